@@ -21,6 +21,7 @@ import { CreateAlarms1767810000000 } from './migrations/1767810000000-create-ala
 import { AddRateBudgetsOfUsers1767900000000 } from './migrations/1767900000000-add-rate-budgets-of-users.js';
 import { CreateConduits1767610000000 } from './migrations/1767610000000-create-conduits.js';
 import { CreatePictures1767910000000 } from './migrations/1767910000000-create-pictures.js';
+import { AddHolderBackends1768200000000 } from './migrations/1768200000000-add-holder-backends.js';
 import { Picture } from './pictures/picture.entity.js';
 import { AddConnectionRoles1767700100000 } from './migrations/1767700100000-add-connection-roles.js';
 import { CreateStreamerEventTypes1767700200000 } from './migrations/1767700200000-create-streamer-event-types.js';
@@ -81,5 +82,6 @@ export const schema = {
     CreatePictures1767910000000,
     AddConnectionRoles1767700100000,
     CreateStreamerEventTypes1767700200000,
+    AddHolderBackends1768200000000,
   ],
 };

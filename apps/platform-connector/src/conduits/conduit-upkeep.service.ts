@@ -72,10 +72,11 @@ export class ConduitUpkeep {
     await this.conduits.checkWithin(this.clientId, 0);
   }
 
-  /** Makes the check that is due, if no other connector makes it. */
-  async checkIfDue(): Promise<void> {
+  /** Makes the check that is due, if no other connector makes it. Returns whether it did. */
+  async checkIfDue(): Promise<boolean> {
     const startedAt = await this.conduits.claimCheck(this.clientId);
     if (startedAt) await this.conduits.checkWithin(this.clientId, await this.check(startedAt));
+    return startedAt !== undefined;
   }
 
   private get isWanted(): boolean {

@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { eventually } from '@stream-events/testing';
 import { WebSocket } from 'ws';
 import { ConnectorSetup, type ConnectorInstance } from '../../test/connector-setup.js';
 import { application, SimulatedPlatform } from '../../test/simulated-platform.js';
+import { ShardsRepository } from './shards.repository.js';
 
 const conduitsPath = '/helix/eventsub/conduits';
 const patiently = { timeoutMs: 30_000 };
@@ -118,6 +120,24 @@ describe('the conduit of an installation', () => {
 
     socket.close();
     await untilStates(copy, bothEnabled);
+  });
+
+  it('counts the holder of a shard as gone when its database session has ended', async () => {
+    const shards = new ShardsRepository(setup.dataSource);
+    const holder = randomUUID();
+    await shards.renew({ id: holder, name: 'test' }, []);
+    await setup.dataSource.query(
+      `INSERT INTO conduit_shards (conduit_id, shard_id, holder) VALUES ('conduit', 0, $1)`,
+      [holder],
+    );
+    const areGone = async (): Promise<boolean[]> =>
+      (await shards.list('conduit')).map(({ isGone }) => isGone);
+    expect(await areGone()).toEqual([false]);
+
+    await setup.dataSource.query('UPDATE shard_holders SET backend = 0');
+    expect(await areGone()).toEqual([true]);
+    await setup.dataSource.query('UPDATE shard_holders SET backend = NULL');
+    expect(await areGone()).toEqual([false]);
   });
 
   it('connects a shard again when the platform closes its session', async () => {

@@ -14,4 +14,8 @@ export class ShardHolder {
   /** After this time, the connector counts as dead. */
   @Column('timestamptz', { name: 'held_until' })
   heldUntil!: Date;
+
+  /** The id of a database session of the connector, as of its last renewal. Null for an older version. */
+  @Column('integer', { nullable: true })
+  backend!: number | null;
 }

@@ -11,7 +11,9 @@ import { ShardsRepository, type Holder } from './shards.repository.js';
 // The interval at which a connector looks at the shards. Reports of the platform come in between.
 const tickMs = 500;
 // While a shard is lost.
-const urgentTickMs = 100;
+const urgentTickMs = 50;
+// While a holder is gone, until its shards are taken.
+const suspicionMs = 1_000;
 // A quarter of the lease, as in `Lease`.
 const renewMs = 1_500;
 // Other connectors take the shards of a connector that stops within a second.
@@ -34,7 +36,10 @@ export class ShardKeeper {
   private isChecking = false;
   private isUrgent = false;
   private isStopping = false;
+  /** Whether the next tick follows without a pause. */
+  private isTickDue = false;
   private renewedAt = -Infinity;
+  private suspectedAt = -Infinity;
   private wake: () => void = () => undefined;
 
   constructor(
@@ -77,6 +82,7 @@ export class ShardKeeper {
 
   private async run(): Promise<void> {
     while (!this.isStopping) {
+      this.isTickDue = false;
       try {
         await this.tick();
       } catch (error) {
@@ -86,9 +92,9 @@ export class ShardKeeper {
     }
   }
 
-  /** Ends early when a shard was lost. */
+  /** Ends early when there is news about shards. */
   private async pause(): Promise<void> {
-    if (this.isStopping) return;
+    if (this.isStopping || this.isTickDue) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, this.isUrgent ? urgentTickMs : tickMs);
       this.wake = () => {
@@ -120,6 +126,20 @@ export class ShardKeeper {
     for (const shard of plan.replace) await this.replace(conduitId, shard);
     await Promise.all(plan.claim.map((shard) => this.claim(conduitId, shard)));
     this.isUrgent = plan.isUrgent;
+    if (plan.isSuspicious) await this.suspect();
+  }
+
+  /** Nobody reports a shard whose report would have to go over a lost one. */
+  private async suspect(): Promise<void> {
+    if (performance.now() < this.suspectedAt + suspicionMs) return;
+    this.suspectedAt = performance.now();
+    await this.upkeep.checkSoon();
+    this.tickSoon();
+  }
+
+  private tickSoon(): void {
+    this.isTickDue = true;
+    this.wake();
   }
 
   /** Not part of a tick: a call to the platform can take longer than a lease lasts. */
@@ -128,6 +148,9 @@ export class ShardKeeper {
     this.isChecking = true;
     this.checking = this.upkeep
       .checkIfDue()
+      .then((isMade) => {
+        if (isMade) this.tickSoon();
+      })
       .catch((error: unknown) => this.failures.warn('cannot check the conduit, retrying', { err: error }))
       .finally(() => (this.isChecking = false));
   }
@@ -172,10 +195,20 @@ export class ShardKeeper {
   }
 
   private openSocket(key: { conduitId: string; id: number }, missingSince: number | null): void {
-    const socket = this.sockets.create(key, this.me.id, () => this.wake());
+    const socket = this.sockets.create(key, this.me.id, () => void this.onShardReported());
     this.open.set(key.id, socket);
     this.logger.info({ shard: key.id }, 'connecting a shard of the conduit');
     socket.start(missingSince);
+  }
+
+  /** The holder of a lost shard has often lost all others, too, and a report can be lost with the shard that should carry it. */
+  private async onShardReported(): Promise<void> {
+    try {
+      await this.upkeep.checkSoon();
+    } catch (error) {
+      this.failures.warn('cannot check the conduit, retrying', { err: error });
+    }
+    this.tickSoon();
   }
 
   private close(id: number): void {

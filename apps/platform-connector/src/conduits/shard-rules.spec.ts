@@ -7,6 +7,7 @@ const shard = (id: number, overrides: Partial<Shard> = {}): Shard => ({
   id,
   holder: other,
   isExpired: false,
+  isGone: false,
   heldUntil: 0,
   sessionId: `session-${id}`,
   status: 'enabled',
@@ -31,10 +32,21 @@ describe(planShards.name, () => {
   it.each([
     ['of a holder that is alive', { statusForMs: 199, status: 'websocket_disconnected' }, []],
     ['lost for a moment', { statusForMs: 200, status: 'websocket_disconnected' }, [0]],
+    [
+      'lost, of a holder that is gone',
+      { statusForMs: 0, status: 'websocket_disconnected', isGone: true },
+      [0],
+    ],
     ['that its holder connects', { statusForMs: 4_999, status: 'connecting' }, []],
     ['that its holder cannot connect', { statusForMs: 5_000, status: 'connecting' }, [0]],
     ['that a dead holder was connecting', { statusForMs: 0, status: 'connecting', isExpired: true }, [0]],
     ['that is enabled', {}, []],
+    [
+      'that a holder was connecting that is gone',
+      { statusForMs: 0, status: 'connecting', isGone: true },
+      [0],
+    ],
+    ['that is enabled, of a holder that seems to be gone', { isGone: true }, []],
     ['that is enabled, of a holder that has not renewed its lease', { isExpired: true }, []],
     ['that its holder offers', { holder: null }, [0]],
     ['with a session of another installation', { ...free, status: 'unknown_session' }, []],
@@ -47,6 +59,11 @@ describe(planShards.name, () => {
     expect(plan([shard(0, lost)]).isUrgent).toBe(true);
     expect(plan([shard(0, { ...lost, statusForMs: 200 })]).isUrgent).toBe(false);
     expect(plan([shard(0)]).isUrgent).toBe(false);
+  });
+
+  it('asks the platform about the shards of another holder that is gone', () => {
+    expect(plan([shard(0, { isGone: true })]).isSuspicious).toBe(true);
+    expect(plan([shard(0), shard(1, { holder: me, isGone: true })]).isSuspicious).toBe(false);
   });
 
   it('takes an enabled shard from a holder that it has seen alive, and then dead', () => {

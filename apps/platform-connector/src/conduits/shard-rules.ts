@@ -18,6 +18,8 @@ export interface Shard {
   holder: string | null;
   /** Whether the holder has not renewed its lease in time. */
   isExpired: boolean;
+  /** Whether the holder's database session has ended: probably, it has died. Never true behind a pooler of connections. */
+  isGone: boolean;
   /** The end of the lease, in milliseconds since 1970. */
   heldUntil: number | null;
   /** The session that has the shard, or had it last. */
@@ -63,6 +65,8 @@ export interface ShardPlan {
   replace: Shard[];
   /** Whether a shard may soon be taken because it is lost. */
   isUrgent: boolean;
+  /** Whether the platform has to be asked which shards are lost, because a holder has probably died. */
+  isSuspicious: boolean;
 }
 
 // A holder that is alive reports a loss at once. The platform reports it to somebody, too: whoever is first must not win by that.
@@ -80,7 +84,8 @@ const replaceMs = 1_000;
 export function planShards({ me, holders, shards, open, proven }: ShardView): ShardPlan {
   const mine = shards.filter(({ holder }) => holder === me);
   const share = Math.ceil(shards.length / Math.max(holders, 1));
-  const plan: ShardPlan = { claim: [], offer: [], close: [], replace: [], isUrgent: false };
+  const isSuspicious = shards.some(({ holder, isGone }) => isGone && holder !== me);
+  const plan: ShardPlan = { claim: [], offer: [], close: [], replace: [], isUrgent: false, isSuspicious };
   const isForeign = ({ status, statusForMs }: Shard): boolean =>
     status === foreign && statusForMs >= foreignMs;
 
@@ -115,7 +120,7 @@ function isLost({ holder, status }: Shard): boolean {
 }
 
 function isFree(
-  { holder, isExpired, status, statusForMs }: Shard,
+  { holder, isExpired, isGone, status, statusForMs }: Shard,
   { hasShare, isProven }: { hasShare: boolean; isProven: boolean },
 ): boolean {
   switch (status) {
@@ -124,9 +129,9 @@ function isFree(
     case enabled:
       return holder === null ? hasShare : isExpired && isProven;
     case connecting:
-      return isExpired || statusForMs >= connectMs;
+      return isExpired || isGone || statusForMs >= connectMs;
     default:
       if (holder === null) return hasShare || statusForMs >= patienceMs;
-      return isExpired || statusForMs >= graceMs;
+      return isExpired || isGone || statusForMs >= graceMs;
   }
 }

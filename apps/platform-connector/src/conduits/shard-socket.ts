@@ -49,7 +49,10 @@ export class ShardSocket implements EventSocketListener {
   }
 
   get settled(): SettledShard {
-    return { ...this.key, settledUntil: this.tools.ingest.settledUntil(this.source) };
+    const { ingest, gaps } = this.tools;
+    // A connector that takes over must not believe that all is well before a gap is saved.
+    const settledUntil = Math.min(ingest.settledUntil(this.source), gaps.unsavedFrom(this.source));
+    return { ...this.key, settledUntil };
   }
 
   /** @param missingSince since when messages of the shard may be missing, in milliseconds since 1970; null when none are */

@@ -45,6 +45,8 @@ export class ShardsRepository {
   async list(conduitId: string): Promise<Shard[]> {
     return this.dataSource.query<Shard[]>(
       `SELECT shard_id AS id, holder, holder IS NOT NULL AND ${shardLease.isExpired} AS "isExpired",
+              EXISTS (SELECT FROM shard_holders WHERE shard_holders.id = holder AND backend IS NOT NULL
+                      AND NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = backend)) AS "isGone",
               floor(extract(epoch FROM held_until) * 1000)::float AS "heldUntil", session_id AS "sessionId", status,
               floor(extract(epoch FROM now() - status_since) * 1000)::float AS "statusForMs",
               floor(extract(epoch FROM settled_until) * 1000)::float AS "settledUntil"
@@ -67,8 +69,8 @@ export class ShardsRepository {
   /** Renews the leases of a connector, and saves until when the messages of its shards are stored. */
   async renew({ id, name }: Holder, settled: readonly SettledShard[]): Promise<void> {
     await this.dataSource.query(
-      `INSERT INTO shard_holders (id, name, held_until) VALUES ($1, $2, ${shardLease.end})
-       ON CONFLICT (id) DO UPDATE SET ${shardLease.renewal}`,
+      `INSERT INTO shard_holders (id, name, held_until, backend) VALUES ($1, $2, ${shardLease.end}, pg_backend_pid())
+       ON CONFLICT (id) DO UPDATE SET ${shardLease.renewal}, backend = pg_backend_pid()`,
       [id, name],
     );
     await this.dataSource.query(

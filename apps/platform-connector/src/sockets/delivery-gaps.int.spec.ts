@@ -40,6 +40,16 @@ describe(DeliveryGaps.name, () => {
     ]);
   });
 
+  it('tells since when a gap is not saved, by source', async () => {
+    const gaps = createGaps();
+    gaps.begin(shard, 2_000, 'network error');
+    gaps.begin(shard, 1_000, 'network error');
+    expect([gaps.unsavedFrom(shard), gaps.unsavedFrom(other)]).toEqual([1_000, Infinity]);
+    await gaps.stop();
+
+    expect(gaps.unsavedFrom(shard)).toBe(Infinity);
+  });
+
   it('ends a gap that another instance has left open', async () => {
     const before = createGaps();
     before.begin(shard, 1_000, 'network error');

@@ -79,6 +79,11 @@ export class DeliveryGaps {
     this.ends.set(keyOf({ transport, source }), { transport, source, until });
   }
 
+  /** The beginning of the first gap of a source that is not saved yet; infinity when all are. */
+  unsavedFrom(source: DeliverySource): number {
+    return Math.min(...[...this.unsaved.values()].filter((gap) => isOf(gap, source)).map(({ from }) => from));
+  }
+
   /** A message that arrived at this time is lost. */
   addLost({ transport, source }: DeliverySource, at: number, reason: string): void {
     this.lostTotal.inc({ transport });
