@@ -24,6 +24,7 @@ import { PicturesRepository } from '../src/pictures/pictures.repository.js';
 import { Pictures } from '../src/pictures/pictures.service.js';
 import type { OutboundPlatform } from '@stream-events/platforms';
 import { PLATFORM } from '../src/platform/platform-settings.js';
+import { DeliveryGaps } from '../src/sockets/delivery-gaps.service.js';
 import { PlatformStatusService } from '../src/status/platform-status.service.js';
 import { UserSockets } from '../src/user-sockets/user-sockets.service.js';
 import { connectConnector } from './connect-connector.js';
@@ -139,6 +140,7 @@ export class ConnectorSetup {
         await context.get(ConnectionUpkeep).stop();
         await context.get(ShardKeeper).stop();
         await context.get(UserSockets).stop();
+        await context.get(DeliveryGaps).stop();
         await context.close();
         await context.get(PlatformHttp).close();
         await context.get(PictureDownloads).close();

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConditionValues } from '@stream-events/platforms';
+import type { ConditionValues, TransportMethod } from '@stream-events/platforms';
 import { ConduitsRepository } from '../conduits/conduits.repository.js';
 import { ConnectionsRepository } from '../connections/connections.repository.js';
 import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
@@ -13,9 +13,9 @@ export class ConditionValuesReader {
     @Inject(PLATFORM_SETTINGS) private readonly settings: PlatformSettings,
   ) {}
 
-  async read(): Promise<ConditionValues> {
-    const { transport, credentials } = this.settings;
-    const clientId = credentials?.clientId;
+  /** @param transport the wanted one */
+  async read(transport: TransportMethod): Promise<ConditionValues> {
+    const clientId = this.settings.credentials?.clientId;
     if (clientId === undefined) return { clientId };
     const conduitId = transport === 'conduit' ? await this.conduits.findId(clientId) : null;
     // Over plain sockets, each channel's own token reads the chat.

@@ -1,10 +1,10 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { typesForConduit } from '@stream-events/platforms';
 import { UserPlatforms } from '../connections/user-platforms.service.js';
 import { EventTypesService } from '../event-types/event-types.service.js';
 import type { GrantsOf } from '../grants/consent.js';
 import { UserGrants } from '../grants/user-grants.service.js';
-import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
+import { OwnTransportsReader } from '../subscriptions/own-transports.js';
 import { ConditionValuesReader } from './condition-values.service.js';
 import { StreamerMonitorClient } from './streamer-monitor.client.js';
 import { usersToAsk, wantedSubscriptions, type WantedSubscription } from './wanted-subscriptions.js';
@@ -26,20 +26,20 @@ export class DesiredSubscriptionsService {
     private readonly grants: UserGrants,
     private readonly values: ConditionValuesReader,
     private readonly users: UserPlatforms,
-    @Inject(PLATFORM_SETTINGS) private readonly settings: PlatformSettings,
+    private readonly transports: OwnTransportsReader,
   ) {}
 
   /** @throws ServiceError when the streamer monitor does not reply */
   async read(signal: AbortSignal): Promise<DesiredSubscriptions> {
     const streamerIds = await this.streamerMonitor.listMonitoredIds(signal);
     const monitored = streamerIds.length;
-    const { transport } = this.settings;
+    const transport = await this.transports.method();
     if (transport === null) return { monitored, wanted: null };
     const active = await this.eventTypes.active();
     const available = active.filter(
       (type) => transport !== 'websocket' || type.transports.includes(transport),
     );
-    const values = await this.values.read();
+    const values = await this.values.read(transport);
     const types = values.conduitId === undefined ? available : [...typesForConduit(), ...available];
     const grantsOf =
       transport === 'websocket'

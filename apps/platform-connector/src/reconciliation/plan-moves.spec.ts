@@ -1,6 +1,7 @@
 import {
   callbackOf,
   subscriptionKey,
+  type Condition,
   type PlatformSubscription,
   type SubscriptionTransport,
 } from '@stream-events/platforms';
@@ -46,6 +47,7 @@ const plan = (input: Partial<MovesInput>) =>
   planMoves({
     rows: [],
     kindOf,
+    canCreate: () => true,
     twins: new Map(),
     failedTwins: new Set(),
     moves: [],
@@ -177,6 +179,15 @@ describe(planMoves.name, () => {
     expect(save[0]?.reason).toContain('no room');
   });
 
+  it('waits for the socket of the user whom the subscription is about, while others move', () => {
+    const rows = ['1', '2'].map((id) => row(id));
+    const canCreate = ({ broadcaster_user_id: user }: Condition) => user === '2';
+
+    expect(plan({ rows, moves: rows.map(({ key }) => ready(key)), canCreate }).actions).toEqual([
+      { kind: 'create_second', own: rows[1], cost: 1 },
+    ]);
+  });
+
   it('tries a few subscriptions until the first secret has proven to work', () => {
     const rows = Array.from({ length: 30 }, (_, index) => row(String(index)));
     const proof = row('proof', { transport: first! });
@@ -257,6 +268,7 @@ describe('moves, round after round', () => {
             maxCost: 4 + room,
             foreignCost: 0,
             kindOf: (transport) => current().kindOf(transport),
+            sharesLimit: (transport) => current().sharesLimit(transport),
             canCreate: () => true,
             moves: moves.map((move) => ({ ...move, isReady: true, retryAt: null })),
             now: time,

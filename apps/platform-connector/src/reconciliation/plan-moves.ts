@@ -1,4 +1,4 @@
-import type { PlatformSubscription, SubscriptionTransport } from '@stream-events/platforms';
+import type { Condition, PlatformSubscription, SubscriptionTransport } from '@stream-events/platforms';
 import {
   enabled,
   isLive,
@@ -28,6 +28,8 @@ export interface MovesInput {
   /** The wanted subscriptions, by priority, as just listed. */
   rows: readonly OwnSubscription[];
   kindOf: (transport: SubscriptionTransport | null) => TransportKind | undefined;
+  /** Whether there is a transport for a second subscription with this condition: the socket of its user may not be connected. */
+  canCreate: (condition: Condition) => boolean;
   /** The second subscriptions, by key. */
   twins: ReadonlyMap<string, PlatformSubscription>;
   /** The keys whose second subscription has failed. */
@@ -121,7 +123,7 @@ function advance(
   move: SubscriptionMove,
   { input, hasRoom }: { input: MovesInput; hasRoom: boolean },
 ): { move: SubscriptionMove; action?: Action; ending?: MovesPlan['ending'][number] } {
-  const { twins, failedTwins, now } = input;
+  const { twins, failedTwins, canCreate, now } = input;
   const twin = twins.get(row.key);
   if (twin?.status === enabled) {
     if (move.enabledAt === null) return { move: { ...move, enabledAt: now, attempts: 0, reason: null } };
@@ -138,6 +140,7 @@ function advance(
   if (twin) return { move };
   if (failedTwins.has(row.key)) return { move: failed(move, { reason: notEnabled, now }) };
   if (!move.isReady || (move.retryAt !== null && move.retryAt > now)) return { move };
+  if (!canCreate(row.condition)) return { move };
   if (!hasRoom) return { move: move.reason === noRoom ? move : { ...move, reason: noRoom } };
   const isClear = move.enabledAt === null && move.reason !== noRoom;
   const next = isClear ? move : { ...move, enabledAt: null, reason: null };

@@ -41,7 +41,7 @@ export class PlatformSubscriptions {
 
   /** Returns all pages or fails. */
   async list(signal: AbortSignal): Promise<PlatformListing> {
-    const isOfUsers = this.settings.transport === 'websocket';
+    const isOfUsers = (await this.transports.method()) === 'websocket';
     const hasOwnToken = this.settings.credentials?.clientSecret !== undefined;
     const users = await this.usersWithSockets();
     if (isOfUsers && users.length === 0)
@@ -56,7 +56,8 @@ export class PlatformSubscriptions {
       const { subscriptions, maxCost } = await listAll(this.userPlatforms.of(user), signal);
       for (const { id } of subscriptions) this.users.set(id, user);
       ofUsers.subscriptions.push(...subscriptions);
-      ofUsers.maxCost += maxCost;
+      // Each user has a limit, but those about connected channels cost nothing, and one user watches all other channels.
+      ofUsers.maxCost = Math.max(ofUsers.maxCost, maxCost);
     }
     // The limit of one side does not concern the subscriptions of other programs on the other side.
     const own = (await this.transports.read())?.own;

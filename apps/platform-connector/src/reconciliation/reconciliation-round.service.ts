@@ -125,6 +125,7 @@ export class ReconciliationRound {
       maxCost: listing?.maxCost ?? maxCost,
       foreignCost,
       kindOf: (transport) => transports?.own.kindOf(transport),
+      sharesLimit: (transport) => transports?.own.sharesLimit(transport) ?? true,
       canCreate: (condition) => transportOf?.(condition) != null,
       moves: listing && mayMove ? await this.moves.read() : null,
       now,

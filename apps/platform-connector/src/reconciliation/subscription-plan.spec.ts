@@ -8,6 +8,7 @@ import {
   type PlatformSubscription,
 } from '@stream-events/platforms';
 import { isLive, observed, type OwnSubscription } from '../subscriptions/own-subscription.js';
+import { newMove } from '../subscriptions/subscription-moves.repository.js';
 import { planSubscriptions, type Action, type Plan, type PlanInput } from './subscription-plan.js';
 import { OwnTransports } from '../subscriptions/own-transports.js';
 import type { WantedSubscription } from './wanted-subscriptions.js';
@@ -34,6 +35,7 @@ function plan(input: Partial<PlanInput>): Plan {
   return planSubscriptions({
     ...defaults,
     kindOf: (transport) => transports.kindOf(transport),
+    sharesLimit: (transport) => transports.sharesLimit(transport),
     canCreate: () => true,
     moves: [],
     now,
@@ -162,6 +164,34 @@ describe('planSubscriptions', () => {
     const planned = plan({ own: [there, gone] });
     expect(planned.remove).toEqual([gone]);
     expect(planned.actions).toEqual([{ kind: 'delete', subscriptionId: 'a', own: there, after: null }]);
+  });
+
+  it('moves subscriptions to plain sockets under the limit of their user, however much the application’s limit is used', () => {
+    const sockets = new OwnTransports({ method: 'websocket', publicUrl, fingerprints: [fingerprintOf(secret)], plainFingerprint: '' }); // prettier-ignore
+    const wanted = ['1', '2', '3'].map((id) => want(id));
+    const own = wanted.map(({ condition }, index) =>
+      newOwn(condition.broadcaster_user_id!, {
+        subscriptionId: `${index}`,
+        status: 'enabled',
+        cost: 1,
+        transport: webhook(callback),
+      }),
+    );
+    const planned = plan({
+      wanted,
+      own,
+      listing: listing(...own.map((row) => newListed(row, { id: row.subscriptionId! }))),
+      maxCost: 2,
+      kindOf: (transport) => sockets.kindOf(transport),
+      sharesLimit: (transport) => sockets.sharesLimit(transport),
+      moves: own.map(({ key }) => ({ ...newMove(key), isReady: true })),
+    });
+
+    expect(describeAll(planned)).toEqual([
+      'delete 2',
+      'create_second stream.online 1',
+      'create_second stream.online 2',
+    ]);
   });
 
   it('gives the room to subscriptions of higher priority, and marks the others as over the limit', () => {

@@ -31,6 +31,8 @@ export interface PlanInput {
   foreignCost: number;
   /** How a transport relates to the wanted one; undefined for a transport that is not ours. */
   kindOf: (transport: SubscriptionTransport | null) => TransportKind | undefined;
+  /** Whether subscriptions with a transport count toward the limit of new ones. */
+  sharesLimit: (transport: SubscriptionTransport | null) => boolean;
   /** Whether there is a transport for a new subscription with this condition. */
   canCreate: (condition: Condition) => boolean;
   /** The subscriptions that move to the wanted transport; null when none may move in this round. They move only with a listing. */
@@ -67,7 +69,7 @@ const maxProbes = 20;
 
 /** Compares the desired subscriptions with the actual ones. */
 export function planSubscriptions(input: PlanInput): Plan {
-  const { wanted, own, listing, kindOf, now, newId } = input;
+  const { wanted, own, listing, kindOf, sharesLimit, canCreate, now, newId } = input;
   const known = new Map(own.map((row) => [row.key, row]));
   const added = wanted.filter(({ key }) => !known.has(key)).map((row) => toOwn(row, newId(), now));
   const all = [...own, ...added];
@@ -83,13 +85,14 @@ export function planSubscriptions(input: PlanInput): Plan {
   const unwantedTwins = [...match.twins].flatMap(([key, twin]) => (wantedKeys.has(key) ? [] : [twin]));
   const final = new Map([...match.own, ...kept].map((row) => [row.id, row]));
   const ours = match.own.filter(({ subscriptionId }) => subscriptionId !== null);
-  const room =
-    (input.maxCost ?? 0) - match.foreignCost - liveCost([...match.strays, ...twins]) - liveCost(ours);
+  const limited = [...match.strays, ...twins, ...ours].filter(({ transport }) => sharesLimit(transport));
+  const room = (input.maxCost ?? 0) - match.foreignCost - liveCost(limited);
   const creations = fitting(creatable, room, maxCreations(match.own));
   const rows = wanted.flatMap(({ key }) => final.get(current.get(key)?.id ?? '') ?? []);
   const costs = creations.reduce((sum, action) => sum + ('cost' in action ? action.cost : 0), 0);
   const moves =
-    input.moves && planMoves({ ...match, kindOf, now, rows, moves: input.moves, room: room - costs });
+    input.moves &&
+    planMoves({ ...match, kindOf, canCreate, now, rows, moves: input.moves, room: room - costs });
   return {
     add: added.map(({ id }) => final.get(id)).filter((row) => row !== undefined),
     update: own

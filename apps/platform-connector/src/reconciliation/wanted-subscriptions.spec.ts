@@ -18,7 +18,8 @@ describe('wantedSubscriptions', () => {
   it('lists every type for each streamer in order, and application-wide types once', () => {
     const types = ['channel.cheer', 'stream.offline', 'stream.online', 'user.authorization.revoke'];
     const active = byPriority(types.map((type) => findEventType(type)!));
-    const wanted = wantedSubscriptions(['2', '1', '2'], active, { values, grantsOf, isChosen });
+    const onlyOne = (id: string): ReadonlySet<string> => new Set(id === '1' ? ['bits:read'] : []);
+    const wanted = wantedSubscriptions(['2', '1', '2'], active, { values, grantsOf: onlyOne, isChosen });
 
     expect(wanted.map(({ type, condition }) => `${type} ${Object.values(condition).join()}`)).toEqual([
       'user.authorization.revoke app',
@@ -29,7 +30,7 @@ describe('wantedSubscriptions', () => {
       'stream.offline 1',
       'channel.cheer 1',
     ]);
-    expect(wanted.map(({ expectedCost }) => expectedCost)).toEqual([1, 1, 1, 0, 1, 1, 0]);
+    expect(wanted.map(({ expectedCost }) => expectedCost)).toEqual([1, 1, 1, 0, 0, 0, 0]);
     expect(new Set(wanted.map(({ key }) => key)).size).toBe(7);
   });
 

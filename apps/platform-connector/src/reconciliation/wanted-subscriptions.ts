@@ -7,7 +7,7 @@ import {
   type ConditionValues,
   type EventType,
 } from '@stream-events/platforms';
-import { consentFor, type Consent, type GrantsOf } from '../grants/consent.js';
+import { consentFor, type Consent, type GrantsOf, type KnownScopes } from '../grants/consent.js';
 
 /** A subscription that should exist. */
 export interface WantedSubscription {
@@ -52,7 +52,8 @@ export function wantedSubscriptions(
     conditionsFor(type, streamerId, values).map((condition) => {
       const wanted = { type: type.type, version: type.version, condition };
       // A type that needs a user's consent costs 0. Any other costs 1, or 0 when the user has given any consent.
-      const expectedCost = type.scopes.length > 0 ? 0 : 1;
+      const isFree = type.scopes.length > 0 || usersIn(condition).some((id) => hasGranted(grantsOf(id)));
+      const expectedCost = isFree ? 0 : 1;
       const consent = consentFor(requiredGrants(type, condition), condition, grantsOf);
       return { ...wanted, key: subscriptionKey(wanted), expectedCost, consent };
     });
@@ -64,4 +65,12 @@ export function wantedSubscriptions(
       perStreamer.flatMap((type) => (isChosen(id, type.type) ? toWanted(type, id) : [])),
     ),
   ];
+}
+
+function usersIn(condition: Condition): string[] {
+  return Object.entries(condition).flatMap(([key, id]) => (key.endsWith('user_id') ? [id] : []));
+}
+
+function hasGranted(scopes: KnownScopes): boolean {
+  return typeof scopes !== 'string' && scopes.size > 0;
 }

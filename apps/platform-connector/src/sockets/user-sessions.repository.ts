@@ -13,6 +13,12 @@ export interface UserSessionClaim {
   settledAt: number | null;
 }
 
+/** A user who no longer has a socket. */
+export interface RemovedUserSession extends UserSessionState {
+  /** See `UserSessionClaim`. */
+  settledAt: number | null;
+}
+
 /** A user with a socket. */
 export interface UserSessionState {
   userId: string;
@@ -32,11 +38,17 @@ const toTime = (parameter: string): string => `to_timestamp(${parameter}::float 
 export class UserSessionsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Keeps these users, and no others. A holder of another user notices when it renews its lease. */
-  async keep(userIds: readonly string[]): Promise<void> {
-    await this.dataSource.query('DELETE FROM user_sessions WHERE user_id <> ALL ($1::text[])', [userIds]);
+  /** Keeps these users, and no others. A holder of another user notices when it renews its lease. Returns the others. */
+  async keep(userIds: readonly string[]): Promise<RemovedUserSession[]> {
     await this.dataSource.query(
       'INSERT INTO user_sessions (user_id) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING',
+      [userIds],
+    );
+    return this.dataSource.query<RemovedUserSession[]>(
+      `WITH removed AS (
+         DELETE FROM user_sessions WHERE user_id <> ALL ($1::text[]) RETURNING user_id, session_id, held_until, settled_at
+       ) SELECT user_id AS "userId", session_id AS "sessionId", coalesce(held_until > now(), false) AS "isHeld",
+                floor(extract(epoch FROM settled_at) * 1000)::float AS "settledAt" FROM removed`,
       [userIds],
     );
   }
@@ -82,6 +94,16 @@ export class UserSessionsRepository {
       `UPDATE user_sessions SET ${userSessionLease.release}, settled_at = ${toTime('$3')}
        WHERE user_id = $2 AND ${userSessionLease.isHeldBy('$1')}`,
       [holder, userId, settledAt],
+    );
+  }
+
+  /** The connected channels of an application, with their sockets. A channel that has just been connected has no socket yet. */
+  async ofConnected(clientId: string): Promise<UserSessionState[]> {
+    return this.dataSource.query<UserSessionState[]>(
+      `SELECT user_id AS "userId", session_id AS "sessionId", coalesce(held_until > now(), false) AS "isHeld"
+       FROM connections LEFT JOIN user_sessions USING (user_id)
+       WHERE client_id = $1 AND state = 'connected' AND role = 'channel' ORDER BY user_id`,
+      [clientId],
     );
   }
 

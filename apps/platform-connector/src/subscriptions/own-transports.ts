@@ -56,6 +56,15 @@ export class OwnTransports {
   }
 
   /**
+   * Whether subscriptions with this transport count toward the same limit as new ones. Those of plain sockets count toward the limit of
+   * their user, all others toward that of the application.
+   */
+  sharesLimit(transport: SubscriptionTransport | null): boolean {
+    if (transport === null) return true;
+    return (transport.method === 'websocket') === (this.declared.method === 'websocket');
+  }
+
+  /**
    * Undefined for a callback that is not ours: there is one for each webhook secret, and the plain one of versions that had one for all
    * secrets.
    */
@@ -88,13 +97,19 @@ export class OwnTransportsReader {
       await this.schedule.declareTransports({ method, publicUrl: webhook?.publicUrl ?? null, fingerprints });
   }
 
+  /** The wanted transport, on which all instances agree: that of the one that started last. Null when no transport is configured. */
+  async method(): Promise<TransportMethod | null> {
+    const { transport } = this.settings;
+    return transport && ((await this.schedule.readTransports()).method ?? transport);
+  }
+
   /** Chooses the transport of a new subscription by its condition; null while there is none for any. */
   async chooserForNew(): Promise<((condition: Condition) => NewTransport | null) | null> {
     if (this.settings.transport !== 'websocket') {
       const transport = await this.forNew();
       return transport && (() => transport);
     }
-    const sessions = await this.sessions.all();
+    const sessions = await this.sessions.ofConnected(this.settings.credentials?.clientId ?? '');
     return sessions.some(isUsable) ? (condition) => chooseSession(sessions, condition) : null;
   }
 
@@ -161,19 +176,22 @@ export class OwnTransportsReader {
   }
 }
 
-function isUsable({ sessionId, isHeld }: UserSessionState): boolean {
-  return sessionId !== null && isHeld;
-}
-
 /**
  * The session of the user whom the subscription is about, first of the one who reads: the platform accepts no other. Any session, if
- * none of these users has a socket. Null while theirs is not connected.
+ * none of these users is connected to the service. Null while theirs has no session.
  */
-function chooseSession(sessions: readonly UserSessionState[], condition: Condition): NewTransport | null {
+export function chooseSession(
+  sessions: readonly UserSessionState[],
+  condition: Condition,
+): NewTransport | null {
   const { user_id: reader, moderator_user_id: moderator, ...others } = condition;
   const users = [reader, moderator, ...Object.values(others)];
   const [theirs] = users.flatMap((user) => sessions.find(({ userId }) => userId === user) ?? []);
   const session = theirs ?? sessions.find(isUsable);
   if (!session || !isUsable(session) || session.sessionId === null) return null;
   return { method: 'websocket', sessionId: session.sessionId };
+}
+
+function isUsable({ sessionId, isHeld }: UserSessionState): boolean {
+  return sessionId !== null && isHeld;
 }

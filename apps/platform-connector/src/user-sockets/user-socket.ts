@@ -12,6 +12,14 @@ import {
 import type { ReconciliationSchedule } from '../subscriptions/reconciliation-schedule.repository.js';
 import type { SubscriptionsRepository } from '../subscriptions/subscriptions.repository.js';
 
+/** Why messages are missing that nobody could receive. */
+export const connectorStopped = 'The connector that held the socket has stopped.';
+
+/** Where the messages of a user's socket come from. */
+export function sourceOf(userId: string): MessageSource {
+  return { transport: 'websocket', source: `user ${userId}`, via: 'websocket' };
+}
+
 /** What a user's socket works with. */
 export interface UserSocketContext {
   url: string;
@@ -47,18 +55,16 @@ export class UserSocket implements EventSocketListener {
     private readonly context: UserSocketContext,
   ) {
     const { userId } = claim;
-    const name = `user ${userId}`;
-    this.source = { transport: 'websocket', source: name, via: 'websocket' };
+    this.source = sourceOf(userId);
     this.failures = new FailureLog(context.logger);
     this.settledAt = claim.settledAt ?? Date.now();
     // Nobody has received anything since then.
     this.hasGap = claim.sessionId !== null;
-    if (this.hasGap)
-      context.gaps.begin(this.source, this.settledAt, 'The connector that held the socket has stopped.');
+    if (this.hasGap) context.gaps.begin(this.source, this.settledAt, connectorStopped);
     this.lease = new Lease(userSessionLease.seconds, () =>
       context.sessions.renew(claim, this.settledUntil()),
     );
-    this.socket = new EventSocket(context.url, this, { logger: context.logger, name });
+    this.socket = new EventSocket(context.url, this, { logger: context.logger, name: this.source.source });
   }
 
   /** Aborts when another connector holds the socket, or may take it soon. */
@@ -92,10 +98,16 @@ export class UserSocket implements EventSocketListener {
     this.clearing = this.clear(loss);
   }
 
-  /** Ends the gap when no subscription of the user waits any more. */
+  /** Saves the session if the platform has renamed it in a reconnect. Ends the gap when no subscription of the user waits any more. */
   async check(): Promise<void> {
     const { session } = this.socket;
-    if (session === null || !this.hasGap) return;
+    if (session === null) return;
+    if (session !== this.sessionId) {
+      await this.context.sessions.save(this.claim, session);
+      this.sessionId = session;
+      await this.context.schedule.requestListing();
+    }
+    if (!this.hasGap) return;
     const { waiting } = await this.context.subscriptions.countOfSession(this.claim.userId, session);
     if (waiting > 0 || session !== this.socket.session) return;
     this.hasGap = false;
@@ -114,6 +126,7 @@ export class UserSocket implements EventSocketListener {
   private settledUntil(): number {
     this.settledAt = Math.min(
       this.context.ingest.settledUntil(this.source),
+      this.context.gaps.unsavedFrom(this.source),
       this.socket.lastFrameAt ?? this.settledAt,
     );
     return this.settledAt;

@@ -1,13 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { TransportMethod } from '@stream-events/platforms';
 import { FailureLog, Gauge, LOGGER, Registry, WorkerLoop, type Logger } from '@stream-events/service';
 import { UserPlatforms } from '../connections/user-platforms.service.js';
 import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
 import { DeliveryGaps } from '../sockets/delivery-gaps.service.js';
 import { SocketIngest } from '../sockets/socket-ingest.service.js';
-import { UserSessionsRepository } from '../sockets/user-sessions.repository.js';
+import { UserSessionsRepository, type RemovedUserSession } from '../sockets/user-sessions.repository.js';
 import { ReconciliationSchedule } from '../subscriptions/reconciliation-schedule.repository.js';
 import { SubscriptionsRepository } from '../subscriptions/subscriptions.repository.js';
-import { UserSocket } from './user-socket.js';
+import { connectorStopped, sourceOf, UserSocket } from './user-socket.js';
 
 const idleMs = 1_000;
 const maxBackoffMs = 5_000;
@@ -16,7 +17,7 @@ const claimsPerPass = 5;
 
 /**
  * Holds an event socket for each connected user, with `PLATFORM_TRANSPORT=websocket`. One connector at a time holds the socket of a
- * user. After a change to another transport, a socket stays until its subscriptions have moved.
+ * user. After a change to another transport, a socket stays until its subscriptions have moved, if its connector still runs.
  */
 @Injectable()
 export class UserSockets {
@@ -65,12 +66,25 @@ export class UserSockets {
   }
 
   private async attend(): Promise<boolean> {
-    const wanted = await this.wantedUsers();
-    await this.sessions.keep(wanted);
-    for (const [userId, socket] of this.held) if (!wanted.includes(userId)) await this.close(socket);
+    // All connectors must agree: the one that started last decides, as for subscriptions.
+    const { method } = await this.schedule.readTransports();
+    const wanted = await this.wantedUsers(method);
+    for (const removed of await this.sessions.keep(wanted)) this.endGap(removed);
+    for (const [userId, socket] of this.held) {
+      if (wanted.includes(userId)) continue;
+      await this.close(socket);
+      this.gaps.end(sourceOf(userId), Date.now());
+    }
+    // A connector with another transport will soon stop, and its sockets with it.
+    if (method !== 'websocket' || this.settings.transport === method) await this.claim();
+    for (const socket of this.held.values()) await socket.check();
+    return false;
+  }
+
+  private async claim(): Promise<void> {
     for (let claims = 0; claims < claimsPerPass; claims += 1) {
       const claim = await this.sessions.claim();
-      if (!claim) break;
+      if (!claim) return;
       const { sessions, subscriptions, schedule, ingest, gaps, logger } = this;
       const url = this.settings.urls.socket;
       const socket = new UserSocket(claim, { url, sessions, subscriptions, schedule, ingest, gaps, logger });
@@ -78,16 +92,22 @@ export class UserSockets {
       socket.leaseLost.addEventListener('abort', () => void this.close(socket));
       socket.start();
     }
-    for (const socket of this.held.values()) await socket.check();
-    return false;
   }
 
   /** The connected users whom subscriptions are about, and the first one, who also watches channels that are not connected. */
-  private async wantedUsers(): Promise<string[]> {
+  private async wantedUsers(method: TransportMethod | null): Promise<string[]> {
     const connected = (await this.users.connected()).map(({ userId }) => userId);
     const { wanted, used } = await this.subscriptions.usersOf(connected);
-    if (this.settings.transport !== 'websocket') return used;
+    if (method !== 'websocket') return used;
     return connected.filter((userId, index) => index === 0 || wanted.includes(userId));
+  }
+
+  /** No subscription waits for this socket any more. Nobody else reports what is missing since its last connector has stopped. */
+  private endGap({ userId, sessionId, settledAt, isHeld }: RemovedUserSession): void {
+    const source = sourceOf(userId);
+    if (sessionId !== null && !isHeld && settledAt !== null)
+      this.gaps.begin(source, settledAt, connectorStopped);
+    this.gaps.end(source, Date.now());
   }
 
   private async close(socket: UserSocket): Promise<void> {

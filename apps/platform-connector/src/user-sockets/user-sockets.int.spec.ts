@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { eventually } from '@stream-events/testing';
+import { WebSocketServer } from 'ws';
+import { ConnectorSetup, type ConnectorInstance } from '../../test/connector-setup.js';
+import { UserSessionsRepository } from '../sockets/user-sessions.repository.js';
+import { UserSockets } from './user-sockets.service.js';
+
+const user = '77';
+const settledAt = '2026-01-02T03:04:05.000Z';
+
+describe(UserSockets.name, () => {
+  let setup: ConnectorSetup;
+
+  beforeAll(async () => {
+    setup = await ConnectorSetup.start();
+  });
+
+  beforeEach(async () => {
+    await setup.dataSource.query('TRUNCATE user_sessions, delivery_gaps');
+    await setup.dataSource.query(
+      `INSERT INTO connections (id, client_id, state, user_id, login, scopes, access_token_encrypted, refresh_token_encrypted)
+       VALUES ($1, $2, 'connected', $3, 'mira', '{}', 'a', 'b')`,
+      [randomUUID(), setup.config().PLATFORM_CLIENT_ID, user],
+    );
+  });
+
+  afterEach(() => setup.reset());
+
+  afterAll(() => setup.stop());
+
+  /** Starts a connector that receives webhooks, after the one that declared a transport. */
+  const start = async (
+    declared: string,
+    environment: Record<string, string> = {},
+  ): Promise<ConnectorInstance> => {
+    await setup.dataSource.query('UPDATE reconciliation SET transport = $1', [declared]);
+    const instance = await setup.createInstance({
+      PUBLIC_URL: 'https://events.example',
+      PLATFORM_WEBHOOK_SECRET: 'signs-what-comes',
+      ...environment,
+    });
+    instance.userSockets.start();
+    return instance;
+  };
+  const addSession = (userId: string, session: { id: string | null; isHeld: boolean }): Promise<unknown> =>
+    setup.dataSource.query(
+      `INSERT INTO user_sessions VALUES ($1, $2, $3, now() + make_interval(secs => $4::int), $5)`,
+      [userId, session.id, randomUUID(), session.isHeld ? 9 : -1, settledAt],
+    );
+  const users = async (): Promise<string[]> => {
+    const rows = await setup.dataSource.query<{ userId: string }[]>(
+      'SELECT user_id AS "userId" FROM user_sessions',
+    );
+    return rows.map(({ userId }) => userId);
+  };
+  const gaps = (): Promise<{ source: string; from: Date; until: Date | null }[]> =>
+    setup.dataSource.query('SELECT source, from_at AS "from", until_at AS until FROM delivery_gaps');
+
+  it('leaves the sockets to the connector that started last, which has another transport', async () => {
+    await addSession(user, { id: 'session', isHeld: true });
+    await addSession('not-connected', { id: 'other', isHeld: true });
+    await start('websocket');
+
+    await eventually(async () => expect(await users()).toEqual([user]));
+  });
+
+  it('lets a channel that has just been connected wait for its socket, because the platform accepts no other', async () => {
+    await addSession('88', { id: 'session', isHeld: true });
+    await setup.dataSource.query(
+      `INSERT INTO connections (id, client_id, state, user_id, login, scopes, access_token_encrypted, refresh_token_encrypted)
+       SELECT $1, client_id, state, '88', 'nora', scopes, 'a', 'b' FROM connections`,
+      [randomUUID()],
+    );
+    const sessions = new UserSessionsRepository(setup.dataSource);
+
+    expect(await sessions.ofConnected(setup.config().PLATFORM_CLIENT_ID ?? '')).toEqual([
+      { userId: user, sessionId: null, isHeld: false },
+      { userId: '88', sessionId: 'session', isHeld: true },
+    ]);
+  });
+
+  it('reports what is missing since the connector has stopped whose sockets are no longer needed', async () => {
+    await addSession(user, { id: 'session', isHeld: false });
+    const { close } = await start('webhook');
+    await eventually(async () => expect(await users()).toEqual([]));
+    await close();
+
+    expect(await gaps()).toEqual([
+      { source: `user ${user}`, from: new Date(settledAt), until: expect.any(Date) },
+    ]);
+  });
+
+  it('ends the gap of a socket that is no longer needed, and reports no other', async () => {
+    await addSession(user, { id: null, isHeld: true });
+    await setup.dataSource.query(
+      `INSERT INTO delivery_gaps VALUES ($1, 'websocket', $2, $3, NULL, NULL, 'network error')`,
+      [randomUUID(), `user ${user}`, settledAt],
+    );
+    const { close } = await start('webhook');
+    await eventually(async () => expect(await users()).toEqual([]));
+    await close();
+
+    expect(await gaps()).toMatchObject([{ until: expect.any(Date) }]);
+  });
+
+  // The simulator does not rename sessions, and the platform does not say whether it does.
+  it('follows a session that the platform renames in a reconnect', async () => {
+    const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+    await once(server, 'listening');
+    const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}/ws`; // holds: it listens on TCP
+    const frame = (message_type: string, session: object): string =>
+      JSON.stringify({
+        metadata: { message_id: message_type, message_type, message_timestamp: '' },
+        payload: { session },
+      });
+    let connections = 0;
+    server.on('connection', (client) => {
+      connections += 1;
+      client.send(frame('session_welcome', { id: `session-${connections}`, keepalive_timeout_seconds: 600 }));
+    });
+    const sessions = async (): Promise<unknown[]> =>
+      setup.dataSource.query('SELECT session_id FROM user_sessions');
+
+    await start('websocket', { PLATFORM_TRANSPORT: 'websocket', PLATFORM_SOCKET_URL: url });
+    await eventually(async () => expect(await sessions()).toEqual([{ session_id: 'session-1' }]));
+    for (const client of server.clients) client.send(frame('session_reconnect', { id: 'session-1', reconnect_url: url })); // prettier-ignore
+    await eventually(async () => expect(await sessions()).toEqual([{ session_id: 'session-2' }]));
+
+    for (const client of server.clients) client.terminate();
+    server.close();
+  });
+});
