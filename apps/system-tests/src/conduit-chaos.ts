@@ -113,7 +113,7 @@ try {
               ['all shards enabled after a kill', ...both(enabledMs).map(formatSeconds)],
               ['events lost by a kill', ...both(losses.map(({ events }) => events)).map(formatCount)],
               [
-                'time between the first and the last lost event of a channel',
+                'time between the first and the last lost event of a shard',
                 ...both(longest).map(formatSeconds),
               ],
             ],

@@ -42,6 +42,26 @@ describe(checkConduit.name, () => {
     });
   });
 
+  it('counts what was not stored before a kill as a loss of this kill, and measures each shard alone', () => {
+    const gaps = [
+      { source: 'shard 3', from: 900, until: 1_600 },
+      { source: 'shard 3', from: 8_900, until: 9_500 },
+      { source: 'shard 4', from: 8_900, until: 9_500 },
+    ];
+    const occurrences = [
+      ...[1_000, 8_950, 9_400].map((at) => occurrence(String(at), at)),
+      occurrence('other', 9_500, { shard: '4' }),
+    ];
+
+    expect(check({ occurrences, gaps, killedAt: [950, 9_000] })).toEqual({
+      findings: [],
+      losses: [
+        { events: 1, longestMs: 0 },
+        { events: 3, longestMs: 450 },
+      ],
+    });
+  });
+
   it.each([
     ['before the gap', occurrence('1', 999)],
     ['after the gap', occurrence('1', 2_001)],

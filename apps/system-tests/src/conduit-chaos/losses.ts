@@ -17,7 +17,7 @@ export interface ConduitEvidence {
 /** What is missing after a kill. */
 export interface Loss {
   events: number;
-  /** The longest time between two missing events of a channel, and so of a shard, in milliseconds. */
+  /** The longest time between two missing events of a shard, in milliseconds. */
   longestMs: number;
 }
 
@@ -27,11 +27,9 @@ export interface Loss {
  */
 export function checkConduit(evidence: ConduitEvidence): { findings: Finding[]; losses: Loss[] } {
   const { occurrences, listed, deadLetters, gaps, killedAt } = evidence;
-  for (const { entry, shard, sentAt, passedAt } of occurrences) {
-    const isInGap = gaps.some(
-      ({ source, from, until }) => source === `shard ${shard}` && passedAt >= from && sentAt <= until,
-    );
-    entry.note(isInGap ? { kind: 'timeout' } : { kind: 'accepted', id: undefined });
+  for (const occurrence of occurrences) {
+    const isInGap = gaps.some((gap) => isIn(occurrence, gap));
+    occurrence.entry.note(isInGap ? { kind: 'timeout' } : { kind: 'accepted', id: undefined });
   }
   const ours = listed.filter(({ eventType }) => eventType === 'channel-update');
   const sent = occurrences.map(({ entry }) => entry);
@@ -40,17 +38,23 @@ export function checkConduit(evidence: ConduitEvidence): { findings: Finding[]; 
   return {
     findings: check({ sent, listed: ours, deadLetters, published: undefined }),
     losses: killedAt.map((from, index) => {
-      const until = killedAt[index + 1] ?? Infinity;
-      return toLoss(missing.filter(({ passedAt }) => passedAt >= from && passedAt < until));
+      const next = killedAt[index + 1] ?? Infinity;
+      // The gap of a killed connector begins before the kill: what it had not stored yet is missing, too.
+      const ended = gaps.filter(({ until }) => until >= from && (until < next || next === Infinity));
+      return toLoss(ended.map((gap) => missing.filter((occurrence) => isIn(occurrence, gap))));
     }),
   };
 }
 
-function toLoss(missing: readonly Occurrence[]): Loss {
-  const channels = new Set(missing.map(({ channel }) => channel));
-  const spans = [...channels].map((each) => {
-    const times = missing.filter(({ channel }) => channel === each).map(({ sentAt }) => sentAt);
+function isIn({ shard, sentAt, passedAt }: Occurrence, { source, from, until }: Gap): boolean {
+  return source === `shard ${shard}` && passedAt >= from && sentAt <= until;
+}
+
+/** @param gaps what is missing in each gap of a shard */
+function toLoss(gaps: readonly (readonly Occurrence[])[]): Loss {
+  const spans = gaps.map((missing) => {
+    const times = missing.map(({ sentAt }) => sentAt);
     return Math.max(...times) - Math.min(...times);
   });
-  return { events: missing.length, longestMs: Math.max(0, ...spans) };
+  return { events: new Set(gaps.flat()).size, longestMs: Math.max(0, ...spans) };
 }
