@@ -5,6 +5,10 @@ import type { AddressInfo } from 'node:net';
 /** An HTTP proxy in front of the platform, which records the `Authorization` headers of the service's requests. */
 export class RecordingProxy {
   readonly authorizations = new Set<string>();
+  /** Requests to this path get 404. */
+  missingPath: string | undefined;
+  /** A header of the platform's replies that the service does not get, in lower case. */
+  hiddenHeader = '';
 
   private constructor(
     private readonly server: Server,
@@ -33,8 +37,10 @@ export class RecordingProxy {
   private forward(incoming: IncomingMessage, outgoing: ServerResponse): void {
     const { method, url = '/', headers } = incoming;
     if (headers.authorization !== undefined) this.authorizations.add(headers.authorization);
+    if (new URL(url, this.target).pathname === this.missingPath) return void outgoing.writeHead(404).end();
     const forwarded = request(new URL(url, this.target), { method, headers }, (response) => {
-      outgoing.writeHead(response.statusCode ?? 502, response.headers);
+      const passed = Object.entries(response.headers).filter(([name]) => name !== this.hiddenHeader);
+      outgoing.writeHead(response.statusCode ?? 502, Object.fromEntries(passed));
       response.pipe(outgoing);
     });
     forwarded.on('error', () => outgoing.destroy());
