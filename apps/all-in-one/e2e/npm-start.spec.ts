@@ -2,15 +2,18 @@ import { execFile } from 'node:child_process';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { simulatorUrls, toPlatformEnvironment } from '@stream-events/platforms';
 import {
   createGuardedDirectory,
   eventually,
   freePort,
+  HostedService,
   ServiceProcess,
   type GuardedDirectory,
 } from '@stream-events/testing';
-import { send } from './api.js';
-import { startLimitMs } from './stack.js';
+import { send, type EventPage } from './api.js';
+import { RecordingProxy } from './recording-proxy.js';
+import { application, controlSecret, startLimitMs } from './stack.js';
 
 const runFile = promisify(execFile);
 
@@ -140,6 +143,97 @@ describe('npm start', () => {
       expect(stdout).toContain(path);
       expect(stdout + stderr).not.toContain(after.password);
       expect(stdout + stderr).not.toContain(after.token);
+    },
+    startLimitMs,
+  );
+});
+
+/** With credentials of a platform. The service refuses a simulator in its place, so a proxy hides what it is. */
+describe('npm start with PLATFORM=twitch', () => {
+  const follower = 'the-first-follower';
+  let directory: GuardedDirectory;
+  let simulator: HostedService;
+  let proxy: RecordingProxy;
+  let service: ServiceProcess;
+  let channelId = '';
+
+  beforeAll(async () => {
+    directory = await createGuardedDirectory();
+    simulator = new HostedService('platform-simulator', {
+      ...application,
+      HOST: '127.0.0.1',
+      PORT: String(await freePort()),
+      ADMIN_PORT: String(await freePort()),
+      LOG_LEVEL: 'warn',
+      SIMULATOR_RATE: '0',
+      SIMULATOR_GRANTS: 'explicit',
+      SIMULATOR_CONTROL_SECRET: controlSecret,
+      SIMULATOR_CALLBACK_ORIGINS: 'http://127.0.0.1:9',
+    });
+    await simulator.start();
+    await simulate('limits', { device_interval_seconds: 1 });
+    const { users } = await simulate<{ users: { id: string }[] }>('users', { login: 'mira' });
+    channelId = users[0]!.id;
+    proxy = await RecordingProxy.start(simulator.url);
+    proxy.hiddenHeader = 'x-platform-simulation';
+    const PORT = String(await freePort());
+    service = new ServiceProcess('all-in-one', {
+      ...application,
+      ...toPlatformEnvironment({ ...simulatorUrls(proxy.url), socket: simulatorUrls(simulator.url).socket }),
+      PLATFORM: 'twitch',
+      DATA_DIR: directory.path,
+      PORT,
+      ADMIN_PORT: PORT,
+    });
+    await service.start();
+  }, startLimitMs);
+
+  afterAll(async () => {
+    await service.stop();
+    await proxy.stop();
+    await simulator.stop();
+    await directory.remove();
+  }, startLimitMs);
+
+  const simulate = async <Reply>(path: string, body: object): Promise<Reply> => {
+    const headers = { authorization: `Bearer ${controlSecret}` };
+    return (await send<Reply>('POST', `${simulator.url}/simulator/${path}`, { token: null, headers, body }))
+      .json;
+  };
+
+  it(
+    'leads from the credentials over the code at the terminal to the first follow',
+    async () => {
+      const { page = '', code = '' } = await eventually(() => {
+        const found = /confirm the code (?<code>[A-Z]+)\s+(?<page>http\S+)/.exec(service.output);
+        expect(found).not.toBeNull();
+        return found?.groups ?? {};
+      });
+      expect(await (await fetch(page)).text()).toContain(code);
+      const body = new URLSearchParams({ user_code: code, login: 'mira', decision: 'allow' });
+      const { origin } = new URL(page);
+      await fetch(`${origin}/activate`, { method: 'POST', headers: { origin }, body });
+      await eventually(() => expect(service.output).toContain('The channel mira is connected'), {
+        timeoutMs: 60_000,
+      });
+
+      const credentials = await readFile(join(directory.path, 'twitch/owner-credentials'), 'utf8');
+      const token = /^token +(\w+)/m.exec(credentials)?.[1] ?? '';
+      const event = { broadcaster_user_id: channelId, user_id: '1', user_name: follower };
+      await eventually(
+        async () => {
+          await simulate('occurrences', { type: 'channel.follow', event });
+          const list = `${service.url}/api/v1/platform-events?event_type=channel-follow`;
+          const { json } = await send<EventPage>('GET', list, { token });
+          expect(json.results[0]?.event_data).toMatchObject(event);
+        },
+        { timeoutMs: 60_000, intervalMs: 500 },
+      );
+
+      const tokens = [...proxy.authorizations].map((authorization) => authorization.split(' ')[1]!);
+      expect(tokens).not.toEqual([]);
+      for (const secret of [...tokens, token, application.PLATFORM_CLIENT_SECRET])
+        expect(service.output).not.toContain(secret);
     },
     startLimitMs,
   );
