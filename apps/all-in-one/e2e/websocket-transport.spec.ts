@@ -1,6 +1,9 @@
+import { once } from 'node:events';
 import { eventually } from '@stream-events/testing';
+import { WebSocket } from 'ws';
 import { SimulatedPlatform, type SimulatedUser } from './simulated-platform.js';
 import { application, startLimitMs, startStack, type Stack } from './stack.js';
+import { monitorStreamer } from './streamer-records.js';
 
 interface Gap {
   transport: string;
@@ -186,6 +189,105 @@ describe('events over plain sockets', () => {
       );
       expect((await stored()).filter((bits) => missed.includes(bits))).toEqual([]);
       expect(new Set(await stored()).size).toBe((await stored()).length);
+    },
+    limitMs,
+  );
+
+  it(
+    'come from channels that are not connected, too, as far as the cost of 10 permits that a user has',
+    async () => {
+      const streamers = [await platform.addUser(), await platform.addUser(), await platform.addUser()];
+      for (const { login } of streamers) await monitorStreamer(stack, login);
+
+      await eventually(async () => {
+        const { json } = await stack.request<{ cost: object; subscriptions: Record<string, number> }>(
+          'GET',
+          '/api/v1/platform/status',
+        );
+        expect(json.cost).toEqual({ total: 10, max: 10 });
+        // Each of them has five subscriptions with a cost.
+        expect(json.subscriptions).toMatchObject({ limit_reached: 5 });
+      }, settled);
+      const refused = { action: 'create', result: 'limit_reached' };
+      expect(await stack.metric('connectors', 'platform_subscription_actions_total', refused)).toBe(0);
+    },
+    limitMs,
+  );
+
+  /** Another program opens a socket with the token of a user, and subscribes to something. */
+  const occupySocket = async (authorization: string, channel: string): Promise<WebSocket> => {
+    const { url } = stack.simulator!;
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/ws`);
+    const [frame] = (await once(socket, 'message')) as [Buffer]; // holds: the binary type is the default
+    const { payload } = JSON.parse(frame.toString()) as { payload: { session: { id: string } } };
+    const { status } = await fetch(`${url}/helix/eventsub/subscriptions`, {
+      method: 'POST',
+      headers: {
+        authorization,
+        'client-id': application.PLATFORM_CLIENT_ID,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({
+        type: 'stream.online',
+        version: '1',
+        condition: { broadcaster_user_id: channel },
+        transport: { method: 'websocket', session_id: payload.session.id },
+      }),
+    });
+    expect(status).toBe(202);
+    return socket;
+  };
+
+  const logIn = async ({ login }: SimulatedUser): Promise<string> => {
+    const client_id = application.PLATFORM_CLIENT_ID;
+    const post = async (path: string, form: Record<string, string>): Promise<Record<string, string>> => {
+      const body = new URLSearchParams({ client_id, scopes: '', ...form });
+      const response = await fetch(`${stack.simulator!.url}/oauth2/${path}`, { method: 'POST', body });
+      return (await response.json()) as Record<string, string>; // holds: the simulator replies like the platform
+    };
+    const { device_code = '', user_code = '' } = await post('device', {});
+    await platform.decide(user_code, { decision: 'allow', login });
+    const grant_type = 'urn:ietf:params:oauth:grant-type:device_code';
+    return `Bearer ${(await post('token', { device_code, grant_type })).access_token}`;
+  };
+
+  it(
+    'arrive as soon as other programs of the user do not hold all three sockets any more',
+    async () => {
+      const other = await platform.addUser();
+      const token = await logIn(other);
+      const occupied: WebSocket[] = [];
+      for (const channel of ['1', '2', '3']) occupied.push(await occupySocket(token, channel));
+      // The platform closes a session without subscriptions after 10 s, and the next one tries again.
+      await stack.simulate('POST', '/simulator/limits', { socket_second_ms: 300 });
+      await connect(other);
+      const statuses = (): Promise<{ status: string; reason: string | null }[]> =>
+        stack.query(
+          `SELECT DISTINCT status, reason FROM platform_connector.subscriptions WHERE condition ->> 'broadcaster_user_id' = $1`,
+          [other.id],
+        );
+      await eventually(
+        async () =>
+          expect(await statuses()).toContainEqual({
+            status: 'limit_reached',
+            reason: expect.stringContaining('number of websocket transports limit exceeded'),
+          }),
+        settled,
+      );
+
+      for (const socket of occupied) socket.close();
+      await eventually(
+        async () => {
+          // Attempts become rarer, up to one an hour.
+          await stack.query(
+            `UPDATE platform_connector.subscriptions SET retry_at = now() WHERE status = 'limit_reached'`,
+          );
+          await stack.query('UPDATE platform_connector.reconciliation SET due_at = now()');
+          expect(await statuses()).toEqual([{ status: 'enabled', reason: null }]);
+        },
+        { ...settled, intervalMs: 500 },
+      );
+      await stack.simulate('POST', '/simulator/limits', { socket_second_ms: 1_000 });
     },
     limitMs,
   );
