@@ -1,7 +1,7 @@
 import { eventually } from '@stream-events/testing';
 import { SimulatedPlatform, type SimulatedUser } from './simulated-platform.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
-import { monitorStreamer } from './streamer-records.js';
+import { monitorStreamer, subscriptionsOf } from './streamer-records.js';
 
 const testLimitMs = 120_000;
 const patiently = { timeoutMs: 60_000, intervalMs: 50 };
@@ -43,6 +43,10 @@ describe('events over a conduit', () => {
     await Promise.all([stack.startConnector(), stack.startMonitor()]);
     streamer = await platform.addUser();
     await eventually(() => monitorStreamer(stack, streamer.login), patiently);
+    await eventually(
+      async () => expect(await subscriptionsOf(stack, streamer.id)).not.toEqual([]),
+      patiently,
+    );
   }, startLimitMs);
 
   afterAll(() => stack.stop());
@@ -95,16 +99,19 @@ describe('events over a conduit', () => {
       const [connector] = stack.connectors;
       await connector!.kill('SIGKILL');
       await connector!.start();
+      // Before, the shards may look as enabled as before the kill.
+      await eventually(
+        async () =>
+          expect((await status()).delivery_gaps).toMatchObject([
+            { transport: 'conduit', until: expect.any(String) },
+            { transport: 'conduit', until: expect.any(String) },
+          ]),
+        patiently,
+      );
       await untilSubscribed();
       await follow();
 
       expect((await listed()).map(({ id }) => id)).toEqual(before.map(({ id }) => id));
-      await eventually(async () =>
-        expect((await status()).delivery_gaps).toMatchObject([
-          { transport: 'conduit', until: expect.any(String) },
-          { transport: 'conduit', until: expect.any(String) },
-        ]),
-      );
     },
     testLimitMs,
   );
