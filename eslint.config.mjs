@@ -45,7 +45,7 @@ function allow(sourceTag, ...tags) {
  */
 const folderOrders = {
   'apps/gateway/src': [
-    ...['http', 'paging', 'access', 'audit-log', 'tokens', 'users', 'health', 'console'],
+    ...['http', 'paging', 'access', 'audit-log', 'tokens', 'users', 'health', 'pages'],
     ...['scopes', 'api-endpoints', 'seeds', 'dead-letters', 'erasures', 'streamers', 'events'],
     ...['platform', 'webhook'],
     ...['live', 'event-export', 'replays', 'rehearsals', 'system', 'api-description'],
@@ -79,7 +79,7 @@ const folderOrders = {
   'apps/console/src': [
     ...['session', 'api', 'live', 'kit', 'layout', 'sign-in', 'events', 'test-event', 'system'],
     ...['rehearsals', 'streams', 'streamers'],
-    ...['tokens', 'users', 'audit-log', 'reference', 'platform', 'onboarding', 'account'],
+    ...['tokens', 'users', 'audit-log', 'reference', 'platform', 'onboarding', 'account', 'browser-sources'],
   ],
   'tools/boundary-probe/folders': ['lower', 'upper'],
 };
@@ -179,6 +179,12 @@ export default tseslint.config(
       'react-hooks/incompatible-library': 'off',
       // A route ends its decision by throwing a redirect.
       '@typescript-eslint/only-throw-error': ['error', { allow: ['Redirect'] }],
+    },
+  },
+  {
+    files: ['apps/overlay/**/*.ts'],
+    languageOptions: {
+      parserOptions: { project: ['./apps/overlay/tsconfig.json'], tsconfigRootDir: import.meta.dirname },
     },
   },
   {

@@ -1,18 +1,16 @@
 // Builds apps/console: bundles it, compresses the bundle, and checks the size of the first load. `serve <gateway>` serves its sources instead.
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import { build, createServer } from 'vite';
+import { compressFiles } from './compress-files.mjs';
 
 const project = fileURLToPath(new URL('../apps/console/', import.meta.url));
 const dist = `${project}dist/`;
 
 /** Maximum size of the scripts that the first page needs, compressed with gzip, which every browser and proxy knows. */
 const maxFirstLoadKilobytes = 300;
-
-/** Below this size, compression saves nothing. */
-const minCompressedBytes = 1_024;
 
 const config = {
   root: project,
@@ -22,9 +20,9 @@ const config = {
   logLevel: 'warn',
 };
 
-/** Serves the sources with Vite, which updates the page when they change. Requests to the API go to the gateway. */
+/** Serves the sources with Vite, which updates the page when they change. The gateway serves the API and the overlay. */
 async function serveConsole(gatewayUrl) {
-  const paths = ['/api', '/api-token-auth', '/ws', '/health'];
+  const paths = ['/api', '/api-token-auth', '/ws', '/health', '/overlay'];
   const proxy = Object.fromEntries(paths.map((path) => [path, { target: gatewayUrl, ws: path === '/ws' }]));
   const server = await createServer({ ...config, server: { host: '127.0.0.1', proxy } });
   await server.listen();
@@ -45,19 +43,8 @@ async function buildConsole() {
       rolldownOptions: { external: ['@rjsf/validator-ajv8'] },
     },
   });
-  compressFiles();
+  compressFiles(dist);
   checkFirstLoad();
-}
-
-/** Writes the compressed forms of each file beside it. The gateway sends the form that the browser accepts. */
-function compressFiles() {
-  const paths = readdirSync(dist, { recursive: true }).filter((path) => /\.(html|js|css|svg)$/.test(path));
-  for (const path of paths) {
-    const bytes = readFileSync(dist + path);
-    if (bytes.length < minCompressedBytes) continue;
-    writeFileSync(`${dist}${path}.br`, brotliCompressSync(bytes));
-    writeFileSync(`${dist}${path}.gz`, gzipSync(bytes, { level: 9 }));
-  }
 }
 
 /**

@@ -162,6 +162,17 @@ describe('HTTP edge', () => {
       );
       expect(text).not.toMatch(/<script(?![^>]*\ssrc=)|\son\w+=/);
     });
+
+    it('allow only frames of this gateway around the overlay', async () => {
+      const { headers, text } = await stack.request('GET', '/overlay/', { token: null });
+
+      expect(Object.fromEntries(headers)).toMatchObject({ ...always, 'x-frame-options': 'SAMEORIGIN' });
+      const policy = headers.get('content-security-policy')?.split('; ');
+      expect(policy).toEqual(
+        expect.arrayContaining(["default-src 'none'", "script-src 'self'", "frame-ancestors 'self'"]),
+      );
+      expect(text).not.toMatch(/<script(?![^>]*\ssrc=)|\son\w+=|https?:/);
+    });
   });
 
   describe('the console', () => {

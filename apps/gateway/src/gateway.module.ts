@@ -7,7 +7,6 @@ import { DataSource } from 'typeorm';
 import { AccessModule } from './access/access.module.js';
 import { ApiEndpointsModule } from './api-endpoints/api-endpoints.module.js';
 import { AuditLogModule } from './audit-log/audit-log.module.js';
-import { ConsoleModule } from './console/console.module.js';
 import { DeadLettersModule } from './dead-letters/dead-letters.module.js';
 import { EventExportModule } from './event-export/event-export.module.js';
 import { ErasuresModule } from './erasures/erasures.module.js';
@@ -16,6 +15,7 @@ import type { GatewayConfig } from './gateway.config.js';
 import { HealthModule } from './health/health.module.js';
 import { HttpModule } from './http/http.module.js';
 import { LiveModule } from './live/live.module.js';
+import { PagesModule } from './pages/pages.module.js';
 import { PlatformModule } from './platform/platform.module.js';
 import { RehearsalsModule } from './rehearsals/rehearsals.module.js';
 import { ReplaysModule } from './replays/replays.module.js';
@@ -55,7 +55,7 @@ const features = [
   AuditLogModule,
   SystemModule,
   SeedsModule,
-  ConsoleModule,
+  PagesModule,
 ];
 
 @Module({})

@@ -10,8 +10,8 @@ export const securityHeaders = {
 
 /**
  * What a page may do: load its own files, and send requests to this gateway. Styles may be inline, because the bundled API
- * documentation and the component library of the console have some; scripts may not. The console loads pictures with its token, and
- * shows them as blobs.
+ * documentation and the component library of the console have some, and OBS adds some to the overlay; scripts may not. The console
+ * loads pictures with its token, and shows them as blobs.
  */
 const pagePolicy = [
   "default-src 'none'",
@@ -20,12 +20,12 @@ const pagePolicy = [
   "img-src 'self' data: blob:",
   "font-src 'self'",
   "connect-src 'self'",
+  "frame-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
-  "frame-ancestors 'none'",
 ].join('; ');
 
-/** Adds the security headers to every response, with a policy of its own for pages. */
+/** Adds the security headers to every response, with a policy of its own for pages. A page may allow frames of this gateway around it. */
 export function addSecurityHeaders(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', (_request, reply, done) => {
     void reply.headers(securityHeaders);
@@ -33,8 +33,11 @@ export function addSecurityHeaders(fastify: FastifyInstance): void {
   });
   fastify.addHook('onSend', (_request, reply, payload, done) => {
     const type = reply.getHeader('content-type');
-    if (typeof type === 'string' && type.startsWith('text/html'))
-      void reply.header('content-security-policy', pagePolicy);
+    // A service worker has the policy of its script.
+    if (typeof type === 'string' && /^text\/html|javascript/.test(type)) {
+      const ancestors = reply.getHeader('x-frame-options') === 'SAMEORIGIN' ? "'self'" : "'none'";
+      void reply.header('content-security-policy', `${pagePolicy}; frame-ancestors ${ancestors}`);
+    }
     // A browser replaces the headers of the file that it has kept with these, and a page would get the policy of the API.
     if (reply.statusCode === 304) void reply.removeHeader('content-security-policy');
     done(null, payload);

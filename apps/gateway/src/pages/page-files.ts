@@ -2,43 +2,51 @@ import { existsSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { ServiceError } from '@stream-events/contracts';
 
-/** The built console, which is next to the gateway in the repository and in the image. */
-const buildFolder = fileURLToPath(new URL('../../../console/dist/', import.meta.url));
+/** The apps that are pages. */
+export type PageApp = 'console' | 'overlay';
+
+/** The apps are next to the gateway in the repository and in the image. */
+const appsFolder = fileURLToPath(new URL('../../../', import.meta.url));
 
 const yearMs = 365 * 86_400_000;
 
-/** A file of the built console, and how long browsers may keep it. */
-export interface ConsoleFile {
+/** A file of a built page, and how long browsers may keep it. */
+export interface PageFile {
   path: string;
   options: { immutable: boolean; maxAge: number };
 }
 
-/** The files of the built console. Their number is small and fixed, so they are listed once. */
-export class ConsoleFiles {
+/** The files of a built page. Their number is small and fixed, so they are listed once. */
+export class PageFiles {
+  readonly folder: string;
   private readonly paths: ReadonlySet<string>;
 
-  constructor(readonly folder = buildFolder) {
-    this.paths = new Set(listFiles(folder));
+  constructor(
+    private readonly app: PageApp,
+    apps = appsFolder,
+  ) {
+    this.folder = `${apps}${app}/dist/`;
+    this.paths = new Set(listFiles(this.folder));
   }
 
   /**
-   * Returns the file for a path below `/console/`. Every path that is not a file is a view of the page, which its script chooses.
+   * Returns the file for a path below the page. Every path that is not a file is a view of the page, which its script chooses.
    *
-   * @throws ServiceError `not_found` for a missing asset, and for all paths if the console was not built
+   * @throws ServiceError `not_found` for a missing asset, and for all paths if the page was not built
    */
-  find(path: string): ConsoleFile {
+  find(path: string): PageFile {
     if (!this.paths.has('index.html'))
       throw new ServiceError(
         'not_found',
-        'This installation does not contain the console. Build it with: npx nx build console, and restart the gateway. ' +
-          'The API works without the console; see /api/docs/.',
+        `This installation does not contain the ${this.app}. Build it with: npx nx build ${this.app}, and restart the gateway. ` +
+          `The API works without the ${this.app}; see /api/docs/.`,
       );
     // The names of assets contain a hash of their content.
     const isAsset = path.startsWith('assets/');
     if (isAsset && !this.paths.has(path))
       throw new ServiceError(
         'not_found',
-        'The console has no such file. After an upgrade of the service, reload the page.',
+        `The ${this.app} has no such file. After an upgrade of the service, reload the page.`,
       );
     if (isAsset) return { path, options: { immutable: true, maxAge: yearMs } };
     const file = this.paths.has(path) ? path : 'index.html';

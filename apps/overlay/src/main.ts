@@ -1,0 +1,80 @@
+import { createClient } from '@stream-events/client';
+import type { DescribedEvent } from '@stream-events/sentences';
+import { AlertFeed, toAlert } from './alert-feed.js';
+import { AlertQueue, type Alert } from './alert-queue.js';
+import { AlertView } from './alert-view.js';
+import './overlay.css';
+import { PositionStore } from './position-store.js';
+import { readSettings } from './settings.js';
+
+const markMs = 250;
+
+const settings = readSettings(location.hash);
+const queue = new AlertQueue();
+const frame = document.getElementById('alerts');
+if (!frame) throw new Error('index.html lacks the element of the alerts.');
+const view = new AlertView(frame, settings.showMs);
+let state = 'starting';
+
+// The settings are in the fragment, and a browser does not load a page again when only its fragment changes.
+addEventListener('hashchange', () => location.reload());
+if (settings.isDebug) showMark();
+void play(settings.isPreview ? followPage() : followService());
+
+/** Shows the alerts, one after the other. */
+async function play(onTaken: (alert: Alert) => void): Promise<never> {
+  for (;;) {
+    const alert = await queue.take();
+    // Before it is drawn: an alert that was on air when the page ended is not shown again.
+    onTaken(alert);
+    await view.show(alert);
+  }
+}
+
+/** Receives the alerts from the service. Problems are in the mark and in the console, never on air. */
+function followService(): (alert: Alert) => void {
+  try {
+    const feed = new AlertFeed({
+      client: createClient({ url: location.origin, token: settings.token }),
+      settings,
+      queue,
+      store: new PositionStore(settings.name, localStorage),
+      onState: (text) => (state = text),
+      onControl: (control) => {
+        queue.control(control);
+        if (control === 'skip') view.skipCurrent();
+      },
+    });
+    keepPage();
+    feed.run().catch((error: unknown) => (state = `refused: ${String(error)}`));
+    return (alert) => feed.onTaken(alert);
+  } catch (error) {
+    state = String(error); // There is no valid token, or the browser keeps nothing.
+    return () => undefined;
+  }
+}
+
+/** Lets this page load while the service is away, where the browser allows it. */
+function keepPage(): void {
+  if (!('serviceWorker' in navigator)) return;
+  navigator.serviceWorker
+    .register('/overlay/service-worker.js', { type: 'module' })
+    .catch((error: unknown) => (state = `cannot keep this page: ${String(error)}`));
+}
+
+/** Receives the alerts from the page around this one, which shows how they look. */
+function followPage(): () => void {
+  addEventListener('message', ({ origin, data }: MessageEvent<DescribedEvent>) => {
+    if (origin !== location.origin) return;
+    if (!queue.isFull) queue.add(toAlert(data));
+    view.skipCurrent();
+  });
+  return () => undefined;
+}
+
+/** Shows the state in a corner. */
+function showMark(): void {
+  const mark = document.body.appendChild(document.createElement('output'));
+  mark.className = 'mark';
+  setInterval(() => (mark.textContent = `${state}, ${queue.state}`), markMs);
+}
