@@ -1,6 +1,7 @@
 import { createRouter } from '@tanstack/react-router';
 import { accountRoute } from './account/account.route.js';
 import { auditLogRoute } from './audit-log/audit-log.route.js';
+import { browserSourcesRoute } from './browser-sources/browser-sources.route.js';
 import { eventsRoute } from './events/events.route.js';
 import { FaultPage } from './layout/fault-page.js';
 import { indexRoute, rootRoute, signedInRoute, unknownRoute } from './layout/routes.js';
@@ -28,6 +29,7 @@ const routeTree = rootRoute.addChildren([
     streamersRoute,
     streamerRoute,
     streamRoute,
+    browserSourcesRoute,
     platformRoute,
     referenceRoute,
     systemRoute,

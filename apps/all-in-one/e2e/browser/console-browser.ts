@@ -3,6 +3,8 @@ import { resolve } from 'node:path';
 import axe from 'axe-core';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import { owner } from '../stack.js';
+import { OverlayWindow } from './overlay-window.js';
+import { collectFaults } from './page-faults.js';
 
 export const themes = ['light', 'dark'] as const;
 export type Theme = (typeof themes)[number];
@@ -16,7 +18,7 @@ const viewports: Record<Size, { width: number; height: number }> = {
 };
 
 /** Where the specs put the screenshots, to be looked at. Not committed. */
-const screenshotFolder = resolve('.screenshots');
+export const screenshotFolder = resolve('.screenshots');
 
 // The impacts of axe that keep people from using a page.
 const seriousImpacts = ['serious', 'critical'];
@@ -52,6 +54,11 @@ export class ConsoleBrowser {
     return new ConsoleWindow(context, await context.newPage(), this.url);
   }
 
+  /** Opens an empty window for overlays, which keeps what they store. */
+  openOverlay(): Promise<OverlayWindow> {
+    return OverlayWindow.open(this.browser, this.url);
+  }
+
   close(): Promise<void> {
     return this.browser.close();
   }
@@ -59,24 +66,14 @@ export class ConsoleBrowser {
 
 /** A window with the console. Collects what should not happen: errors, and requests to other hosts. */
 export class ConsoleWindow {
-  /** Errors of the page's scripts, violations of its security policy, and requests to other hosts. */
-  readonly faults: string[] = [];
+  readonly faults: string[];
 
   constructor(
     private readonly context: BrowserContext,
     readonly page: Page,
     private readonly url: string,
   ) {
-    page.on('pageerror', ({ message }) => this.faults.push(message));
-    page.on('console', (message) => {
-      // A failed request is not a fault of the page, which must show the failure.
-      const isFailedRequest = /Failed to load resource|WebSocket connection to/.test(message.text());
-      if (message.type() === 'error' && !isFailedRequest) this.faults.push(message.text());
-    });
-    page.on('request', (request) => {
-      const { host, protocol } = new URL(request.url());
-      if (protocol.startsWith('http') && host !== new URL(url).host) this.faults.push(`request to ${host}`);
-    });
+    this.faults = collectFaults(page, url);
   }
 
   /** Opens a path below `/console`. */

@@ -27,6 +27,7 @@ export const consolePages: readonly ConsolePage[] = [
   { path: '/tokens', title: 'Tokens', element: 'text=this session' },
   { path: '/users', title: 'Users', element: 'text=(you)' },
   { path: '/audit-log', title: 'Audit log', element: 'text=logged in' },
+  { path: '/browser-sources', title: 'Browser sources', element: 'text=No source is connected' },
   { path: '/reference?q=chat', title: 'Reference', element: 'table' },
   { path: '/reference?tab=scopes&q=chat', title: 'Reference', element: 'table' },
 ];

@@ -39,6 +39,8 @@ export const liveConnectionsQuery = queryOptions({
   queryKey: ['live-connections'],
   queryFn: () => call(api().GET('/api/v1/live-connections')),
   staleTime: 0,
+  // Gateways report their connections this often.
+  refetchInterval: 5_000,
 });
 
 /** For owners. */

@@ -1,0 +1,345 @@
+import { randomInt } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { eventually } from '@stream-events/testing';
+import { eventBody, eventsPath, newEvent, type EventRecord } from './api.js';
+import { ConsoleBrowser, screenshotFolder, type ConsoleWindow } from './browser/console-browser.js';
+import type { OverlayWindow } from './browser/overlay-window.js';
+import { findBrowser } from './browser/web-page.js';
+import { SimulatedPlatform } from './simulated-platform.js';
+import { startLimitMs, startStack, type Stack } from './stack.js';
+
+const browserPath = findBrowser();
+const describeWithBrowser = browserPath === undefined ? describe.skip : describe;
+const title =
+  'the overlay' + (browserPath === undefined ? ' (skipped: there is no Chromium on this machine)' : '');
+
+const minuteMs = 60_000;
+const follow = 'channel-follow';
+
+describeWithBrowser(title, () => {
+  let stack: Stack;
+  let browser: ConsoleBrowser;
+  let overlay: OverlayWindow;
+  /** A gateway that keeps running. */
+  let otherGateway: string;
+
+  beforeAll(async () => {
+    stack = await startStack({ gateways: 1, events: 1, platform: true, killable: ['gateway'] });
+    otherGateway = (await stack.startGateway()).url;
+    browser = await ConsoleBrowser.launch(browserPath!, stack.url);
+  }, startLimitMs);
+
+  beforeEach(async () => {
+    overlay = await browser.openOverlay();
+  });
+
+  afterEach(async () => {
+    const { faults } = overlay;
+    await overlay.close();
+    expect(faults).toEqual([]);
+  });
+
+  afterAll(async () => {
+    await browser.close();
+    await stack.stop();
+  });
+
+  /** A channel that no other test uses, with the settings of a source that may only watch it. */
+  const makeSource = async (options: Record<string, string> = {}) => {
+    const channel = String(randomInt(1e12));
+    const body = { name: 'source', scopes: ['events:live'], channel_ids: [channel] };
+    const { json } = await stack.request<{ key: string }>('POST', '/api/v1/tokens', { body });
+    return { channel, token: json.key, name: `source ${channel}`, types: follow, ...options };
+  };
+
+  const dataOf = (channel: string, user: string) => ({
+    user_id: '1',
+    user_name: user,
+    broadcaster_user_id: channel,
+    broadcaster_user_name: 'Mira',
+  });
+
+  const send = async (channel: string, user: string, fields: object = {}): Promise<EventRecord> => {
+    const body = eventBody({ event_type: follow, event_data: { ...dataOf(channel, user), ...fields } });
+    const { json } = await stack.request<EventRecord>('POST', eventsPath, { body, gateway: otherGateway });
+    return json;
+  };
+
+  const sendMany = async (channel: string, from: number, until: number): Promise<void> => {
+    const indexes = Array.from({ length: until - from }, (_, index) => from + index);
+    await Promise.all(indexes.map((index) => send(channel, `User ${index}`)));
+  };
+
+  const alertsOf = (count: number): string[] =>
+    Array.from({ length: count }, (_, index) => `User ${index} followed Mira`).sort();
+
+  const control = (name: string, body: object) =>
+    stack.request('POST', `/api/v1/live-connections/${encodeURIComponent(name)}/controls`, {
+      body,
+      gateway: stack.url,
+    });
+
+  it('shows each of 200 events once, across two kills of its gateway', async () => {
+    const source = await makeSource({ seconds: '0.05' });
+    await overlay.show(source);
+    await sendMany(source.channel, 0, 70);
+    for (const [from, until] of [
+      [70, 140],
+      [140, 200],
+    ] as const) {
+      await overlay.untilShown(from - 50);
+      await stack.gateway.kill('SIGKILL');
+      await sendMany(source.channel, from, until);
+      await stack.gateway.start();
+    }
+    const shown = await overlay.untilShown(200, 60_000);
+    await overlay.untilMarked('connected, 0 waiting');
+    expect(shown.sort()).toEqual(alertsOf(200));
+  }, 180_000);
+
+  it('shows each alert once when its page is loaded again', async () => {
+    const source = await makeSource({ seconds: '0.2' });
+    await overlay.show(source);
+    await sendMany(source.channel, 0, 20);
+    for (const count of [3, 8]) {
+      await overlay.untilShown(count);
+      await overlay.page.reload();
+    }
+    const shown = await overlay.untilShown(20);
+    await overlay.untilMarked('connected, 0 waiting');
+    expect(shown.sort()).toEqual(alertsOf(20));
+  });
+
+  it('loads while its gateway is down, and then shows what it missed', async () => {
+    const source = await makeSource({ seconds: '0.05' });
+    await overlay.show(source);
+    await send(source.channel, 'Ada');
+    await overlay.untilShown(1);
+    await eventually(async () =>
+      expect(await overlay.page.evaluate(`caches.match('/overlay/').then(Boolean)`)).toBe(true),
+    );
+    await stack.gateway.kill('SIGKILL');
+    await send(source.channel, 'Tom');
+    await overlay.page.reload();
+    await overlay.untilMarked('waiting for the service');
+    await stack.gateway.start();
+    expect(await overlay.untilShown(2)).toEqual(['Ada followed Mira', 'Tom followed Mira']);
+  }, 120_000);
+
+  it('obeys the controls: skip, replay, pause, and resume', async () => {
+    const source = await makeSource({ seconds: '600' });
+    await overlay.show(source);
+    for (const user of ['Ada', 'Tom', 'Eve']) await send(source.channel, user);
+    const obey = async (name: string): Promise<void> => {
+      expect(await control(source.name, { control: name })).toMatchObject({ status: 200 });
+    };
+    await overlay.untilMarked('2 waiting');
+    await obey('skip');
+    await overlay.untilMarked('1 waiting');
+    await obey('pause');
+    await obey('skip');
+    await overlay.page.locator('.alert').waitFor({ state: 'detached' });
+    await overlay.untilMarked('1 waiting, paused');
+    await obey('resume');
+    await overlay.page.getByText('Eve').waitFor();
+    await obey('replay');
+    await obey('skip');
+    const texts = ['Ada', 'Tom', 'Eve', 'Eve'].map((user) => `${user} followed Mira`);
+    expect(await overlay.untilShown(4)).toEqual(texts);
+  });
+
+  it('skips alerts that are older than ten minutes when it comes back, by the clock of the service, and shows replays', async () => {
+    const source = await makeSource({ seconds: '0.05' });
+    await overlay.show(source);
+    await overlay.untilMarked('connected, 0 waiting');
+    const stored = () =>
+      overlay.page.evaluate<string | null>(`localStorage.getItem('stream-events.overlay.${source.name}')`);
+    await eventually(async () => expect(await stored()).toMatch(/-/), { timeoutMs: 20_000 });
+    await overlay.page.goto('about:blank');
+
+    const old = newEvent({
+      time: Date.now() - 11 * minuteMs,
+      eventType: follow,
+      eventData: JSON.stringify(dataOf(source.channel, 'Old')),
+    });
+    await stack.storeEvents([old]);
+    await send(source.channel, 'New');
+    await stack.waitUntilPublished();
+    await overlay.slowDownClock();
+    await overlay.show(source);
+    await overlay.untilShown(1);
+    await stack.request('POST', `${eventsPath}/${old.id}/replay`, { body: { connection: source.name } });
+    expect(await overlay.untilShown(2)).toEqual(['New followed Mira', 'Old followed Mira']);
+  });
+
+  it('shows text of users as text, in its own place, and takes custom styles', async () => {
+    const source = await makeSource({ seconds: '600', types: 'channel-cheer' });
+    await overlay.show({ ...source });
+    const user = '<img src=x onerror=alert(1)>\u202E<b>Mira</b>';
+    const message = `<script>alert(2)</script> \u202Egnp.exe ${'w'.repeat(64 * 1024)}`;
+    const event_data = { ...dataOf(source.channel, user), bits: 5_000, message };
+    const body = eventBody({ event_type: 'channel-cheer', event_data });
+    await stack.request('POST', eventsPath, { body });
+    const alert = overlay.page.locator('.alert');
+    await alert.waitFor();
+    expect(await alert.textContent()).toMatch(
+      /^<img src=x onerror=alert\(1\)><b>Mira<\/b> cheered 5,000 bits/,
+    );
+    expect(await alert.textContent()).not.toMatch(/\u202E/);
+    expect(await alert.locator('img, b, script').count()).toBe(0);
+    // As OBS adds the field "Custom CSS".
+    await overlay.page.addStyleTag({ content: ':root { --alert-accent: rgb(1, 2, 3) }' });
+    const size = await overlay.page.evaluate<[string, boolean]>(
+      `[getComputedStyle(document.querySelector('.alert .name')).color, document.body.scrollWidth > innerWidth]`,
+    );
+    expect(size).toEqual(['rgb(1, 2, 3)', false]);
+    expect(await overlay.page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe(
+      'rgba(0, 0, 0, 0)',
+    );
+  });
+
+  it('looks well on a game', async () => {
+    const source = await makeSource({ seconds: '600', types: 'channel-raid,channel-cheer' });
+    await overlay.show(source);
+    const raid = {
+      from_broadcaster_user_id: '2',
+      from_broadcaster_user_name: 'PixelPioneer',
+      to_broadcaster_user_id: source.channel,
+      to_broadcaster_user_name: 'Mira_Plays',
+      viewers: 1_234,
+    };
+    const cheer = {
+      ...dataOf(source.channel, 'NightOwl'),
+      bits: 500,
+      message: 'That last jump was unreal 🎉',
+    };
+    for (const [event_type, event_data] of Object.entries({ 'channel-raid': raid, 'channel-cheer': cheer })) {
+      await stack.request('POST', eventsPath, { body: eventBody({ event_type, event_data }) });
+      await overlay.page.locator(`.alert[data-type=${event_type}]`).waitFor();
+      await overlay.page.addStyleTag({ content: game });
+      await overlay.page.screenshot({ path: `${screenshotFolder}/overlay-${event_type}.png` });
+      await control(source.name, { control: 'skip' });
+    }
+  });
+
+  it('shows nothing on air when its token is refused, and the reason in the mark', async () => {
+    const source = await makeSource();
+    await overlay.show(source);
+    await overlay.page.goto('about:blank');
+    const fragment = `token=${'0'.repeat(40)}&name=wrong`;
+    await overlay.page.goto(`${stack.url}/overlay/#${fragment}&debug`);
+    await overlay.untilMarked('refused: LiveError: 4401');
+    await overlay.page.goto('about:blank');
+    await overlay.page.goto(`${stack.url}/overlay/#${fragment}`);
+    await overlay.page.locator('#alerts').waitFor({ state: 'attached' });
+    expect(await overlay.page.locator('body').innerText()).toBe('');
+  });
+
+  it('can be replaced by the custom overlay of the docs', async () => {
+    const page = await readFile('docs/overlay.md', 'utf8');
+    const [, html = ''] = /```html\n([^]*?)```/.exec(page) ?? [];
+    expect(html.trim().split('\n')).toHaveLength(10);
+    const directory = await mkdtemp(join(tmpdir(), 'custom-overlay-'));
+    const file = join(directory, 'overlay.html');
+    await writeFile(file, html.replace('127.0.0.1:8000', new URL(stack.url).host));
+    const { channel, token, name } = await makeSource();
+    await overlay.page.goto(`${pathToFileURL(file).href}#token=${token}&name=${encodeURIComponent(name)}`);
+    const { json } = await stack.request<EventRecord>('POST', eventsPath, {
+      body: eventBody({
+        event_type: 'channel-raid',
+        event_data: { from_broadcaster_user_name: '<b>Ada</b>', to_broadcaster_user_id: channel },
+      }),
+    });
+    // The service does not say when a connection without positions is open, so the raid is sent until it arrives.
+    await eventually(async () => {
+      await stack.request('POST', `${eventsPath}/${json.id}/replay`, { body: { connection: name } });
+      expect(await overlay.page.locator('body').innerText()).toBe('<b>Ada</b> raids us!');
+    });
+    await rm(directory, { recursive: true });
+  });
+
+  describe('in the console', () => {
+    let view: ConsoleWindow;
+
+    beforeEach(async () => {
+      view = await browser.open();
+      await view.signIn('/browser-sources');
+    });
+
+    afterEach(async () => {
+      const { faults } = view;
+      await view.close();
+      expect(faults).toEqual([]);
+    });
+
+    it('gets its address, is previewed, tested, listed, and controlled', async () => {
+      const { page } = view;
+      const user = await new SimulatedPlatform(stack).addUser();
+      const added = await stack.request('POST', '/api/v1/streamers', {
+        body: { platform_username: user.login },
+      });
+      expect(added.status).toBe(201);
+      await page.reload();
+      await page.frameLocator('iframe').locator('.alert[data-type=channel-follow]').waitFor();
+      await page.getByLabel('Custom CSS').fill('.alert { border: 7px solid red }');
+      await page.frameLocator('iframe').locator('#custom-styles').waitFor({ state: 'attached' });
+
+      await page.getByLabel('Channel').first().click();
+      await page.getByRole('option', { name: new RegExp(user.login, 'i') }).click();
+      await page.getByLabel('Name of the source').fill('My alerts');
+      await page.getByRole('button', { name: 'Create address' }).click();
+      const address = await page.getByLabel('Address of the browser source').inputValue();
+      expect(address).toContain(`${stack.url}/overlay/#token=`);
+      await view.screenshot('browser-sources-created');
+      await page.getByRole('button', { name: 'Done' }).click();
+      const { json: tokens } = await stack.request<Record<string, unknown>[]>('GET', '/api/v1/tokens');
+      expect(tokens.find(({ name }) => name === 'Browser source My alerts')).toMatchObject({
+        scopes: ['events:live'],
+        channel_ids: [user.id],
+      });
+
+      await overlay.page.goto(`${address.replace(/seconds=\d+/, 'seconds=600')}&debug`);
+      await overlay.untilMarked('connected');
+      await page.getByRole('button', { name: 'Send a test alert' }).click();
+      await overlay.page.locator('.alert').waitFor();
+      await page.getByRole('button', { name: 'Skip the alert: My alerts' }).click();
+      await overlay.page.locator('.alert').waitFor({ state: 'detached' });
+      await page.getByRole('button', { name: 'Show the last alert again: My alerts' }).click();
+      await overlay.page.locator('.alert').waitFor();
+      await page.getByRole('button', { name: 'Pause the alerts: My alerts' }).click();
+      await overlay.untilMarked('paused');
+      await view.screenshot('browser-sources-connected');
+    });
+
+    it('is chosen to replay one event to, from the list with pictures', async () => {
+      const { page } = view;
+      const user = await new SimulatedPlatform(stack).addUser();
+      const source = await makeSource({ seconds: '600' });
+      await overlay.show(source);
+      const event = await send(source.channel, 'Pictured', { user_id: user.id });
+      await overlay.page.locator('.alert').waitFor();
+      await view.visit(`/events?channel_id=${source.channel}&event=${event.id}`);
+      await page.locator('[role=option] img').first().waitFor();
+      await page.getByRole('button', { name: 'Replay to one connection' }).click();
+      await page.getByRole('menuitem', { name: source.name }).click();
+      await overlay.untilMarked('1 waiting');
+      await view.screenshot('events-pictures');
+    });
+  });
+});
+
+/** A background like that of a game, because an alert must be readable on anything. */
+const game = `
+  html {
+    min-height: 100%;
+    background:
+      radial-gradient(circle at 82% 18%, #ffe3b0 0 34px, transparent 36px),
+      repeating-linear-gradient(100deg, transparent 0 60px, rgb(255 255 255 / 6%) 60px 64px),
+      linear-gradient(160deg, transparent 64%, #1d3b2f 64.4%),
+      linear-gradient(200deg, transparent 58%, #2a5344 58.4%),
+      linear-gradient(#3d6fb9, #d9a58c 62%, #35604c);
+  }
+`;

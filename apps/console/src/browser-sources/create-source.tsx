@@ -1,0 +1,122 @@
+import { Button, Group, Modal, MultiSelect, NumberInput, Select, Stack, TextInput } from '@mantine/core';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import type { SubmitEvent } from 'react';
+import { api, call } from '../api/api.js';
+import { ApiError } from '../api/api-error.js';
+import { eventTypesQuery, streamersQuery } from '../api/queries.js';
+import { FaultNotice } from '../kit/fault-notice.js';
+import { SecretNotice } from '../kit/secret-notice.js';
+import { printSourceAddress, type SourceOptions } from './source-address.js';
+
+export type SourceDraft = SourceOptions & { eventTypes: string[] };
+
+interface CreateSourceProps {
+  draft: SourceDraft;
+  onChange: (draft: SourceDraft) => void;
+}
+
+// The name of a token has at most 64 characters.
+const maxNameLength = 48;
+
+/** Creates a token that can only watch one channel, and shows the address with it once. */
+export function CreateSource({ draft, onChange }: CreateSourceProps) {
+  const { data: streamers = [], isPending } = useQuery(streamersQuery);
+  const { data: types = [] } = useQuery(eventTypesQuery);
+  const create = useMutation({
+    mutationFn: () =>
+      call(
+        api().POST('/api/v1/tokens', {
+          body: {
+            name: `Browser source ${draft.name.trim()}`,
+            scopes: ['events:live'],
+            channel_ids: [draft.channelId],
+          },
+        }),
+      ),
+  });
+  const change = (changed: Partial<SourceDraft>): void => onChange({ ...draft, ...changed });
+  const submit = (event: SubmitEvent): void => {
+    event.preventDefault();
+    create.mutate();
+  };
+  const fieldErrors = create.error instanceof ApiError ? create.error.fieldErrors : {};
+  const names = new Set([...types.map(({ event_type }) => event_type), ...draft.eventTypes]);
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="sm">
+        <Group grow align="flex-start">
+          <Select
+            label="Channel"
+            placeholder={
+              isPending || streamers.length > 0 ? 'Choose a streamer' : 'There are no streamers yet'
+            }
+            data={streamers.map(({ platform_id: value, platform_username: label }) => ({ value, label }))}
+            value={draft.channelId || null}
+            onChange={(value) => change({ channelId: value ?? '' })}
+            error={fieldErrors.channel_ids}
+            searchable
+            required
+            withAsterisk={false}
+          />
+          <TextInput
+            label="Name of the source"
+            value={draft.name}
+            onChange={({ currentTarget }) => change({ name: currentTarget.value })}
+            error={fieldErrors.name}
+            maxLength={maxNameLength}
+            required
+            withAsterisk={false}
+          />
+        </Group>
+        <MultiSelect
+          label="Alerts"
+          placeholder={draft.eventTypes.length === 0 ? 'All event types' : ''}
+          data={[...names].sort()}
+          value={draft.eventTypes}
+          onChange={(eventTypes) => change({ eventTypes })}
+          maxValues={100}
+          searchable
+          clearable
+          clearButtonProps={{ 'aria-label': 'Show all event types' }}
+          hidePickedOptions
+        />
+        <NumberInput
+          label="Seconds per alert"
+          defaultValue={draft.seconds}
+          onChange={(value) => {
+            if (typeof value === 'number') change({ seconds: value });
+          }}
+          min={1}
+          max={600}
+          maw={160}
+        />
+        {create.error && Object.keys(fieldErrors).length === 0 && <FaultNotice error={create.error} />}
+        <Group>
+          <Button type="submit" size="xs" loading={create.isPending} disabled={draft.channelId === ''}>
+            Create address
+          </Button>
+        </Group>
+      </Stack>
+      <Modal
+        opened={create.data !== undefined}
+        onClose={create.reset}
+        title="The address was created"
+        size="lg"
+        closeOnClickOutside={false}
+        closeButtonProps={{ 'aria-label': 'Close' }}
+      >
+        {create.data && (
+          <SecretNotice
+            label="Address of the browser source"
+            secret={printSourceAddress(location.origin, create.data.key, draft)}
+            onDone={create.reset}
+          >
+            Paste it as the URL of a browser source in OBS. Who has the address sees the events of this
+            channel: do not show it on your stream. To make it invalid, revoke the token{' '}
+            <b>{create.data.name}</b> on the page Tokens.
+          </SecretNotice>
+        )}
+      </Modal>
+    </form>
+  );
+}

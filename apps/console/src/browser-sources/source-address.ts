@@ -1,0 +1,41 @@
+/** What the address of a source says. */
+export interface SourceOptions {
+  name: string;
+  channelId: string;
+  eventTypes: readonly string[];
+  /** Seconds per alert. */
+  seconds: number;
+}
+
+/** The types that most streams show alerts for. */
+export const usualTypes = [
+  'channel-follow',
+  'channel-subscribe',
+  'channel-subscription-gift',
+  'channel-subscription-message',
+  'channel-cheer',
+  'channel-raid',
+];
+
+/** Prints the address of a source. Everything is in the fragment, which a browser sends to no server. */
+export function printSourceAddress(origin: string, token: string, options: SourceOptions): string {
+  const { name, channelId, eventTypes, seconds } = options;
+  const fields = { token, name, channel: channelId, types: eventTypes.join(','), seconds: String(seconds) };
+  return `${origin}/overlay/#${new URLSearchParams(fields).toString().replaceAll('%2C', ',')}`;
+}
+
+type Data = Readonly<Record<string, unknown>>;
+
+/** The channel that an alert is about. */
+export interface Channel {
+  id: string;
+  name: string;
+}
+
+/** Changes the example of an event so that it happens on a channel. */
+export function placeOnChannel(example: Data, { id, name }: Channel): Data {
+  const prefix = ['to_broadcaster_user', 'broadcaster_user'].find((each) => `${each}_id` in example);
+  if (prefix === undefined) return example;
+  const place = { [`${prefix}_id`]: id, [`${prefix}_login`]: name.toLowerCase(), [`${prefix}_name`]: name };
+  return { ...example, ...place };
+}

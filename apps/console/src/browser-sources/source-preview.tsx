@@ -1,0 +1,186 @@
+import { Button, CopyButton, Group, Stack, Textarea, Title } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { IconCheck, IconCopy, IconPlayerPlay, IconSend } from '@tabler/icons-react';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useRef, useState } from 'react';
+import { api, call } from '../api/api.js';
+import { ApiError, describeFault } from '../api/api-error.js';
+import classes from './browser-sources.module.css';
+import { placeOnChannel, type Channel } from './source-address.js';
+
+const firstStyles = `:root {
+  --alert-accent: #ffb454;
+  --alert-background: rgb(24 16 40 / 88%);
+}
+
+.alert[data-type='channel-raid'] {
+  --alert-accent: #ff7a90;
+}`;
+
+const variables = [
+  ['--alert-accent', 'color of the edge and of names'],
+  ['--alert-color', 'color of the text'],
+  ['--alert-background', 'background of an alert'],
+  ['--alert-font', 'font'],
+  ['--alert-size', 'size of the text'],
+  ['--alert-width', 'maximum width of an alert'],
+  ['--alert-radius', 'roundness of the corners'],
+  ['--alert-align', 'start, center, or end'],
+  ['--alert-enter', 'animation when an alert appears'],
+  ['--alert-exit', 'animation when an alert leaves'],
+];
+
+interface SourcePreviewProps {
+  eventTypes: readonly string[];
+  channel: Channel | undefined;
+}
+
+/** Shows how alerts look with the styles of the user, and sends test alerts. */
+export function SourcePreview({ eventTypes, channel }: SourcePreviewProps) {
+  const frame = useRef<HTMLIFrameElement>(null);
+  const [styles, setStyles] = useState(firstStyles);
+  const [count, setCount] = useState(0);
+  const queries = useQueryClient();
+  const type = eventTypes[count % Math.max(eventTypes.length, 1)] ?? 'channel-follow';
+  const readExample = async () => {
+    const example = await queries.query({
+      queryKey: ['platform', 'event-types', type, 'example'],
+      queryFn: () => readExampleOf(type),
+      staleTime: Infinity,
+    });
+    return channel ? placeOnChannel(example, channel) : example;
+  };
+  const showFault = (error: unknown): void => {
+    const { title, detail } = describeFault(error);
+    notifications.show({ color: 'red', title, message: detail });
+  };
+  const preview = useMutation({
+    mutationFn: async () => {
+      const message = { event_type: type, event_data: await readExample() };
+      frame.current?.contentWindow?.postMessage(message, location.origin);
+    },
+    onSuccess: () => setCount(count + 1),
+    onError: showFault,
+  });
+  const send = useMutation({
+    mutationFn: async () =>
+      call(
+        api().POST('/api/v1/platform-events/{event_type}/test', {
+          params: { path: { event_type: type } },
+          body: await readExample(),
+        }),
+      ),
+    onSuccess: () => {
+      setCount(count + 1);
+      notifications.show({
+        title: 'Sent',
+        message: `A test event of the type ${type} is on its way to all clients.`,
+      });
+    },
+    onError: showFault,
+  });
+  useEffect(() => applyStyles(frame.current, styles), [styles]);
+  return (
+    <section aria-labelledby="preview">
+      <Stack gap="sm">
+        <Group justify="space-between">
+          <Title order={2} size="h4" id="preview">
+            Preview
+          </Title>
+          <Group gap="xs">
+            <Button
+              size="xs"
+              variant="default"
+              leftSection={<IconPlayerPlay size={14} />}
+              onClick={() => preview.mutate()}
+            >
+              Show the next one
+            </Button>
+            <Button
+              size="xs"
+              variant="default"
+              leftSection={<IconSend size={14} />}
+              disabled={!channel}
+              loading={send.isPending}
+              onClick={() => send.mutate()}
+            >
+              Send a test alert
+            </Button>
+          </Group>
+        </Group>
+        <iframe
+          ref={frame}
+          className={classes.stage}
+          src="/overlay/#preview&seconds=600"
+          title="Preview of the alerts"
+          onLoad={() => {
+            applyStyles(frame.current, styles);
+            preview.mutate();
+          }}
+        />
+        <Textarea
+          label="Custom CSS"
+          description="Change it here, then paste it into the field of the same name in OBS"
+          value={styles}
+          onChange={({ currentTarget }) => setStyles(currentTarget.value)}
+          autosize
+          minRows={6}
+          maxRows={20}
+          spellCheck={false}
+          styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
+        />
+        <Group>
+          <CopyButton value={styles}>
+            {({ copied, copy }) => (
+              <Button
+                size="xs"
+                variant="default"
+                leftSection={copied ? <IconCheck size={14} /> : <IconCopy size={14} />}
+                onClick={copy}
+              >
+                {copied ? 'Copied' : 'Copy CSS'}
+              </Button>
+            )}
+          </CopyButton>
+        </Group>
+        <dl className={classes.variables}>
+          {variables.map(([name, meaning]) => (
+            <VariableRow key={name} name={name ?? ''} meaning={meaning ?? ''} />
+          ))}
+        </dl>
+      </Stack>
+    </section>
+  );
+}
+
+function VariableRow({ name, meaning }: { name: string; meaning: string }) {
+  return (
+    <>
+      <dt>
+        <code>{name}</code>
+      </dt>
+      <dd>{meaning}</dd>
+    </>
+  );
+}
+
+/** Adds the styles to the page in the frame, as OBS does. */
+function applyStyles(frame: HTMLIFrameElement | null, styles: string): void {
+  const page = frame?.contentDocument;
+  if (!page?.head) return;
+  const id = 'custom-styles';
+  const element = page.getElementById(id) ?? page.head.appendChild(page.createElement('style'));
+  element.id = id;
+  element.textContent = styles;
+}
+
+/** The example of a type. Empty for a type that the platform does not have. */
+async function readExampleOf(type: string): Promise<Record<string, unknown>> {
+  try {
+    const request = { params: { path: { type } } };
+    return (await call(api().GET('/api/v1/platform/event-types/{type}', request))).example;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return {};
+    throw error;
+  }
+}
