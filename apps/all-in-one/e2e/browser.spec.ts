@@ -1,14 +1,10 @@
 import { eventually } from '@stream-events/testing';
 import { uniqueType } from './api.js';
-import { findBrowser, WebPage } from './browser/web-page.js';
+import { describeWithBrowser } from './browser/describe-with-browser.js';
+import { WebPage } from './browser/web-page.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
-const browser = findBrowser();
-const describeWithBrowser = browser === undefined ? describe.skip : describe;
-const title =
-  'a web page' + (browser === undefined ? ' (skipped: there is no Chromium on this machine)' : '');
-
-describeWithBrowser(title, () => {
+describeWithBrowser('a web page', (browserPath) => {
   let stack: Stack;
   let page: WebPage;
 
@@ -16,7 +12,7 @@ describeWithBrowser(title, () => {
     stack = await startStack({ killable: ['gateway'] });
   }, startLimitMs);
   beforeEach(async () => {
-    page = await WebPage.open(browser!);
+    page = await WebPage.open(browserPath);
   });
   afterEach(() => page.close());
   afterAll(() => stack.stop());

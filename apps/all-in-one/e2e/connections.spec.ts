@@ -1,6 +1,7 @@
 import { eventually } from '@stream-events/testing';
 import type { Problem } from './api.js';
-import { findBrowser, WebPage } from './browser/web-page.js';
+import { describeWithBrowser } from './browser/describe-with-browser.js';
+import { WebPage } from './browser/web-page.js';
 import { SimulatedPlatform, type SimulatedUser } from './simulated-platform.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 import { monitorStreamer } from './streamer-records.js';
@@ -21,8 +22,6 @@ interface ConnectionRecord {
 const path = '/api/v1/platform/connections';
 const settled = { timeoutMs: 30_000 };
 const limitMs = 60_000;
-const browser = findBrowser();
-const inBrowser = browser === undefined ? it.skip : it;
 
 describe('connections to channels', () => {
   let stack: Stack;
@@ -236,14 +235,14 @@ describe('connections to channels', () => {
       expect((await stack.request('GET', `${path}${query}`)).status).toBe(400);
   });
 
-  describe('in a browser', () => {
+  describeWithBrowser('in a browser', (browserPath) => {
     let page: WebPage;
     beforeEach(async () => {
-      if (browser !== undefined) page = await WebPage.open(browser);
+      page = await WebPage.open(browserPath);
     });
     afterEach(() => page.close());
 
-    inBrowser(
+    it(
       'connects a channel by device code',
       async () => {
         const user = await platform.addUser();
@@ -254,7 +253,7 @@ describe('connections to channels', () => {
       limitMs,
     );
 
-    inBrowser(
+    it(
       'connects a bot account by authorization code, which reads the chat of a channel',
       async () => {
         const [channel, bot] = [await platform.addUser(), await platform.addUser()];

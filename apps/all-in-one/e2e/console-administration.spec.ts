@@ -3,20 +3,17 @@ import { reportAlarms } from '@stream-events/contracts';
 import { eventually } from '@stream-events/testing';
 import { eventBody, eventsPath, newEvent, uniqueType, type EventPage } from './api.js';
 import { ConsoleBrowser, type ConsoleWindow } from './browser/console-browser.js';
-import { findBrowser } from './browser/web-page.js';
+import { describeWithBrowser } from './browser/describe-with-browser.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
-const browserPath = findBrowser();
-const describeWithBrowser = browserPath === undefined ? describe.skip : describe;
-
-describeWithBrowser('the administration in the console', () => {
+describeWithBrowser('the administration in the console', (browserPath) => {
   let stack: Stack;
   let browser: ConsoleBrowser;
   let view: ConsoleWindow;
 
   beforeAll(async () => {
     stack = await startStack({ gateways: 1, events: 1, platform: true });
-    browser = await ConsoleBrowser.launch(browserPath!, stack.url);
+    browser = await ConsoleBrowser.launch(browserPath, stack.url);
     view = await browser.open();
     await view.signIn();
   }, startLimitMs);

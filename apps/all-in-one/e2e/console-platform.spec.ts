@@ -1,18 +1,16 @@
 import { eventually } from '@stream-events/testing';
 import { eventsPath } from './api.js';
 import { ConsoleBrowser, type ConsoleWindow } from './browser/console-browser.js';
-import { findBrowser } from './browser/web-page.js';
+import { describeWithBrowser } from './browser/describe-with-browser.js';
 import { SimulatedPlatform, type SimulatedUser } from './simulated-platform.js';
 import { owner, startLimitMs, startStack, type Stack } from './stack.js';
 import { monitorStreamer } from './streamer-records.js';
 
-const browserPath = findBrowser();
-const describeWithBrowser = browserPath === undefined ? describe.skip : describe;
 const settled = { timeoutMs: 30_000 };
 // Several steps each wait for the platform.
 const limitMs = 120_000;
 
-describeWithBrowser('the platform in the console', () => {
+describeWithBrowser('the platform in the console', (browserPath) => {
   let stack: Stack;
   let platform: SimulatedPlatform;
   let browser: ConsoleBrowser;
@@ -33,7 +31,7 @@ describeWithBrowser('the platform in the console', () => {
     await platform.setLimits({ device_interval_seconds: 1 });
     ada = await platform.addUser();
     lena = await platform.addUser('lena');
-    browser = await ConsoleBrowser.launch(browserPath!, stack.url);
+    browser = await ConsoleBrowser.launch(browserPath, stack.url);
     view = await browser.open();
     view.page.context().setDefaultTimeout(30_000);
   }, startLimitMs);

@@ -2,14 +2,11 @@ import { eventually } from '@stream-events/testing';
 import { v7 as uuidV7 } from 'uuid';
 import { newEvent } from './api.js';
 import { ConsoleBrowser, sizes, themes, type ConsoleWindow } from './browser/console-browser.js';
-import { findBrowser } from './browser/web-page.js';
+import { describeWithBrowser } from './browser/describe-with-browser.js';
 import { LiveSocket } from './live-clients.js';
 import { SimulatedPlatform, type SimulatedUser } from './simulated-platform.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 import { streamersPath, untilSubscribed, type StreamerRecord } from './streamer-records.js';
-
-const browserPath = findBrowser();
-const describeWithBrowser = browserPath === undefined ? describe.skip : describe;
 
 // A stream shows as soon as the platform has listed it and the monitor has recorded it.
 const recorded = { timeout: 60_000 };
@@ -17,7 +14,7 @@ const testLimitMs = 180_000;
 const minuteMs = 60_000;
 const streamMinutes = 120;
 
-describeWithBrowser('streamers in the console', () => {
+describeWithBrowser('streamers in the console', (browserPath) => {
   let stack: Stack;
   let platform: SimulatedPlatform;
   let browser: ConsoleBrowser;
@@ -26,7 +23,7 @@ describeWithBrowser('streamers in the console', () => {
   beforeAll(async () => {
     stack = await startStack({ gateways: 1, events: 1, platform: true });
     platform = new SimulatedPlatform(stack);
-    browser = await ConsoleBrowser.launch(browserPath!, stack.url);
+    browser = await ConsoleBrowser.launch(browserPath, stack.url);
     view = await browser.open();
     await view.signIn('/streamers');
   }, startLimitMs);

@@ -2,24 +2,19 @@ import { eventually } from '@stream-events/testing';
 import { eventBody, eventsPath, uniqueType } from './api.js';
 import { ConsoleBrowser, sizes, themes, type ConsoleWindow } from './browser/console-browser.js';
 import { consolePages } from './browser/console-pages.js';
-import { findBrowser } from './browser/web-page.js';
+import { describeWithBrowser } from './browser/describe-with-browser.js';
 import { SimulatedPlatform } from './simulated-platform.js';
 import { owner, startLimitMs, startStack, type Stack } from './stack.js';
 import { monitorStreamer } from './streamer-records.js';
 
-const browserPath = findBrowser();
-const describeWithBrowser = browserPath === undefined ? describe.skip : describe;
-const title =
-  'the console' + (browserPath === undefined ? ' (skipped: there is no Chromium on this machine)' : '');
-
-describeWithBrowser(title, () => {
+describeWithBrowser('the console', (browserPath) => {
   let stack: Stack;
   let browser: ConsoleBrowser;
   let view: ConsoleWindow | undefined;
 
   beforeAll(async () => {
     stack = await startStack({ gateways: 1, events: 1, platform: true, killable: ['gateway'] });
-    browser = await ConsoleBrowser.launch(browserPath!, stack.url);
+    browser = await ConsoleBrowser.launch(browserPath, stack.url);
     const { login } = await new SimulatedPlatform(stack).addUser('mira');
     await monitorStreamer(stack, login);
     for (const event_type of ['channel-follow', 'channel-raid', 'stream-online'])

@@ -6,20 +6,15 @@ import { pathToFileURL } from 'node:url';
 import { eventually } from '@stream-events/testing';
 import { eventBody, eventsPath, newEvent, type EventRecord } from './api.js';
 import { ConsoleBrowser, screenshotFolder, type ConsoleWindow } from './browser/console-browser.js';
+import { describeWithBrowser } from './browser/describe-with-browser.js';
 import type { OverlayWindow } from './browser/overlay-window.js';
-import { findBrowser } from './browser/web-page.js';
 import { SimulatedPlatform } from './simulated-platform.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
-
-const browserPath = findBrowser();
-const describeWithBrowser = browserPath === undefined ? describe.skip : describe;
-const title =
-  'the overlay' + (browserPath === undefined ? ' (skipped: there is no Chromium on this machine)' : '');
 
 const minuteMs = 60_000;
 const follow = 'channel-follow';
 
-describeWithBrowser(title, () => {
+describeWithBrowser('the overlay', (browserPath) => {
   let stack: Stack;
   let browser: ConsoleBrowser;
   let overlay: OverlayWindow;
@@ -29,7 +24,7 @@ describeWithBrowser(title, () => {
   beforeAll(async () => {
     stack = await startStack({ gateways: 1, events: 1, platform: true, killable: ['gateway'] });
     otherGateway = (await stack.startGateway()).url;
-    browser = await ConsoleBrowser.launch(browserPath!, stack.url);
+    browser = await ConsoleBrowser.launch(browserPath, stack.url);
   }, startLimitMs);
 
   beforeEach(async () => {

@@ -5,8 +5,6 @@ import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { chromium, type Browser, type Page } from 'playwright-core';
 
-export { findBrowser } from '@stream-events/testing';
-
 // An import map maps package names to URLs, as in a page without a bundler.
 const html = `<!doctype html>
 <script type="importmap">
