@@ -5,7 +5,13 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { eventually } from '@stream-events/testing';
 import { eventBody, eventsPath, newEvent, type EventRecord } from './api.js';
-import { ConsoleBrowser, screenshotFolder, type ConsoleWindow } from './browser/console-browser.js';
+import {
+  ConsoleBrowser,
+  screenshotFolder,
+  sizes,
+  themes,
+  type ConsoleWindow,
+} from './browser/console-browser.js';
 import { describeWithBrowser } from './browser/describe-with-browser.js';
 import type { OverlayWindow } from './browser/overlay-window.js';
 import { SimulatedPlatform } from './simulated-platform.js';
@@ -197,7 +203,8 @@ describeWithBrowser('the overlay', (browserPath) => {
   });
 
   it('looks well on a game', async () => {
-    const source = await makeSource({ seconds: '600', types: 'channel-raid,channel-cheer' });
+    const types = 'channel-raid,channel-cheer,channel-subscription-gift,my-own-type';
+    const source = await makeSource({ seconds: '600', types });
     await overlay.show(source);
     const raid = {
       from_broadcaster_user_id: '2',
@@ -211,7 +218,14 @@ describeWithBrowser('the overlay', (browserPath) => {
       bits: 500,
       message: 'That last jump was unreal 🎉',
     };
-    for (const [event_type, event_data] of Object.entries({ 'channel-raid': raid, 'channel-cheer': cheer })) {
+    const gift = { ...dataOf(source.channel, 'Lu'), total: 5, tier: '1000', cumulative_total: 120 };
+    const own = dataOf(source.channel, 'W'.repeat(25));
+    for (const [event_type, event_data] of Object.entries({
+      'channel-raid': raid,
+      'channel-cheer': cheer,
+      'channel-subscription-gift': gift,
+      'my-own-type': own,
+    })) {
       await stack.request('POST', eventsPath, { body: eventBody({ event_type, event_data }) });
       await overlay.page.locator(`.alert[data-type=${event_type}]`).waitFor();
       await overlay.page.addStyleTag({ content: game });
@@ -308,6 +322,28 @@ describeWithBrowser('the overlay', (browserPath) => {
       await overlay.untilMarked('paused');
       await view.screenshot('browser-sources-connected');
     });
+
+    it.each(themes)(
+      'previews alerts in the %s theme, whatever other messages its frame gets',
+      async (theme) => {
+        for (const size of sizes) {
+          const look = await browser.open({ theme, size });
+          await look.signIn('/browser-sources');
+          const { page } = look;
+          const alert = page.frameLocator('iframe').locator('.alert');
+          await alert.waitFor();
+          await page.evaluate(`for (const each of [null, 'text', {}, { event_type: 1 }])
+          frames[0].postMessage(each, location.origin);`);
+          await page.getByRole('button', { name: 'Show the next one' }).click();
+          await page.frameLocator('iframe').locator('.alert[data-type=channel-subscribe]').waitFor();
+          await page.locator('iframe').scrollIntoViewIfNeeded();
+          await look.screenshot(`browser-sources-preview-${theme}-${size}`);
+          const { faults } = look;
+          await look.close();
+          expect(faults).toEqual([]);
+        }
+      },
+    );
 
     it('is chosen to replay one event to, from the list with pictures', async () => {
       const { page } = view;

@@ -64,9 +64,11 @@ function keepPage(): void {
 
 /** Receives the alerts from the page around this one, which shows how they look. */
 function followPage(): () => void {
-  addEventListener('message', ({ origin, data }: MessageEvent<DescribedEvent>) => {
-    if (origin !== location.origin) return;
-    if (!queue.isFull) queue.add(toAlert(data));
+  addEventListener('message', ({ origin, data }: MessageEvent<Partial<DescribedEvent> | null>) => {
+    const { event_type, event_data } = data ?? {};
+    // Tools and extensions of the browser send messages, too.
+    if (origin !== location.origin || typeof event_type !== 'string' || !event_data) return;
+    if (!queue.isFull) queue.add(toAlert({ event_type, event_data }));
     view.skipCurrent();
   });
   return () => undefined;

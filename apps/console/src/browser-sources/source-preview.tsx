@@ -1,4 +1,5 @@
 import { Button, CopyButton, Group, Stack, Textarea, Title } from '@mantine/core';
+import { useElementSize } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import { IconCheck, IconCopy, IconPlayerPlay, IconSend } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
@@ -30,6 +31,9 @@ const variables = [
   ['--alert-exit', 'animation when an alert leaves'],
 ];
 
+/** The width of the source in pixels, as the steps tell to set it. */
+const sourceWidth = 800;
+
 interface SourcePreviewProps {
   eventTypes: readonly string[];
   channel: Channel | undefined;
@@ -38,6 +42,7 @@ interface SourcePreviewProps {
 /** Shows how alerts look with the styles of the user, and sends test alerts. */
 export function SourcePreview({ eventTypes, channel }: SourcePreviewProps) {
   const frame = useRef<HTMLIFrameElement>(null);
+  const { ref: stage, width: stageWidth } = useElementSize();
   const [styles, setStyles] = useState(firstStyles);
   const [count, setCount] = useState(0);
   const queries = useQueryClient();
@@ -108,16 +113,18 @@ export function SourcePreview({ eventTypes, channel }: SourcePreviewProps) {
             </Button>
           </Group>
         </Group>
-        <iframe
-          ref={frame}
-          className={classes.stage}
-          src="/overlay/#preview&seconds=600"
-          title="Preview of the alerts"
-          onLoad={() => {
-            applyStyles(frame.current, styles);
-            preview.mutate();
-          }}
-        />
+        <div ref={stage} className={classes.stage}>
+          <iframe
+            ref={frame}
+            style={{ transform: `scale(${stageWidth / sourceWidth})` }}
+            src="/overlay/#preview&seconds=600"
+            title="Preview of the alerts"
+            onLoad={() => {
+              applyStyles(frame.current, styles);
+              preview.mutate();
+            }}
+          />
+        </div>
         <Textarea
           label="Custom CSS"
           description="Change it here, then paste it into the field of the same name in OBS"
