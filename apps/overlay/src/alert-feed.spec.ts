@@ -11,7 +11,10 @@ const minuteMs = 60_000;
 
 const positionOf = (index: number): string => `p${index}`;
 
-function event(index: number, fields: object = {}): LiveEvent {
+/** An event of the service. It arrives when `arrival` is resolved, or at once. */
+type ArrivingEvent = LiveEvent & { arrival?: Promise<void> };
+
+function event(index: number, fields: object = {}): ArrivingEvent {
   return {
     id: `e${index}`,
     event_id: null,
@@ -22,7 +25,7 @@ function event(index: number, fields: object = {}): LiveEvent {
     origin: 'platform',
     position: positionOf(index),
     ...fields,
-  } as LiveEvent; // Safe cast: the fields of a record, with the position.
+  } as ArrivingEvent; // Safe cast: the fields of a record, with the position.
 }
 
 /** A live connection of a service that has these events: the real one is in the end-to-end tests. */
@@ -32,7 +35,7 @@ class Connection {
   private wake: () => void = () => undefined;
 
   constructor(
-    private readonly events: readonly LiveEvent[],
+    private readonly events: readonly ArrivingEvent[],
     private readonly refusal: Promise<never>,
     private readonly options: LiveOptions,
   ) {
@@ -44,7 +47,7 @@ class Connection {
     const { after } = this.options;
     const start = after === undefined ? -1 : this.events.findIndex(({ position }) => position === after);
     for (const next of this.events.slice(start + 1)) {
-      await Promise.resolve();
+      await next.arrival;
       if (this.isEnded) return;
       this.position = next.position ?? this.position;
       yield next;
@@ -60,7 +63,7 @@ class Connection {
 
 describe(AlertFeed.name, () => {
   /** A page that shows the alerts of a service, until it ends. */
-  const open = (events: readonly LiveEvent[], store: PositionStore, hash = '', clockMs = Date.now()) => {
+  const open = (events: readonly ArrivingEvent[], store: PositionStore, hash = '', clockMs = Date.now()) => {
     const queue = new AlertQueue(queueLimit);
     let end: (reason: Error) => void = () => undefined;
     const refusal = new Promise<never>((_, reject) => (end = reject));
@@ -126,6 +129,21 @@ describe(AlertFeed.name, () => {
       expect(page.queue.length).toBeLessThanOrEqual(queueLimit);
       await page.show();
     }
+    await page.close();
+  });
+
+  it('leaves none out that arrives while the queue has room again, but not enough to fill it', async () => {
+    const arrived = () => new Promise<void>((resolve) => setImmediate(resolve));
+    let arrive: () => void = () => undefined;
+    const arrival = new Promise<void>((resolve) => (arrive = resolve));
+    const events = Array.from({ length: queueLimit + 1 }, (_, index) => event(index));
+    const page = open([...events, event(queueLimit + 1, { arrival })], setup().store);
+    await arrived();
+    const shown = [await page.show()];
+    arrive();
+    await arrived();
+    while (shown.length < queueLimit + 2) shown.push(await page.show());
+    expect(shown).toEqual([...events.keys(), queueLimit + 1].map((index) => `User ${index}`));
     await page.close();
   });
 
