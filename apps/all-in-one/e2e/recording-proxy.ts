@@ -2,9 +2,14 @@ import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** An HTTP proxy in front of the platform, which records the `Authorization` headers of the service's requests. */
+const secretFields = ['access_token', 'refresh_token', 'device_code'];
+
+/** An HTTP proxy in front of the platform, which records the secrets in the service's requests and the platform's replies. */
 export class RecordingProxy {
+  /** The `Authorization` headers of the service's requests. */
   readonly authorizations = new Set<string>();
+  /** What the platform has issued, by the fields of its replies. */
+  readonly issued: { field: string; secret: string }[] = [];
   /** Requests to this path get 404. */
   missingPath: string | undefined;
   /** A header of the platform's replies that the service does not get, in lower case. */
@@ -39,11 +44,25 @@ export class RecordingProxy {
     if (headers.authorization !== undefined) this.authorizations.add(headers.authorization);
     if (new URL(url, this.target).pathname === this.missingPath) return void outgoing.writeHead(404).end();
     const forwarded = request(new URL(url, this.target), { method, headers }, (response) => {
+      if (url.startsWith('/oauth2/')) this.record(response);
       const passed = Object.entries(response.headers).filter(([name]) => name !== this.hiddenHeader);
       outgoing.writeHead(response.statusCode ?? 502, Object.fromEntries(passed));
       response.pipe(outgoing);
     });
     forwarded.on('error', () => outgoing.destroy());
     incoming.pipe(forwarded);
+  }
+  private record(response: IncomingMessage): void {
+    const chunks: Buffer[] = [];
+    response.on('data', (chunk: Buffer) => chunks.push(chunk));
+    response.on('end', () => {
+      const body = Buffer.concat(chunks).toString();
+      if (!body.startsWith('{')) return;
+      const fields = JSON.parse(body) as Record<string, unknown>; // holds: it starts like an object
+      for (const field of secretFields) {
+        const secret = fields[field];
+        if (typeof secret === 'string') this.issued.push({ field, secret });
+      }
+    });
   }
 }

@@ -29,6 +29,7 @@ import {
 } from './stack.js';
 
 const metricsToken = randomBytes(16).toString('hex');
+const patiently = { timeoutMs: 60_000 };
 const unknownId = '01999999-9999-7999-8999-999999999999';
 
 /** A password that looks different in each encoding. */
@@ -185,13 +186,41 @@ describe('secrets', () => {
     });
     await simulated.goLive(id);
     await eventually(async () => expect(await stack.count(`events.events`)).toBeGreaterThan(0));
+    const connection = await useConnections(simulated);
     await simulated.revokeTokens();
+    const call = await request('GET', `/api/v1/platform/call/users?connection=${connection}`);
+    expect(call.status).toBe(200);
     await request('POST', '/api/v1/streamers', {
       body: { platform_username: (await simulated.addUser()).login },
     });
     const tokens = [...platform.authorizations].map((header) => header.replace(/^\w+ /, ''));
     expect(tokens.length).toBeGreaterThan(1);
-    for (const token of tokens) search.add('access token of the application', token);
+    for (const token of tokens) search.add('access token', token);
+    for (const { field, secret } of platform.issued) search.add(`${field} from the platform`, secret);
+    expect(new Set(platform.issued.map(({ field }) => field)).size).toBe(3);
+  }
+
+  /** Consent with a code of a device, and on a page of the platform. Returns the id of the first connection. */
+  async function useConnections(simulated: SimulatedPlatform): Promise<string> {
+    const path = '/api/v1/platform/connections';
+    await simulated.setLimits({ device_interval_seconds: 1 });
+    const device = await request<{ id: string; user_code: string }>('POST', path);
+    const { login } = await simulated.addUser();
+    await simulated.decide(device.json.user_code, { decision: 'allow', login });
+
+    const body = { flow: 'authorization_code' };
+    const { json: page } = await stack.request<{ verification_uri: string }>('POST', path, { body });
+    const state = new URL(page.verification_uri).searchParams.get('state') ?? '';
+    search.add('state of a consent', state.slice(unknownId.length + 1));
+    const back = await simulated.authorize(page.verification_uri, (await simulated.addUser()).login);
+    search.add('authorization code', back.searchParams.get('code') ?? '');
+    answers.push({ request: 'callback', text: await (await fetch(back)).text() });
+
+    await eventually(async () => {
+      const { json } = await request<{ state: string }[]>('GET', path);
+      expect(json.map((connection) => connection.state)).toEqual(['connected', 'connected']);
+    }, patiently);
+    return device.json.id;
   }
 
   /** Secrets at the wrong place: people mistype passwords, and put tokens into URLs, headers, and fields. */

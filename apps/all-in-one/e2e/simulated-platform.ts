@@ -77,6 +77,19 @@ export class SimulatedPlatform {
     return this.call('POST', '/simulator/device-codes', { user_code: userCode, ...decision });
   }
 
+  /** Gives consent on the platform's page, as this user. Returns the address to which the platform sends the user back. */
+  async authorize(page: string, login: string): Promise<URL> {
+    const { search } = new URL(page);
+    const { url = '' } = this.stack.simulator ?? {};
+    const response = await fetch(`${url}/oauth2/authorize`, {
+      method: 'POST',
+      headers: { origin: url },
+      body: new URLSearchParams(`${search}&login=${login}&decision=allow`),
+      redirect: 'manual',
+    });
+    return new URL(response.headers.get('location') ?? '');
+  }
+
   /** The user disconnects the application. */
   disconnect(login: string): Promise<unknown> {
     return this.call('DELETE', '/simulator/grants', { login });
