@@ -14,6 +14,9 @@ import { OwnTransportsReader } from '../subscriptions/own-transports.js';
 
 // The interval at which each instance checks whether a round is due. Hints within this time lead to one round.
 const pollIntervalMs = 500;
+// Only the instance with the newest transport and secrets can move subscriptions. If it runs, it takes a round
+// within an interval.
+const notCurrentWaitMs = 2_000;
 const failurePauseMs = 5_000;
 // Cuts off calls to the platform that are still in flight. The next round finds out their results.
 const stopLimitMs = 5_000;
@@ -36,6 +39,8 @@ const afterInterruption: RoundEnd = { ...afterFailure, dueInMs: 0, listingNotBef
  *   └──── any other instance, within 10 s ─────────┘◀────────┘
  *           instance died, or lost the database
  * ```
+ *
+ * An instance with an older transport or secrets leaves rounds to those with the newest, and takes one only when none of them does.
  *
  * Two instances that both believe they hold the lease do no harm: the platform allows one subscription per type and condition, and
  * an update applies only to a row that is still as it was read.
@@ -89,7 +94,8 @@ export class Reconciler {
     const { signal } = this.stopping;
     while (!signal.aborted) {
       try {
-        const claim = await this.reconciliation.claim(randomUUID());
+        const waitMs = (await this.transports.isCurrent()) ? 0 : notCurrentWaitMs;
+        const claim = await this.reconciliation.claim(randomUUID(), waitMs);
         if (claim) await this.hold(claim);
       } catch (error) {
         this.failureLog.warn('cannot reconcile subscriptions, retrying within 5 s', {

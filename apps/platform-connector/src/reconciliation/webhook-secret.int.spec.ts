@@ -232,6 +232,28 @@ describe('rotation of the webhook secret', () => {
   );
 
   it(
+    'is the work of the instances with the newest secrets, also while others run',
+    async () => {
+      setup.monitored.ids = ['1'];
+      const old = await untilSubscribed();
+      const actions = () => old.metrics.getSingleMetricAsString('platform_subscription_actions_total');
+      const before = await actions();
+      await start(newSecret, oldSecret);
+      await untilMovedTo(newSecret, ['1']);
+      for (const streamer of ['2', '3', '4', '5', '6', '7', '8']) {
+        setup.monitored.ids.push(streamer);
+        await setup.dataSource.query('UPDATE reconciliation SET due_at = now()');
+        await eventually(() =>
+          expect(setup.platform.subscriptions.size).toBe(2 * setup.monitored.ids.length),
+        );
+      }
+      expect(setup.platform.names(callbackFor(newSecret))).toEqual(both(...setup.monitored.ids));
+      expect(await actions()).toBe(before);
+    },
+    limitMs,
+  );
+
+  it(
     'leaves the subscriptions alone when an instance with older secrets still runs, and lists again soon for the others',
     async () => {
       setup.monitored.ids = ['1'];

@@ -97,6 +97,14 @@ export class OwnTransportsReader {
       await this.schedule.declareTransports({ method, publicUrl: webhook?.publicUrl ?? null, fingerprints });
   }
 
+  /**
+   * False when another instance has started later, with another transport or other secrets: then this instance must not move subscriptions
+   * to its own transport.
+   */
+  async isCurrent(): Promise<boolean> {
+    return this.isDeclared(await this.schedule.readTransports());
+  }
+
   /** The wanted transport, on which all instances agree: that of the one that started last. Null when no transport is configured. */
   async method(): Promise<TransportMethod | null> {
     const { transport } = this.settings;
@@ -122,32 +130,25 @@ export class OwnTransportsReader {
     return conduitId === null ? null : { method: 'conduit', conduitId };
   }
 
-  /**
-   * Null when no transport is configured. `isCurrent` is false when another instance has started later, with another transport or other secrets:
-   * then this instance must not move subscriptions to its own transport.
-   */
+  /** Null when no transport is configured. */
   async read(): Promise<{
     own: OwnTransports;
     method: TransportMethod;
     isCurrent: boolean;
     hasOtherSecrets: boolean;
   } | null> {
-    const { transport, webhook, webhookFingerprints } = this.settings;
+    const { transport } = this.settings;
     if (transport === null) return null;
     const [declared, conduitId, sessions] = await Promise.all([
       this.schedule.readTransports(),
       this.findConduitId(),
       this.sessions.all(),
     ]);
-    const { method, publicUrl, fingerprints } = declared;
     return {
       own: new OwnTransports(declared, conduitId, sessions),
-      method: method ?? transport,
-      isCurrent:
-        method === transport &&
-        fingerprints.join() === webhookFingerprints.join() &&
-        (!webhook || webhook.publicUrl === publicUrl),
-      hasOtherSecrets: fingerprints.length > 1,
+      method: declared.method ?? transport,
+      isCurrent: this.isDeclared(declared),
+      hasOtherSecrets: declared.fingerprints.length > 1,
     };
   }
 
@@ -168,6 +169,15 @@ export class OwnTransportsReader {
       ({ transport }) => transport?.method === 'conduit' && transport.conduitId === conduitId,
     );
     if (!isUsed) await this.conduits.retire(clientId);
+  }
+
+  private isDeclared({ method, publicUrl, fingerprints }: DeclaredTransports): boolean {
+    const { transport, webhook, webhookFingerprints } = this.settings;
+    return (
+      method === transport &&
+      fingerprints.join() === webhookFingerprints.join() &&
+      (!webhook || webhook.publicUrl === publicUrl)
+    );
   }
 
   private async findConduitId(): Promise<string | null> {

@@ -78,14 +78,17 @@ export class ReconciliationSchedule {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Claims the round that is due, unless another instance holds the lease. After taking over from a dead holder, the round lists the platform's subscriptions, because the results of the holder's last calls may not be saved.
+   * Claims the round that is due, unless another instance holds the lease. After taking over from a dead holder, the round lists the
+   * platform's subscriptions, because the results of the holder's last calls may not be saved.
+   *
+   * @param waitMs for how long the round must have been due
    */
-  async claim(holder: string): Promise<ReconciliationClaim | undefined> {
+  async claim(holder: string, waitMs = 0): Promise<ReconciliationClaim | undefined> {
     const rows = await this.dataSource.query<ReconciliationClaim[]>(
       `WITH claimed AS (
          UPDATE reconciliation SET ${roundLease.take('$1')}, due_at = now() + make_interval(secs => $2::float),
            listing_due_at = CASE WHEN holder IS NULL THEN listing_due_at ELSE now() END
-         WHERE (holder IS NULL AND (due_at <= now() OR listing_due_at <= now()))
+         WHERE (holder IS NULL AND LEAST(due_at, listing_due_at) <= now() - make_interval(secs => $3::float / 1000))
             -- Due too far in the future: the clock was set back.
             OR (holder IS NULL AND due_at > now() + make_interval(secs => $2::float + 1))
             OR ${roundLease.isExpired}
@@ -94,7 +97,7 @@ export class ReconciliationSchedule {
        SELECT $1::uuid AS holder, floor(extract(epoch FROM now()) * 1000)::float AS now,
               (listing_due_at <= now() OR max_cost IS NULL) AS "isListingDue",
               max_cost AS "maxCost", foreign_cost AS "foreignCost" FROM claimed`,
-      [holder, roundIntervalSeconds],
+      [holder, roundIntervalSeconds, waitMs],
     );
     return rows[0];
   }
