@@ -11,6 +11,9 @@ const remedy =
 /** The tokens of users. Refreshes a token when the platform refuses it, and never before: the platform discourages that. */
 @Injectable()
 export class UserTokens {
+  /** The refreshes in progress. Calls that wait for one must not each hold a connection to the database. */
+  private readonly refreshes = new Map<string, Promise<string | null>>();
+
   constructor(
     private readonly repository: ConnectionsRepository,
     private readonly server: AuthorizationServer,
@@ -42,7 +45,18 @@ export class UserTokens {
    * @returns the new access token; null when the user must give consent again
    * @throws PlatformUnavailableError
    */
-  async refresh(id: string, refusedToken: string): Promise<string | null> {
+  refresh(id: string, refusedToken: string): Promise<string | null> {
+    const key = `${id} ${refusedToken}`;
+    let refresh = this.refreshes.get(key);
+    if (!refresh) {
+      refresh = this.refreshExclusively(id, refusedToken).finally(() => this.refreshes.delete(key));
+      this.refreshes.set(key, refresh);
+    }
+    return refresh;
+  }
+
+  /** The same over all instances. */
+  private refreshExclusively(id: string, refusedToken: string): Promise<string | null> {
     return this.repository.exclusively(id, async (manager) => {
       const connection = await this.repository.find(id, manager);
       const tokens = connection && this.repository.tokensOf(connection);
