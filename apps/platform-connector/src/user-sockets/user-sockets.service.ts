@@ -67,7 +67,7 @@ export class UserSockets {
 
   private async attend(): Promise<boolean> {
     // All connectors must agree: the one that started last decides, as for subscriptions.
-    const { method } = await this.schedule.readTransports();
+    const method = (await this.schedule.readTransports()).method ?? this.settings.transport;
     const wanted = await this.wantedUsers(method);
     for (const removed of await this.sessions.keep(wanted)) this.endGap(removed);
     for (const [userId, socket] of this.held) {
