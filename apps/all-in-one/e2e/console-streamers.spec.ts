@@ -162,6 +162,8 @@ describeWithBrowser('streamers in the console', (browserPath) => {
       const summary = view.page.getByRole('region', { name: 'Summary' });
       await summary.getByText('140', { exact: true }).waitFor();
       await summary.getByText('Cheerful_One').waitFor();
+      // The title comes with another request than the numbers.
+      await summary.getByText('Endgames').waitFor();
       await summary.getByRole('button', { name: 'Copy as text' }).click();
       await summary.getByText('Copied').waitFor();
       const text = await view.page.evaluate<string>('navigator.clipboard.readText()');

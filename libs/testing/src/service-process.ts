@@ -5,7 +5,7 @@ import { eventually } from './eventually.js';
 import { TestService, type AppName, type Exit } from './test-service.js';
 
 // A start takes about a second alone, and many seconds while other test files keep the cores busy.
-const startTimeoutMs = 60_000;
+const startTimeoutMs = 120_000;
 // Longer than the services' own limit of 25 s: a process that still runs hangs.
 const stopTimeoutMs = 28_000;
 
@@ -79,7 +79,7 @@ export class ServiceProcess extends TestService {
     clearTimeout(timer);
   }
 
-  /** Returns true when the service is ready, and false when it has ended. Kills it after 60 s and throws. */
+  /** Returns true when the service is ready, and false when it has ended. Kills it after 120 s and throws. */
   private async isReadyInTime(): Promise<boolean> {
     const check = async (): Promise<boolean> => {
       if (!this.isRunning) return false;

@@ -54,6 +54,12 @@ describe(toEventTypeRecord.name, () => {
       ...eventType,
       event_type: 'channel-channel_points_custom_reward_redemption-add',
       status: 'partly',
+      permissions: [
+        [
+          'See custom rewards and redemptions',
+          'Create/edit rewards and settle redemptions (implies reading)',
+        ],
+      ],
       details: '/api/v1/platform/event-types/channel.channel_points_custom_reward_redemption.add?version=1',
     });
   });
