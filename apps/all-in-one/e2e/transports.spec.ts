@@ -3,8 +3,7 @@ import { CheerLoad } from './cheer-load.js';
 import { SimulatedPlatform, type SimulatedUser } from './simulated-platform.js';
 import { type Stack, startLimitMs, startStack } from './stack.js';
 
-// An announcement, an overlap of 10 s, and the end take about a minute, because the connector that will stop takes some of the rounds.
-// Two minutes were measured on a busy machine.
+// An announcement, an overlap of 10 s, and the end take about 40 s, and several times as long on a busy machine.
 const moveLimitMs = 300_000;
 const patiently = { timeoutMs: 60_000 };
 const testLimitMs = 3 * moveLimitMs + 120_000;
