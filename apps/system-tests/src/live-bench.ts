@@ -1,11 +1,12 @@
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import { BenchBed, type SubjectName } from './live-bench/bench-bed.js';
+import { BenchBed, type BedOptions, type SubjectName } from './live-bench/bench-bed.js';
 import {
   measureFromStream,
   measureMaximum,
   measureOneByOne,
   measureWholeWay,
+  sampled,
   type Measurement,
 } from './live-bench/measurement.js';
 import { middle, printSections, type LiveBenchmarkResults, type Rounds } from './live-bench/report.js';
@@ -13,7 +14,7 @@ import { say } from './measure/progress.js';
 import { report, type SystemTest } from './measure/report.js';
 
 // npm run bench:live: measures live delivery and a bare `ws` broadcast in turn, and writes docs/live-benchmarks.md. --quick runs a
-// short version; --only maximum or --only latency runs one part. Both only print the result.
+// short version; --only maximum, --only latency, or --only many runs one part. Both only print the result.
 
 const test: SystemTest = {
   title: 'Live benchmarks',
@@ -21,7 +22,7 @@ const test: SystemTest = {
   page: 'live-benchmarks.md',
   setting: 'Servers, clients, and load share one machine.',
 };
-const partNames = ['maximum', 'latency'];
+const partNames = ['maximum', 'latency', 'many'];
 const { values: flags } = parseArgs({
   options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } },
 });
@@ -30,9 +31,16 @@ if (flags.only !== undefined && !partNames.includes(flags.only))
 
 const clients = 1_000;
 const eventsPerSecond = 20;
+// As many as one gateway accepts, a fifth of them with filters.
+const many = { clients: 10_000, filterEvery: 5, eventsPerSecond: 5 };
 const rounds = flags.quick ? 1 : 3;
 // V8 compiles hot code within a few seconds under load.
 const pace = flags.quick ? { warmUpSeconds: 2, seconds: 4 } : { warmUpSeconds: 3, seconds: 7 };
+
+/** Whether a part runs. */
+function has(part: string): boolean {
+  return flags.only === undefined || flags.only === part;
+}
 
 /** Runs the subjects in alternation, so that other load on the machine affects both. */
 async function alternate(
@@ -49,22 +57,34 @@ async function alternate(
   return results;
 }
 
-type Parts = Pick<LiveBenchmarkResults, 'maximum' | 'oneByOne' | 'steady' | 'half'>;
+async function measureAll(bed: BenchBed): Promise<Omit<LiveBenchmarkResults, 'cores' | 'clients' | 'many'>> {
+  const maximum = has('maximum')
+    ? await alternate('maximum', (subject) => measureMaximum(bed, subject, pace))
+    : undefined;
+  const oneByOne =
+    maximum && (await alternate('one by one', (subject) => measureOneByOne(bed, subject, pace)));
+  const half = maximum && (await measureHalf(bed, maximum));
+  const rounds = has('latency')
+    ? await alternate(`${eventsPerSecond} events/s`, (subject) =>
+        measureWholeWay(bed, subject, { ...pace, eventsPerSecond, sampleEvery: 1 }),
+      )
+    : undefined;
+  return { maximum, oneByOne, half, steady: rounds && { eventsPerSecond, rounds } };
+}
 
-async function measureAll(bed: BenchBed): Promise<Parts> {
-  const parts: Parts = { maximum: undefined, oneByOne: undefined, steady: undefined, half: undefined };
-  if (flags.only !== 'latency') {
-    parts.maximum = await alternate('maximum', (subject) => measureMaximum(bed, subject, pace));
-    parts.oneByOne = await alternate('one by one', (subject) => measureOneByOne(bed, subject, pace));
-    parts.half = await measureHalf(bed, parts.maximum);
-  }
-  if (flags.only !== 'maximum') {
-    const rounds = await alternate(`${eventsPerSecond} events/s`, (subject) =>
-      measureWholeWay(bed, subject, { ...pace, eventsPerSecond }),
-    );
-    parts.steady = { eventsPerSecond, rounds };
-  }
-  return parts;
+/** With servers of its own, whose memory nothing else has used before. */
+async function measureMany(): Promise<LiveBenchmarkResults['many']> {
+  if (!has('many')) return undefined;
+  const rounds = await onBed(many, (bed) =>
+    alternate(`${many.clients} clients`, (subject) =>
+      measureWholeWay(bed, subject, {
+        ...pace,
+        eventsPerSecond: many.eventsPerSecond,
+        sampleEvery: sampled,
+      }),
+    ),
+  );
+  return { ...many, rounds };
 }
 
 async function measureHalf(bed: BenchBed, maximum: Rounds): Promise<LiveBenchmarkResults['half']> {
@@ -76,15 +96,27 @@ async function measureHalf(bed: BenchBed, maximum: Rounds): Promise<LiveBenchmar
   return { eventsPerSecond: perSecond, rounds };
 }
 
+async function onBed<T>(options: BedOptions, work: (bed: BenchBed) => Promise<T>): Promise<T> {
+  const bed = await BenchBed.start(options);
+  try {
+    return await work(bed);
+  } finally {
+    await bed.stop();
+  }
+}
+
 const startedAt = performance.now();
-const bed = await BenchBed.start(clients);
-try {
-  await report(test, {
+const manyResults = await measureMany();
+await onBed({ clients }, async (bed) =>
+  report(test, {
     servers: bed.servers,
     startedAt,
-    sections: printSections({ cores: cpus().length, clients, ...(await measureAll(bed)) }),
+    sections: printSections({
+      cores: cpus().length,
+      clients,
+      many: manyResults,
+      ...(await measureAll(bed)),
+    }),
     isWhole: !flags.quick && flags.only === undefined,
-  });
-} finally {
-  await bed.stop();
-}
+  }),
+);

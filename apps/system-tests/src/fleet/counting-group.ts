@@ -4,12 +4,14 @@ import { readSentAt } from './read-delivery.js';
 import { nowMicroseconds } from './test-events.js';
 import { WebSocketClient } from './web-socket.js';
 
+// Ten thousand handshakes at a time would take longer than each of them may.
+const maxHandshakes = 200;
 // The publisher stays a few hundred events ahead of the slowest client, so it needs no more frequent reports.
 const progressIntervalMs = 10;
 
 /** Clients that only count what they receive, so that a thousand of them cost less than the server under test. */
 export class CountingGroup implements ClientGroup {
-  private readonly sockets: WebSocketClient[];
+  private readonly sockets: WebSocketClient[] = [];
   private readonly received: Float64Array;
   /** The count of the slowest client, and the number of clients with that count. */
   private slowest = 0;
@@ -26,24 +28,10 @@ export class CountingGroup implements ClientGroup {
     private readonly plan: CountingPlan,
     private readonly onProgress: (slowest: number) => void,
   ) {
-    const { port, path, firstMessages, isLockstep } = plan;
+    const { firstMessages, isLockstep } = plan;
     this.received = new Float64Array(firstMessages.length);
     this.laggards = firstMessages.length;
-    this.sockets = firstMessages.map(
-      (firstMessage, index) =>
-        new WebSocketClient(
-          { port, path, firstMessage },
-          {
-            onOpen: () => (this.opened += 1),
-            onText: (bytes, start) => this.onText(index, bytes, start),
-            onEnd: () => {
-              this.ended += 1;
-              // The publisher must not wait for a client that is gone.
-              this.setCount(index, Infinity);
-            },
-          },
-        ),
-    );
+    for (let index = 0; index < maxHandshakes; index += 1) this.connectNext();
     if (!isLockstep) this.progressTimer = setInterval(() => this.reportProgress(), progressIntervalMs);
   }
 
@@ -54,18 +42,42 @@ export class CountingGroup implements ClientGroup {
   }
 
   takeCounts(): DeliveryCounts {
-    const { total, opened, ended, latencies, countedSince, sockets } = this;
+    const { total, opened, ended, latencies, countedSince, received } = this;
     this.total = 0;
     this.latencies = createHistogram();
     this.countedSince = performance.now();
     return {
-      clients: sockets.length,
+      clients: received.length,
       connected: opened - ended,
       ended,
       seconds: (this.countedSince - countedSince) / 1_000,
       received: total,
       latencyMs: readLatencies(latencies),
     };
+  }
+
+  private connectNext(): void {
+    const index = this.sockets.length;
+    const { port, path, firstMessages } = this.plan;
+    const firstMessage = firstMessages[index];
+    if (firstMessage === undefined || this.isClosed) return;
+    this.sockets.push(
+      new WebSocketClient(
+        { port, path, firstMessage },
+        {
+          onOpen: () => {
+            this.opened += 1;
+            this.connectNext();
+          },
+          onText: (bytes, start) => this.onText(index, bytes, start),
+          onEnd: () => {
+            this.ended += 1;
+            // The publisher must not wait for a client that is gone.
+            this.setCount(index, Infinity);
+          },
+        },
+      ),
+    );
   }
 
   private onText(index: number, bytes: Buffer, start: number): void {

@@ -1,12 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { DirectPublisher } from '../system/direct-publisher.js';
-import { cpuSeconds, cpuSecondsOfFamily } from '../measure/processes.js';
+import { cpuSeconds, cpuSecondsOfFamily, memoryMegabytes } from '../measure/processes.js';
 import { waitFor } from '../measure/progress.js';
 import { forkServer, type ForkedServer } from '../system/forked-server.js';
 import { startServers, type Servers } from '../system/servers.js';
 import { registerUsers, startSystem, type SharedSystem } from '../system/system.js';
 import { Fleet } from '../fleet/fleet.js';
 import type { CountingPlan, DeliveryCounts } from '../fleet/fleet-messages.js';
+import { eventTypes } from '../fleet/test-events.js';
 
 /** The compared subjects: the bare broadcast and the gateway. */
 export type SubjectName = 'bare' | 'gateway';
@@ -14,13 +15,20 @@ export type SubjectName = 'bare' | 'gateway';
 // A user may have 50 connections, including those of the previous round that are still closing.
 const connectionsPerUser = 20;
 const group = 'clients';
-// The gateway looks up a thousand tokens.
-const liveLimitMs = 15_000;
+// The gateway looks up a token for every 20 clients.
+const liveLimitMs = 30_000;
+
+/** The clients of a bed. */
+export interface BedOptions {
+  clients: number;
+  /** Every n-th client has a filter of its own, which matches all events; 0: no client has a filter. */
+  filterEvery?: number;
+}
 
 /** One gateway, one events service, a bare server on the same stream, and the clients of either server. */
 export class BenchBed {
   private constructor(
-    readonly clients: number,
+    private readonly options: BedOptions,
     readonly servers: Servers,
     readonly system: SharedSystem,
     readonly bare: ForkedServer,
@@ -28,8 +36,10 @@ export class BenchBed {
   ) {}
 
   private readonly fleet = Fleet.start();
+  /** Memory of the servers before the first client connects, in MiB. */
+  private readonly idleMemory = this.readMemory();
 
-  static async start(clients: number): Promise<BenchBed> {
+  static async start(options: BedOptions): Promise<BenchBed> {
     const servers = await startServers();
     const stops = [() => servers.stop()];
     try {
@@ -42,9 +52,9 @@ export class BenchBed {
       stops.push(() => bare.stop());
       const publisher = await DirectPublisher.connect(servers);
       return new BenchBed(
-        clients,
+        options,
         servers,
-        await registerUsers(system, Math.ceil(clients / connectionsPerUser)),
+        await registerUsers(system, Math.ceil(options.clients / connectionsPerUser)),
         bare,
         publisher,
       );
@@ -66,12 +76,13 @@ export class BenchBed {
   async connect(subject: SubjectName, { sampleEvery = 0, isLockstep = false } = {}): Promise<void> {
     await this.fleet.openCounting(group, { ...this.targetOf(subject), sampleEvery, isLockstep });
     if (subject === 'bare') return;
+    const { clients } = this.options;
     const isLive = await waitFor(
       async () =>
-        (await this.system.gateways[0]?.metric('live_connections')) === this.clients ? true : undefined,
+        (await this.system.gateways[0]?.metric('live_connections')) === clients ? true : undefined,
       { limitMs: liveLimitMs, everyMs: 100 },
     );
-    if (!isLive) throw new Error(`the gateway does not have ${this.clients} live connections`);
+    if (!isLive) throw new Error(`the gateway does not have ${clients} live connections`);
     // The metric counts a client when its token is verified, moments before it is live.
     await wait(500);
   }
@@ -111,12 +122,27 @@ export class BenchBed {
     };
   }
 
+  /** How much the memory of a server has grown for each client since the first one connected, in KiB. */
+  memoryPerClient(subject: SubjectName): number {
+    return ((this.readMemory()[subject] - this.idleMemory[subject]) * 1_024) / this.options.clients;
+  }
+
+  private readMemory(): Record<SubjectName, number> {
+    const [gateway] = this.system.gateways;
+    return { bare: memoryMegabytes(this.bare.pid), gateway: gateway ? memoryMegabytes(gateway.pid) : 0 };
+  }
+
   private targetOf(subject: SubjectName): Pick<CountingPlan, 'port' | 'path' | 'firstMessages'> {
     const port =
       subject === 'bare' ? this.bare.port : Number(new URL(this.system.gateways[0]?.url ?? '').port);
     const { tokens } = this.system;
-    const firstMessages = Array.from({ length: this.clients }, (_, index) =>
-      JSON.stringify({ token: tokens[index % tokens.length] }),
+    const { clients, filterEvery = 0 } = this.options;
+    const firstMessages = Array.from({ length: clients }, (_, index) =>
+      JSON.stringify({
+        token: tokens[index % tokens.length],
+        ...(filterEvery > 0 &&
+          index % filterEvery === 0 && { event_type: [...eventTypes, `of-client-${index}`] }),
+      }),
     );
     return { port, path: '/ws/platform-events/', firstMessages };
   }

@@ -14,6 +14,8 @@ export interface Measurement {
   ended: number;
   /** Cores that each process used. */
   cores: Record<string, number>;
+  /** KiB of the server's memory for each client. */
+  memoryPerClient: number;
 }
 
 /** The length of a round. */
@@ -32,9 +34,11 @@ interface Feed {
 const saturating: Feed = { maxAhead: 256, batch: 32 };
 const oneByOne: Feed = { maxAhead: 1, batch: 1 };
 
-// At half of the maximum, clients that read the time of each message would be slower than the server. Not a divisor of
-// the number of clients, so that all clients are sampled.
-const sampled = 17;
+/**
+ * Of tens of thousands of messages per second, clients read the time of every 17th one: otherwise they would be slower than the server.
+ * Not a divisor of the number of clients, so that all clients are sampled.
+ */
+export const sampled = 17;
 
 // Timers are not more precise than this, so all events that became due are sent together.
 const paceMs = 2;
@@ -53,7 +57,7 @@ export function measureOneByOne(bed: BenchBed, subject: SubjectName, pace: Pace)
 export async function measureWholeWay(
   bed: BenchBed,
   subject: SubjectName,
-  { eventsPerSecond, ...pace }: Pace & { eventsPerSecond: number },
+  { eventsPerSecond, sampleEvery, ...pace }: Pace & { eventsPerSecond: number; sampleEvery: number },
 ): Promise<Measurement> {
   const load = new FaultLoad({
     ...bed.system,
@@ -63,7 +67,7 @@ export async function measureWholeWay(
     clients: Math.max(4, Math.ceil(eventsPerSecond / 10)),
     make: () => makeSmallEvent(),
   });
-  await bed.connect(subject, { sampleEvery: 1 });
+  await bed.connect(subject, { sampleEvery });
   load.start();
   try {
     return await measure(bed, subject, pace);
@@ -134,7 +138,7 @@ async function measure(bed: BenchBed, subject: SubjectName, pace: Pace): Promise
   say(
     `${subject}: ${Math.round(perSecond)} messages/s, p99 ${latencyMs.p99.toFixed(1)} ms, ${ended} ended, cores: ${JSON.stringify(cores, rounded)}`,
   );
-  return { perSecond, latencyMs, ended, cores };
+  return { perSecond, latencyMs, ended, cores, memoryPerClient: bed.memoryPerClient(subject) };
 }
 
 function publish({ publisher }: BenchBed, count: number): Promise<void> {
