@@ -21,8 +21,9 @@ const maxPages = 200;
 
 const limitProblem =
   'The application has as many conduits as the platform allows, and none of them belongs to this installation. Delete one that no ' +
-  'installation uses (GET and DELETE /api/v1/platform/call/eventsub/conduits), use another application (PLATFORM_CLIENT_ID), or set ' +
-  'PUBLIC_URL to receive events by webhook.';
+  'installation uses: GET /api/v1/platform/call/eventsub/conduits lists them, GET …/conduits/shards?conduit_id=<id> shows whether the ' +
+  'shards of one are enabled, and DELETE …/conduits?id=<id> deletes it. Or use another application (PLATFORM_CLIENT_ID), or set PUBLIC_URL ' +
+  'to receive events by webhook.';
 
 /**
  * Keeps the conduit of this installation, one connector at a time. Only the conduit in our database is ours: other installations may

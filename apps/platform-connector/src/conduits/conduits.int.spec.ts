@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import type { CallPlatformRequest } from '@stream-events/contracts';
 import { eventually } from '@stream-events/testing';
 import { WebSocket } from 'ws';
 import { ConnectorSetup, type ConnectorInstance } from '../../test/connector-setup.js';
@@ -49,6 +50,20 @@ describe('the conduit of an installation', () => {
     (await status.read()).transport?.conduit?.shards.map(({ state }) => state) ?? [];
   const untilStates = (instance: ConnectorInstance, expected: string[]): Promise<void> =>
     eventually(async () => expect(await states(instance)).toEqual(expected), patiently);
+  /** A call of the owner. */
+  const call = async (
+    instance: ConnectorInstance,
+    request: Pick<CallPlatformRequest, 'path'> & Partial<CallPlatformRequest>,
+  ): Promise<{ status: number; text: string }> => {
+    const reply = await instance.calls.call({
+      method: 'GET',
+      query: '',
+      body: null,
+      connectionId: null,
+      ...request,
+    });
+    return { status: reply.status, text: Buffer.from(reply.body, 'base64').toString() };
+  };
   const bothEnabled = ['enabled', 'enabled'];
 
   it('is created once by two connectors, which share its shards, and is adopted by later ones', async () => {
@@ -95,10 +110,23 @@ describe('the conduit of an installation', () => {
     expect(setup.logs).toContain('cannot create a conduit');
     expect(await platform.sessions()).toEqual([]);
 
-    await platform.deleteConduit(foreign[0]!.id);
+    // What the problem says.
+    const path = 'eventsub/conduits';
+    const listed = await call(instance, { path });
+    expect(JSON.parse(listed.text)).toMatchObject({ data: foreign });
+    expect((await call(instance, { method: 'DELETE', path, query: `id=${foreign[0]!.id}` })).status).toBe(
+      204,
+    );
     await setup.dataSource.query('UPDATE conduits SET check_due_at = now()');
     await untilStates(instance, bothEnabled);
     expect((await instance.status.read()).transport?.problem).toBeNull();
+
+    const id = (await instance.status.read()).transport?.conduit?.id ?? '';
+    for (const query of [`id=${id}`, `id=${foreign[1]!.id}&id=${id.toUpperCase()}`])
+      await expect(call(instance, { method: 'DELETE', path, query })).rejects.toMatchObject({
+        code: 'forbidden',
+      });
+    expect((await conduits()).map((each) => each.id)).toContain(id);
   });
 
   it('is not taken from another installation that uses a copy of the database', async () => {

@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { simulatorUrls } from '../platforms.js';
-import { actorsOf, callRefusal, findApiEndpoint, isSensitive, toApiUrl } from './api-call-rules.js';
+import {
+  actorsOf,
+  callRefusal,
+  deletedConduits,
+  findApiEndpoint,
+  isSensitive,
+  toApiUrl,
+} from './api-call-rules.js';
 import { apiEndpoints, type ApiEndpoint } from './catalogue/api-endpoints.js';
 
 function endpointOf(name: string): ApiEndpoint {
@@ -91,12 +98,22 @@ describe(callRefusal.name, () => {
     ).toEqual([
       'POST eventsub/conduits',
       'PATCH eventsub/conduits',
-      'DELETE eventsub/conduits',
       'PATCH eventsub/conduits/shards',
       'POST eventsub/subscriptions',
       'DELETE eventsub/subscriptions',
     ]);
-    expect(refused).toHaveLength(6 + 8);
+    expect(refused).toHaveLength(5 + 8);
+  });
+});
+
+describe(deletedConduits.name, () => {
+  it.each([
+    ['DELETE eventsub/conduits', 'id=A-1&x=2&id=%20b%20', ['a-1', 'b']],
+    ['DELETE eventsub/conduits', '', []],
+    ['GET eventsub/conduits/shards', 'conduit_id=1&id=1', []],
+    ['DELETE moderation/bans', 'id=1', []],
+  ])('%s ?%s: %j', (name, query, expected) => {
+    expect(deletedConduits(endpointOf(name), new URLSearchParams(query))).toEqual(expected);
   });
 });
 

@@ -32,9 +32,18 @@ export function toApiUrl(urls: PlatformUrls, { endpoint }: ApiEndpoint, query: s
 export function callRefusal({ endpoint, method, auth }: ApiEndpoint): string | null {
   if (auth === 'ext_jwt')
     return 'This endpoint needs a token of an Extension’s backend, which the service does not have.';
-  if (endpoint.startsWith('eventsub/') && method !== 'GET')
+  if (endpoint.startsWith('eventsub/') && method !== 'GET' && !isConduitDeletion({ endpoint, method }))
     return 'The service manages its subscriptions and conduits itself. Activate event types and connect channels instead.';
   return null;
+}
+
+/** The ids of the conduits that a call deletes, in lower case. A conduit of an installation that no longer exists has no other end. */
+export function deletedConduits(endpoint: ApiEndpoint, query: URLSearchParams): string[] {
+  return isConduitDeletion(endpoint) ? query.getAll('id').map((id) => id.trim().toLowerCase()) : [];
+}
+
+function isConduitDeletion({ endpoint, method }: Pick<ApiEndpoint, 'endpoint' | 'method'>): boolean {
+  return endpoint === 'eventsub/conduits' && method === 'DELETE';
 }
 
 /** Whether a call changes something, or returns a secret of the channel. */

@@ -1,0 +1,38 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { ServiceError, type CallPlatformRequest } from '@stream-events/contracts';
+import { callRefusal, deletedConduits, findApiEndpoint, type ApiEndpoint } from '@stream-events/platforms';
+import { ConduitsRepository } from '../conduits/conduits.repository.js';
+import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
+
+/** Finds the endpoint that a call is for, and refuses the calls that would disturb the service. */
+@Injectable()
+export class CallableEndpoints {
+  constructor(
+    private readonly conduits: ConduitsRepository,
+    @Inject(PLATFORM_SETTINGS) private readonly settings: PlatformSettings,
+  ) {}
+
+  /** @throws ServiceError `not_found`, `forbidden` */
+  async find(request: CallPlatformRequest): Promise<ApiEndpoint> {
+    const found = findApiEndpoint(request.method, request.path);
+    if (found.kind !== 'found')
+      throw new ServiceError('not_found', 'The service knows no such endpoint of the platform’s API.');
+    const { endpoint } = found;
+    const refusal = callRefusal(endpoint);
+    if (refusal !== null) throw new ServiceError('forbidden', refusal);
+    const deleted = deletedConduits(endpoint, new URLSearchParams(request.query));
+    if (deleted.length > 0) await this.protectOwnConduit(deleted);
+    return endpoint;
+  }
+
+  /** Other conduits belong to installations that the owner may have given up, and count toward the platform's limit. */
+  private async protectOwnConduit(deleted: readonly string[]): Promise<void> {
+    const clientId = this.settings.credentials?.clientId;
+    const own = clientId === undefined ? null : await this.conduits.find(clientId);
+    if (own?.id != null && deleted.includes(own.id.toLowerCase()))
+      throw new ServiceError(
+        'forbidden',
+        `Conduit ${own.id} belongs to this installation, which receives its events over it.`,
+      );
+  }
+}
