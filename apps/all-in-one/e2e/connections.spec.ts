@@ -141,9 +141,17 @@ describe('connections to channels', () => {
   it(
     'shows that the user refused, and what to do',
     async () => {
+      await platform.setLimits({ device_code_seconds: 5 });
       const { id, user_code } = await start();
+      await platform.setLimits({ device_code_seconds: 1_800 });
       await platform.decide(user_code ?? '', { decision: 'deny' });
-      expect((await untilState(id, 'expired')).remedy).toContain('Start a new connection');
+      const { remedy } = await eventually(async () => {
+        const { json } = await stack.request<ConnectionRecord>('GET', `${path}/${id}`);
+        expect(json.remedy).not.toBeNull();
+        return json;
+      }, settled);
+      expect(remedy).toMatch(/start a new connection/i);
+      await untilState(id, 'expired');
     },
     limitMs,
   );

@@ -8,10 +8,14 @@ export type Decision = 'pending' | 'granted' | 'refused';
 /** The consent of users at the fake platform: device codes, and one-time refresh tokens (docs/platform-facts.md §4.1). */
 export class FakeConsent {
   decision: Decision = 'pending';
+  /** What the platform replies about a code whose user has refused. */
+  refusal = 'invalid device code';
   user = { user_id: '77', login: 'mira', scopes: ['bits:read'] };
   /** The interval between polls that the platform asks for, in seconds. */
   interval = 1;
   expiresInSeconds = 1_800;
+  /** Whether the application is confidential: then it needs its secret to refresh. */
+  needsSecret = false;
   /** The access tokens whose validation fails with status 500. */
   readonly unverifiable = new Set<string>();
   /** Cuts the connection after this kind of request was handled, so that its reply is lost. */
@@ -89,7 +93,7 @@ export class FakeConsent {
       return [200, {}];
     }
     if (grant === 'authorization_code') return this.exchange(form);
-    if (grant === 'refresh_token') return this.refresh(form.get('refresh_token') ?? '');
+    if (grant === 'refresh_token') return this.refresh(form);
     return grant?.endsWith('device_code') ? this.redeem(form.get('device_code') ?? '') : undefined;
   }
 
@@ -105,7 +109,7 @@ export class FakeConsent {
   }
 
   private redeem(code: string): [number, object] {
-    if (!this.codes.has(code) || this.decision === 'refused') return rejected('invalid device code');
+    if (!this.codes.has(code) || this.decision === 'refused') return rejected(this.refusal);
     if (this.decision === 'pending') return rejected('authorization_pending');
     this.codes.delete(code);
     return [200, this.issueTokens()];
@@ -119,9 +123,10 @@ export class FakeConsent {
     return [200, this.issueTokens()];
   }
 
-  private refresh(token: string): [number, object] {
+  private refresh(form: URLSearchParams): [number, object] {
     this.refreshes += 1;
-    if (!this.refreshTokens.delete(token)) return rejected('Invalid refresh token');
+    if (this.needsSecret && !form.has('client_secret')) return rejected('missing client secret');
+    if (!this.refreshTokens.delete(form.get('refresh_token') ?? '')) return rejected('Invalid refresh token');
     return [200, this.issueTokens()];
   }
 

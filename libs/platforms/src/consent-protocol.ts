@@ -38,7 +38,9 @@ export type DeviceCodeOutcome =
   | { kind: 'issued'; tokens: UserTokens }
   /** The user has not decided yet. */
   | { kind: 'pending' }
-  /** The code has expired or was used, or the user has refused. The platform does not tell these apart. */
+  /** The code has expired or was used, or the user has refused, or none of these: the platform does not tell them apart. */
+  | { kind: 'doubtful' }
+  /** The platform will never accept the code. */
   | { kind: 'ended'; message: string };
 
 /** The reply to a refresh. A refused refresh token is lost: the user must give consent again. */

@@ -164,7 +164,8 @@ export class ConnectionRecord {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'What to do in the states `reconnect_needed` and `expired`. Null in the others',
+    description:
+      'What to do in the states `reconnect_needed` and `expired`, and in `pending` when the platform does not accept the code. Otherwise null',
     example: null,
   })
   remedy!: string | null;

@@ -1,10 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { PlatformUnavailableError } from '@stream-events/platforms';
 import { FailureLog, LOGGER, WorkerLoop, type Logger } from '@stream-events/service';
 import { areSameScopes } from '../grants/consent.js';
 import { AuthorizationServer } from './authorization-server.js';
 import { ConnectionConsequences } from './connection-consequences.service.js';
 import type { Connection } from './connection.entity.js';
-import { ConnectionsRepository } from './connections.repository.js';
+import { claimSeconds, ConnectionsRepository } from './connections.repository.js';
 import { UserTokens } from './user-tokens.service.js';
 
 // The platform's interval is 5 s.
@@ -12,12 +13,14 @@ const idleMs = 1_000;
 const maxBackoffMs = 30_000;
 const retryMs = 5_000;
 const expiredRemedy = 'The code expired, or the user refused. Start a new connection.';
+const doubtfulRemedy =
+  'The platform does not accept the code. If the user refused, start a new connection. Otherwise wait: the service tries until the code expires.';
 
 /**
  * Does what is due for connections, one at a time. Instances share the work: each claims a connection before it calls the platform.
  *
  * ```
- *  pending, with a code ──▶ asks for the tokens, at the platform's interval
+ *  pending, with a code ──▶ asks for the tokens, at the platform's interval ──code expires──▶ expired
  *  pending, and the browser did not return in time ──▶ expired
  *  pending, with tokens ──▶ validates: who has given consent? ──▶ connected
  *  connected, not monitored ──▶ adds the streamer
@@ -64,10 +67,12 @@ export class ConnectionUpkeep {
       await this.attend(connection);
     } catch (error) {
       // The claim makes the next attempt due, so the other connections go on meanwhile.
-      this.failures.warn('cannot attend to a connection, retrying in 20 s', {
+      this.failures.warn('cannot attend to a connection, retrying within a minute', {
         err: error,
         connectionId: connection.id,
       });
+      if (error instanceof PlatformUnavailableError && error.retryAfterSeconds > claimSeconds)
+        await this.repository.postpone(connection.id, error.retryAfterSeconds * 1_000);
     }
     return true;
   }
@@ -80,7 +85,7 @@ export class ConnectionUpkeep {
   }
 
   private async poll(
-    { id, scopes, expiresAt, pollIntervalMs }: Connection,
+    { id, scopes, expiresAt, pollIntervalMs, remedy }: Connection,
     deviceCode: string,
   ): Promise<void> {
     const outcome = await this.server.requestTokens(deviceCode, scopes);
@@ -89,7 +94,11 @@ export class ConnectionUpkeep {
       await this.repository.postpone(id, 0);
     } else if (outcome.kind === 'ended' || Date.now() > (expiresAt?.getTime() ?? 0)) {
       await this.expire(id);
-    } else await this.repository.postpone(id, pollIntervalMs ?? retryMs);
+    } else {
+      const advice = outcome.kind === 'doubtful' ? doubtfulRemedy : null;
+      if (advice !== remedy) await this.repository.saveAdvice(id, advice);
+      await this.repository.postpone(id, pollIntervalMs ?? retryMs);
+    }
   }
 
   private async expire(id: string): Promise<void> {

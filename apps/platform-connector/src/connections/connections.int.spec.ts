@@ -73,18 +73,40 @@ describe(ConnectionsService.name, () => {
     });
   });
 
-  it('ends when the user refuses, and when the code expires', async () => {
+  it('ends when the code expires', async () => {
     const instance = await startInstance();
-    consent.decision = 'refused';
-    const refused = await instance.connections.start();
-    const { remedy, userCode } = await untilState(instance, refused.id, 'expired');
+    consent.expiresInSeconds = 1;
+    const { id } = await instance.connections.start();
+    const { remedy, userCode } = await untilState(instance, id, 'expired');
     expect(remedy).toContain('Start a new connection');
     expect(userCode).toBeNull();
+  });
 
+  it('ends when the platform replies that it will never accept the code', async () => {
+    const instance = await startInstance();
+    consent.refusal = 'invalid grant type';
+    consent.decision = 'refused';
+    const { id } = await instance.connections.start();
+    await untilState(instance, id, 'expired');
+  });
+
+  it('waits when the platform does not accept the code, which happens while users decide, and shows what to do', async () => {
+    const instance = await startInstance();
+    consent.decision = 'refused';
+    const { id } = await instance.connections.start();
+    const untilRemedy = (expected: unknown): Promise<void> =>
+      eventually(async () => {
+        const { state, remedy } = await instance.connections.get(id);
+        expect({ state, remedy }).toEqual({ state: 'pending', remedy: expected });
+      });
+    await untilRemedy(expect.stringContaining('If the user refused, start a new connection'));
     consent.decision = 'pending';
-    consent.expiresInSeconds = 1;
-    const late = await instance.connections.start();
-    await untilState(instance, late.id, 'expired');
+    await untilRemedy(null);
+    consent.decision = 'refused';
+    await untilRemedy(expect.stringContaining('start a new connection'));
+
+    consent.decision = 'granted';
+    expect(await untilState(instance, id, 'connected')).toMatchObject({ login: 'mira', remedy: null });
   });
 
   it('replaces an earlier connection of the same user', async () => {
@@ -306,6 +328,21 @@ describe(ConnectionsService.name, () => {
       expect(consent.refreshes).toBe(1);
       await connect(instance);
       expect(await instance.connections.list()).toHaveLength(1);
+    });
+
+    it('are kept when the platform rejects the application, because its secret is not configured', async () => {
+      const instance = await startInstance();
+      const id = await connect(instance);
+      const refused = consent.issued.at(-2)!;
+      consent.expireAccessTokens();
+      consent.needsSecret = true;
+      const withoutSecret = await setup.createInstance({ PLATFORM_CLIENT_SECRET: '' });
+      await expect(withoutSecret.userTokens.refresh(id, refused)).rejects.toThrow(
+        'Check PLATFORM_CLIENT_ID and PLATFORM_CLIENT_SECRET',
+      );
+
+      expect((await instance.connections.get(id)).state).toBe('connected');
+      expect(consent.isValid((await instance.userTokens.refresh(id, refused)) ?? '')).toBe(true);
     });
 
     it('are reported as lost, without a loop, when the reply to a refresh is lost', async () => {

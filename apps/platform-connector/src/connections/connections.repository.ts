@@ -18,7 +18,7 @@ export interface NewConnection {
 }
 
 // A crashed instance delays a connection by this time. Longer than the platform's calls for one connection.
-const claimSeconds = 20;
+export const claimSeconds = 20;
 const validationMinutes = 60;
 // Shows how a consent ended to a person who looks a day later.
 const expiredHours = 24;
@@ -145,6 +145,14 @@ export class ConnectionsRepository {
     await this.dataSource.query(
       'UPDATE connections SET due_at = now() + make_interval(secs => $2::float / 1000) WHERE id = $1 AND due_at IS NOT NULL',
       [id, milliseconds],
+    );
+  }
+
+  /** Saves what to do about a connection that waits for consent; null when there is nothing to do. */
+  async saveAdvice(id: string, remedy: string | null): Promise<void> {
+    await this.dataSource.query(
+      `UPDATE connections SET remedy = $2, updated_at = now() WHERE id = $1 AND state = 'pending'`,
+      [id, remedy],
     );
   }
 

@@ -85,7 +85,7 @@ export class ConnectionMessage {
   @IsInt()
   expiresAt!: number | null;
 
-  /** Why the state is not `connected`, and what to do; null when there is nothing to do. */
+  /** Why the state is not `connected`, and what to do; null when there is nothing to do, or nothing but to wait for consent. */
   @IsOptional()
   @IsString()
   remedy!: string | null;

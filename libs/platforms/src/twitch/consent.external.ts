@@ -11,15 +11,20 @@ import type {
   UserTokens,
 } from '../consent-protocol.js';
 import type { PlatformReply } from '../outbound-platform.js';
-import { malformed } from '../platform-call-error.js';
+import { malformed, PlatformCallError } from '../platform-call-error.js';
 import { readCount, readObject, readText } from '../reply-fields.js';
 import { readErrorMessage } from './errors.external.js';
 import { tokenPattern } from './token.external.js';
 
-// The platform sends these in `message`, not in `error` as RFC 8628 says (docs/platform-facts.md §4.1).
+// The platform sends these in `message`, not in `error` as RFC 8628 says (docs/platform-facts.md §4.7).
 const pendingMessage = 'authorization_pending';
+// It has also replied with this one while the user could still give consent.
+const doubtfulMessage = 'invalid device code';
 
-/** Consent of Twitch's users (docs/platform-facts.md §4.1). */
+// Replies with 400 or 403 (docs/platform-facts.md §4.1).
+const applicationRefusals = ['missing client secret', 'invalid client secret', 'invalid client'];
+
+/** Consent of Twitch's users (docs/platform-facts.md §4.1 and §4.7). */
 export const twitchConsent: ConsentProtocol = {
   deviceCodeRequest: (authUrl, clientId, scopes) =>
     toPost(`${authUrl}/device`, { client_id: clientId, scopes: scopes.join(' ') }),
@@ -47,7 +52,7 @@ export const twitchConsent: ConsentProtocol = {
       grant_type: 'refresh_token',
       refresh_token: refreshToken,
     }),
-  readRefresh: (reply) => readIssuedTokens(reply, 'a refresh'),
+  readRefresh,
   validationRequest: (authUrl, accessToken) => ({
     method: 'GET',
     url: `${authUrl}/validate`,
@@ -84,7 +89,8 @@ function readDeviceToken({ status, body }: PlatformReply): DeviceCodeOutcome {
   if (status === 200) return { kind: 'issued', tokens: readTokens(body) };
   const message = readErrorMessage(body);
   if (status !== 400) throw malformed(`status ${status} for a device code: ${message}`);
-  return message === pendingMessage ? { kind: 'pending' } : { kind: 'ended', message };
+  if (message === pendingMessage) return { kind: 'pending' };
+  return message === doubtfulMessage ? { kind: 'doubtful' } : { kind: 'ended', message };
 }
 
 function authorizePage(
@@ -113,6 +119,17 @@ function readIssuedTokens({ status, body }: PlatformReply, what: string): Refres
   const message = readErrorMessage(body);
   if (status === 400 || status === 401) return { kind: 'refused', message };
   throw malformed(`status ${status} for ${what}: ${message}`);
+}
+
+/** A rejected application says nothing about the refresh token, which must survive a wrong configuration. */
+function readRefresh(reply: PlatformReply): RefreshOutcome {
+  const message = reply.status === 200 ? '' : readErrorMessage(reply.body);
+  if (applicationRefusals.includes(message.toLowerCase()))
+    throw new PlatformCallError(
+      'unexpected_status',
+      `The platform rejects the application: ${message}. Check PLATFORM_CLIENT_ID and PLATFORM_CLIENT_SECRET.`,
+    );
+  return readIssuedTokens(reply, 'a refresh');
 }
 
 function readValidation({ status, body }: PlatformReply): TokenOwner | null {
