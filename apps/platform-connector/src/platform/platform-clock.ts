@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
-// Messages whose timestamps differ by 10 minutes are rejected (docs/platform-facts.md §5). Half of that leaves time to act.
+// Messages whose timestamps differ by 10 minutes are rejected (docs/platform-facts.md §1.3). Half of that leaves time to act.
 const maxOffsetMs = 5 * 60_000;
 // A slower reply says too little about the time at which the platform wrote it.
 const maxRoundTripMs = 10_000;

@@ -11,7 +11,7 @@ export interface RateLimitState {
 /** `Ratelimit-Limit`, `-Remaining`, and `-Reset` (Unix time in seconds when the bucket is full again). */
 export type RateLimitHeaders = Record<string, string>;
 
-/** One token bucket per application, and one per application and user. */
+/** One token bucket per application, and one per application and user (docs/platform-facts.md §4.2). */
 @Injectable()
 export class RateLimiter {
   private readonly buckets = new Map<string, TokenBucket>();

@@ -16,7 +16,11 @@ export const Caller = createParamDecorator((_: unknown, context: ExecutionContex
   return caller;
 });
 
-/** @throws UnauthorizedException for a user access token */
+/**
+ * Conduits and authorizations need an app access token (docs/platform-facts.md §3, §4.1).
+ *
+ * @throws UnauthorizedException for a user access token
+ */
 export function requireAppToken({ userId }: TokenOwner): void {
   if (userId !== null) throw new UnauthorizedException('an app access token is required');
 }

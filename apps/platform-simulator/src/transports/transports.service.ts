@@ -25,7 +25,7 @@ export class Transports {
     return new WebhookTransport({ callback, secret }, { delivery, faults, limits });
   }
 
-  /** @throws BadRequestException without such a session */
+  /** @throws BadRequestException without such a session, in the words of the platform (docs/platform-facts.md §2) */
   socket(sessionId: string): SocketTransport {
     const session = this.sockets.find(sessionId);
     if (!session) {
