@@ -42,7 +42,7 @@ describe('the database of npm start', () => {
 
   const start = async (): Promise<void> => {
     await service.start();
-    await eventually(() => expect(service.output).toContain('Press Ctrl-C to stop'));
+    await eventually(() => expect(service.output).toContain('Press Ctrl-C to stop'), { timeoutMs: 60_000 });
   };
 
   /** The URL of the running server, for the superuser. */

@@ -31,7 +31,7 @@ describe('npm start', () => {
     const environment = { DATA_DIR: directory.path, PORT, ADMIN_PORT: PORT, LOG_LEVEL: 'trace' };
     service = new ServiceProcess('all-in-one', environment);
     await service.start();
-    await eventually(() => expect(service.output).toContain('Press Ctrl-C to stop'));
+    await eventually(() => expect(service.output).toContain('Press Ctrl-C to stop'), { timeoutMs: 60_000 });
   }, startLimitMs);
 
   afterAll(async () => {
@@ -204,11 +204,14 @@ describe('npm start with PLATFORM=twitch', () => {
   it(
     'leads from the credentials over the code at the terminal to the first follow',
     async () => {
-      const { page = '', code = '' } = await eventually(() => {
-        const found = /confirm the code (?<code>[A-Z]+)\s+(?<page>http\S+)/.exec(service.output);
-        expect(found).not.toBeNull();
-        return found?.groups ?? {};
-      });
+      const { page = '', code = '' } = await eventually(
+        () => {
+          const found = /confirm the code (?<code>[A-Z]+)\s+(?<page>http\S+)/.exec(service.output);
+          expect(found).not.toBeNull();
+          return found?.groups ?? {};
+        },
+        { timeoutMs: 60_000 },
+      );
       expect(await (await fetch(page)).text()).toContain(code);
       const body = new URLSearchParams({ user_code: code, login: 'mira', decision: 'allow' });
       const { origin } = new URL(page);

@@ -1,18 +1,10 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { readdir, readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { natsUsers } from '@stream-events/contracts';
+import { natsUsers, reportAlarms } from '@stream-events/contracts';
 import { connectNats } from '@stream-events/messaging';
-import {
-  createGuardedDirectory,
-  eventually,
-  freePort,
-  ServiceProcess,
-  type TestService,
-} from '@stream-events/testing';
-import { eventBody, eventsPath, send, uniqueType, type Answer } from './api.js';
+import { eventually, type TestService } from '@stream-events/testing';
+import { eventBody, eventsPath, uniqueType, type Answer } from './api.js';
 import { LiveSocket } from './live-clients.js';
 import { RecordingProxy } from './recording-proxy.js';
 import { SecretSearch, type FoundSecret } from './secret-search.js';
@@ -29,6 +21,12 @@ import {
 } from './stack.js';
 
 const metricsToken = randomBytes(16).toString('hex');
+const alertUrlSecret = randomBytes(16).toString('hex');
+const alertWebhook = {
+  // Nobody listens on this port.
+  ALERT_WEBHOOK_URL: `http://127.0.0.1:9/${alertUrlSecret}`,
+  ALERT_WEBHOOK_SECRET: randomBytes(32).toString('base64'),
+};
 const patiently = { timeoutMs: 60_000 };
 const unknownId = '01999999-9999-7999-8999-999999999999';
 
@@ -64,7 +62,7 @@ describe('secrets', () => {
       PLATFORM_API_URL: `${platform.url}/helix`,
       PLATFORM_AUTH_URL: `${platform.url}/oauth2`,
     };
-    await stack.startConnector(addresses);
+    await stack.startConnector({ ...addresses, ...alertWebhook });
     await stack.startMonitor();
     addConfiguredSecrets();
     await useEverything();
@@ -82,6 +80,8 @@ describe('secrets', () => {
     search.add('METRICS_TOKEN', metricsToken);
     search.add('SIMULATOR_CONTROL_SECRET', controlSecret);
     search.add('PLATFORM_CLIENT_SECRET', application.PLATFORM_CLIENT_SECRET);
+    search.add('ALERT_WEBHOOK_URL', alertUrlSecret);
+    search.add('ALERT_WEBHOOK_SECRET', alertWebhook.ALERT_WEBHOOK_SECRET);
     for (const secret of webhookSecrets) search.add('PLATFORM_WEBHOOK_SECRET', secret);
     for (const { name, ...user } of Object.values(natsUsers))
       if (!('passwordOf' in user))
@@ -108,6 +108,7 @@ describe('secrets', () => {
   async function useEverything(): Promise<void> {
     const member = await useMember();
     await usePlatform();
+    await raiseAlarm();
     await sendWrongSecrets(member);
     await useEveryRoute(member.token);
     await stack.waitUntilPublished();
@@ -198,6 +199,19 @@ describe('secrets', () => {
     for (const token of tokens) search.add('access token', token);
     for (const { field, secret } of platform.issued) search.add(`${field} from the platform`, secret);
     expect(new Set(platform.issued.map(({ field }) => field)).size).toBe(3);
+  }
+
+  /** The connector cannot post the alarm, and says so. */
+  async function raiseAlarm(): Promise<void> {
+    await stack.client.request(reportAlarms, {
+      raised: [{ key: 'clock_off', message: 'A test raised this.' }],
+      cleared: [],
+    });
+    await eventually(
+      () => expect(stack.connectors[0]?.output).toContain('cannot post an alarm to ALERT_WEBHOOK_URL'),
+      patiently,
+    );
+    expect((await request('GET', '/api/v1/platform/status')).text).toContain('A test raised this.');
   }
 
   /** Consent with a code of a device, and on a page of the platform. Returns the id of the first connection. */
@@ -390,53 +404,4 @@ describe('secrets', () => {
     expect(answers.length).toBeGreaterThan(150);
     expect(answers.flatMap(({ request: where, text }) => search.find(text, where))).toEqual([]);
   });
-});
-
-/** The secrets that npm start generates are in files, which only one user can read. */
-describe('secrets of npm start', () => {
-  it(
-    'are only in files that nobody else can read',
-    async () => {
-      const directory = await createGuardedDirectory();
-      const PORT = String(await freePort());
-      const environment = { DATA_DIR: directory.path, PORT, ADMIN_PORT: PORT, LOG_LEVEL: 'trace' };
-      const service = new ServiceProcess('all-in-one', environment);
-      await service.start();
-      await eventually(() => expect(service.output).toContain('Press Ctrl-C to stop'));
-      const home = join(directory.path, 'simulator');
-      const search = new SecretSearch();
-      for (const name of ['secret-key', 'nats-subscriber-password', 'simulator-control-secret'])
-        search.add(name, (await readFile(join(home, name), 'utf8')).trim());
-      const credentials = await readFile(join(home, 'owner-credentials'), 'utf8');
-      for (const name of ['password', 'token'])
-        search.add(`owner's ${name}`, new RegExp(`^${name} +(\\S+)`, 'm').exec(credentials)?.[1] ?? '');
-      const token = /^token +(\S+)/m.exec(credentials)?.[1] ?? '';
-      expect((await send('GET', `${service.url}/api/v1/users/me`, { token })).status).toBe(200);
-      await service.stop();
-      const readable: FoundSecret[] = [];
-      const guarded = new Set<string>();
-      for (const entry of await readdir(directory.path, { recursive: true, withFileTypes: true })) {
-        if (!entry.isFile()) continue;
-        const path = join(entry.parentPath, entry.name);
-        const found = search.find((await readFile(path)).toString('latin1'), path);
-        if (((await stat(path)).mode & 0o077) !== 0) readable.push(...found);
-        else for (const { secret } of found) guarded.add(`${secret} in ${entry.name}`);
-      }
-      expect(readable).toEqual([]);
-      // The configuration of nats-server has the passwords of its users.
-      expect([...guarded].sort()).toEqual(
-        [
-          "owner's password in owner-credentials",
-          "owner's token in owner-credentials",
-          'nats-subscriber-password in nats-subscriber-password',
-          'nats-subscriber-password in nats-server.conf',
-          'secret-key in secret-key',
-          'simulator-control-secret in simulator-control-secret',
-        ].sort(),
-      );
-      expect(search.find(service.output, 'output')).toEqual([]);
-      await directory.remove();
-    },
-    2 * startLimitMs,
-  );
 });

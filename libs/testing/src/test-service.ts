@@ -44,6 +44,7 @@ export abstract class TestService {
   /** The sum of a metric's values whose labels include these; 0 when it has not been counted yet. */
   async metric(name: string, labels: Record<string, string> = {}): Promise<number> {
     const response = await fetch(`${this.adminUrl}/metrics`);
+    if (!response.ok) throw new Error(`${this.app} replied with ${response.status} instead of its metrics`);
     const lines = (await response.text()).split('\n').filter((line) => {
       const isNamed = line.startsWith(`${name}{`) || line.startsWith(`${name} `);
       return isNamed && Object.entries(labels).every(([key, value]) => line.includes(`${key}="${value}"`));
