@@ -112,6 +112,17 @@ describe('calls of the platform’s API', () => {
     expect((await chat(stack.ownerToken, 'd')).status).toBe(200);
   });
 
+  it('lets only owners delete conduits, which can belong to other installations', async () => {
+    const path = `${base}/eventsub/conduits?id=${crypto.randomUUID()}`;
+    const caller = await tokenWith('platform:call');
+
+    expect((await stack.request('DELETE', path, { token: caller })).status).toBe(403);
+    expect((await stack.request('DELETE', path, { token: memberToken })).status).toBe(403);
+    const { status, json } = await stack.request<{ message?: string }>('DELETE', path);
+    // Of the platform, which does not know the conduit.
+    expect([status, typeof json.message]).toEqual([404, 'string']);
+  });
+
   it('explains whose token is missing', async () => {
     const { status, json } = await stack.request<Problem>('POST', `${base}/polls`, {
       body: { broadcaster_id: user.id, title: 'Which game?' },

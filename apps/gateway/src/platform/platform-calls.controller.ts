@@ -9,7 +9,7 @@ import {
   type CallMethod,
 } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
-import { findApiEndpoint, isSensitive, type ApiEndpoint } from '@stream-events/platforms';
+import { findApiEndpoint, isAdministrative, isSensitive, type ApiEndpoint } from '@stream-events/platforms';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { refuseWithoutRights } from '../access/access-control.service.js';
 import { AllowAccess } from '../access/allow-access.decorator.js';
@@ -103,7 +103,8 @@ export class PlatformCallsController {
     { caller, by }: { caller: Caller; by: Actor },
   ): Promise<void> {
     const { method, endpoint } = findEndpoint(request);
-    if (isSensitive(endpoint)) refuseWithoutRights('caller', caller);
+    if (isAdministrative(endpoint)) refuseWithoutRights('owner', caller);
+    else if (isSensitive(endpoint)) refuseWithoutRights('caller', caller);
     const { body: bytes } = request;
     const call = {
       method,

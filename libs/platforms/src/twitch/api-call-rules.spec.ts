@@ -5,6 +5,7 @@ import {
   callRefusal,
   deletedConduits,
   findApiEndpoint,
+  isAdministrative,
   isSensitive,
   toApiUrl,
 } from './api-call-rules.js';
@@ -114,6 +115,12 @@ describe(deletedConduits.name, () => {
     ['DELETE moderation/bans', 'id=1', []],
   ])('%s ?%s: %j', (name, query, expected) => {
     expect(deletedConduits(endpointOf(name), new URLSearchParams(query))).toEqual(expected);
+  });
+});
+
+describe(isAdministrative.name, () => {
+  it('is true for the deletion of a conduit only', () => {
+    expect(apiEndpoints.filter(isAdministrative)).toEqual([endpointOf('DELETE eventsub/conduits')]);
   });
 });
 

@@ -42,6 +42,11 @@ export function deletedConduits(endpoint: ApiEndpoint, query: URLSearchParams): 
   return isConduitDeletion(endpoint) ? query.getAll('id').map((id) => id.trim().toLowerCase()) : [];
 }
 
+/** Whether a call concerns the application's other installations: for owners only. */
+export function isAdministrative(endpoint: ApiEndpoint): boolean {
+  return isConduitDeletion(endpoint);
+}
+
 function isConduitDeletion({ endpoint, method }: Pick<ApiEndpoint, 'endpoint' | 'method'>): boolean {
   return endpoint === 'eventsub/conduits' && method === 'DELETE';
 }
