@@ -161,7 +161,7 @@ function FollowedConnection(props: FollowedConnectionProps) {
 }
 
 function Pending({ connection }: { connection: Connection }) {
-  const { permissions, user_code: code, verification_uri: uri, expires } = connection;
+  const { permissions, user_code: code, verification_uri: uri, expires, remedy } = connection;
   return (
     <>
       {permissions.length > 0 ? (
@@ -234,6 +234,11 @@ function Pending({ connection }: { connection: Connection }) {
             )}
           </span>
         </StatusText>
+        {remedy !== null && (
+          <Text size="xs" c="dimmed">
+            {remedy}
+          </Text>
+        )}
       </div>
     </>
   );
