@@ -16,6 +16,8 @@ export class FakeConsent {
   expiresInSeconds = 1_800;
   /** Whether the application is confidential: then it needs its secret to refresh. */
   needsSecret = false;
+  /** Whether the secret of the application is right. */
+  acceptsSecret = true;
   /** The access tokens whose validation fails with status 500. */
   readonly unverifiable = new Set<string>();
   /** Cuts the connection after this kind of request was handled, so that its reply is lost. */
@@ -117,6 +119,7 @@ export class FakeConsent {
 
   /** A code is valid once, with the address that the page was opened with. */
   private exchange(form: URLSearchParams): [number, object] {
+    if (!this.acceptsSecret) return rejected('invalid client secret', 403);
     const code = form.get('code') ?? '';
     const isValid = this.browserCodes.get(code) === form.get('redirect_uri') && form.has('client_secret');
     if (!this.browserCodes.delete(code) || !isValid) return rejected('Invalid authorization code');
@@ -155,6 +158,6 @@ export class FakeConsent {
   }
 }
 
-function rejected(message: string): [number, object] {
-  return [400, { status: 400, message }];
+function rejected(message: string, status = 400): [number, object] {
+  return [status, { status, message }];
 }

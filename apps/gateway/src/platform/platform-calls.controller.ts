@@ -152,7 +152,7 @@ function DescribesCall(operationId: string, summary: string): MethodDecorator {
         'Calls an endpoint of the platform’s API with a token that the service holds, and passes on the query, the body, and the ' +
         'platform’s reply: status, content type, body, and the headers of its rate limit. An error of this service is a problem ' +
         'document; the platform’s errors are not. The service does not repeat the call. Reading needs a user, or a named token with ' +
-        '`platform:call`; everything else, and reading a stream key, needs an owner, or a named token with `platform:call`.',
+        '`platform:call`; everything else, and reading a stream key, needs an owner, or a named token with `platform:call`. Deleting a conduit needs an owner.',
     }),
     ApiParam({
       name: 'path',

@@ -268,8 +268,14 @@ describe(ConnectionsService.name, () => {
       await expect(instance.connections.complete({ state: wrong.state, code })).rejects.toMatchObject({
         code: 'conflict',
       });
+      const misconfigured = await startInBrowser(instance);
+      consent.acceptsSecret = false;
+      await expect(
+        instance.connections.complete({ state: misconfigured.state, code: consent.issueBrowserCode('any') }),
+      ).rejects.toThrow('Check PLATFORM_CLIENT_ID and PLATFORM_CLIENT_SECRET');
+      expect((await instance.connections.get(misconfigured.id)).remedy).toContain('invalid client secret');
 
-      for (const { id } of [refused, wrong])
+      for (const { id } of [refused, wrong, misconfigured])
         expect(await instance.connections.get(id)).toMatchObject({
           state: 'expired',
           remedy: expect.stringContaining('Start a new connection'),

@@ -6,7 +6,7 @@ import {
   type ConnectionMessage,
   type StartConnectionRequest,
 } from '@stream-events/contracts';
-import { botScopes, scopesFor, type CodeOutcome } from '@stream-events/platforms';
+import { botScopes, PlatformUnavailableError, scopesFor, type CodeOutcome } from '@stream-events/platforms';
 import { LOGGER, type Logger } from '@stream-events/service';
 import { EventTypesService } from '../event-types/event-types.service.js';
 import { AuthorizationServer } from './authorization-server.js';
@@ -145,7 +145,9 @@ export class ConnectionsService {
       return await this.server.exchangeCode(code);
     } catch (error) {
       // It is unknown whether the platform has used up the code.
-      await this.repository.saveExpired(id, 'The platform did not reply. Start a new connection.');
+      const reason =
+        error instanceof PlatformUnavailableError ? error.message : 'The code was not exchanged.';
+      await this.repository.saveExpired(id, `${reason} Start a new connection.`);
       throw error;
     }
   }

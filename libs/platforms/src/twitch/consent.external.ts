@@ -52,7 +52,7 @@ export const twitchConsent: ConsentProtocol = {
       grant_type: 'refresh_token',
       refresh_token: refreshToken,
     }),
-  readRefresh,
+  readRefresh: (reply) => readIssuedTokens(reply, 'a refresh'),
   validationRequest: (authUrl, accessToken) => ({
     method: 'GET',
     url: `${authUrl}/validate`,
@@ -113,23 +113,20 @@ function toForm({ clientId, clientSecret }: Application): Record<string, string>
   return { client_id: clientId, ...(clientSecret !== undefined && { client_secret: clientSecret }) };
 }
 
-/** Reads the reply to a request for tokens that the platform refuses with 400 or 401. */
+/**
+ * Reads the reply to a request for tokens that the platform refuses with 400 or 401. A rejected application says nothing about a refresh
+ * token, which must survive a wrong configuration.
+ */
 function readIssuedTokens({ status, body }: PlatformReply, what: string): RefreshOutcome {
   if (status === 200) return { kind: 'issued', tokens: readTokens(body) };
   const message = readErrorMessage(body);
-  if (status === 400 || status === 401) return { kind: 'refused', message };
-  throw malformed(`status ${status} for ${what}: ${message}`);
-}
-
-/** A rejected application says nothing about the refresh token, which must survive a wrong configuration. */
-function readRefresh(reply: PlatformReply): RefreshOutcome {
-  const message = reply.status === 200 ? '' : readErrorMessage(reply.body);
   if (applicationRefusals.includes(message.toLowerCase()))
     throw new PlatformCallError(
       'unexpected_status',
       `The platform rejects the application: ${message}. Check PLATFORM_CLIENT_ID and PLATFORM_CLIENT_SECRET.`,
     );
-  return readIssuedTokens(reply, 'a refresh');
+  if (status === 400 || status === 401) return { kind: 'refused', message };
+  throw malformed(`status ${status} for ${what}: ${message}`);
 }
 
 function readValidation({ status, body }: PlatformReply): TokenOwner | null {
