@@ -157,6 +157,22 @@ describe('connections to channels', () => {
   );
 
   it(
+    'connects a channel although the platform took the code for invalid while the user decided',
+    async () => {
+      const user = await platform.addUser();
+      await platform.setFaults({ oauth: { device_polls_invalid: 5 } });
+      const { id, user_code } = await start();
+      await eventually(async () => {
+        const { json } = await stack.request<ConnectionRecord>('GET', `${path}/${id}`);
+        expect(json).toMatchObject({ state: 'pending', remedy: expect.any(String) });
+      }, settled);
+      await platform.decide(user_code ?? '', { decision: 'allow', login: user.login });
+      expect(await untilState(id, 'connected')).toMatchObject({ remedy: null });
+    },
+    limitMs,
+  );
+
+  it(
     'deletes a connection, revokes its token, and leaves entries in the audit log',
     async () => {
       const { id } = await connect(await platform.addUser());

@@ -57,7 +57,11 @@ export class SimulatedPlatform {
     return this.call('GET', `/simulator/streams?user_id=${userId}`);
   }
 
-  setFaults(faults: { api?: ApiFault; notifications?: Record<string, number> }): Promise<unknown> {
+  setFaults(faults: {
+    api?: ApiFault;
+    notifications?: Record<string, number>;
+    oauth?: Record<string, number>;
+  }): Promise<unknown> {
     return this.call('PATCH', '/simulator', { faults });
   }
 
