@@ -175,6 +175,20 @@ describe(writeOverlapping.name, () => {
     expect(await storeInTurn(cheer('new', 120.2), cheer('new', 121))).toEqual(['stored', 'stored']);
   });
 
+  it('takes no delivery after the end for the partner of an equal one that happened 40 ms earlier', async () => {
+    await begin();
+    // The old subscription alone delivers the first one. From then on, the new one is ahead, and each takes the partner of the next.
+    expect(
+      await storeInTurn(
+        ...[cheer('old', 119.88), cheer('new', 119.92), cheer('old', 119.92)],
+        ...[cheer('new', 119.96), cheer('old', 119.96)],
+      ),
+    ).toEqual(['stored', 'known', 'stored', 'known', 'stored']);
+    await end(119.98);
+
+    expect(await storeInTurn(cheer('new', 120), cheer('new', 120.04))).toEqual(['stored', 'stored']);
+  });
+
   it('ignores what the old subscription delivers after the end, but not what a later subscription delivers', async () => {
     await begin();
     await end(120);

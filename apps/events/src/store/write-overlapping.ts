@@ -39,9 +39,10 @@ const maxApartMs = 60_000;
 
 /**
  * The two messages about an occurrence at the end of the overlap may have times on both sides of it. Messages from up to this long after
- * the end are still paired with their next neighbours, in milliseconds.
+ * the end are still paired with their next neighbours, in milliseconds. Equal occurrences that follow each other faster can be counted as
+ * one at the end, when a delivery without a partner is left: a longer time would lose events when a channel gets equal cheers quickly.
  */
-export const edgeMs = 100;
+export const edgeMs = 25;
 
 // Bounds the locks of a transaction, because PostgreSQL has room for 64 per connection.
 const lockedParts = 64;
