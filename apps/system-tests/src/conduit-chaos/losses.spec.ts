@@ -62,6 +62,16 @@ describe(checkConduit.name, () => {
     });
   });
 
+  it('measures the losses of two kills apart, also when one gap covers both', () => {
+    const gaps = [{ source: 'shard 3', from: 900, until: 6_000 }];
+    const occurrences = [950, 1_200, 5_100, 5_400].map((at) => occurrence(String(at), at));
+
+    expect(check({ occurrences, gaps, killedAt: [1_000, 5_000] }).losses).toEqual([
+      { events: 2, longestMs: 250 },
+      { events: 2, longestMs: 300 },
+    ]);
+  });
+
   it.each([
     ['before the gap', occurrence('1', 999)],
     ['after the gap', occurrence('1', 2_001)],

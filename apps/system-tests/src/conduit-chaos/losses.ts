@@ -27,9 +27,9 @@ export interface Loss {
  */
 export function checkConduit(evidence: ConduitEvidence): { findings: Finding[]; losses: Loss[] } {
   const { occurrences, listed, deadLetters, gaps, killedAt } = evidence;
+  const isReported = (occurrence: Occurrence): boolean => gaps.some((gap) => isIn(occurrence, gap));
   for (const occurrence of occurrences) {
-    const isInGap = gaps.some((gap) => isIn(occurrence, gap));
-    occurrence.entry.note(isInGap ? { kind: 'timeout' } : { kind: 'accepted', id: undefined });
+    occurrence.entry.note(isReported(occurrence) ? { kind: 'timeout' } : { kind: 'accepted', id: undefined });
   }
   const ours = listed.filter(({ eventType }) => eventType === 'channel-update');
   const sent = occurrences.map(({ entry }) => entry);
@@ -37,24 +37,32 @@ export function checkConduit(evidence: ConduitEvidence): { findings: Finding[]; 
   const missing = occurrences.filter(({ entry }) => !stored.has(entry.event.marker));
   return {
     findings: check({ sent, listed: ours, deadLetters, published: undefined }),
-    losses: killedAt.map((from, index) => {
-      const next = killedAt[index + 1] ?? Infinity;
-      // The gap of a killed connector begins before the kill: what it had not stored yet is missing, too.
-      const ended = gaps.filter(({ until }) => until >= from && (until < next || next === Infinity));
-      return toLoss(ended.map((gap) => missing.filter((occurrence) => isIn(occurrence, gap))));
-    }),
+    losses: killedAt.map((time) =>
+      toLoss(
+        missing.filter((occurrence) => isReported(occurrence) && nearest(killedAt, occurrence) === time),
+      ),
+    ),
   };
+}
+
+/**
+ * The kill that an occurrence was lost by. A killed connector loses what it had not stored yet, so some of it is from before the kill. The
+ * gaps do not tell: a kill that follows soon can leave a gap open, which then covers both.
+ */
+function nearest(killedAt: readonly number[], { sentAt }: Occurrence): number | undefined {
+  const distance = (time: number): number => Math.abs(sentAt - time);
+  return killedAt.toSorted((one, other) => distance(one) - distance(other))[0];
 }
 
 function isIn({ shard, sentAt, passedAt }: Occurrence, { source, from, until }: Gap): boolean {
   return source === `shard ${shard}` && passedAt >= from && sentAt <= until;
 }
 
-/** @param gaps what is missing in each gap of a shard */
-function toLoss(gaps: readonly (readonly Occurrence[])[]): Loss {
-  const spans = gaps.map((missing) => {
-    const times = missing.map(({ sentAt }) => sentAt);
+function toLoss(missing: readonly Occurrence[]): Loss {
+  const shards = new Set(missing.map(({ shard }) => shard));
+  const spans = [...shards].map((shard) => {
+    const times = missing.filter((each) => each.shard === shard).map(({ sentAt }) => sentAt);
     return Math.max(...times) - Math.min(...times);
   });
-  return { events: new Set(gaps.flat()).size, longestMs: Math.max(0, ...spans) };
+  return { events: missing.length, longestMs: Math.max(0, ...spans) };
 }
