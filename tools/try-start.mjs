@@ -1,5 +1,6 @@
 // node tools/try-start.mjs: tries `npm start` on this system as a new user would: starts it on an empty data folder, stores an event,
 // ends it, and finds the event after the next start. Ends it once with SIGKILL, so that the next start finds the servers of a killed run.
+// With the folder of an earlier version, the first start is of that version, which tries the upgrade of its data.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -12,6 +13,7 @@ import { root } from './prepare.mjs';
 const startTimeoutMs = 600_000;
 const stopTimeoutMs = 90_000;
 const directory = mkdtempSync(join(tmpdir(), 'try-start-'));
+const firstFolder = process.argv[2] ?? root;
 const isWindows = process.platform === 'win32';
 
 let token;
@@ -19,7 +21,7 @@ let stored;
 let hasOrphans = false;
 // On Windows, a program cannot press Ctrl-C for another one.
 for (const signal of isWindows ? ['SIGKILL', 'SIGKILL'] : ['SIGINT', 'SIGKILL', 'SIGINT']) {
-  const run = start();
+  const run = start(stored === undefined ? firstFolder : root);
   const url = await waitFor(run, /ready at (http:\S+)/);
   const foundOrphans = /left behind/.test(run.output);
   if (foundOrphans !== hasOrphans) fail(`servers of a killed run: expected ${hasOrphans}`, run);
@@ -37,10 +39,10 @@ if (!hasOrphans) rmSync(directory, { recursive: true });
 process.stdout.write('npm start works on this system.\n');
 process.exit(0);
 
-function start() {
+function start(folder) {
   const env = { ...process.env, DATA_DIR: directory, SIMULATOR_RATE: '0' };
-  const child = spawn(process.execPath, [join(root, 'tools', 'start.mjs')], {
-    cwd: root,
+  const child = spawn(process.execPath, [join(folder, 'tools', 'start.mjs')], {
+    cwd: folder,
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -62,10 +64,11 @@ async function waitFor(run, pattern) {
   return pattern.exec(run.output)[1];
 }
 
-/** The output is not a terminal, so the first start writes the credentials to a file and prints its path. */
+/** The output is not a terminal, so the first start writes the credentials to a file and prints its path. Version 0.1.0 printed them. */
 function readToken(output) {
-  const [, path] = /^ *(\S.*owner-credentials)\r?$/m.exec(output) ?? fail('printed no file with credentials');
-  return /^token +(\S+)/m.exec(readFileSync(path, 'utf8'))[1];
+  const [, path] = /^ *(\S.*owner-credentials)\r?$/m.exec(output) ?? [];
+  const [, found] = /^ *token +(\S+)/m.exec(path ? readFileSync(path, 'utf8') : output) ?? [];
+  return found ?? fail('it printed no token');
 }
 
 async function store(url) {
@@ -89,9 +92,11 @@ async function request(url, options = {}) {
 }
 
 async function end({ child, ...run }, signal) {
-  const exited = once(child, 'exit', { signal: AbortSignal.timeout(stopTimeoutMs) });
+  const exited = once(child, 'exit');
   child.kill(signal);
-  const [code] = await exited;
+  const ended = await Promise.race([exited, wait(stopTimeoutMs)]);
+  if (!ended) fail('it did not stop in time', { child });
+  const [code] = ended;
   if (signal === 'SIGINT' && code !== 0) fail(`ended with ${code}`, run);
 }
 
