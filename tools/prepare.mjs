@@ -41,7 +41,7 @@ export function install() {
  * How to start npm. On Windows, npm is a script of the command line, which Node refuses to start as a program, so Node runs npm's
  * own file: the one that runs this script, or the one that comes with Node.
  */
-function npmCommand() {
+export function npmCommand() {
   const current = process.env.npm_execpath ?? '';
   if (basename(current) === 'npm-cli.js') return [process.execPath, current];
   if (process.platform !== 'win32') return ['npm'];
