@@ -4,13 +4,14 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { planRelease } from './release-plan.mjs';
-import { npmCommand, prepare, root, run } from './prepare.mjs';
+import { build, npmCommand, prepare, root, run } from './prepare.mjs';
 
 const args = process.argv.slice(2);
 const isDryRun = args.includes('--dry-run');
 const [version = ''] = args.filter((arg) => !arg.startsWith('--'));
 const image = `stream-event-service:${version}`;
 
+prepare();
 try {
   const texts = planRelease(version, new Date().toISOString().slice(0, 10));
   if (!isDryRun) requireCleanTree();
@@ -18,7 +19,8 @@ try {
     say(`${isDryRun ? 'Would change' : 'Changing'} ${path}`);
     if (!isDryRun) writeFileSync(root + path, text);
   }
-  prepare();
+  // Builds the packages with the new version.
+  if (!isDryRun && !build()) throw new Error('the build failed');
   const steps = listSteps();
   for (const [purpose, command, ...options] of steps) {
     say(`${isDryRun ? 'Would run' : 'Running'}: ${[command, ...options].join(' ')} (${purpose})`);
