@@ -1,6 +1,6 @@
 // node tools/try-start.mjs: tries `npm start` on this system as a new user would: starts it on an empty data folder, stores an event,
 // ends it, and finds the event after the next start. Ends it once with SIGKILL, so that the next start finds the servers of a killed run.
-// With the folder of an earlier version, the first start is of that version, which tries the upgrade of its data.
+// With the folder of an earlier version, the first and the last start are of that version: the upgrade of its data, and the way back.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -13,31 +13,46 @@ import { root } from './prepare.mjs';
 const startTimeoutMs = 600_000;
 const stopTimeoutMs = 90_000;
 const directory = mkdtempSync(join(tmpdir(), 'try-start-'));
-const firstFolder = process.argv[2] ?? root;
+const previous = process.argv[2];
 const isWindows = process.platform === 'win32';
 
 let token;
-let stored;
+const stored = [];
 let hasOrphans = false;
-// On Windows, a program cannot press Ctrl-C for another one.
-for (const signal of isWindows ? ['SIGKILL', 'SIGKILL'] : ['SIGINT', 'SIGKILL', 'SIGINT']) {
-  const run = start(stored === undefined ? firstFolder : root);
+for (const [folder, signal] of listStarts()) {
+  const run = start(folder);
   const url = await waitFor(run, /ready at (http:\S+)/);
   const foundOrphans = /left behind/.test(run.output);
   if (foundOrphans !== hasOrphans) fail(`servers of a killed run: expected ${hasOrphans}`, run);
   token ??= readToken(run.output);
   const health = await fetch(`${url}/health/ready`);
   if (health.status !== 200) fail(`GET /health/ready responded with ${health.status}`, run);
-  stored ??= await store(url);
-  const event = await request(`${url}/api/v1/platform-events/${stored}`);
-  if (event.event_type !== 'stream-offline') fail(`found ${JSON.stringify(event)}`, run);
+  stored.push(await store(url));
+  for (const id of stored) {
+    const event = await request(`${url}/api/v1/platform-events/${id}`);
+    if (event.event_type !== 'stream-offline') fail(`found ${JSON.stringify(event)}`, run);
+  }
   await end(run, signal);
   hasOrphans = signal === 'SIGKILL';
-  process.stdout.write(`\n── Ended with ${signal}\n`);
+  process.stdout.write(
+    `\n── Found ${stored.length} events of ${stored.length} starts, ended with ${signal}\n`,
+  );
 }
 if (!hasOrphans) rmSync(directory, { recursive: true });
 process.stdout.write('npm start works on this system.\n');
 process.exit(0);
+
+/** Which version starts, and what ends it. On Windows, a program cannot press Ctrl-C for another one. */
+function listStarts() {
+  if (isWindows) return [root, root].map((folder) => [folder, 'SIGKILL']);
+  const own = [
+    [root, 'SIGINT'],
+    [root, 'SIGKILL'],
+    [root, 'SIGINT'],
+  ];
+  const other = [previous, 'SIGINT'];
+  return previous ? [other, ...own, other] : own;
+}
 
 function start(folder) {
   const env = { ...process.env, DATA_DIR: directory, SIMULATOR_RATE: '0' };
