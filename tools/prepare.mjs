@@ -23,10 +23,7 @@ export function prepare(options) {
 
 /** Installs the packages when they are missing or differ from the lock file. */
 export function install() {
-  const lock = createHash('sha256')
-    .update(readFileSync(`${root}package-lock.json`))
-    .digest('hex');
-  if (existsSync(installedMark) && readFileSync(installedMark, 'utf8') === lock) return;
+  if (existsSync(installedMark) && readFileSync(installedMark, 'utf8') === hashLock()) return;
   process.stdout.write('  Packages: installing (takes about a minute the first time)\n');
   const [npm, ...npmArgs] = npmCommand();
   run(
@@ -34,7 +31,18 @@ export function install() {
     [...npmArgs, 'ci', '--no-audit', '--no-fund', '--loglevel=error'],
     'Cannot install the packages. Check that this machine can reach the npm registry.',
   );
-  writeFileSync(installedMark, lock);
+  markInstalled();
+}
+
+/** Records that the installed packages are those of the lock file. Call it after a change of the lock file that changes no package. */
+export function markInstalled() {
+  writeFileSync(installedMark, hashLock());
+}
+
+function hashLock() {
+  return createHash('sha256')
+    .update(readFileSync(`${root}package-lock.json`))
+    .digest('hex');
 }
 
 /**

@@ -4,7 +4,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { planRelease } from './release-plan.mjs';
-import { build, npmCommand, prepare, root, run } from './prepare.mjs';
+import { build, markInstalled, npmCommand, prepare, root, run } from './prepare.mjs';
 
 const args = process.argv.slice(2);
 const isDryRun = args.includes('--dry-run');
@@ -19,6 +19,7 @@ try {
     say(`${isDryRun ? 'Would change' : 'Changing'} ${path}`);
     if (!isDryRun) writeFileSync(root + path, text);
   }
+  if (!isDryRun) markInstalled();
   // Builds the packages with the new version.
   if (!isDryRun && !build()) throw new Error('the build failed');
   const steps = listSteps();
