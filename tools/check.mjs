@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generate } from './generate.mjs';
 import { prepare, root } from './prepare.mjs';
+import { planRelease } from './release-plan.mjs';
 
 const bin = `${root}node_modules/`;
 
@@ -29,6 +30,9 @@ step('API descriptions');
 const { findAsyncApiFaults, findOpenApiFaults } = await import('./api-descriptions.mjs');
 await checkDescription('docs/openapi.json', findOpenApiFaults);
 await checkDescription('docs/asyncapi.json', findAsyncApiFaults);
+
+step('Release');
+checkRelease();
 
 process.stdout.write('\nAll checks passed.\n');
 
@@ -127,6 +131,26 @@ async function checkStaleness() {
     fail(
       `The check of generated files does not work: ${changed} was changed, but the check found these stale files: ${stale.join()}`,
     );
+}
+
+/** Plans a release without making it, and checks that the plan refuses a version that is not newer. */
+function checkRelease() {
+  const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
+  const [major, minor] = version.split('.').map(Number);
+  const next = `${major}.${minor + 1}.0`;
+  const texts = planRelease(next, '2000-01-01');
+  const unchanged = [...texts].filter(([path, text]) => text === readFileSync(root + path, 'utf8'));
+  if (unchanged.length > 0) fail(`A release would not change ${unchanged.map(([path]) => path).join(', ')}`);
+  const unversioned = [...texts].filter(([, text]) => !text.includes(next));
+  if (unversioned.length > 0) fail(`A release would not set ${unversioned.map(([path]) => path).join(', ')}`);
+  for (const refused of [version, '0.0.1', 'next']) {
+    try {
+      planRelease(refused, '2000-01-01');
+    } catch {
+      continue;
+    }
+    fail(`The plan of a release accepts the version ${refused} after ${version}.`);
+  }
 }
 
 /** Checks that a description is valid, and that the same description without its title is not. */

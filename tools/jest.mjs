@@ -1,5 +1,6 @@
 // Runs Jest with the given arguments. npx nx test <project> runs the tests of one project through this file, and skips them
 // when neither the project nor its dependencies have changed since they passed.
+import { fileURLToPath } from 'node:url';
 import { root, run } from './prepare.mjs';
 
 export function runJest(args) {
@@ -14,4 +15,4 @@ export function runJest(args) {
   run(process.execPath, [...options, `${root}node_modules/jest/bin/jest.js`, ...args]);
 }
 
-if (process.argv[1] === new URL(import.meta.url).pathname) runJest(process.argv.slice(2));
+if (process.argv[1] === fileURLToPath(import.meta.url)) runJest(process.argv.slice(2));

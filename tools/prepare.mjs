@@ -3,6 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
@@ -22,17 +23,37 @@ export function prepare(options) {
 
 /** Installs the packages when they are missing or differ from the lock file. */
 export function install() {
-  const lock = createHash('sha256')
-    .update(readFileSync(`${root}package-lock.json`))
-    .digest('hex');
-  if (existsSync(installedMark) && readFileSync(installedMark, 'utf8') === lock) return;
+  if (existsSync(installedMark) && readFileSync(installedMark, 'utf8') === hashLock()) return;
   process.stdout.write('  Packages: installing (takes about a minute the first time)\n');
+  const [npm, ...npmArgs] = npmCommand();
   run(
-    'npm',
-    ['ci', '--no-audit', '--no-fund', '--loglevel=error'],
+    npm,
+    [...npmArgs, 'ci', '--no-audit', '--no-fund', '--loglevel=error'],
     'Cannot install the packages. Check that this machine can reach the npm registry.',
   );
-  writeFileSync(installedMark, lock);
+  markInstalled();
+}
+
+/** Records that the installed packages are those of the lock file. Call it after a change of the lock file that changes no package. */
+export function markInstalled() {
+  writeFileSync(installedMark, hashLock());
+}
+
+function hashLock() {
+  return createHash('sha256')
+    .update(readFileSync(`${root}package-lock.json`))
+    .digest('hex');
+}
+
+/**
+ * How to start npm. On Windows, npm is a script of the command line, which Node refuses to start as a program, so Node runs npm's
+ * own file: the one that runs this script, or the one that comes with Node.
+ */
+export function npmCommand() {
+  const current = process.env.npm_execpath ?? '';
+  if (basename(current) === 'npm-cli.js') return [process.execPath, current];
+  if (process.platform !== 'win32') return ['npm'];
+  return [process.execPath, join(dirname(process.execPath), 'node_modules', 'npm', 'bin', 'npm-cli.js')];
 }
 
 /** Runs a program in the root folder. When it fails, prints the advice and exits with its exit code. */

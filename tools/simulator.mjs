@@ -1,7 +1,7 @@
 // npm run simulator -- <command>: controls the simulated platform that npm start runs; without a command prints help.
 import { existsSync } from 'node:fs';
-import { prepare, root } from './prepare.mjs';
+import { prepare } from './prepare.mjs';
 
-const built = `${root}apps/platform-simulator/dist/cli.js`;
+const built = new URL('../apps/platform-simulator/dist/cli.js', import.meta.url);
 if (!existsSync(built)) prepare();
-await import(built);
+await import(built.href);

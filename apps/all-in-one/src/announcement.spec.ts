@@ -1,5 +1,6 @@
 import { announce, type Announced } from './announcement.js';
 import { readConfig } from './all-in-one.config.js';
+import { shellOf } from './shell.js';
 
 const url = 'http://127.0.0.1:45678';
 const announced: Announced = {
@@ -17,6 +18,19 @@ describe(announce.name, () => {
     expect(text).toContain(`ready at ${url}`);
     expect(text).toContain(`\n    BASE=${url}\n    TOKEN=f00d\n    curl `);
     expect(text).not.toContain(':8000');
+  });
+
+  it('prints commands of PowerShell on Windows', () => {
+    const shell = shellOf('win32');
+    const config = readConfig({ DATA_DIR: 'D:\\data' });
+    const shellToken = shell.readField('D:\\a b\\owner-credentials', 'token');
+    const text = announce(config, { ...announced, credentials: { ...credentials, shellToken } }, shell);
+    expect(text).toContain(`\n    $BASE = '${url}'\n`);
+    expect(text).toContain(
+      "$TOKEN = (-split (Select-String '^token ' 'D:\\a b\\owner-credentials').Line)[1]\n",
+    );
+    expect(text).toContain('\n    curl.exe -H "Authorization: Token $TOKEN" "$BASE/');
+    expect(text).toContain("with: $env:DATA_DIR = 'D:\\data'; npm run simulator\n");
   });
 
   it('presents credentials only for an owner that this start created', () => {

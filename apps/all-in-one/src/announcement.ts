@@ -2,6 +2,7 @@ import type { AllInOneConfig } from './all-in-one.config.js';
 import type { CredentialsNotice } from './owner-credentials.js';
 import { dataDirectory, subscriberPasswordPath } from './servers.js';
 import type { Services } from './services.js';
+import { shellOf, type Shell } from './shell.js';
 
 /** What the announcement says about the running services. */
 export interface Announced extends Pick<Services, 'url' | 'simulatorUrl' | 'firstConnection'> {
@@ -11,7 +12,11 @@ export interface Announced extends Pick<Services, 'url' | 'simulatorUrl' | 'firs
 }
 
 /** Returns the text that `npm start` prints when everything is running. */
-export function announce(config: AllInOneConfig, announced: Announced): string {
+export function announce(
+  config: AllInOneConfig,
+  announced: Announced,
+  shell = shellOf(process.platform),
+): string {
   const { url, simulatorUrl, firstConnection, credentials, subscriberUrl } = announced;
   const lines = [
     '',
@@ -20,7 +25,7 @@ export function announce(config: AllInOneConfig, announced: Announced): string {
     `  Console            ${url}/console/`,
     `  API documentation  ${url}/api/docs`,
     `  Health             ${url}/health/ready`,
-    ...(simulatorUrl ? [`  Platform           ${describeSimulator(config)}`] : []),
+    ...(simulatorUrl ? [`  Platform           ${describeSimulator(config, shell)}`] : []),
     ...(subscriberUrl ? [`  Event stream       ${subscriberUrl} (NATS), user subscriber`] : []),
     ...(subscriberUrl ? [`                     password in ${subscriberPasswordPath(config)}`] : []),
     `  Data               ${dataDirectory(config)}`,
@@ -30,9 +35,9 @@ export function announce(config: AllInOneConfig, announced: Announced): string {
     ...firstConnection.map((line) => `  ${line}`),
     ...(firstConnection.length > 0 ? [''] : []),
     '  Try it in another terminal:',
-    `    BASE=${url}`,
-    `    TOKEN=${credentials?.shellToken ?? 'paste-the-token-here'}`,
-    '    curl -H "Authorization: Token $TOKEN" "$BASE/api/v1/platform-events?page_size=3"',
+    `    ${shell.set('BASE', url)}`,
+    `    ${shell.set('TOKEN', credentials?.shellToken ?? 'paste-the-token-here')}`,
+    `    ${shell.curl} -H "Authorization: Token $TOKEN" "$BASE/api/v1/platform-events?page_size=3"`,
     '',
     '  Press Ctrl-C to stop.',
     '',
@@ -40,9 +45,9 @@ export function announce(config: AllInOneConfig, announced: Announced): string {
   return `${lines.join('\n')}\n`;
 }
 
-function describeSimulator({ SIMULATOR_RATE, DATA_DIR }: AllInOneConfig): string {
+function describeSimulator({ SIMULATOR_RATE, DATA_DIR }: AllInOneConfig, shell: Shell): string {
   // `npm run simulator` finds the simulator by the data folder.
-  const environment = DATA_DIR === '.data' ? '' : `DATA_DIR=${DATA_DIR} `;
+  const environment = DATA_DIR === '.data' ? '' : shell.prefix('DATA_DIR', DATA_DIR);
   const rate = SIMULATOR_RATE === 1 ? '1 event' : `${SIMULATOR_RATE} events`;
   return `SIMULATED, ${rate} per second; control it with: ${environment}npm run simulator`;
 }

@@ -1,5 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { shellOf } from './shell.js';
 
 /** The access of an owner. Presented once: afterwards, the service can show neither the password nor the token. */
 export interface OwnerCredentials {
@@ -42,7 +43,7 @@ export async function presentCredentials(
       'The credentials are in this file, which only you can read. Store them safely, then delete it:',
       `  ${path}`,
     ],
-    shellToken: `$(awk '$1 == "token" { print $2 }' "${path}")`,
+    shellToken: shellOf(process.platform).readField(path, 'token'),
   };
 }
 

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { natsUsers } from '@stream-events/contracts';
 import {
   findFreePort,
+  isRoot,
   lockDirectory,
   startEmbeddedNats,
   startEmbeddedPostgres,
@@ -35,7 +36,7 @@ export async function createDataDirectory(config: AllInOneConfig): Promise<strin
   const directory = dataDirectory(config);
   // Under root, PostgreSQL runs as another user, which must be able to enter this folder. Every secret in the folder is a 0600
   // file.
-  await mkdir(directory, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
+  await mkdir(directory, { recursive: true, mode: isRoot() ? 0o711 : 0o700 });
   return directory;
 }
 

@@ -1,5 +1,10 @@
-import { describeSchema } from '@stream-events/testing';
+import { describeSchema, describeUpgrade } from '@stream-events/testing';
 import { connectGateway } from '../test/connect-gateway.js';
 import { schema } from './gateway.database.js';
 
 describeSchema(schema.name, (database) => connectGateway(database, 1));
+
+describeUpgrade(schema, {
+  'access_tokens has the new unique access_tokens_id_unique':
+    'a column that 0.1.0 leaves to its random default',
+});

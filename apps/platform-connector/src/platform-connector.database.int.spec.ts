@@ -1,4 +1,4 @@
-import { describeSchema } from '@stream-events/testing';
+import { describeSchema, describeUpgrade } from '@stream-events/testing';
 import { connectConnector } from '../test/connect-connector.js';
 import { schema } from './platform-connector.database.js';
 
@@ -6,3 +6,10 @@ import { schema } from './platform-connector.database.js';
 const retiredTables = ['scopes', 'api_endpoints', 'catalogue_seeds'];
 
 describeSchema(schema.name, (database) => connectConnector(database, 1), retiredTables);
+
+// 0.1.0 names no key in ON CONFLICT, and reads and writes all rows of an application as one, until it is replaced.
+const reason = 'the new column has a default, with which the keys of 0.1.0 stay unique';
+describeUpgrade(schema, {
+  'rate_budgets has lost its key PRIMARY KEY (client_id)': reason,
+  'rate_budgets has the new primary key rate_budgets_pkey': reason,
+});

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { lockDirectory } from './directory-lock.js';
 import { findFreePort } from './free-port.js';
 import { findNatsServer } from './nats-server-binary.js';
+import { currentSystem, type OperatingSystem } from './operating-system.js';
 import {
   choosePasswords,
   renderNatsConfig,
@@ -55,10 +56,14 @@ const PROBE_TIMEOUT_MS = 1_000;
  * Starts a nats-server with JetStream on 127.0.0.1 as a child process. First stops a server that a killed run left on the
  * same directory.
  *
+ * @param system differs from the current one only in tests
  * @throws DirectoryLockedError while another process uses the directory
  * @throws ServerStartError with the end of the server's log when the server does not start
  */
-export async function startEmbeddedNats(options: EmbeddedNatsOptions): Promise<EmbeddedNats> {
+export async function startEmbeddedNats(
+  options: EmbeddedNatsOptions,
+  system: OperatingSystem = currentSystem,
+): Promise<EmbeddedNats> {
   await mkdir(join(options.directory, 'nats'), { recursive: true, mode: 0o700 });
   const directory = await realpath(join(options.directory, 'nats'));
   const lock = await lockDirectory(directory);
@@ -67,7 +72,7 @@ export async function startEmbeddedNats(options: EmbeddedNatsOptions): Promise<E
     const binary =
       options.binary ?? (await findNatsServer({ cacheDirectory: options.directory, log: options.log }));
     const users = choosePasswords(options.users);
-    const { server, port } = await startServer({ directory, binary, users, port: options.port });
+    const { server, port } = await startServer({ directory, binary, users, port: options.port, system });
     const end = async (steps: readonly StopStep[]): Promise<void> => {
       await server.stop(steps);
       await rm(pidPath(directory), { force: true });
@@ -93,6 +98,7 @@ interface ServerSetup {
   binary: string;
   users: readonly NatsUserWithPassword[];
   port: number | undefined;
+  system: OperatingSystem;
 }
 
 async function startServer(setup: ServerSetup): Promise<{ server: ServerProcess; port: number }> {
@@ -109,11 +115,14 @@ async function startServer(setup: ServerSetup): Promise<{ server: ServerProcess;
       users: setup.users,
     }),
   );
-  const server = await ServerProcess.start({
-    command: setup.binary,
-    args: ['--config', configPath(setup.directory)],
-    logFile: join(setup.directory, 'nats-server.log'),
-  });
+  const server = await ServerProcess.start(
+    {
+      command: setup.binary,
+      args: ['--config', configPath(setup.directory)],
+      logFile: join(setup.directory, 'nats-server.log'),
+    },
+    setup.system,
+  );
   try {
     await server.waitUntilReady(() => isServing(port, serverName), READY_TIMEOUT_MS);
   } catch (error) {

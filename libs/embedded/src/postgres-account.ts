@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises';
+import { isRoot } from './operating-system.js';
 import { runCommand, type Account, type Log } from './run-command.js';
 
 const ACCOUNT_NAME = 'postgres';
@@ -9,7 +10,7 @@ const COMMAND_TIMEOUT_MS = 30_000;
  * (undefined). Root runs it as the owner of existing data, otherwise as the system user "postgres", created when missing.
  */
 export async function choosePostgresAccount(dataDirectory: string, log: Log): Promise<Account | undefined> {
-  if (process.getuid?.() !== 0) return undefined;
+  if (!isRoot()) return undefined;
   const data = await stat(dataDirectory).catch(() => undefined);
   if (data && data.uid !== 0) return { name: `uid ${data.uid}`, uid: data.uid, gid: data.gid };
   return (await findAccount()) ?? (await createAccount(log));

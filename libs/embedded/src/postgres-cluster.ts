@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { chown, mkdir, open, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { currentSystem } from './operating-system.js';
 import type { PostgresSite } from './postgres-site.js';
 import { runCommand, type Log } from './run-command.js';
 
@@ -126,6 +127,7 @@ async function removeDrafts(home: string, log: Log): Promise<void> {
 }
 
 async function syncDirectory(directory: string): Promise<void> {
+  if (!currentSystem.canFlushFolders) return;
   const handle = await open(directory, 'r');
   try {
     await handle.sync();

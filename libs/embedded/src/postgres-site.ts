@@ -9,6 +9,7 @@ import {
   sharedDirectory,
   type PostgresBinaries,
 } from './postgres-binaries.js';
+import { isRoot } from './operating-system.js';
 import { runCommand, type Account, type Log } from './run-command.js';
 
 /** Folder, user, and programs of a PostgreSQL server. */
@@ -34,13 +35,13 @@ const PROBE_TIMEOUT_MS = 10_000;
  *              |                                     | a pointer file in <directory>, which then decides
  */
 export async function choosePostgresSite(givenDirectory: string, log: Log): Promise<PostgresSite> {
-  const isRoot = process.getuid?.() === 0;
-  const directory = await openDirectory(givenDirectory, isRoot);
+  const asRoot = isRoot();
+  const directory = await openDirectory(givenDirectory, asRoot);
   const binaries = await findPostgresBinaries();
   const near = join(directory, 'postgres');
   const far = await readPointer(directory);
 
-  if (!isRoot) {
+  if (!asRoot) {
     if (far !== undefined) throw new Error(describeMovedData(directory, far, 'start as root'));
     await mkdir(near, { recursive: true, mode: 0o700 });
     await access(near, constants.W_OK).catch(() => {
@@ -59,15 +60,15 @@ export async function choosePostgresSite(givenDirectory: string, log: Log): Prom
   const account = await choosePostgresAccount(join(home, 'data'), log);
   if (!account) return { home, account, binaries };
   const reachable = await makeReachable(binaries, account, log);
-  await openDirectory(home, isRoot);
+  await openDirectory(home, asRoot);
   if (await canEnter(home, account)) return { home, account, binaries: reachable };
   return { home: await moveAway(directory, home, account, log), account, binaries: reachable };
 }
 
 /** The server's account can enter the folders created here, but not list them. */
-async function openDirectory(directory: string, isRoot: boolean): Promise<string> {
+async function openDirectory(directory: string, asRoot: boolean): Promise<string> {
   const created = await mkdir(directory, { recursive: true });
-  if (created !== undefined && isRoot) await chmod(directory, 0o711);
+  if (created !== undefined && asRoot) await chmod(directory, 0o711);
   return realpath(directory);
 }
 

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { currentSystem } from './operating-system.js';
 
 /** Prints one line of progress for the person who started the program. */
 export type Log = (message: string) => void;
@@ -40,10 +41,11 @@ export function runCommand(
       args,
       {
         // The other user may not be able to enter the current folder, and initdb needs a folder that it can enter.
-        cwd: options.cwd ?? '/',
+        cwd: options.cwd ?? currentSystem.rootFolder,
         env: options.env ?? plainEnvironment(),
         timeout: options.timeoutMs,
         killSignal: 'SIGKILL',
+        windowsHide: true,
         maxBuffer: 16 * 1024 * 1024,
         ...(account ? { uid: account.uid, gid: account.gid } : {}),
       },
@@ -64,7 +66,7 @@ export function runCommand(
  */
 export function plainEnvironment(): Record<string, string> {
   const environment: Record<string, string> = { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C' };
-  for (const name of ['HOME', 'TMPDIR', 'http_proxy', 'https_proxy', 'no_proxy']) {
+  for (const name of currentSystem.programVariables) {
     const value = process.env[name];
     if (value !== undefined) environment[name] = value;
   }

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { hasCode } from './error-code.js';
+import { currentSystem, isCommandOf, parseProcess, type OperatingSystem } from './operating-system.js';
 import { runCommand } from './run-command.js';
 
 /** Identifies a process. A pid alone does not: after the process ends, another program may get it. */
@@ -12,7 +13,6 @@ export interface ProcessIdentity {
 }
 
 const POLL_MS = 50;
-const PS_TIMEOUT_MS = 5_000;
 
 /** Undefined when no such process runs. */
 export async function identifyProcess(pid: number): Promise<ProcessIdentity | undefined> {
@@ -25,9 +25,8 @@ export async function identifyProcess(pid: number): Promise<ProcessIdentity | un
     const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '');
     return { pid, startedAt: `${boot.trim()}:${startTicks}` };
   }
-  const shown = await runCommand('ps', ['-o', 'lstart=', '-p', String(pid)], { timeoutMs: PS_TIMEOUT_MS });
-  const startedAt = shown.stdout.trim();
-  return startedAt === '' ? undefined : { pid, startedAt };
+  const shown = await askProcessTool(pid);
+  return shown && { pid, startedAt: shown.startedAt };
 }
 
 /** Whether this process still runs, as opposed to another one with the same pid. */
@@ -57,12 +56,18 @@ export async function isProgram(pid: number, program: string, argument: string):
     const [command, ...args] = commandLine.split('\0');
     return basename(command ?? '') === program && args.includes(argument);
   }
-  const shown = await runCommand('ps', ['-ww', '-o', 'command=', '-p', String(pid)], {
-    timeoutMs: PS_TIMEOUT_MS,
-  });
-  // ps joins the arguments with spaces, and our path may contain spaces.
-  const line = ` ${shown.stdout.trim()} `;
-  return line.includes(` ${argument} `) && line.includes(`/${program} `);
+  const shown = await askProcessTool(pid);
+  return shown !== undefined && isCommandOf(shown.commandLine, { program, argument }, currentSystem);
+}
+
+/** Asks the program that describes processes where there is no /proc. Undefined when no such process runs. */
+export async function askProcessTool(
+  pid: number,
+  system: OperatingSystem = currentSystem,
+): Promise<ReturnType<typeof parseProcess>> {
+  const tool = system.processTool;
+  const shown = await runCommand(tool.command, tool.argumentsFor(pid), { timeoutMs: tool.timeoutMs });
+  return parseProcess(shown.stdout, system);
 }
 
 /** Waits until a process ends. False when it still runs after the timeout. */

@@ -1,7 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
 import { open, readFile, rename } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
+import { currentSystem, type OperatingSystem } from './operating-system.js';
 import { plainEnvironment, type Account } from './run-command.js';
 import { isProgram, waitForEnd } from './running-process.js';
 
@@ -27,33 +29,52 @@ export interface ServerCommand {
 const KILL: StopStep = { signal: 'SIGKILL', waitMs: 10_000 };
 const TAIL_LINES = 15;
 
+/** A running server. */
+export interface RunningServer {
+  pid: number;
+  /** Resolves when the server ends, for any reason. */
+  exited: Promise<ServerExit>;
+  /** Resolves when `isReady` returns true. Throws with the end of the log when the server exits or takes too long. */
+  waitUntilReady(isReady: () => Promise<boolean>, timeoutMs: number): Promise<void>;
+  /** Takes one step after the other until the server ends; the last step kills it. */
+  stop(steps: readonly StopStep[]): Promise<void>;
+}
+
 /** A server running as a child process. */
-export class ServerProcess {
+export class ServerProcess implements RunningServer {
   readonly exited: Promise<ServerExit>;
 
   private constructor(
     private readonly child: ChildProcess,
     private readonly command: ServerCommand,
+    private readonly system: OperatingSystem,
   ) {
     this.exited = new Promise((resolve) => {
       child.once('exit', (code, signal) => resolve({ code, signal }));
     });
   }
 
-  static async start(command: ServerCommand): Promise<ServerProcess> {
-    // Keeps the log of the previous run and drops older ones, so that the file does not grow forever.
-    await rename(command.logFile, `${command.logFile}.1`).catch(() => undefined);
+  /** @param system differs from the current one only in tests */
+  static async start(
+    command: ServerCommand,
+    system: OperatingSystem = currentSystem,
+  ): Promise<ServerProcess> {
+    await keepPreviousLog(command.logFile);
     const log = await open(command.logFile, 'w', 0o600);
     try {
       const child = spawn(command.command, command.args, {
-        // Start the server in its own session, so that Ctrl-C reaches only this process, which stops everything in order.
-        detached: true,
-        stdio: ['ignore', log.fd, log.fd],
-        cwd: '/',
+        // Start the server in its own session, so that Ctrl-C reaches only this process, which stops everything in order. On Windows,
+        // a hidden console of its own does that.
+        detached: system.hasSignals,
+        windowsHide: true,
+        stdio: system.inheritsLogFiles ? ['ignore', log.fd, log.fd] : ['ignore', 'pipe', 'pipe'],
+        cwd: system.rootFolder,
         env: plainEnvironment(),
         ...(command.account ? { uid: command.account.uid, gid: command.account.gid } : {}),
       });
-      const server = new ServerProcess(child, command);
+      for (const output of [child.stdout, child.stderr])
+        output?.pipe(createWriteStream(command.logFile, { flags: 'a' }));
+      const server = new ServerProcess(child, command, system);
       await once(child, 'spawn');
       return server;
     } finally {
@@ -70,7 +91,6 @@ export class ServerProcess {
     return this.child.exitCode !== null || this.child.signalCode !== null;
   }
 
-  /** Resolves when `isReady` returns true. Throws with the end of the log when the server exits or takes too long. */
   async waitUntilReady(isReady: () => Promise<boolean>, timeoutMs: number): Promise<void> {
     const deadline = Date.now() + timeoutMs;
     while (!this.hasExited) {
@@ -82,7 +102,7 @@ export class ServerProcess {
   }
 
   async stop(steps: readonly StopStep[]): Promise<void> {
-    for (const step of [...steps, KILL]) {
+    for (const step of [...(this.system.hasSignals ? steps : []), KILL]) {
       if (this.hasExited) return;
       this.child.kill(step.signal);
       const giveUp = new AbortController();
@@ -99,6 +119,11 @@ export class ServerProcess {
     const { command, logFile } = this.command;
     return new ServerStartError(`${command} ${what}.`, logFile, await readTail(logFile));
   }
+}
+
+/** Keeps the log of the previous run and drops older ones, so that the file does not grow forever. */
+export async function keepPreviousLog(logFile: string): Promise<void> {
+  await rename(logFile, `${logFile}.1`).catch(() => undefined);
 }
 
 /** A server did not start or stop. The message has the last lines of its log. */
@@ -128,7 +153,7 @@ export async function stopOrphan(
 ): Promise<'stopped' | 'not-ours'> {
   const { pid, program, argument } = orphan;
   if (!(await isProgram(pid, program, argument))) return 'not-ours';
-  for (const step of [...steps, KILL]) {
+  for (const step of [...(currentSystem.hasSignals ? steps : []), KILL]) {
     // Check before each signal: the server may have ended, and another program may have its pid now.
     if (!(await isProgram(pid, program, argument))) return 'stopped';
     process.kill(pid, step.signal);
@@ -139,7 +164,8 @@ export async function stopOrphan(
   );
 }
 
-async function readTail(path: string): Promise<string> {
+/** The last lines of a log. */
+export async function readTail(path: string): Promise<string> {
   const content = await readFile(path, 'utf8').catch(() => '');
   return content.trimEnd().split('\n').slice(-TAIL_LINES).join('\n');
 }

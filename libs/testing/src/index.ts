@@ -1,6 +1,7 @@
 export { anyCharacter } from './any-character.js';
 export { startEmbeddedNats, type NatsUser } from '@stream-events/embedded';
 export { describeSchema } from './describe-schema.js';
+export { describeUpgrade } from './describe-upgrade.js';
 export { findBrowser } from './find-browser.js';
 export { freePort } from './free-port.js';
 export { createGuardedDirectory, type GuardedDirectory } from './guarded-directory.js';

@@ -1,7 +1,9 @@
 import { claimStoreFor, takeAdvisoryLock } from '@stream-events/database';
+import { describeUpgrade } from '@stream-events/testing';
 import { v7 } from 'uuid';
 import { EventStore } from '../../test/event-store.js';
 import { newEvent } from '../../test/new-event.js';
+import { schema } from '../events.database.js';
 import { eventIndexes } from './event-indexes.js';
 import { PartitionsRepository } from './partitions.repository.js';
 
@@ -171,4 +173,9 @@ describe('forgetOldMessages', () => {
     expect([await store.events.forgetOldMessages(), await store.events.forgetOldMessages(), await store.events.forgetOldMessages()]).toEqual([10_000, 5, 0]); // prettier-ignore
     expect(await store.count('received_messages')).toBe(5);
   });
+});
+
+describeUpgrade(schema, {
+  'parked_messages has lost its key PRIMARY KEY (key)':
+    'a view over dead_letters: ON CONFLICT uses the key of that table (rename-parked-messages.int.spec.ts)',
 });

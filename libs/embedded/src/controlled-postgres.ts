@@ -1,0 +1,123 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chown, open } from 'node:fs/promises';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { OperatingSystem } from './operating-system.js';
+import { plainEnvironment, runCommand, type Account } from './run-command.js';
+import { isRunning, waitForEnd } from './running-process.js';
+import {
+  keepPreviousLog,
+  readTail,
+  ServerStartError,
+  type RunningServer,
+  type ServerExit,
+  type StopStep,
+} from './server-process.js';
+
+/** A PostgreSQL server that `pg_ctl` starts and stops. */
+export interface ControlledPostgresCommand {
+  pgCtl: string;
+  dataDirectory: string;
+  args: readonly string[];
+  logFile: string;
+  account: Account | undefined;
+  readyTimeoutMs: number;
+  /** Reads the postmaster's pid from its pid file. */
+  readPid(): Promise<number>;
+}
+
+type StopOptions = Pick<ControlledPostgresCommand, 'pgCtl' | 'dataDirectory' | 'account'>;
+
+/** The shutdown modes of `pg_ctl` by the signal that has the same effect. */
+const MODES: Partial<Record<NodeJS.Signals, string>> = { SIGINT: 'fast', SIGQUIT: 'immediate' };
+const EXIT_POLL_MS = 500;
+const KILL_WAIT_MS = 10_000;
+
+/**
+ * Starts PostgreSQL through `pg_ctl`, and resolves when the server accepts connections. The server is not a child of this process, so
+ * its pid tells whether it runs.
+ *
+ * @throws ServerStartError with the end of the log when the server does not start
+ */
+export async function startThroughControl(
+  command: ControlledPostgresCommand,
+  system: OperatingSystem,
+): Promise<RunningServer> {
+  const { pgCtl, dataDirectory, logFile, account } = command;
+  await keepPreviousLog(logFile);
+  const log = await open(logFile, 'w', 0o600);
+  await log.close();
+  if (account) await chown(logFile, account.uid, account.gid);
+
+  const seconds = String(Math.ceil(command.readyTimeoutMs / 1000));
+  const options = command.args.map((arg) => `"${arg}"`).join(' ');
+  const child = spawn(
+    pgCtl,
+    ['start', '-D', dataDirectory, '-l', logFile, '-o', options, '-w', '-t', seconds],
+    {
+      // The server inherits what pg_ctl has, and an open pipe would keep this process from noticing that pg_ctl has ended.
+      stdio: 'ignore',
+      windowsHide: true,
+      cwd: system.rootFolder,
+      env: plainEnvironment(),
+      ...(account ? { uid: account.uid, gid: account.gid } : {}),
+    },
+  );
+  const [code] = (await once(child, 'exit')) as [number | null]; // holds: the first argument of the event
+  if (code !== 0) {
+    throw new ServerStartError(`${pgCtl} start failed with code ${code}.`, logFile, await readTail(logFile));
+  }
+  return new ControlledPostgres(await command.readPid(), command);
+}
+
+/** Stops the server as each step says, until it ends. Returns whether it has ended. */
+export async function stopThroughControl(
+  pid: number,
+  { pgCtl, dataDirectory, account }: StopOptions,
+  steps: readonly StopStep[],
+): Promise<boolean> {
+  for (const { signal, waitMs } of steps) {
+    const mode = MODES[signal];
+    if (mode === undefined || !(await isRunning(pid))) continue;
+    const seconds = String(Math.ceil(waitMs / 1000));
+    const args = ['stop', '-D', dataDirectory, '-m', mode, '-w', '-t', seconds];
+    await runCommand(pgCtl, args, { timeoutMs: waitMs + KILL_WAIT_MS, account });
+  }
+  return !(await isRunning(pid));
+}
+
+class ControlledPostgres implements RunningServer {
+  readonly exited: Promise<ServerExit>;
+
+  constructor(
+    readonly pid: number,
+    private readonly command: ControlledPostgresCommand,
+  ) {
+    this.exited = this.watch();
+  }
+
+  async waitUntilReady(isReady: () => Promise<boolean>, timeoutMs: number): Promise<void> {
+    const deadline = Date.now() + timeoutMs;
+    while (!(await isReady())) {
+      if (!(await isRunning(this.pid))) throw await this.failure('exited during its start');
+      if (Date.now() >= deadline) throw await this.failure(`was not ready within ${timeoutMs / 1000} s`);
+      await wait(EXIT_POLL_MS);
+    }
+  }
+
+  async stop(steps: readonly StopStep[]): Promise<void> {
+    if (await stopThroughControl(this.pid, this.command, steps)) return;
+    process.kill(this.pid, 'SIGKILL');
+    if (!(await waitForEnd(this.pid, KILL_WAIT_MS))) throw await this.failure('did not exit after SIGKILL');
+  }
+
+  private async watch(): Promise<ServerExit> {
+    while (await isRunning(this.pid)) await wait(EXIT_POLL_MS, undefined, { ref: false });
+    return { code: null, signal: null };
+  }
+
+  private async failure(what: string): Promise<ServerStartError> {
+    const { logFile } = this.command;
+    return new ServerStartError(`PostgreSQL ${what}.`, logFile, await readTail(logFile));
+  }
+}

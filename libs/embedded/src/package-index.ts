@@ -1,0 +1,80 @@
+import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+/** What to get from a package index. */
+export interface WheelRequest {
+  /** Address of the index; undefined: the one that the user configured for pip. */
+  index: string | undefined;
+  distribution: string;
+  file: string;
+}
+
+const TIMEOUT_MS = 300_000;
+/** Files of pip's settings that can name an index, the more specific first. */
+const SETTING_FILES = [
+  ['.config', 'pip', 'pip.conf'],
+  ['.pip', 'pip.conf'],
+  ['Library', 'Application Support', 'pip', 'pip.conf'],
+  ['AppData', 'Roaming', 'pip', 'pip.ini'],
+  ['pip', 'pip.ini'],
+];
+
+/**
+ * Downloads a file of a distribution from a package index, through its "simple" pages (PEP 503 and 691). The caller checks the hash.
+ *
+ * @throws Error that says why the file cannot be downloaded
+ */
+export async function fetchWheel({ index, distribution, file }: WheelRequest): Promise<Uint8Array> {
+  const configured = index ?? (await configuredIndex(process.env, homedir()));
+  if (configured === undefined)
+    throw new Error('no pip, and no package index: set PIP_INDEX_URL to the address of one');
+  const page = new URL(`${configured.replace(/\/*$/, '')}/${distribution}/`);
+  const listing = await get(page, page);
+  const links = findLinks(await listing.text(), page);
+  const link = links.find(({ pathname }) => decodeURIComponent(pathname).endsWith(`/${file}`));
+  if (!link) throw new Error(`the package index has no ${file}`);
+  return new Uint8Array(await (await get(link, page)).arrayBuffer());
+}
+
+/** The index that pip would use; undefined when the user configured none. */
+export async function configuredIndex(
+  environment: NodeJS.ProcessEnv,
+  home: string,
+): Promise<string | undefined> {
+  if (environment.PIP_INDEX_URL) return environment.PIP_INDEX_URL;
+  const files = [environment.PIP_CONFIG_FILE, ...SETTING_FILES.map((parts) => join(home, ...parts))];
+  for (const path of [...files, '/etc/pip.conf']) {
+    if (path === undefined) continue;
+    const text = await readFile(path, 'utf8').catch(() => '');
+    const [, index] = /^\s*index[-_]url\s*[=:]\s*(\S+)\s*$/m.exec(text) ?? [];
+    if (index !== undefined) return index;
+  }
+  return undefined;
+}
+
+/** Addresses of the files in a page of the index: the attribute `href` in HTML, the member `url` in JSON. */
+function findLinks(text: string, page: URL): URL[] {
+  const matches = text.matchAll(/(?:href=|"url":\s*)"(?<link>[^"]+)"/g);
+  return [...matches].map(({ groups }) => new URL(groups?.link ?? '', page));
+}
+
+/** fetch refuses addresses with credentials, so they go into a header, and only to the index itself. */
+async function get(url: URL, index: URL): Promise<Response> {
+  const target = new URL(url);
+  [target.username, target.password, target.hash] = ['', '', ''];
+  const credentials = [index.username, index.password].map(decodeURIComponent).join(':');
+  const isIndex = target.origin === index.origin && credentials !== ':';
+  const response = await fetch(target, {
+    headers: {
+      accept: 'application/vnd.pypi.simple.v1+json, text/html;q=0.1, */*;q=0.01',
+      ...(isIndex && { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` }),
+    },
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  }).catch((cause: unknown) => {
+    throw new Error(`cannot reach the package index at ${target.origin}`, { cause });
+  });
+  if (!response.ok)
+    throw new Error(`the package index at ${target.origin} responded with ${response.status}`);
+  return response;
+}

@@ -1,0 +1,73 @@
+/** A column of a table or a view. */
+export interface Column {
+  table: string;
+  column: string;
+  type: string;
+  isView: boolean;
+  isNullable: boolean;
+  /** Whether a row can be added without a value for it. */
+  hasDefault: boolean;
+}
+
+/** A constraint, or a unique index, as PostgreSQL describes it. */
+export interface Constraint {
+  table: string;
+  name: string;
+  kind: 'primary key' | 'unique' | 'check' | 'foreign key';
+  definition: string;
+}
+
+/** What the statements of a service depend on. */
+export interface SchemaSnapshot {
+  columns: readonly Column[];
+  constraints: readonly Constraint[];
+}
+
+/**
+ * Lists what an instance of the previous version can no longer do after the migrations of this version: a statement that names a column,
+ * an INSERT without the new columns, an ON CONFLICT that names a key. New tables are free. A view with the old name and columns counts as
+ * the table.
+ */
+export function findBreaks(previous: SchemaSnapshot, current: SchemaSnapshot): string[] {
+  const kept = new Map(current.columns.map((column) => [nameOf(column), column]));
+  const tables = new Set(previous.columns.map(({ table }) => table));
+  return [
+    ...previous.columns.flatMap((column) => breaksOf(column, kept.get(nameOf(column)))),
+    ...current.columns
+      .filter(({ table }) => tables.has(table))
+      .filter((column) => !previous.columns.some((other) => nameOf(other) === nameOf(column)))
+      .filter(({ isView, isNullable, hasDefault }) => !isView && !isNullable && !hasDefault)
+      .map((column) => `${nameOf(column)} is new, and has neither a default nor NULL`),
+    ...previous.constraints
+      .filter(isKey)
+      .filter((key) => !current.constraints.some((other) => isKey(other) && isSame(key, other)))
+      .map((key) => `${key.table} has lost its key ${key.definition}`),
+    ...current.constraints
+      .filter(({ table }) => tables.has(table))
+      .filter((constraint) => !previous.constraints.some((other) => isSame(constraint, other)))
+      .map(({ table, kind, name }) => `${table} has the new ${kind} ${name}`),
+  ];
+}
+
+function breaksOf(before: Column, after: Column | undefined): string[] {
+  const name = nameOf(before);
+  if (!after) return [`${name} is removed or renamed`];
+  const breaks = [];
+  if (after.type !== before.type) breaks.push(`${name} has the type ${after.type} instead of ${before.type}`);
+  if (before.isNullable && !after.isNullable) breaks.push(`${name} may no longer be NULL`);
+  if (before.hasDefault && !after.hasDefault && !after.isView) breaks.push(`${name} has lost its default`);
+  return breaks;
+}
+
+function isKey({ kind }: Constraint): boolean {
+  return kind === 'primary key' || kind === 'unique';
+}
+
+/** Names of constraints may change. */
+function isSame(one: Constraint, other: Constraint): boolean {
+  return one.table === other.table && one.kind === other.kind && one.definition === other.definition;
+}
+
+function nameOf({ table, column }: Column): string {
+  return `${table}.${column}`;
+}

@@ -1,0 +1,91 @@
+// What a release changes in the files of the repository, as text. `npm run release` writes it, and `npm run check` tries it.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { root } from './prepare.mjs';
+
+const versionPattern = /^(\d+)\.(\d+)\.(\d+)$/;
+const changelogPath = 'CHANGELOG.md';
+const chartPath = 'deploy/helm/Chart.yaml';
+const releasedPath = 'libs/testing/released.json';
+
+/**
+ * Returns the new text of each file that a release changes, by path.
+ *
+ * @param {string} version the new version, such as 0.2.0
+ * @param {string} date the day of the release, such as 2026-11-24
+ * @throws Error that says why this version cannot be released
+ */
+export function planRelease(version, date) {
+  const { version: current } = JSON.parse(read('package.json'));
+  requireNewer(version, current);
+  const texts = new Map();
+  for (const path of packagePaths()) texts.set(path, setVersion(read(path), current, version));
+  texts.set('package-lock.json', setLockVersions(read('package-lock.json'), version));
+  texts.set(changelogPath, endUnreleased(read(changelogPath), version, date));
+  texts.set(releasedPath, `${JSON.stringify({ version, migrations: listMigrations() }, undefined, 2)}\n`);
+  if (existsSync(root + chartPath)) {
+    const chart = read(chartPath).replace(/^(version|appVersion): .*$/gm, `$1: ${version}`);
+    texts.set(chartPath, chart);
+  }
+  const readme = 'libs/client/README.md';
+  texts.set(readme, read(readme).replaceAll(`client-${current}.tgz`, `client-${version}.tgz`));
+  return texts;
+}
+
+function requireNewer(version, current) {
+  const [next, now] = [version, current].map((text) => versionPattern.exec(text)?.slice(1).map(Number));
+  if (!next) throw new Error(`"${version}" is not a version. Use three numbers, for example 0.2.0`);
+  const index = next.findIndex((number, position) => number !== now[position]);
+  if (index < 0 || next[index] < now[index])
+    throw new Error(`${version} is not newer than the current version ${current}`);
+}
+
+function packagePaths() {
+  const projects = ['apps', 'libs'].flatMap((group) =>
+    readdirSync(root + group).map((name) => `${group}/${name}`),
+  );
+  return [
+    'package.json',
+    ...projects.map((project) => `${project}/package.json`).filter((path) => existsSync(root + path)),
+  ];
+}
+
+/** Changes one line, so that the rest of the file keeps its format. */
+function setVersion(text, current, version) {
+  const changed = text.replace(`"version": "${current}"`, `"version": "${version}"`);
+  if (changed === text) throw new Error(`a package.json does not have the version ${current}`);
+  return changed;
+}
+
+function setLockVersions(text, version) {
+  const lock = JSON.parse(text);
+  lock.version = version;
+  // Packages of the registry are below node_modules, where workspaces are only links.
+  for (const [path, entry] of Object.entries(lock.packages))
+    if (!path.startsWith('node_modules/')) entry.version = version;
+  return `${JSON.stringify(lock, undefined, 2)}\n`;
+}
+
+function endUnreleased(text, version, date) {
+  const heading = '## Unreleased\n';
+  const [before, after] = text.split(heading);
+  const [section = ''] = (after ?? '').split(/^## /m);
+  if (section.trim() === '') throw new Error(`${changelogPath} has nothing under "Unreleased"`);
+  return `${before}${heading}\n## ${version} - ${date}\n${after}`;
+}
+
+/** The class names of the migrations by database schema, in their order. The next version may not break the schema that they make. */
+function listMigrations() {
+  const apps = readdirSync(`${root}apps`).filter((app) => existsSync(`${root}apps/${app}/src/migrations`));
+  return Object.fromEntries(
+    apps.map((app) => {
+      const directory = `apps/${app}/src/migrations/`;
+      const files = readdirSync(root + directory).filter((name) => /^\d+-.*(?<!\.spec)\.ts$/.test(name));
+      const names = files.sort().map((name) => /export class (\w+)/.exec(read(directory + name))[1]);
+      return [app.replaceAll('-', '_'), names];
+    }),
+  );
+}
+
+function read(path) {
+  return readFileSync(root + path, 'utf8');
+}
