@@ -29,6 +29,7 @@ async function printFiles(directory) {
     'docs/asyncapi.json': await printAsyncApi(),
     'docs/events.md': await printPage(`${directory}docs/events.md`),
     'docs/live.md': await printPage(`${directory}docs/live.md`),
+    'docs/metrics.md': await printPage(`${directory}docs/metrics.md`),
     'docs/operations.md': await printOperations(directory),
     'libs/client/README.md': printClientReadme(directory),
     'libs/client/src/event-data.ts': await printClientEvents(),
