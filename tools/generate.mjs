@@ -29,6 +29,7 @@ async function printFiles(directory) {
     'docs/asyncapi.json': await printAsyncApi(),
     'docs/events.md': await printPage(`${directory}docs/events.md`),
     'docs/live.md': await printPage(`${directory}docs/live.md`),
+    'docs/metrics.md': await printPage(`${directory}docs/metrics.md`),
     'docs/operations.md': await printOperations(directory),
     'libs/client/README.md': printClientReadme(directory),
     'libs/client/src/event-data.ts': await printClientEvents(),
@@ -114,9 +115,9 @@ async function printOperations(directory) {
   return `${before}${begin}\n\n${await printConfiguration()}\n\n${end}${after}`;
 }
 
-/** Returns the table of environment variables from the apps' declarations. */
-async function printConfiguration() {
-  const apps = {
+/** Returns the declarations of the environment variables, by app. */
+export async function loadVariables() {
+  return {
     gateway: (await import('../apps/gateway/dist/gateway.app.js')).gateway.variables,
     events: (await import('../apps/events/dist/events.app.js')).events.variables,
     connector: (await import('../apps/platform-connector/dist/platform-connector.app.js')).platformConnector
@@ -127,8 +128,12 @@ async function printConfiguration() {
       .variables,
     'npm start': (await import('../apps/all-in-one/dist/all-in-one.config.js')).variables,
   };
+}
+
+/** Returns the table of environment variables from the apps' declarations. */
+async function printConfiguration() {
   const rows = new Map();
-  for (const [app, variables] of Object.entries(apps)) {
+  for (const [app, variables] of Object.entries(await loadVariables())) {
     for (const [name, variable] of Object.entries(variables)) {
       const row = rows.get(name) ?? { variable, defaults: new Map(), apps: [] };
       row.defaults.set(app, printDefault(variable));

@@ -3,6 +3,7 @@ import {
   createLogger,
   Health,
   loadConfig,
+  measureHealth,
   Registry,
   type RunningService,
   type ServiceDefinition,
@@ -18,6 +19,7 @@ export class ServiceStarter {
 
   constructor(private readonly logLevel: string) {
     collectDefaultMetrics({ register: this.metrics });
+    measureHealth(this.health, this.metrics);
   }
 
   /** Starts a service with its own environment. */

@@ -10,7 +10,8 @@ import {
 } from '@nats-io/jetstream';
 import { nanos, type NatsConnection } from '@nats-io/transport-node';
 import { durableConsumers, eventsStreamName } from '@stream-events/contracts';
-import { FailureLog, WorkerLoop, within, type Logger } from '@stream-events/service';
+import { FailureLog, WorkerLoop, within, type Logger, type Registry } from '@stream-events/service';
+import { ConsumedMessages } from './message-metrics.js';
 import { isStreamNotFound } from './stream-not-found.js';
 
 /** A message as a handler sees it. The handler does not acknowledge the message but returns an outcome. */
@@ -65,6 +66,8 @@ export interface DurableConsumerOptions {
   prepareStream?: () => Promise<boolean>;
   /** Runs after a fetch that found no message. */
   onIdle?: () => Promise<void>;
+  /** Where messages are counted. */
+  metrics?: Registry;
 }
 
 // A handler takes milliseconds, or gives up after 12 s (the time limit of a query).
@@ -100,6 +103,7 @@ export class DurableConsumer {
   private readonly loop: WorkerLoop;
   private readonly failureLog: FailureLog;
   private readonly inFlight = new Set<Promise<void>>();
+  private readonly consumed: ConsumedMessages | undefined;
   private consumer: Consumer | undefined;
   private state: 'consuming' | 'waiting for the stream' | 'failing' = 'consuming';
 
@@ -109,6 +113,8 @@ export class DurableConsumer {
     private readonly logger: Logger,
   ) {
     this.failureLog = new FailureLog(logger);
+    const { stream, name: consumer, metrics } = options;
+    this.consumed = metrics && new ConsumedMessages(metrics, { stream, consumer });
     this.loop = new WorkerLoop({
       work: (stopping) => this.work(stopping),
       idleMs: absentStreamPauseMs,
@@ -217,6 +223,7 @@ export class DurableConsumer {
 
   private async handleOne(message: JsMsg, handling: MessageHandling): Promise<void> {
     let outcome: Outcome = 'retry';
+    const startedAt = performance.now();
     try {
       outcome = await handling.handle(message);
     } catch (err) {
@@ -228,6 +235,8 @@ export class DurableConsumer {
         sequence,
       });
     }
+    this.consumed?.noteDuration(startedAt);
+    this.consumed?.note(outcome);
     this.acknowledge(message, outcome);
   }
 
@@ -235,10 +244,16 @@ export class DurableConsumer {
     const messages = await collect(fetching);
     if (messages.length === 0) return 0;
     let outcomes: readonly Outcome[] = [];
+    const startedAt = performance.now();
     try {
       outcomes = await handling.handleBatch(messages);
     } finally {
-      messages.forEach((message, index) => this.acknowledge(message, outcomes[index] ?? 'retry'));
+      this.consumed?.noteDuration(startedAt);
+      messages.forEach((message, index) => {
+        const outcome = outcomes[index] ?? 'retry';
+        this.consumed?.note(outcome);
+        this.acknowledge(message, outcome);
+      });
     }
     if (outcomes.every((outcome) => outcome === 'retry'))
       throw new Error('every message of a batch failed, retrying');

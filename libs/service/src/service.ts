@@ -3,6 +3,7 @@ import { startAdminServer, type AdminOptions } from './admin-server.js';
 import { ConfigError, loadConfig, type ConfigOf, type Variable, type Variables } from './config.js';
 import { Health } from './health.js';
 import { createLogger, type Logger } from './logger.js';
+import { measureHealth } from './measure-health.js';
 
 /** What a service receives when it starts. */
 export interface Shell<Config> {
@@ -58,6 +59,7 @@ export async function runService<V extends ProcessVariables>(
   const logger = createLogger(definition.name, LOG_LEVEL);
   const shell = { config, logger, health: new Health(), metrics: new Registry() };
   collectDefaultMetrics({ register: shell.metrics });
+  measureHealth(shell.health, shell.metrics);
   exitOnUnexpectedErrors(logger, () => void exitAfterFlush(logger, 1));
   try {
     const service = await startService(definition, shell, {

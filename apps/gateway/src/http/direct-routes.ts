@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ServiceError } from '@stream-events/contracts';
+import { errorCatalogue, type ServiceError } from '@stream-events/contracts';
 import type { FastifyInstance } from 'fastify';
 import type { BodyLimits } from './body-limits.js';
 import { whenBodyIsRead } from './early-responses.js';
@@ -17,6 +17,10 @@ export type DirectResponse = { status: 204 } | { status: 200; body: string };
 export interface DirectRoute {
   /** @throws ServiceError */
   handle(request: IncomingMessage, body: Buffer): Promise<DirectResponse>;
+  /** The pattern of the path, as Fastify names the route. */
+  pattern: string;
+  /** Counts a response. */
+  onAnswered(status: number, startedAtMs: number): void;
   /** Logs a failure. */
   onFailed(error: ServiceError, request: { id: string; method: string; route: string }): void;
 }
@@ -27,7 +31,7 @@ export interface DirectRouteLimits {
   bodies: BodyLimits;
 }
 
-const routesOf = new WeakMap<FastifyInstance, Map<string, { path: string; route: DirectRoute }>>();
+const routesOf = new WeakMap<FastifyInstance, Map<string, DirectRoute>>();
 
 /**
  * Serves the ordinary requests of hot routes without Fastify and Nest, whose work per request (routing, hooks, guards, a request and
@@ -42,7 +46,7 @@ const routesOf = new WeakMap<FastifyInstance, Map<string, { path: string; route:
  * ```
  */
 export function serveDirectRoutes(fastify: FastifyInstance, limits: DirectRouteLimits): void {
-  const routes = new Map<string, { path: string; route: DirectRoute }>();
+  const routes = new Map<string, DirectRoute>();
   routesOf.set(fastify, routes);
   let isClosing = false;
   fastify.addHook('preClose', (done) => {
@@ -64,7 +68,7 @@ export function serveDirectRoutes(fastify: FastifyInstance, limits: DirectRouteL
 
 /** Adds a direct route for POST requests. Fastify must have the same route. */
 export function addDirectRoute(fastify: FastifyInstance, path: string, route: DirectRoute): void {
-  for (const each of allPathsOf(path)) routesOf.get(fastify)?.set(each, { path, route });
+  for (const each of allPathsOf(path)) routesOf.get(fastify)?.set(each, route);
 }
 
 function isOrdinary(request: IncomingMessage): boolean {
@@ -87,18 +91,21 @@ interface Exchange {
 }
 
 function serve(
-  { path, route }: { path: string; route: DirectRoute },
+  route: DirectRoute,
   { request, response }: Exchange,
   { admit, bodies }: DirectRouteLimits,
 ): void {
   const id = randomUUID();
-  const refuse = (error: ServiceError): void =>
+  const startedAt = performance.now();
+  const refuse = (error: ServiceError): void => {
+    route.onAnswered(errorCatalogue[error.code].status, startedAt);
     whenBodyIsRead(request, (isRead) =>
       writeProblem(response, error, { 'X-Request-Id': id, ...(!isRead && { Connection: 'close' }) }),
     );
+  };
   const fail = (thrown: unknown): void => {
     const error = toServiceError(thrown);
-    route.onFailed(error, { id, method: 'POST', route: path });
+    route.onFailed(error, { id, method: 'POST', route: route.pattern });
     refuse(error);
   };
   const admission = admit(request, response, 'messages');
@@ -118,7 +125,10 @@ function serve(
     if (isRefused) return;
     const [first = Buffer.alloc(0), ...others] = chunks;
     const body = others.length === 0 ? first : Buffer.concat(chunks);
-    route.handle(request, body).then((answer) => respond(response, answer, id), fail);
+    route.handle(request, body).then((answer) => {
+      route.onAnswered(answer.status, startedAt);
+      respond(response, answer, id);
+    }, fail);
   });
 }
 

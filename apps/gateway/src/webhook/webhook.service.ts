@@ -125,7 +125,7 @@ export class WebhookService {
       occurredAt: Date.parse(timestamp),
       via: fingerprint,
     });
-    return this.done(await this.ingest.store(event));
+    return this.done(await this.ingest.store(event, 'webhook'));
   }
 
   private done(result: Result): WebhookResponse {

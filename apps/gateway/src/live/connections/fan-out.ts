@@ -79,15 +79,23 @@ export class FanOut {
   private readonly byChannel = new Map<string | null, Set<Audience>>();
   private readonly dirty = new Set<Audience>();
   private flushing: NodeJS.Immediate | undefined;
+  /** When the first of the pending events was received. */
+  private pendingSince: number | undefined;
 
-  constructor(private readonly onDelivered: (count: number) => void) {}
+  /** @param onFlushed gets the time when the oldest event of a flush was received, in milliseconds since 1970 */
+  constructor(
+    private readonly onDelivered: (count: number) => void,
+    private readonly onFlushed: (receivedAt: number) => void = () => undefined,
+  ) {}
 
   /** Takes an event, and sends it together with all other events of this event-loop turn. */
   publish(event: LiveEvent): void {
     this.offer(event, this.byChannel.get(null));
     const hasOthers = this.byChannel.size > (this.byChannel.has(null) ? 1 : 0);
     if (hasOthers) this.offer(event, this.audiencesOf(channelsOf(event)));
-    if (this.dirty.size > 0) this.flushing ??= setImmediate(() => this.flush());
+    if (this.dirty.size === 0) return;
+    this.pendingSince ??= event.receivedAt;
+    this.flushing ??= setImmediate(() => this.flush());
   }
 
   /** Sends all pending events now. */
@@ -98,6 +106,8 @@ export class FanOut {
     for (const audience of this.dirty) delivered += audience.flush();
     this.dirty.clear();
     this.onDelivered(delivered);
+    if (this.pendingSince !== undefined) this.onFlushed(this.pendingSince);
+    this.pendingSince = undefined;
   }
 
   /** Adds a member. It receives every event published from now on, and none that is already pending. */
