@@ -22,7 +22,7 @@ import {
   startConnection,
   type Contract,
 } from '@stream-events/contracts';
-import { claimStoreFor, connectDatabase, KeyRotation } from '@stream-events/database';
+import { claimStoreFor, connectDatabase, KeyRotation, migrateDatabase } from '@stream-events/database';
 import { IngestPublisher } from '@stream-events/ingest';
 import {
   closeNats,
@@ -102,6 +102,7 @@ const measures: MeasureSources = {
 export const platformConnector = defineService({
   name: 'platform-connector',
   variables,
+  migrate: ({ DATABASE_URL: url }) => migrateDatabase(databaseAt(url)),
   start: (shell) => startPlatformConnector(shell),
 });
 
@@ -175,15 +176,12 @@ export async function startPlatformConnector(shell: Shell<PlatformConnectorConfi
 }
 
 function connect(url: string, poolSize: number): Promise<DataSource> {
+  return connectDatabase({ ...databaseAt(url), poolSize });
+}
+
+function databaseAt(url: string) {
   const { name, entities, migrations } = schema;
-  return connectDatabase({
-    url,
-    schema: name,
-    applicationName: 'platform-connector',
-    entities,
-    migrations,
-    poolSize,
-  });
+  return { url, schema: name, applicationName: 'platform-connector', entities, migrations };
 }
 
 /** The values that are encrypted with `SECRET_KEY`. */

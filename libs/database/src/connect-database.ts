@@ -44,12 +44,21 @@ const defaultStatementTimeoutMs = 10_000;
  * @throws when the database does not respond or a migration fails
  */
 export async function connectDatabase(options: DatabaseOptions): Promise<DataSource> {
-  const migrating = createDataSource({ ...options, poolSize: 1, statementTimeoutMs: migrationTimeoutMs });
-  await runMigrations(migrating, options.schema, connectWithin);
+  await migrateDatabase(options);
   const dataSource = createDataSource(options);
   await connectWithin(dataSource);
   dropStuckConnections(dataSource);
   return dataSource;
+}
+
+/**
+ * Runs the pending migrations of the service's schema, and disconnects. Retries the connection for 30 s.
+ *
+ * @throws when the database does not respond or a migration fails
+ */
+export async function migrateDatabase(options: Omit<DatabaseOptions, 'poolSize'>): Promise<void> {
+  const migrating = createDataSource({ ...options, poolSize: 1, statementTimeoutMs: migrationTimeoutMs });
+  await runMigrations(migrating, options.schema, connectWithin);
 }
 
 /**

@@ -22,6 +22,8 @@ export interface RunningService {
 export interface ServiceDefinition<V extends Variables, R extends RunningService = RunningService> {
   name: string;
   variables: V;
+  /** Runs the pending migrations of the service's database, and disconnects. A service without a database has none. */
+  migrate?(config: ConfigOf<V>): Promise<void>;
   start(shell: Shell<ConfigOf<V>>): Promise<R>;
 }
 
@@ -45,7 +47,8 @@ const shutdownTimeoutMs = 25_000;
 
 /**
  * Runs a service as this process: reads its configuration from the environment (lists every error and exits with code 2),
- * serves health and metrics on `ADMIN_PORT`, and stops in order on SIGTERM and SIGINT.
+ * serves health and metrics on `ADMIN_PORT`, and stops in order on SIGTERM and SIGINT. With the argument `migrate`, it only runs the
+ * migrations and exits: deployments do this before they start the first instance of a new version.
  */
 export async function runService<V extends ProcessVariables>(
   definition: ServiceDefinition<V>,
@@ -56,6 +59,8 @@ export async function runService<V extends ProcessVariables>(
     process.env,
   );
   const logger = createLogger(definition.name, LOG_LEVEL);
+  const [command] = process.argv.slice(2);
+  if (command !== undefined) await runCommand(command, definition, { config, logger });
   const shell = { config, logger, health: new Health(), metrics: new Registry() };
   collectDefaultMetrics({ register: shell.metrics });
   exitOnUnexpectedErrors(logger, () => void exitAfterFlush(logger, 1));
@@ -71,6 +76,28 @@ export async function runService<V extends ProcessVariables>(
     logger.fatal({ err: error }, 'cannot start the service');
     await exitAfterFlush(logger, 1);
   }
+}
+
+/** Runs the command of the command line and exits. */
+async function runCommand<V extends Variables>(
+  command: string,
+  definition: ServiceDefinition<V>,
+  { config, logger }: Pick<Shell<ConfigOf<V>>, 'config' | 'logger'>,
+): Promise<never> {
+  if (command !== 'migrate') {
+    process.stderr.write(
+      `${definition.name} has no command ${command}. Start it without arguments, or with: migrate\n`,
+    );
+    process.exit(2);
+  }
+  try {
+    await definition.migrate?.(config);
+    logger.info('database is migrated');
+  } catch (error) {
+    logger.fatal({ err: error }, 'cannot migrate the database');
+    return exitAfterFlush(logger, 1);
+  }
+  return exitAfterFlush(logger, 0);
 }
 
 /** Starts a service, then serves its health and metrics. `close` stops both. */
