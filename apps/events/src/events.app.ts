@@ -124,7 +124,7 @@ export const events = defineService({
 
 async function start(shell: Shell<EventsConfig>) {
   const { config, logger, health } = shell;
-  const nats = { urls: config.NATS_URL, name: 'events' };
+  const nats = { urls: config.NATS_URL, name: 'events', tracing: shell.tracing };
   const { entities, migrations, ...database } = databaseAt(config.DATABASE_URL);
   const dataSource = await connectDatabase({ ...database, entities, migrations, poolSize: 10 });
   // Batches are written through a pool of their own, so that no list keeps a write waiting.

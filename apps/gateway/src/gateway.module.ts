@@ -62,7 +62,8 @@ const features = [
 export class GatewayModule {
   static register(shell: Shell<GatewayConfig>, dataSource: DataSource): DynamicModule {
     const { NATS_URL: urls, INGEST_FALLBACK } = shell.config;
-    const client = new RequestClient({ urls, name: 'gateway' });
+    const { tracing } = shell;
+    const client = new RequestClient({ urls, name: 'gateway', tracing });
     const ingest = IngestModule.register(
       { urls, name: 'gateway-ingest' },
       { service: 'gateway', hasFallback: INGEST_FALLBACK === 'on' },

@@ -109,7 +109,7 @@ export const platformConnector = defineService({
 /** Starts a platform connector. Tests shorten the times of alarms. */
 export async function startPlatformConnector(shell: Shell<PlatformConnectorConfig>, times = alarmTimes) {
   const { config, logger, health } = shell;
-  const nats = { urls: config.NATS_URL, name: 'platform-connector' };
+  const nats = { urls: config.NATS_URL, name: 'platform-connector', tracing: shell.tracing };
   const dataSource = await connect(config.DATABASE_URL, 10);
   await claimStoreFor(config.PLATFORM, dataSource);
   const rotation = new KeyRotation({

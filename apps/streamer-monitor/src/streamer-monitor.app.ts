@@ -75,7 +75,7 @@ export const streamerMonitor = defineService({
 
 async function start(shell: Shell<StreamerMonitorConfig>) {
   const { config, logger, health } = shell;
-  const nats = { urls: config.NATS_URL, name: 'streamer-monitor' };
+  const nats = { urls: config.NATS_URL, name: 'streamer-monitor', tracing: shell.tracing };
   const dataSource = await connectDatabase({
     ...databaseAt(config.DATABASE_URL),
     poolSize: databaseConnections,

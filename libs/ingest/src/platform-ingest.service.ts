@@ -52,11 +52,12 @@ export class PlatformIngest {
    * Stores an event or, when the event store is unavailable, publishes it to INGEST. After a timeout, an event can be in
    * both places: it has the same id and key there, so it is stored only once.
    *
+   * @param requestId the id of the HTTP request behind the event, for traces
    * @throws ServiceError `unavailable` when neither the event store nor INGEST took the event
    */
-  async store(event: EventWithColumns): Promise<PlatformIngestOutcome> {
+  async store(event: EventWithColumns, requestId?: string): Promise<PlatformIngestOutcome> {
     try {
-      const { outcome } = await this.ingest.store(event);
+      const { outcome } = await this.ingest.store(event, requestId);
       if (this.outage) this.endOutage(this.outage);
       return outcome;
     } catch (error) {

@@ -10,7 +10,8 @@ import {
 } from '@nats-io/jetstream';
 import { nanos, type NatsConnection } from '@nats-io/transport-node';
 import { durableConsumers, eventsStreamName } from '@stream-events/contracts';
-import { FailureLog, WorkerLoop, within, type Logger } from '@stream-events/service';
+import { FailureLog, WorkerLoop, within, type Logger, type Tracing } from '@stream-events/service';
+import { readTrace, tracingOf } from './message-traces.js';
 import { isStreamNotFound } from './stream-not-found.js';
 
 /** A message as a handler sees it. The handler does not acknowledge the message but returns an outcome. */
@@ -100,6 +101,7 @@ export class DurableConsumer {
   private readonly loop: WorkerLoop;
   private readonly failureLog: FailureLog;
   private readonly inFlight = new Set<Promise<void>>();
+  private readonly tracing: Tracing | undefined;
   private consumer: Consumer | undefined;
   private state: 'consuming' | 'waiting for the stream' | 'failing' = 'consuming';
 
@@ -109,6 +111,7 @@ export class DurableConsumer {
     private readonly logger: Logger,
   ) {
     this.failureLog = new FailureLog(logger);
+    this.tracing = tracingOf(connection);
     this.loop = new WorkerLoop({
       work: (stopping) => this.work(stopping),
       idleMs: absentStreamPauseMs,
@@ -217,9 +220,13 @@ export class DurableConsumer {
 
   private async handleOne(message: JsMsg, handling: MessageHandling): Promise<void> {
     let outcome: Outcome = 'retry';
+    const parent = this.tracing && readTrace(message);
+    const span = parent && this.tracing.start(`handle ${this.options.name}`, { kind: 'consumer', parent });
     try {
       outcome = await handling.handle(message);
+      span?.end({ attributes: { outcome } });
     } catch (err) {
+      span?.end({ error: err });
       const { subject, seq: sequence } = message;
       this.failureLog.warn('cannot handle a message, retrying later', {
         ...this.fields,

@@ -2,9 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { ServerNats, type MessageHandler, type NatsContext } from '@nestjs/microservices';
 import { ServiceError, type Contract } from '@stream-events/contracts';
 import { within } from '@stream-events/service';
-import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
+import type { Msg, MsgHdrs, NatsConnection, Subscription } from '@nats-io/transport-node';
 import { logConnection } from './connection-watch.js';
 import { closeNats, connectNats, natsConnectionOptions, type NatsOptions } from './connection.js';
+import { traceHandling, type MessageSpans } from './message-traces.js';
 import { acceptRawHeader, rawReplyHeaders, RequestDeserializer } from './raw-messages.js';
 
 /** What a service serves, and how it connects. */
@@ -56,6 +57,8 @@ export class NatsServerStrategy extends ServerNats {
   private readonly contracts: ReadonlyMap<string, Contract<object, object>>;
   private readonly drainable: Subscription[] = [];
   private connection: NatsConnection | undefined;
+  /** The spans of the requests in progress that are part of sampled traces. */
+  private readonly spans = new WeakMap<object, MessageSpans>();
   private readonly handledTwice = new Set<string>();
 
   constructor(private readonly serving: NatsServerOptions) {
@@ -71,7 +74,10 @@ export class NatsServerStrategy extends ServerNats {
       this.count(context, 1);
       return done();
     });
-    this.setOnProcessingEndHook((_transport, context) => this.count(context, -1));
+    this.setOnProcessingEndHook((_transport, context) => {
+      this.count(context, -1);
+      if (serving.tracing) this.spans.get(context as NatsContext)?.end(); // Safe cast: the transport is NATS.
+    });
   }
 
   override addHandler(
@@ -140,13 +146,25 @@ export class NatsServerStrategy extends ServerNats {
   protected override handleRequest(...[context, produce, respond]: HandleRequestParameters): void {
     const inProgress = this.inProgress.get(subjectOf(context)) ?? 0;
     // Returns the promise, although the type says void: Nest logs its failure.
-    if (inProgress < maxRequestsInProgress) return super.handleRequest(context, produce, respond);
+    if (inProgress < maxRequestsInProgress) {
+      this.trace(context);
+      return super.handleRequest(context, produce, respond);
+    }
     void respond({ err: tooBusy.toMessage(), isDisposed: true });
   }
 
   /** @throws when NATS does not reply */
   async ping(): Promise<void> {
     await this.unwrap<NatsConnection>().flush();
+  }
+
+  private trace(context: HandleRequestParameters[0]): void {
+    const { tracing } = this.serving;
+    if (!tracing) return;
+    const natsContext = context as NatsContext; // Safe cast: the transport is NATS.
+    const messageHeaders = natsContext.getHeaders() as MsgHdrs | undefined; // Safe cast: the NATS transport passes the message's headers.
+    const spans = traceHandling(tracing, natsContext.getSubject(), messageHeaders);
+    if (spans) this.spans.set(natsContext, spans);
   }
 
   private count(context: unknown, difference: 1 | -1): void {

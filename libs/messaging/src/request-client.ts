@@ -14,9 +14,11 @@ import {
   type MsgHdrs,
   type NatsConnection,
 } from '@nats-io/transport-node';
+import type { Tracing } from '@stream-events/service';
 import { connectNats, type NatsOptions } from './connection.js';
 import { logConnection, type ConnectionWatch } from './connection-watch.js';
 import { correlationHeader } from './correlation.js';
+import { traceRequest, type EventTrace } from './message-traces.js';
 import { parseMessage } from './parse-message.js';
 import { acceptRawHeader, rawHeader } from './raw-messages.js';
 
@@ -24,6 +26,8 @@ import { acceptRawHeader, rawHeader } from './raw-messages.js';
 export interface RequestOptions {
   /** The id of the HTTP request behind this one. The other service logs failures with it. */
   correlationId?: string;
+  /** The events of the request that continue spans of sampled traces. */
+  eventTraces?: readonly EventTrace[];
 }
 
 /** Metadata of a request that reads events. */
@@ -73,6 +77,11 @@ export class RequestClient {
   private lastId = 0;
 
   constructor(private readonly options: NatsOptions) {}
+
+  /** The traces that requests are part of. Undefined when traces are off. */
+  get tracing(): Tracing | undefined {
+    return this.options.tracing;
+  }
 
   /** Connects. The service does not start without this connection. */
   async connect(): Promise<void> {
@@ -171,13 +180,18 @@ export class RequestClient {
     options: RequestOptions,
   ): Promise<Msg> {
     const { subject, timeoutMs } = contract;
-    const requestHeaders = headersOf(contract, options);
+    let requestHeaders = headersOf(contract, options);
+    const spans =
+      this.tracing && traceRequest(this.tracing, contract, options, () => (requestHeaders ??= headers()));
     try {
-      return await this.reach().request(subject, this.print(contract, request), {
+      const message = await this.reach().request(subject, this.print(contract, request), {
         timeout: timeoutMs,
         ...(requestHeaders && { headers: requestHeaders }),
       });
+      spans?.end();
+      return message;
     } catch (error) {
+      spans?.end(error);
       if (error instanceof TimeoutError) throw new ReplyTimeoutError(subject, timeoutMs);
       if (error instanceof RequestError && error.isNoResponders()) throw new NoServiceError({ cause: error });
       throw new ServiceError('unavailable', unavailableDetail, { cause: error });

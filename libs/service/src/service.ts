@@ -1,8 +1,10 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import { closeAll } from './close-all.js';
 import { startAdminServer, type AdminOptions } from './admin-server.js';
 import { ConfigError, loadConfig, type ConfigOf, type Variable, type Variables } from './config.js';
 import { Health } from './health.js';
 import { createLogger, type Logger } from './logger.js';
+import { startTracing, type Tracing } from './tracing.js';
 
 /** What a service receives when it starts. */
 export interface Shell<Config> {
@@ -10,6 +12,8 @@ export interface Shell<Config> {
   logger: Logger;
   health: Health;
   metrics: Registry;
+  /** Undefined when traces are off. */
+  tracing?: Tracing | undefined;
 }
 
 /** A started service. */
@@ -58,10 +62,11 @@ export async function runService<V extends ProcessVariables>(
     definition.variables,
     process.env,
   );
-  const logger = createLogger(definition.name, LOG_LEVEL);
+  const tracing = await startTracing(definition, process.env);
+  const logger = createLogger(definition.name, LOG_LEVEL, tracing);
   const [command] = process.argv.slice(2);
   if (command !== undefined) await runCommand(command, definition, { config, logger });
-  const shell = { config, logger, health: new Health(), metrics: new Registry() };
+  const shell = { config, logger, health: new Health(), metrics: new Registry(), tracing };
   collectDefaultMetrics({ register: shell.metrics });
   exitOnUnexpectedErrors(logger, () => void exitAfterFlush(logger, 1));
   try {
@@ -71,7 +76,7 @@ export async function runService<V extends ProcessVariables>(
       token: METRICS_TOKEN,
     });
     logger.info({ adminPort: service.adminPort }, 'service started');
-    onceStopped(logger, () => service.close());
+    onceStopped(logger, () => closeAll([() => service.close(), () => tracing?.close()]));
   } catch (error) {
     logger.fatal({ err: error }, 'cannot start the service');
     await exitAfterFlush(logger, 1);

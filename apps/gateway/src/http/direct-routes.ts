@@ -9,22 +9,28 @@ import { maxBodyBytes } from './http-limits.js';
 import { allPathsOf } from './paths.js';
 import { toServiceError, writeProblem } from './problem.js';
 import { tooManyRequests, type Admit } from './requests-in-progress.js';
+import type { RequestTraces } from './trace-requests.js';
 
 /** A response of a direct route: nothing, or plain text. */
 export type DirectResponse = { status: 204 } | { status: 200; body: string };
 
 /** The handler of a hot route, which receives signed platform messages. */
 export interface DirectRoute {
-  /** @throws ServiceError */
-  handle(request: IncomingMessage, body: Buffer): Promise<DirectResponse>;
+  /**
+   * @param id the id of the request, for the logs and traces
+   * @throws ServiceError
+   */
+  handle(request: IncomingMessage, body: Buffer, id: string): Promise<DirectResponse>;
   /** Logs a failure. */
   onFailed(error: ServiceError, request: { id: string; method: string; route: string }): void;
 }
 
-/** The limits for platform messages, which requests that Fastify serves share. */
-export interface DirectRouteLimits {
+/** The limits for platform messages and the traces, which requests that Fastify serves share. */
+export interface DirectRouteOptions {
   admit: Admit;
   bodies: BodyLimits;
+  /** Undefined when traces are off. */
+  traces?: RequestTraces | undefined;
 }
 
 const routesOf = new WeakMap<FastifyInstance, Map<string, { path: string; route: DirectRoute }>>();
@@ -41,7 +47,7 @@ const routesOf = new WeakMap<FastifyInstance, Map<string, { path: string; route:
  *                             Fastify: aliases, CORS, other bodies and methods, errors of HTTP
  * ```
  */
-export function serveDirectRoutes(fastify: FastifyInstance, limits: DirectRouteLimits): void {
+export function serveDirectRoutes(fastify: FastifyInstance, options: DirectRouteOptions): void {
   const routes = new Map<string, { path: string; route: DirectRoute }>();
   routesOf.set(fastify, routes);
   let isClosing = false;
@@ -57,7 +63,7 @@ export function serveDirectRoutes(fastify: FastifyInstance, limits: DirectRouteL
   server.removeAllListeners('request');
   server.on('request', (request, response) => {
     const found = isClosing ? undefined : routes.get(request.url ?? '');
-    if (found && isOrdinary(request)) serve(found, { request, response }, limits);
+    if (found && isOrdinary(request)) serve(found, { request, response }, options);
     else for (const listener of listeners) listener.call(server, request, response);
   });
 }
@@ -89,9 +95,11 @@ interface Exchange {
 function serve(
   { path, route }: { path: string; route: DirectRoute },
   { request, response }: Exchange,
-  { admit, bodies }: DirectRouteLimits,
+  { admit, bodies, traces }: DirectRouteOptions,
 ): void {
   const id = randomUUID();
+  if (traces?.start(request, { id, route: path }))
+    response.once('close', () => traces.end(id, response.statusCode));
   const refuse = (error: ServiceError): void =>
     whenBodyIsRead(request, (isRead) =>
       writeProblem(response, error, { 'X-Request-Id': id, ...(!isRead && { Connection: 'close' }) }),
@@ -118,7 +126,7 @@ function serve(
     if (isRefused) return;
     const [first = Buffer.alloc(0), ...others] = chunks;
     const body = others.length === 0 ? first : Buffer.concat(chunks);
-    route.handle(request, body).then((answer) => respond(response, answer, id), fail);
+    route.handle(request, body, id).then((answer) => respond(response, answer, id), fail);
   });
 }
 

@@ -26,8 +26,8 @@ export class WebhookRoute {
 
   private routeOf(fingerprint: string): DirectRoute {
     return {
-      handle: ({ headers }: IncomingMessage, body: Buffer): Promise<DirectResponse> =>
-        this.webhook.receive({ headers, body, pathType: undefined, fingerprint }),
+      handle: ({ headers }: IncomingMessage, body: Buffer, requestId: string): Promise<DirectResponse> =>
+        this.webhook.receive({ headers, body, pathType: undefined, fingerprint, requestId }),
       onFailed: (error: ServiceError, request: LoggedRequest): void => this.log.noteFailure(error, request),
     };
   }
