@@ -92,8 +92,6 @@ export class Tracing {
 
 /**
  * Starts the traces of a service. Undefined when they are off: OTEL_EXPORTER_OTLP_ENDPOINT is not set, or the service has no traces.
- *
- * @throws Error when the packages of OpenTelemetry are not installed
  */
 export async function startTracing(
   { name, variables }: { name: string; variables: Variables },
@@ -103,7 +101,8 @@ export async function startTracing(
   const config = loadConfig(tracingVariables, environment);
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SERVICE_NAME: serviceName = name } = config;
   if (endpoint === undefined) return undefined;
-  const { OpenTelemetry } = await importOpenTelemetry();
+  // Half a second and 15 MiB, which only traces are worth.
+  const { OpenTelemetry } = await import('./open-telemetry.js');
   return new Tracing(
     new OpenTelemetry({
       endpoint,
@@ -113,17 +112,6 @@ export async function startTracing(
       ratio: config.OTEL_TRACES_SAMPLER_ARG,
     }),
   );
-}
-
-async function importOpenTelemetry() {
-  try {
-    return await import('./open-telemetry.js');
-  } catch (cause) {
-    throw new Error(
-      'cannot load OpenTelemetry, which OTEL_EXPORTER_OTLP_ENDPOINT turns on. Install the optional packages: npm ci --include=optional',
-      { cause },
-    );
-  }
 }
 
 /** Prints the value of the header `traceparent` for a sampled span. */
