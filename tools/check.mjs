@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { findUnknownNames } from './documented-names.mjs';
 import { generate } from './generate.mjs';
 import { prepare, root } from './prepare.mjs';
 
@@ -23,6 +24,9 @@ step('Generated files');
 const stale = await generate({ write: false });
 if (stale.length > 0) fail(`Stale: ${stale.join(', ')}. Run: npm run generate`);
 await checkStaleness();
+
+step('Names in the documentation');
+await checkDocumentedNames();
 
 step('API descriptions');
 // Imported here, because prepare() has only now installed the packages that this module needs.
@@ -127,6 +131,16 @@ async function checkStaleness() {
     fail(
       `The check of generated files does not work: ${changed} was changed, but the check found these stale files: ${stale.join()}`,
     );
+}
+
+/** Checks the names of variables and metrics in the pages, and that the check finds wrong ones. */
+async function checkDocumentedNames() {
+  const unknown = await findUnknownNames();
+  if (unknown.length > 0) fail(`No variable or metric of the code has these names:\n${unknown.join('\n')}`);
+  const wrong = new Map([['page', '`NO_SUCH_VARIABLE=1`, `PORT`, `gateway_no_such{a="b"}`, `alarms_open`']]);
+  const found = await findUnknownNames(wrong);
+  if (found.join() !== 'page: NO_SUCH_VARIABLE,page: gateway_no_such')
+    fail(`The check of names does not work: it found [${found}].`);
 }
 
 /** Checks that a description is valid, and that the same description without its title is not. */

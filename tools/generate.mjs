@@ -31,6 +31,7 @@ async function printFiles(directory) {
     'docs/asyncapi.json': await printAsyncApi(),
     'docs/events.md': await printPage(`${directory}docs/events.md`),
     'docs/live.md': await printPage(`${directory}docs/live.md`),
+    'docs/metrics.md': await printPage(`${directory}docs/metrics.md`),
     'docs/operations.md': await printOperations(directory),
     'libs/client/README.md': printClientReadme(directory),
     'libs/client/src/event-data.ts': await printClientEvents(),
@@ -154,10 +155,10 @@ async function printOperations(directory) {
   return `${before}${begin}\n\n${await printConfiguration()}\n\n${end}${after}`;
 }
 
-/** Returns the table of environment variables from the apps' declarations. */
-async function printConfiguration() {
+/** Returns the declarations of the environment variables, by app. */
+export async function loadVariables() {
   const [gateway, events, connector, monitor] = await importServices();
-  const apps = {
+  return {
     gateway: gateway.variables,
     events: events.variables,
     connector: connector.variables,
@@ -166,8 +167,12 @@ async function printConfiguration() {
       .variables,
     'npm start': (await import('../apps/all-in-one/dist/all-in-one.config.js')).variables,
   };
+}
+
+/** Returns the table of environment variables from the apps' declarations. */
+async function printConfiguration() {
   const rows = new Map();
-  for (const [app, variables] of Object.entries(apps)) {
+  for (const [app, variables] of Object.entries(await loadVariables())) {
     for (const [name, variable] of Object.entries(variables)) {
       const row = rows.get(name) ?? { variable, defaults: new Map(), apps: [] };
       row.defaults.set(app, printDefault(variable));

@@ -1,5 +1,6 @@
 // Prints the generated parts of the pages in docs: those between `<!-- generated: <what> -->` and `<!-- generated: end -->`.
 import { readFileSync } from 'node:fs';
+import { printMetrics } from './metrics.mjs';
 import { root } from './prepare.mjs';
 
 const parts = /<!-- generated: (?!end)(?<what>.+) -->[^]*?<!-- generated: end -->/g;
@@ -22,6 +23,7 @@ async function printPart(what) {
     'close codes': printCloseCodes,
     controls: printControls,
     limits: printLimits,
+    metrics: () => printMetrics(printTable),
   }[what];
   if (!print) throw new Error(`tools/pages.mjs has no generator for "${what}"`);
   const prettier = await import('prettier');

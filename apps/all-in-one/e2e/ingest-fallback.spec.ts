@@ -88,7 +88,7 @@ describe('platform messages while they cannot be stored', () => {
         for (const gateway of stack.gateways) {
           expect((await create(gateway.url)).status).toBe(201);
           await notify(randomUUID(), gateway.url);
-          expect(await gateway.metric('gateway_ingest_fallback_in_use')).toBe(0);
+          expect(await gateway.metric('ingest_fallback_in_use')).toBe(0);
         }
         expect(await countWaiting()).toBe(0);
       },
@@ -100,7 +100,7 @@ describe('platform messages while they cannot be stored', () => {
     eventually(async () => {
       for (const gateway of stack.gateways) {
         expect((await create(gateway.url)).status).toBe(503);
-        expect(await gateway.metric('gateway_ingest_degraded')).toBe(1);
+        expect(await gateway.metric('ingest_degraded')).toBe(1);
       }
     });
 
@@ -151,7 +151,7 @@ describe('platform messages while they cannot be stored', () => {
       await expectRefusedAtOnce();
       expect(messages.map(({ status }) => status)).toEqual(Array<number>(60).fill(204));
       expect(await countWaiting()).toBe(60);
-      expect(await first?.metric('gateway_ingest_fallback_in_use')).toBe(1);
+      expect(await first?.metric('ingest_fallback_in_use')).toBe(1);
       expect(await first?.metric('gateway_webhook_messages_total', { result: 'deferred' })).toBe(
         (deferred ?? 0) + 30,
       );

@@ -64,9 +64,9 @@ describe('the rotation of SECRET_KEY', () => {
   const olderValues = async ({ gateway, events, connector }: Instances): Promise<number> => {
     const older = { key: 'older' };
     const counts = await Promise.all([
-      gateway.metric('gateway_encrypted_values', older),
-      events.metric('events_encrypted_values', older),
-      connector.metric('platform_connector_encrypted_values', older),
+      gateway.metric('encrypted_values', older),
+      events.metric('encrypted_values', older),
+      connector.metric('encrypted_values', older),
     ]);
     return counts.reduce((sum, count) => sum + count, 0);
   };

@@ -62,9 +62,7 @@ describe('shutdown of a process', () => {
     }
     while (answers.length < requestsAtOnce) answers.push(create(type));
     await eventually(async () =>
-      expect(await stack.gateway.metric('gateway_ingest_waiting_events')).toBe(
-        requestsAtOnce - batchesInFlight,
-      ),
+      expect(await stack.gateway.metric('ingest_waiting_events')).toBe(requestsAtOnce - batchesInFlight),
     );
     const ended = process.kill('SIGTERM');
     await untilShuttingDown(process);

@@ -3,6 +3,7 @@ import {
   createLogger,
   Health,
   loadConfig,
+  measureHealth,
   Registry,
   startTracing,
   type RunningService,
@@ -19,6 +20,7 @@ export class ServiceStarter {
 
   constructor(private readonly logLevel: string) {
     collectDefaultMetrics({ register: this.metrics });
+    measureHealth(this.health, this.metrics);
   }
 
   /** Starts a service with its own environment. */

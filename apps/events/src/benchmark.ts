@@ -2,3 +2,4 @@
 export { schema } from './events.database.js';
 export { PartitionsRepository } from './store/partitions.repository.js';
 export { toRow, writeBatch, type EventRow } from './store/write-batch.js';
+export { StoreMetrics } from './store/store-metrics.js';

@@ -25,6 +25,7 @@ import {
   createPool,
   KeyRotation,
   MaintenanceSessions,
+  measurePool,
   migrateDatabase,
   toUnavailable,
 } from '@stream-events/database';
@@ -130,6 +131,9 @@ async function start(shell: Shell<EventsConfig>) {
   // Batches are written through a pool of their own, so that no list keeps a write waiting.
   const writePool = createPool({ ...database, poolSize: writeConnections });
   const listPool = createPool({ ...database, ...listPoolOptions });
+  measurePool(shell.metrics, 'events', dataSource);
+  measurePool(shell.metrics, 'events_writes', writePool);
+  measurePool(shell.metrics, 'events_lists', listPool);
   await claimStoreFor(config.PLATFORM, dataSource);
   const rotation = new KeyRotation({
     ...encrypted(dataSource, config.SECRET_KEY),
@@ -158,10 +162,19 @@ async function start(shell: Shell<EventsConfig>) {
   });
   const intakeStream = new IntakeStream(ingestConnection, { platform: config.PLATFORM }, logger);
 
-  const client = new RequestClient({ ...nats, name: 'events-client' });
+  const client = new RequestClient({
+    ...nats,
+    name: 'events-client',
+    metrics: { registry: shell.metrics, app: 'events' },
+  });
   await client.connect();
   const publisher = new StreamPublisher(relayConnection, natsConnectionOptions(eventsNats));
-  const strategy = new NatsServerStrategy({ ...nats, queue: 'events', contracts: servedContracts });
+  const strategy = new NatsServerStrategy({
+    ...nats,
+    queue: 'events',
+    contracts: servedContracts,
+    metrics: shell.metrics,
+  });
   const app: INestMicroservice = await NestFactory.createMicroservice(
     EventsModule.register(shell, [
       { provide: DataSource, useValue: dataSource },

@@ -1,4 +1,4 @@
-import { KeyRotation } from '@stream-events/database';
+import { KeyRotation, measurePool } from '@stream-events/database';
 import { connectionReportSubject, instanceReportSubject, type LiveReport } from '@stream-events/contracts';
 import { IngestPublisher } from '@stream-events/ingest';
 import { InstanceReporter, RequestClient, type MeasureSources } from '@stream-events/messaging';
@@ -36,7 +36,7 @@ import { WebhookRoute } from './webhook/webhook-route.js';
 /** What each gateway reports about itself. */
 const measures: MeasureSources = {
   webhook_messages_per_second: { metric: 'gateway_webhook_messages_total', isRate: true },
-  ingest_waiting_events: { metric: 'gateway_ingest_waiting_events' },
+  ingest_waiting_events: { metric: 'ingest_waiting_events', labels: { app: 'gateway' } },
   live_connections: { metric: 'live_connections' },
   live_events_delivered_per_second: { metric: 'live_events_delivered_total', isRate: true },
   live_feed_lag_messages: { metric: 'live_feed_lag_messages' },
@@ -55,6 +55,7 @@ async function start(shell: Shell<GatewayConfig>) {
   const { config, logger, health } = shell;
   checkOwnerVariables(config);
   const dataSource = await connectGatewayDatabase(config.DATABASE_URL);
+  measurePool(shell.metrics, 'gateway', dataSource);
   const rotation = new KeyRotation({
     ...encrypted(dataSource, config.SECRET_KEY),
     logger,

@@ -63,10 +63,15 @@ export class GatewayModule {
   static register(shell: Shell<GatewayConfig>, dataSource: DataSource): DynamicModule {
     const { NATS_URL: urls, INGEST_FALLBACK } = shell.config;
     const { tracing } = shell;
-    const client = new RequestClient({ urls, name: 'gateway', tracing });
+    const client = new RequestClient({
+      urls,
+      name: 'gateway',
+      metrics: { registry: shell.metrics, app: 'gateway' },
+      tracing,
+    });
     const ingest = IngestModule.register(
       { urls, name: 'gateway-ingest' },
-      { service: 'gateway', hasFallback: INGEST_FALLBACK === 'on' },
+      { app: 'gateway', hasFallback: INGEST_FALLBACK === 'on' },
     );
     const shared = ShellModule.register(shell, [
       { provide: DataSource, useValue: dataSource },

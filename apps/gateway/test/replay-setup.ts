@@ -1,5 +1,5 @@
 import { natsUsers, storeEvents, type NewEvent } from '@stream-events/contracts';
-import { createClient } from '@stream-events/database';
+import { connectClient } from '@stream-events/database';
 import { RequestClient } from '@stream-events/messaging';
 import { createLogger } from '@stream-events/service';
 import {
@@ -83,12 +83,11 @@ export class ReplaySetup {
   /** Ends all sessions of all services on the server, except the test's own. */
   async dropDatabaseConnections(): Promise<void> {
     const [own] = await this.dataSource.query<{ pid: number }[]>('SELECT pg_backend_pid() AS pid');
-    const superuser = createClient({
+    const superuser = await connectClient({
       url: this.database.url,
       schema: 'public',
       applicationName: 'replay-test',
     });
-    await superuser.connect();
     await superuser.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
        WHERE datname = current_database() AND pid NOT IN (pg_backend_pid(), $1)`,

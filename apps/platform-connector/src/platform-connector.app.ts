@@ -22,7 +22,13 @@ import {
   startConnection,
   type Contract,
 } from '@stream-events/contracts';
-import { claimStoreFor, connectDatabase, KeyRotation, migrateDatabase } from '@stream-events/database';
+import {
+  claimStoreFor,
+  connectDatabase,
+  KeyRotation,
+  measurePool,
+  migrateDatabase,
+} from '@stream-events/database';
 import { IngestPublisher } from '@stream-events/ingest';
 import {
   closeNats,
@@ -111,6 +117,7 @@ export async function startPlatformConnector(shell: Shell<PlatformConnectorConfi
   const { config, logger, health } = shell;
   const nats = { urls: config.NATS_URL, name: 'platform-connector', tracing: shell.tracing };
   const dataSource = await connect(config.DATABASE_URL, 10);
+  measurePool(shell.metrics, 'platform_connector', dataSource);
   await claimStoreFor(config.PLATFORM, dataSource);
   const rotation = new KeyRotation({
     ...encrypted(dataSource, config.SECRET_KEY),
@@ -118,13 +125,18 @@ export async function startPlatformConnector(shell: Shell<PlatformConnectorConfi
     metrics: shell.metrics,
   });
   await rotation.start();
-  const client = new RequestClient({ ...nats, name: 'platform-connector-client' });
+  const client = new RequestClient({
+    ...nats,
+    name: 'platform-connector-client',
+    metrics: { registry: shell.metrics, app: 'platform-connector' },
+  });
   await client.connect();
   const connection = await connectNats({ ...nats, name: 'platform-connector-events', account: 'EVENTS' });
   const strategy = new NatsServerStrategy({
     ...nats,
     queue: 'platform-connector',
     contracts: servedContracts,
+    metrics: shell.metrics,
   });
   const app: INestMicroservice = await NestFactory.createMicroservice(
     PlatformConnectorModule.register(shell, { dataSource, client, connection }, times),

@@ -47,7 +47,7 @@ export class PlatformConnectorModule {
     const { NATS_URL: urls, INGEST_FALLBACK } = shell.config;
     const ingest = IngestModule.register(
       { urls, name: 'platform-connector-ingest' },
-      { service: 'platform_connector', hasFallback: INGEST_FALLBACK === 'on' },
+      { app: 'platform-connector', hasFallback: INGEST_FALLBACK === 'on' },
     );
     return {
       module: PlatformConnectorModule,

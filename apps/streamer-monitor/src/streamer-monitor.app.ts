@@ -17,7 +17,13 @@ import {
   updateStreamer,
   type Contract,
 } from '@stream-events/contracts';
-import { claimStoreFor, connectDatabase, migrateDatabase, toUnavailable } from '@stream-events/database';
+import {
+  claimStoreFor,
+  connectDatabase,
+  measurePool,
+  migrateDatabase,
+  toUnavailable,
+} from '@stream-events/database';
 import {
   closeNats,
   connectNats,
@@ -80,14 +86,20 @@ async function start(shell: Shell<StreamerMonitorConfig>) {
     ...databaseAt(config.DATABASE_URL),
     poolSize: databaseConnections,
   });
+  measurePool(shell.metrics, 'streamer_monitor', dataSource);
   await claimStoreFor(config.PLATFORM, dataSource);
-  const client = new RequestClient({ ...nats, name: 'streamer-monitor-client' });
+  const client = new RequestClient({
+    ...nats,
+    name: 'streamer-monitor-client',
+    metrics: { registry: shell.metrics, app: 'streamer-monitor' },
+  });
   await client.connect();
   const connection = await connectNats({ ...nats, name: 'streamer-monitor-events', account: 'EVENTS' });
   const strategy = new NatsServerStrategy({
     ...nats,
     queue: 'streamer-monitor',
     contracts: servedContracts,
+    metrics: shell.metrics,
   });
   const app: INestMicroservice = await NestFactory.createMicroservice(
     StreamerMonitorModule.register(shell, { dataSource, client, connection }),

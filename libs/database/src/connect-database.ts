@@ -1,20 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { DataSource, type DataSourceOptions } from 'typeorm';
+import { refuseTransactionPooler } from './refuse-transaction-pooler.js';
 import { migrationTimeoutMs, runMigrations } from './run-migrations.js';
+import { applySettings, connectionOptions, type SessionOptions } from './session-settings.js';
 
-/** How a session connects to the schema of its service. */
-export interface SessionOptions {
-  url: string;
-  /** The schema that this service owns. The service never reads another schema. */
-  schema: string;
-  /** Shown in pg_stat_activity. */
-  applicationName: string;
-  /** How long one query may take, in milliseconds; 10 s unless given. */
-  statementTimeoutMs?: number;
-  /** Settings of each session, such as `{ jit: 'off' }`. Their values contain no white space. */
-  settings?: Readonly<Record<string, string>>;
-}
+export type { SessionOptions };
 
 /** How a service connects to its schema. */
 export interface PoolOptions extends SessionOptions {
@@ -35,13 +26,10 @@ const firstConnectionLimitMs = 30_000;
 
 const connectTimeoutMs = 3_000;
 
-// Clients give up before a query takes this long.
-const defaultStatementTimeoutMs = 10_000;
-
 /**
  * Connects to PostgreSQL, retrying for 30 s, and runs the pending migrations of the service's schema.
  *
- * @throws when the database does not respond or a migration fails
+ * @throws when the database does not respond, a migration fails, or a pooler shares sessions between clients
  */
 export async function connectDatabase(options: DatabaseOptions): Promise<DataSource> {
   await migrateDatabase(options);
@@ -58,7 +46,15 @@ export async function connectDatabase(options: DatabaseOptions): Promise<DataSou
  */
 export async function migrateDatabase(options: Omit<DatabaseOptions, 'poolSize'>): Promise<void> {
   const migrating = createDataSource({ ...options, poolSize: 1, statementTimeoutMs: migrationTimeoutMs });
-  await runMigrations(migrating, options.schema, connectWithin);
+  await runMigrations(migrating, options.schema, async (source) => {
+    await connectWithin(source);
+    try {
+      await refuseTransactionPooler(options);
+    } catch (error) {
+      await source.destroy();
+      throw error;
+    }
+  });
 }
 
 /**
@@ -72,7 +68,7 @@ export function createPool(options: PoolOptions): pg.Pool {
     max: options.poolSize,
     connectionTimeoutMillis: connectTimeoutMs,
     ...(options.maxLifetimeSeconds !== undefined && { maxLifetimeSeconds: options.maxLifetimeSeconds }),
-    ...sessionSettings(options),
+    ...poolOptions(options),
   });
   // The pool replaces an idle connection that breaks. An error on a connection in use reaches its user.
   pool.on('error', () => undefined);
@@ -80,17 +76,24 @@ export function createPool(options: PoolOptions): pg.Pool {
   return pool;
 }
 
-/** Creates a connection outside of any pool, for a session that lasts. The caller connects and ends it. */
-export function createClient(options: SessionOptions): pg.Client {
+/** Opens a connection outside of any pool, for a session that lasts. The caller ends it. */
+export async function connectClient(options: SessionOptions): Promise<pg.Client> {
   const client = new pg.Client({
     connectionString: options.url,
     application_name: options.applicationName,
     connectionTimeoutMillis: connectTimeoutMs,
-    ...sessionSettings(options),
+    ...connectionOptions(options),
   });
   // Without a listener, an error between two queries would end the process. The next query fails in any case.
   client.on('error', () => undefined);
-  return client;
+  try {
+    await client.connect();
+    await applySettings(client, options);
+    return client;
+  } catch (error) {
+    await client.end().catch(() => undefined);
+    throw error;
+  }
 }
 
 /** The parts of pg's pool and client that are used here. */
@@ -134,26 +137,14 @@ export function createDataSource(options: DatabaseOptions): DataSource {
     logging: false,
     poolSize: options.poolSize,
     connectTimeoutMS: connectTimeoutMs,
-    extra: sessionSettings(options),
+    extra: poolOptions(options),
   });
 }
 
-function sessionSettings({
-  schema,
-  statementTimeoutMs = defaultStatementTimeoutMs,
-  settings = {},
-}: SessionOptions) {
-  const options = { search_path: schema, timezone: 'UTC', ...settings };
+function poolOptions(options: SessionOptions) {
   return {
-    statement_timeout: statementTimeoutMs,
-    idle_in_transaction_session_timeout: statementTimeoutMs,
-    // When the network fails without closing the connection, no reply ever arrives: the client needs its own time limit.
-    query_timeout: statementTimeoutMs + 2_000,
-    keepAlive: true,
-    // Table names in raw SQL refer to the service's own schema first.
-    options: Object.entries(options)
-      .map(([name, value]) => `-c ${name}=${value}`)
-      .join(' '),
+    ...connectionOptions(options),
+    onConnect: (client: pg.ClientBase) => applySettings(client, options),
   };
 }
 

@@ -90,7 +90,9 @@ describe(KeyRotation.name, () => {
       end,
     ]);
     expect(lines[1]?.fields).toEqual({ table: 'shop.safe', moved: 400, visited: 400, values: 450 });
-    expect(await metrics.metrics()).toMatch(/shop_encrypted_values\{key="first"\} 450\n.*"older"\} 0\n/);
+    expect(await metrics.metrics()).toMatch(
+      /encrypted_values\{schema="shop",key="first"\} 450\n.*"older"\} 0\n/,
+    );
   });
 
   it('moves nothing while the first key is the one in use', async () => {

@@ -1,5 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { Gauge, pause, WorkerLoop, type Logger, type Registry, type SecretBox } from '@stream-events/service';
+import {
+  Gauge,
+  pause,
+  perRegistry,
+  WorkerLoop,
+  type Logger,
+  type Registry,
+  type SecretBox,
+} from '@stream-events/service';
 import type { DataSource } from 'typeorm';
 import { EncryptedValues, type EncryptedColumn, type EncryptedCounts } from './encrypted-columns.js';
 import { encryptionLease } from './encryption-key.entity.js';
@@ -8,7 +16,7 @@ import { MoveProgress } from './move-progress.js';
 
 /** The encrypted values of one service. */
 export interface KeyRotationOptions {
-  /** The schema of the service; begins the names of its metrics. */
+  /** The schema of the service. */
   schema: string;
   columns: readonly EncryptedColumn[];
   dataSource: DataSource;
@@ -25,6 +33,16 @@ export interface KeyRotationOptions {
 const defaultIdleMs = 60_000;
 const maxBackoffMs = 60_000;
 
+const gaugeOf = perRegistry(
+  (registry) =>
+    new Gauge({
+      name: 'encrypted_values',
+      help: 'Encrypted values of a service, by what encrypted them: the first key of SECRET_KEY, an older key in it, or an unknown key',
+      labelNames: ['schema', 'key'],
+      registers: [registry],
+    }),
+);
+
 /**
  * Re-encrypts the values of a service under the first key of `SECRET_KEY`, in the background, while they are in use.
  *
@@ -39,7 +57,7 @@ const maxBackoffMs = 60_000;
  */
 export class KeyRotation {
   private readonly values: readonly EncryptedValues[];
-  private readonly gauge: Gauge<'key'> | undefined;
+  private readonly gauge: Gauge<'schema' | 'key'> | undefined;
   private readonly loop: WorkerLoop;
   private readonly holder = randomUUID();
   /** What was logged last, so that the next pass does not repeat it. */
@@ -47,16 +65,9 @@ export class KeyRotation {
   private reportedUnknown = '';
 
   constructor(private readonly options: KeyRotationOptions) {
-    const { dataSource, box, columns, schema, metrics, logger } = options;
+    const { dataSource, box, columns, metrics, logger } = options;
     this.values = columns.map((column) => new EncryptedValues(dataSource, column, box));
-    this.gauge =
-      metrics &&
-      new Gauge({
-        name: `${schema}_encrypted_values`,
-        help: 'Encrypted values by what encrypted them: the first key of SECRET_KEY, an older key in it, or an unknown key',
-        labelNames: ['key'],
-        registers: [metrics],
-      });
+    this.gauge = metrics && gaugeOf(metrics);
     this.loop = new WorkerLoop({
       work: (stopping) => this.work(stopping),
       idleMs: options.idleMs ?? defaultIdleMs,
@@ -114,7 +125,7 @@ export class KeyRotation {
   private async work(stopping: AbortSignal): Promise<boolean> {
     if (!(await this.takeLease())) {
       // Another instance reports, or this one has the old order.
-      this.gauge?.reset();
+      this.hide();
       return false;
     }
     const lease = new Lease(encryptionLease.seconds, () => this.update(encryptionLease.renewal));
@@ -187,7 +198,13 @@ export class KeyRotation {
   }
 
   private show(counts: EncryptedCounts): void {
-    for (const [key, count] of Object.entries(counts)) this.gauge?.set({ key }, Number(count));
+    const { schema } = this.options;
+    for (const [key, count] of Object.entries(counts)) this.gauge?.set({ schema, key }, Number(count));
+  }
+
+  private hide(): void {
+    const { schema } = this.options;
+    for (const key of ['first', 'older', 'unknown']) this.gauge?.remove({ schema, key });
   }
 
   private nameOf({ column }: EncryptedValues): string {

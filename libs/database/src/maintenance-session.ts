@@ -1,7 +1,7 @@
 import { within } from '@stream-events/service';
 import type { Client, QueryResultRow } from 'pg';
 import { advisoryLocks, type AdvisoryLock } from './advisory-locks.js';
-import { createClient, type SessionOptions } from './connect-database.js';
+import { connectClient, type SessionOptions } from './connect-database.js';
 import { migrationTimeoutMs } from './run-migrations.js';
 
 // A service has 25 s to stop. A server that does not respond must not use them up.
@@ -19,9 +19,8 @@ export class MaintenanceSessions {
    * @param stopping ends the session when it aborts, also in the middle of a statement
    */
   async open(lock: AdvisoryLock, stopping: AbortSignal): Promise<MaintenanceSession | undefined> {
-    const client = createClient({ ...this.options, statementTimeoutMs: migrationTimeoutMs });
+    const client = await connectClient({ ...this.options, statementTimeoutMs: migrationTimeoutMs });
     try {
-      await client.connect();
       const { rows } = await client.query<{ isTaken: boolean; pid: number }>(
         'SELECT pg_try_advisory_lock($1) AS "isTaken", pg_backend_pid() AS pid',
         [advisoryLocks[lock]],
@@ -38,9 +37,8 @@ export class MaintenanceSessions {
 
   /** Ends a session on the server, which would otherwise notice the closed connection only after the running statement. */
   private async terminate(pid: number): Promise<void> {
-    const client = createClient({ ...this.options, statementTimeoutMs: endLimitMs });
+    const client = await connectClient({ ...this.options, statementTimeoutMs: endLimitMs });
     try {
-      await client.connect();
       await client.query('SELECT pg_terminate_backend($1)', [pid]);
     } finally {
       await end(client);

@@ -42,7 +42,7 @@ function setUp({ circuitRestMs = 60_000, version = 2 } = {}) {
   const client = { request } as unknown as RequestClient; // Safe cast: EventIngest only sends requests.
   const metrics = new Registry();
   const ingest = new EventIngest(client, createLogger('test', 'silent'), metrics, {
-    service: 'gateway',
+    app: 'gateway',
     hasFallback: false,
     circuitRestMs,
   });
@@ -52,8 +52,9 @@ function setUp({ circuitRestMs = 60_000, version = 2 } = {}) {
       (error: unknown) => (error instanceof ServiceError ? error.code : String(error)),
     );
   const isDegraded = async (): Promise<boolean> =>
-    (await metrics.getSingleMetric('gateway_ingest_degraded')?.get())?.values[0]?.value === 1;
-  return { batches, service, ingest, store, isDegraded };
+    (await metrics.getSingleMetric('ingest_degraded')?.get())?.values[0]?.value === 1;
+  const readMetric = (name: string): Promise<string> => metrics.getSingleMetricAsString(name);
+  return { batches, service, ingest, store, isDegraded, readMetric };
 }
 
 function newEvent(): NewEvent {
@@ -95,6 +96,26 @@ describe(EventIngest.name, () => {
           events: [{ columns: { userId: null } }, {}, { columns: { userId: '7' } }],
         },
       ]);
+    });
+
+    it('counts the events by outcome, and their batches', async () => {
+      const { service, ingest, store, readMetric } = setUp();
+      const [first, second] = [newEvent(), newEvent()];
+      service.exceptions = [{ index: 1, id: first.id, outcome: 'known' }];
+      await Promise.all([first, second].map((event) => ingest.store(event)));
+      service.answer = silent;
+      await store();
+
+      const labels = 'app="gateway",transport="api"';
+      const counted = await readMetric('ingest_events_total');
+      expect(counted).toContain(`ingest_events_total{${labels},outcome="stored"} 1`);
+      expect(counted).toContain(`ingest_events_total{${labels},outcome="known"} 1`);
+      expect(counted).toContain(`ingest_events_total{${labels},outcome="unavailable"} 1`);
+      expect(counted).toContain(`ingest_events_total{${labels},outcome="failed"} 0`);
+      expect(await readMetric('ingest_batch_events')).toContain('ingest_batch_events_sum{app="gateway"} 3');
+      expect(await readMetric('ingest_batch_duration_seconds')).toContain(
+        'ingest_batch_duration_seconds_count{app="gateway"} 2',
+      );
     });
 
     it('does not take a reply about another number of events for a success', async () => {

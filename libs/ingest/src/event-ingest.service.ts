@@ -14,8 +14,9 @@ import {
   type StoreOutcome,
 } from '@stream-events/contracts';
 import { NoServiceError, ReplyTimeoutError, RequestClient, type EventTrace } from '@stream-events/messaging';
-import { CircuitBreaker, Gauge, LOGGER, Registry, type Logger, type SpanIds } from '@stream-events/service';
+import { CircuitBreaker, LOGGER, Registry, type Logger, type SpanIds } from '@stream-events/service';
 import { BatchPacing } from './batch-pacing.js';
+import { IngestMetrics } from './ingest-metrics.js';
 import { defaultCircuitRestMs, INGEST_OPTIONS, type IngestOptions } from './ingest-options.js';
 
 // Above these limits the service cannot keep up: reject immediately rather than let clients wait. The estimate counts three
@@ -68,15 +69,21 @@ export class EventIngest {
   private pumpTimer: NodeJS.Timeout | undefined;
   private readonly pacing = new BatchPacing({ now: () => performance.now() });
   private readonly circuit: CircuitBreaker;
+  private readonly metrics: IngestMetrics;
 
   constructor(
     private readonly client: RequestClient,
     @Inject(LOGGER) private readonly logger: Logger,
-    metrics: Registry,
-    @Inject(INGEST_OPTIONS) { service, circuitRestMs = defaultCircuitRestMs }: IngestOptions,
+    registry: Registry,
+    @Inject(INGEST_OPTIONS) options: IngestOptions,
   ) {
+    const { circuitRestMs = defaultCircuitRestMs } = options;
     this.circuit = new CircuitBreaker({ restMs: () => circuitRestMs, now: () => performance.now() });
-    this.measure(metrics, service);
+    this.metrics = new IngestMetrics(registry, options);
+    this.metrics.watch({
+      isDegraded: () => !this.circuit.isClosed,
+      countWaiting: () => this.waiting.length,
+    });
   }
 
   /**
@@ -89,6 +96,18 @@ export class EventIngest {
    * stored; sending the same message or the same id again stores it only once
    */
   async store(received: EventWithColumns, requestId?: string): Promise<StoreOutcome> {
+    try {
+      const outcome = await this.storeUncounted(received, requestId);
+      this.metrics.noteEvent('api', outcome.outcome);
+      return outcome;
+    } catch (error) {
+      this.metrics.noteEvent('api', outcomeOf(error));
+      throw error;
+    }
+  }
+
+  /** Like `store`, for `PlatformIngest`, which counts the events of the platform itself. */
+  async storeUncounted(received: EventWithColumns, requestId?: string): Promise<StoreOutcome> {
     if (!this.circuit.permits) throw storeUnavailable();
     const event = withColumns(received);
     const bytes = estimateEventBytes(event);
@@ -151,6 +170,7 @@ export class EventIngest {
 
   private async deliver(batch: WaitingEvent[], maxTries: number): Promise<void> {
     const begunAt = this.circuit.begin();
+    const startedAt = performance.now();
     try {
       const events = batch.map((entry) => entry.event);
       const outcomes = await this.sendWithRetries({ events, eventTraces: this.tracesOf(batch) }, maxTries);
@@ -164,6 +184,8 @@ export class EventIngest {
       if (isUnavailable(error)) this.onUnavailable(begunAt);
       else this.circuit.succeed(); // the events service replied
       for (const entry of batch) entry.reject(error);
+    } finally {
+      this.metrics.noteBatch(batch.length, startedAt);
     }
   }
 
@@ -216,32 +238,16 @@ export class EventIngest {
     if (!this.client.tracing) return noTraces;
     return batch.flatMap(({ event: { id }, parent }) => (parent ? [{ id, parent }] : []));
   }
-
-  private measure(metrics: Registry, service: string): void {
-    const isDegraded = (): boolean => !this.circuit.isClosed;
-    const countWaiting = (): number => this.waiting.length;
-    new Gauge({
-      name: `${service}_ingest_degraded`,
-      help: '1 while the events service is unavailable and new events are rejected or diverted immediately; otherwise 0',
-      registers: [metrics],
-      collect() {
-        this.set(isDegraded() ? 1 : 0);
-      },
-    });
-    new Gauge({
-      name: `${service}_ingest_waiting_events`,
-      help: 'Events waiting to be sent to the events service',
-      registers: [metrics],
-      collect() {
-        this.set(countWaiting());
-      },
-    });
-  }
 }
 
 /** Whether the event store is unavailable. An overloaded store still works, so the sender retries instead. */
 export function isStoreUnavailable(error: unknown): boolean {
   return isUnavailable(error) && !(error instanceof IngestFullError);
+}
+
+/** The outcome of an event that was not stored, for the metrics. */
+export function outcomeOf(error: unknown): 'unavailable' | 'failed' {
+  return isUnavailable(error) ? 'unavailable' : 'failed';
 }
 
 function isUnavailable(error: unknown): boolean {

@@ -1,5 +1,6 @@
 export * from './event-id.js';
 export * from './event-ingest.service.js';
+export { IngestMetrics, type IngestTransport } from './ingest-metrics.js';
 export * from './ingest-publisher.js';
 export * from './ingest.module.js';
 export * from './platform-ingest.service.js';

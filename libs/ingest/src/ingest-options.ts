@@ -3,8 +3,8 @@ export const INGEST_OPTIONS = Symbol('INGEST_OPTIONS');
 
 /** How a service ingests events. */
 export interface IngestOptions {
-  /** The prefix of the metrics, because several services in one process share a registry. */
-  service: 'gateway' | 'platform_connector';
+  /** The label `app` of the metrics, because several services in one process share a registry. */
+  app: 'gateway' | 'platform-connector';
   /** Whether platform messages that cannot be stored go to the INGEST stream. */
   hasFallback: boolean;
   /** How long the circuit stays open after a failure, in milliseconds; 1,000 by default. Tests shorten it. */

@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { EventWithColumns, StoreOutcome } from '@stream-events/contracts';
-import { Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
-import { EventIngest, isStoreUnavailable } from './event-ingest.service.js';
+import { LOGGER, Registry, type Logger } from '@stream-events/service';
+import { EventIngest, isStoreUnavailable, outcomeOf } from './event-ingest.service.js';
+import { IngestMetrics, type IngestTransport } from './ingest-metrics.js';
 import { INGEST_OPTIONS, type IngestOptions } from './ingest-options.js';
 import { IngestPublisher } from './ingest-publisher.js';
 
@@ -29,23 +30,17 @@ interface Outage {
 @Injectable()
 export class PlatformIngest {
   private outage: Outage | undefined;
+  private readonly metrics: IngestMetrics;
 
   constructor(
     private readonly ingest: EventIngest,
     private readonly publisher: IngestPublisher,
     @Inject(LOGGER) private readonly logger: Logger,
-    metrics: Registry,
+    registry: Registry,
     @Inject(INGEST_OPTIONS) private readonly options: IngestOptions,
   ) {
-    const isInUse = (): boolean => this.outage !== undefined;
-    new Gauge({
-      name: `${options.service}_ingest_fallback_in_use`,
-      help: '1 while platform messages go to the INGEST stream because the event store is unavailable; otherwise 0',
-      registers: [metrics],
-      collect() {
-        this.set(isInUse() ? 1 : 0);
-      },
-    });
+    this.metrics = new IngestMetrics(registry, options);
+    this.metrics.watchFallback(() => this.outage !== undefined);
   }
 
   /**
@@ -55,9 +50,27 @@ export class PlatformIngest {
    * @param requestId the id of the HTTP request behind the event, for traces
    * @throws ServiceError `unavailable` when neither the event store nor INGEST took the event
    */
-  async store(event: EventWithColumns, requestId?: string): Promise<PlatformIngestOutcome> {
+  async store(
+    event: EventWithColumns,
+    transport: IngestTransport,
+    requestId?: string,
+  ): Promise<PlatformIngestOutcome> {
     try {
-      const { outcome } = await this.ingest.store(event, requestId);
+      const outcome = await this.storeOrDefer(event, requestId);
+      this.metrics.noteEvent(transport, outcome);
+      return outcome;
+    } catch (error) {
+      this.metrics.noteEvent(transport, outcomeOf(error));
+      throw error;
+    }
+  }
+
+  private async storeOrDefer(
+    event: EventWithColumns,
+    requestId: string | undefined,
+  ): Promise<PlatformIngestOutcome> {
+    try {
+      const { outcome } = await this.ingest.storeUncounted(event, requestId);
       if (this.outage) this.endOutage(this.outage);
       return outcome;
     } catch (error) {

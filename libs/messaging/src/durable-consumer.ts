@@ -10,7 +10,15 @@ import {
 } from '@nats-io/jetstream';
 import { nanos, type NatsConnection } from '@nats-io/transport-node';
 import { durableConsumers, eventsStreamName } from '@stream-events/contracts';
-import { FailureLog, WorkerLoop, within, type Logger, type Tracing } from '@stream-events/service';
+import {
+  FailureLog,
+  WorkerLoop,
+  within,
+  type Logger,
+  type Registry,
+  type Tracing,
+} from '@stream-events/service';
+import { ConsumedMessages } from './message-metrics.js';
 import { readTrace, tracingOf } from './message-traces.js';
 import { isStreamNotFound } from './stream-not-found.js';
 
@@ -66,6 +74,8 @@ export interface DurableConsumerOptions {
   prepareStream?: () => Promise<boolean>;
   /** Runs after a fetch that found no message. */
   onIdle?: () => Promise<void>;
+  /** Where messages are counted. */
+  metrics?: Registry;
 }
 
 // A handler takes milliseconds, or gives up after 12 s (the time limit of a query).
@@ -101,6 +111,7 @@ export class DurableConsumer {
   private readonly loop: WorkerLoop;
   private readonly failureLog: FailureLog;
   private readonly inFlight = new Set<Promise<void>>();
+  private readonly consumed: ConsumedMessages | undefined;
   private readonly tracing: Tracing | undefined;
   private consumer: Consumer | undefined;
   private state: 'consuming' | 'waiting for the stream' | 'failing' = 'consuming';
@@ -111,6 +122,8 @@ export class DurableConsumer {
     private readonly logger: Logger,
   ) {
     this.failureLog = new FailureLog(logger);
+    const { stream, name: consumer, metrics } = options;
+    this.consumed = metrics && new ConsumedMessages(metrics, { stream, consumer });
     this.tracing = tracingOf(connection);
     this.loop = new WorkerLoop({
       work: (stopping) => this.work(stopping),
@@ -220,6 +233,7 @@ export class DurableConsumer {
 
   private async handleOne(message: JsMsg, handling: MessageHandling): Promise<void> {
     let outcome: Outcome = 'retry';
+    const startedAt = performance.now();
     const parent = this.tracing && readTrace(message);
     const span = parent && this.tracing.start(`handle ${this.options.name}`, { kind: 'consumer', parent });
     try {
@@ -235,6 +249,8 @@ export class DurableConsumer {
         sequence,
       });
     }
+    this.consumed?.noteDuration(startedAt);
+    this.consumed?.note(outcome);
     this.acknowledge(message, outcome);
   }
 
@@ -242,10 +258,16 @@ export class DurableConsumer {
     const messages = await collect(fetching);
     if (messages.length === 0) return 0;
     let outcomes: readonly Outcome[] = [];
+    const startedAt = performance.now();
     try {
       outcomes = await handling.handleBatch(messages);
     } finally {
-      messages.forEach((message, index) => this.acknowledge(message, outcomes[index] ?? 'retry'));
+      this.consumed?.noteDuration(startedAt);
+      messages.forEach((message, index) => {
+        const outcome = outcomes[index] ?? 'retry';
+        this.consumed?.note(outcome);
+        this.acknowledge(message, outcome);
+      });
     }
     if (outcomes.every((outcome) => outcome === 'retry'))
       throw new Error('every message of a batch failed, retrying');

@@ -1,10 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { ServerNats, type MessageHandler, type NatsContext } from '@nestjs/microservices';
-import { ServiceError, type Contract } from '@stream-events/contracts';
-import { within } from '@stream-events/service';
+import { errorCatalogue, ServiceError, type Contract } from '@stream-events/contracts';
+import { within, type Registry } from '@stream-events/service';
 import type { Msg, MsgHdrs, NatsConnection, Subscription } from '@nats-io/transport-node';
 import { logConnection } from './connection-watch.js';
 import { closeNats, connectNats, natsConnectionOptions, type NatsOptions } from './connection.js';
+import { HandledRequests } from './message-metrics.js';
 import { traceHandling, type MessageSpans } from './message-traces.js';
 import { acceptRawHeader, rawReplyHeaders, RequestDeserializer } from './raw-messages.js';
 
@@ -14,6 +15,8 @@ export interface NatsServerOptions extends NatsOptions {
   queue: string;
   /** Every contract that this service handles. */
   contracts: readonly Contract<object, object>[];
+  /** Where requests are counted, with the queue group as the label `app`. */
+  metrics?: Registry;
 }
 
 // After SIGTERM, requests in flight have this long to finish. After that, the service abandons them.
@@ -35,6 +38,7 @@ interface ReplyPacket {
 }
 
 type Publish = (packet: ReplyPacket) => unknown;
+type Respond = HandleRequestParameters[2];
 
 const tooBusy = new ServiceError(
   'unavailable',
@@ -60,6 +64,7 @@ export class NatsServerStrategy extends ServerNats {
   /** The spans of the requests in progress that are part of sampled traces. */
   private readonly spans = new WeakMap<object, MessageSpans>();
   private readonly handledTwice = new Set<string>();
+  private readonly handled: HandledRequests | undefined;
 
   constructor(private readonly serving: NatsServerOptions) {
     super({
@@ -68,6 +73,8 @@ export class NatsServerStrategy extends ServerNats {
       deserializer: new RequestDeserializer(serving.contracts),
     });
     this.contracts = new Map(serving.contracts.map((contract) => [contract.subject, contract]));
+    const { metrics, queue } = serving;
+    this.handled = metrics && new HandledRequests(metrics, queue, () => this.inProgress);
     // Nest awaits the promise that the hook returns, although the type says void. A failure must reach Nest.
     // eslint-disable-next-line @typescript-eslint/no-misused-promises
     this.setOnProcessingStartHook((_transport, context, done) => {
@@ -144,13 +151,25 @@ export class NatsServerStrategy extends ServerNats {
   // The start hook cannot reply, so check the limit here. The hook counts the request within this call, so no request slips
   // through.
   protected override handleRequest(...[context, produce, respond]: HandleRequestParameters): void {
-    const inProgress = this.inProgress.get(subjectOf(context)) ?? 0;
+    const subject = subjectOf(context);
+    const inProgress = this.inProgress.get(subject) ?? 0;
+    const noteAndRespond = this.noting(subject, respond);
     // Returns the promise, although the type says void: Nest logs its failure.
     if (inProgress < maxRequestsInProgress) {
       this.trace(context);
-      return super.handleRequest(context, produce, respond);
+      return super.handleRequest(context, produce, noteAndRespond);
     }
-    void respond({ err: tooBusy.toMessage(), isDisposed: true });
+    void noteAndRespond({ err: tooBusy.toMessage(), isDisposed: true });
+  }
+
+  private noting(subject: string, respond: Respond): Respond {
+    const { handled } = this;
+    if (!handled) return respond;
+    const startedAt = performance.now();
+    return (packet) => {
+      handled.note(subject, resultOf(packet), startedAt);
+      return respond(packet);
+    };
   }
 
   /** @throws when NATS does not reply */
@@ -197,6 +216,13 @@ export class NatsServerStrategy extends ServerNats {
       ...[...this.handledTwice].map((subject) => `${subject} has two handlers`),
     ];
   }
+}
+
+/** `ok`, or the code of the error. An error without a code is Nest's. */
+function resultOf({ err }: { err?: unknown }): string {
+  if (err == null) return 'ok';
+  const code: unknown = typeof err === 'object' && 'code' in err ? err.code : undefined;
+  return typeof code === 'string' && code in errorCatalogue ? code : 'internal';
 }
 
 function subjectOf(context: unknown): string {

@@ -1,4 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
+import type { Registry } from '@stream-events/service';
 import {
   isJsonObject,
   ServiceError,
@@ -18,9 +19,16 @@ import type { Tracing } from '@stream-events/service';
 import { connectNats, type NatsOptions } from './connection.js';
 import { logConnection, type ConnectionWatch } from './connection-watch.js';
 import { correlationHeader } from './correlation.js';
+import { SentRequests } from './message-metrics.js';
 import { traceRequest, type EventTrace } from './message-traces.js';
 import { parseMessage } from './parse-message.js';
 import { acceptRawHeader, rawHeader } from './raw-messages.js';
+
+/** How a service sends requests. */
+export interface RequestClientOptions extends NatsOptions {
+  /** Where requests are counted, and the service that sends them. */
+  metrics?: { registry: Registry; app: string };
+}
 
 /** Metadata of a request. */
 export interface RequestOptions {
@@ -74,9 +82,13 @@ export class RequestClient {
   private watch: ConnectionWatch | undefined;
   /** Number of requests that wait for a reply, by subject, so that a flood of one kind does not block the others. */
   private readonly waiting = new Map<string, number>();
+  private readonly sent: SentRequests | undefined;
   private lastId = 0;
 
-  constructor(private readonly options: NatsOptions) {}
+  constructor(private readonly options: RequestClientOptions) {
+    const { metrics } = options;
+    this.sent = metrics && new SentRequests(metrics.registry, metrics.app, () => this.waiting);
+  }
 
   /** The traces that requests are part of. Undefined when traces are off. */
   get tracing(): Tracing | undefined {
@@ -127,6 +139,21 @@ export class RequestClient {
     contract: Contract<Request, Reply>,
     request: Request,
     options: RequestOptions = {},
+  ): Promise<Reply> {
+    try {
+      const reply = await this.requestUncounted(contract, request, options);
+      this.sent?.note(contract.subject, 'ok');
+      return reply;
+    } catch (error) {
+      this.sent?.note(contract.subject, resultOf(error));
+      throw error;
+    }
+  }
+
+  private async requestUncounted<Request extends object, Reply extends object>(
+    contract: Contract<Request, Reply>,
+    request: Request,
+    options: RequestOptions,
   ): Promise<Reply> {
     const message = await this.sendWithinLimit(contract, request, options);
     const isRaw = message.headers?.has(rawHeader) === true;
@@ -253,6 +280,13 @@ function asDeclared(error: ServiceError, contract: Contract<object, object>): Se
   return isDeclared
     ? error
     : toInternal(`${contract.subject} failed with an error that its contract does not declare`, error);
+}
+
+/** The label of a failed request. */
+function resultOf(error: unknown): string {
+  if (error instanceof ReplyTimeoutError) return 'timeout';
+  if (error instanceof NoServiceError) return 'no_service';
+  return error instanceof ServiceError ? error.code : 'internal';
 }
 
 /** An error that says nothing about the services to the client. The log gets the reason and its cause. */

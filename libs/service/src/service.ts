@@ -4,6 +4,7 @@ import { startAdminServer, type AdminOptions } from './admin-server.js';
 import { ConfigError, loadConfig, type ConfigOf, type Variable, type Variables } from './config.js';
 import { Health } from './health.js';
 import { createLogger, type Logger } from './logger.js';
+import { measureHealth } from './measure-health.js';
 import { startTracing, type Tracing } from './tracing.js';
 
 /** What a service receives when it starts. */
@@ -68,6 +69,7 @@ export async function runService<V extends ProcessVariables>(
   if (command !== undefined) await runCommand(command, definition, { config, logger });
   const shell = { config, logger, health: new Health(), metrics: new Registry(), tracing };
   collectDefaultMetrics({ register: shell.metrics });
+  measureHealth(shell.health, shell.metrics);
   exitOnUnexpectedErrors(logger, () => void exitAfterFlush(logger, 1));
   try {
     const service = await startService(definition, shell, {

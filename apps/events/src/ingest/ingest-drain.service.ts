@@ -68,6 +68,7 @@ export class IngestDrain {
             isWorkQueue: true,
             prepareStream: () => stream.prepare(),
             onIdle: () => stream.onIdle(),
+            metrics,
           },
           logger,
         ),

@@ -11,45 +11,43 @@ const cacheMs = 30_000;
 @Injectable()
 export class StoreSizes {
   constructor(dataSource: DataSource, events: EventsStream, ingest: IngestStream, metrics: Registry) {
-    measure(metrics, {
+    const registers = [metrics];
+    const readDatabase = async (): Promise<number | undefined> => {
+      const [row] = await dataSource.query<{ bytes: number }[]>(
+        'SELECT pg_database_size(current_database())::float8 AS bytes',
+      );
+      return row?.bytes;
+    };
+    new Gauge({
       name: 'events_database_bytes',
       help: 'Size of the database, including other schemas in it; every instance reports the same value',
-      read: async () => {
-        const [row] = await dataSource.query<{ bytes: number }[]>(
-          'SELECT pg_database_size(current_database())::float8 AS bytes',
-        );
-        return row?.bytes;
-      },
+      registers,
+      collect: collectSize(readDatabase),
     });
-    measure(metrics, {
+    new Gauge({
       name: 'events_stream_bytes',
       help: 'Size of the EVENTS stream; every instance reports the same value',
-      read: () => events.measureBytes(),
+      registers,
+      collect: collectSize(() => events.measureBytes()),
     });
-    measure(metrics, {
+    new Gauge({
       name: 'events_ingest_stream_bytes',
       help: 'Size of the INGEST stream; every instance reports the same value',
-      read: () => ingest.measureBytes(),
+      registers,
+      collect: collectSize(() => ingest.measureBytes()),
     });
   }
 }
 
-/** Adds a gauge of a size, which is NaN while it cannot be read. */
-function measure(
-  metrics: Registry,
-  { read, ...gauge }: { name: string; help: string; read: () => Promise<number | undefined> },
-): void {
+/** Sets a gauge to a size, which is NaN while it cannot be read. */
+function collectSize(read: () => Promise<number | undefined>): (this: Gauge) => Promise<void> {
   let bytes = Number.NaN;
   let readAt = Number.NEGATIVE_INFINITY;
-  new Gauge({
-    ...gauge,
-    registers: [metrics],
-    async collect() {
-      if (performance.now() >= readAt + cacheMs) {
-        readAt = performance.now();
-        bytes = (await read().catch(() => undefined)) ?? Number.NaN;
-      }
-      this.set(bytes);
-    },
-  });
+  return async function (this: Gauge) {
+    if (performance.now() >= readAt + cacheMs) {
+      readAt = performance.now();
+      bytes = (await read().catch(() => undefined)) ?? Number.NaN;
+    }
+    this.set(bytes);
+  };
 }

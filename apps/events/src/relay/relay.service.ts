@@ -2,7 +2,17 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { toEventMessage } from '@stream-events/contracts';
 import { StreamFilesGoneError, StreamPublisher, StreamUnreachableError } from '@stream-events/messaging';
-import { Counter, FailureLog, Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
+import {
+  Counter,
+  FailureLog,
+  Gauge,
+  Histogram,
+  LOGGER,
+  lagBuckets,
+  Registry,
+  type Logger,
+} from '@stream-events/service';
+import { oldestAgeSeconds } from './event-age.js';
 import { includesLateEvent } from './late-events.js';
 import { OutboxRepository, type AcknowledgedBatch, type OutboxBatch } from './outbox.repository.js';
 import { RelayQueue, type QueuedBatch } from './relay-queue.js';
@@ -44,6 +54,7 @@ export class Relay {
   /** Batches that the stream has acknowledged and the outbox still holds. */
   private readonly acknowledged = new Map<string, { trusted: TrustedStream } & AcknowledgedBatch>();
   private readonly publishedTotal: Counter;
+  private readonly lag: Histogram;
   private readonly failedTotal: Counter;
   private readonly failureLog: FailureLog;
   private failures = 0;
@@ -62,6 +73,24 @@ export class Relay {
     metrics: Registry,
   ) {
     this.failureLog = new FailureLog(logger);
+    const { queue } = this;
+    const countInFlight = (): number => this.inFlight;
+    this.lag = new Histogram({
+      name: 'events_publish_lag_seconds',
+      help: 'Time from the receipt of the oldest event of a batch until the EVENTS stream acknowledged the batch',
+      buckets: lagBuckets,
+      registers: [metrics],
+    });
+    new Gauge({
+      name: 'events_relay_batches',
+      help: 'Batches that this instance publishes, by state: waiting in memory, or in_flight to the EVENTS stream',
+      labelNames: ['state'],
+      registers: [metrics],
+      collect() {
+        this.set({ state: 'waiting' }, queue.size);
+        this.set({ state: 'in_flight' }, countInFlight());
+      },
+    });
     this.publishedTotal = new Counter({
       name: 'events_published_total',
       help: 'Events that the EVENTS stream acknowledged',
@@ -133,6 +162,7 @@ export class Relay {
     try {
       const lastSequence = await this.publisher.publish(events.map(toEventMessage));
       this.publishedTotal.inc(events.length);
+      this.lag.observe(oldestAgeSeconds(events, Date.now()));
       const isLate = includesLateEvent(events, Date.now());
       this.acknowledged.set(outboxId, { trusted, outboxId, lastSequence, isLate });
       const eventIds = events.map((event) => event.id);

@@ -84,7 +84,7 @@ async function streamIds(): Promise<string[]> {
 
 async function epochsCounted(metrics: Registry): Promise<Record<string, number>> {
   const metric = await metrics.getSingleMetric('events_stream_epochs_total')?.get();
-  const values = metric?.values ?? [];
+  const values = (metric?.values ?? []).filter(({ value }) => value > 0);
   return Object.fromEntries(values.map(({ labels, value }) => [String(labels.reason), value]));
 }
 

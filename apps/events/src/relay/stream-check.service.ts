@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
-import { Counter, LOGGER, Registry, type Logger } from '@stream-events/service';
+import { Counter, LOGGER, Registry, startAtZero, type Logger } from '@stream-events/service';
 import { EventsStream, type StreamState } from './events-stream.js';
 import { StreamRecordRepository, type EpochChange, type ReadRetained } from './stream-record.repository.js';
 import { judgeStream, type LossReason, type StreamRecord, type Verdict } from './stream-verdict.js';
@@ -69,6 +69,7 @@ export class StreamCheck {
       labelNames: ['reason'],
       registers: [metrics],
     });
+    startAtZero(this.epochsTotal, [{ reason: 'new' }, { reason: 'lost_tail' }]);
   }
 
   /**

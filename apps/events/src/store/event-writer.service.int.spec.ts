@@ -1,5 +1,5 @@
 import { readEventColumns, type NewEvent, type StoreOutcome } from '@stream-events/contracts';
-import { createClient } from '@stream-events/database';
+import { connectClient } from '@stream-events/database';
 import { eventually } from '@stream-events/testing';
 import fc from 'fast-check';
 import { v7 } from 'uuid';
@@ -198,8 +198,11 @@ describe(EventWriter.name, () => {
     const brake = store.dataSource.createQueryRunner();
     // Only a superuser may change the timeout, and see the session of a superuser wait.
     const superuser = { url: store.database.url, schema: schema.name, applicationName: 'event-writer-test' };
-    const [other, observer] = [createClient(superuser), createClient(superuser)];
-    await Promise.all([brake.startTransaction(), other.connect(), observer.connect()]);
+    const [other, observer] = await Promise.all([
+      connectClient(superuser),
+      connectClient(superuser),
+      brake.startTransaction(),
+    ]);
     await other.query('BEGIN');
     // A transaction that waits longer than this timeout checks for a deadlock and becomes its victim.
     await other.query("SET LOCAL deadlock_timeout = '1h'");

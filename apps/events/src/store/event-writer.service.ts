@@ -1,16 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import {
-  storeOutcomes,
-  type EventWithColumns,
-  type NewEvent,
-  type StoreOutcome,
-} from '@stream-events/contracts';
+import { type EventWithColumns, type NewEvent, type StoreOutcome } from '@stream-events/contracts';
 import { isConflictError, isContentError, sqlState, violatedConstraint } from '@stream-events/database';
-import { Counter, Registry } from '@stream-events/service';
+import { Registry } from '@stream-events/service';
 import { DeadLettersRepository, ExpiredEventError } from './dead-letters.repository.js';
 import { Relay } from '../relay/relay.service.js';
 import { EventsRepository, type BatchPart } from './events.repository.js';
 import { PartitionsRepository } from './partitions.repository.js';
+import { StoreMetrics } from './store-metrics.js';
 import { toRow, type EventRow, type WrittenBatch } from './write-batch.js';
 
 // A lost race (deadlock, serialization failure) is over by the next attempt. More failures than this have another cause.
@@ -34,21 +30,16 @@ type Outcomes = Map<string, StoreOutcome>;
  */
 @Injectable()
 export class EventWriter {
-  private readonly outcomesTotal: Counter;
+  private readonly metrics: StoreMetrics;
 
   constructor(
     private readonly events: EventsRepository,
     private readonly partitions: PartitionsRepository,
     private readonly relay: Relay,
     private readonly deadLetters: DeadLettersRepository,
-    metrics: Registry,
+    registry: Registry,
   ) {
-    this.outcomesTotal = new Counter({
-      name: 'events_ingest_total',
-      help: 'Received events by outcome: stored, known (received before), or dead_lettered (rejected by the database)',
-      labelNames: ['outcome'],
-      registers: [metrics],
-    });
+    this.metrics = new StoreMetrics(registry);
   }
 
   /**
@@ -59,8 +50,9 @@ export class EventWriter {
    *   recognizes them
    */
   async store(events: readonly EventWithColumns[]): Promise<StoreOutcome[]> {
+    const startedAt = performance.now();
     const outcomes = await this.storeOrDeadLetter(events);
-    this.count(outcomes);
+    this.metrics.noteBatch(events, outcomes, startedAt);
     return outcomes;
   }
 
@@ -76,13 +68,6 @@ export class EventWriter {
     const [outcome] = await this.storeOrDeadLetter([event]);
     if (!outcome) throw new Error(`no outcome for event ${event.id}`);
     return outcome;
-  }
-
-  private count(outcomes: readonly StoreOutcome[]): void {
-    for (const outcome of storeOutcomes) {
-      const count = outcomes.filter((each) => each.outcome === outcome).length;
-      if (count > 0) this.outcomesTotal.inc({ outcome }, count);
-    }
   }
 
   private async storeOrDeadLetter(events: readonly EventWithColumns[]): Promise<StoreOutcome[]> {

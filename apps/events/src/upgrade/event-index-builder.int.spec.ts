@@ -1,5 +1,5 @@
 import type { EventFilters, ListEventsRequest } from '@stream-events/contracts';
-import { createClient, MaintenanceSessions } from '@stream-events/database';
+import { connectClient, MaintenanceSessions } from '@stream-events/database';
 import { createLogger, Registry } from '@stream-events/service';
 import { eventually } from '@stream-events/testing';
 import type { Client } from 'pg';
@@ -94,13 +94,12 @@ async function readFreshCatalog(others: readonly number[] = []): Promise<IndexCa
  * built before it ends.
  */
 async function holdLock(table: string, mode = 'ROW EXCLUSIVE'): Promise<{ end: () => Promise<void> }> {
-  const writer: Client = createClient({
+  const writer: Client = await connectClient({
     url: store.database.urlFor(schema.name),
     schema: schema.name,
     applicationName: 'writer',
     statementTimeoutMs: 300_000,
   });
-  await writer.connect();
   await writer.query('BEGIN');
   await writer.query(`LOCK TABLE ONLY ${table} IN ${mode} MODE`);
   return { end: () => writer.end() };

@@ -23,12 +23,15 @@ async function startServer(maxMessages = 3) {
   fastify.get(path, () => 'read');
   const bodies: string[] = [];
   const failures: { error: ServiceError; id: string; method: string; route: string }[] = [];
+  const statuses: number[] = [];
   let answer = (): Promise<DirectResponse> => Promise.resolve({ status: 204 });
   addDirectRoute(fastify, path, {
     handle: (_request, body) => {
       bodies.push(body.toString());
       return answer();
     },
+    pattern: path,
+    onAnswered: (status) => statuses.push(status),
     onFailed: (error, request) => failures.push({ error, ...request }),
   });
   await fastify.listen({ port: 0, host: '127.0.0.1' });
@@ -38,6 +41,7 @@ async function startServer(maxMessages = 3) {
     port,
     bodies,
     failures,
+    statuses,
     post: (body: string, headers: Record<string, string> = json, to = path) =>
       fetch(url + to, { method: 'POST', body, headers }),
     read: () => fetch(url + path),
@@ -100,6 +104,17 @@ describe(addDirectRoute.name, () => {
         route: path,
       },
     ]);
+    await close();
+  });
+
+  it('counts every response by its status', async () => {
+    const { post, statuses, answerWith, close } = await startServer();
+
+    await post('{}');
+    answerWith(() => Promise.reject(new ServiceError('forbidden', 'no')));
+    await post('{}');
+
+    expect(statuses).toEqual([204, 403]);
     await close();
   });
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ServiceError } from '@stream-events/contracts';
+import { errorCatalogue, type ServiceError } from '@stream-events/contracts';
 import type { FastifyInstance } from 'fastify';
 import type { BodyLimits } from './body-limits.js';
 import { whenBodyIsRead } from './early-responses.js';
@@ -21,6 +21,10 @@ export interface DirectRoute {
    * @throws ServiceError
    */
   handle(request: IncomingMessage, body: Buffer, id: string): Promise<DirectResponse>;
+  /** The pattern of the path, as Fastify names the route. */
+  pattern: string;
+  /** Counts a response. */
+  onAnswered(status: number, startedAtMs: number): void;
   /** Logs a failure. */
   onFailed(error: ServiceError, request: { id: string; method: string; route: string }): void;
 }
@@ -33,7 +37,7 @@ export interface DirectRouteOptions {
   traces?: RequestTraces | undefined;
 }
 
-const routesOf = new WeakMap<FastifyInstance, Map<string, { path: string; route: DirectRoute }>>();
+const routesOf = new WeakMap<FastifyInstance, Map<string, DirectRoute>>();
 
 /**
  * Serves the ordinary requests of hot routes without Fastify and Nest, whose work per request (routing, hooks, guards, a request and
@@ -48,7 +52,7 @@ const routesOf = new WeakMap<FastifyInstance, Map<string, { path: string; route:
  * ```
  */
 export function serveDirectRoutes(fastify: FastifyInstance, options: DirectRouteOptions): void {
-  const routes = new Map<string, { path: string; route: DirectRoute }>();
+  const routes = new Map<string, DirectRoute>();
   routesOf.set(fastify, routes);
   let isClosing = false;
   fastify.addHook('preClose', (done) => {
@@ -70,7 +74,7 @@ export function serveDirectRoutes(fastify: FastifyInstance, options: DirectRoute
 
 /** Adds a direct route for POST requests. Fastify must have the same route. */
 export function addDirectRoute(fastify: FastifyInstance, path: string, route: DirectRoute): void {
-  for (const each of allPathsOf(path)) routesOf.get(fastify)?.set(each, { path, route });
+  for (const each of allPathsOf(path)) routesOf.get(fastify)?.set(each, route);
 }
 
 function isOrdinary(request: IncomingMessage): boolean {
@@ -93,20 +97,23 @@ interface Exchange {
 }
 
 function serve(
-  { path, route }: { path: string; route: DirectRoute },
+  route: DirectRoute,
   { request, response }: Exchange,
   { admit, bodies, traces }: DirectRouteOptions,
 ): void {
   const id = randomUUID();
-  if (traces?.start(request, { id, route: path }))
+  if (traces?.start(request, { id, route: route.pattern }))
     response.once('close', () => traces.end(id, response.statusCode));
-  const refuse = (error: ServiceError): void =>
+  const startedAt = performance.now();
+  const refuse = (error: ServiceError): void => {
+    route.onAnswered(errorCatalogue[error.code].status, startedAt);
     whenBodyIsRead(request, (isRead) =>
       writeProblem(response, error, { 'X-Request-Id': id, ...(!isRead && { Connection: 'close' }) }),
     );
+  };
   const fail = (thrown: unknown): void => {
     const error = toServiceError(thrown);
-    route.onFailed(error, { id, method: 'POST', route: path });
+    route.onFailed(error, { id, method: 'POST', route: route.pattern });
     refuse(error);
   };
   const admission = admit(request, response, 'messages');
@@ -126,7 +133,10 @@ function serve(
     if (isRefused) return;
     const [first = Buffer.alloc(0), ...others] = chunks;
     const body = others.length === 0 ? first : Buffer.concat(chunks);
-    route.handle(request, body, id).then((answer) => respond(response, answer, id), fail);
+    route.handle(request, body, id).then((answer) => {
+      route.onAnswered(answer.status, startedAt);
+      respond(response, answer, id);
+    }, fail);
   });
 }
 

@@ -4,6 +4,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { RequestClient } from '@stream-events/messaging';
 import { NestLogger, type Shell } from '@stream-events/service';
 import type { GatewayConfig } from '../gateway.config.js';
+import { HttpMetrics } from './http-metrics.js';
 import { createHttpServer } from './http-server.js';
 import { RouteMethods } from './route-methods.js';
 import { RequestTraces } from './trace-requests.js';
@@ -24,6 +25,7 @@ export async function createHttpApp(
   });
   // Nest adds the routes when the app starts to listen, so none is missed.
   app.get(RouteMethods).watch(adapter.getInstance());
+  app.get(HttpMetrics).watch(adapter.getInstance());
   warnOfUntrustedProxies(adapter.getInstance(), logger);
   if (config.TAU_COMPATIBILITY === 'on') translateForTau(adapter.getInstance(), app.get(RequestClient));
   const origins = config.CORS_ORIGINS;

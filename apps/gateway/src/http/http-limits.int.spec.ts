@@ -39,6 +39,8 @@ async function startServer(limits: Partial<HttpLimits> = {}, trustProxy: TrustPr
   fastify.post(messagePath, { config: { receivesMessages: true } }, () => Promise.resolve('stored'));
   addDirectRoute(fastify, messagePath, {
     handle: () => Promise.resolve({ status: 204 }),
+    pattern: messagePath,
+    onAnswered: () => undefined,
     onFailed: () => undefined,
   });
   await fastify.listen({ port: 0, host: '127.0.0.1' });

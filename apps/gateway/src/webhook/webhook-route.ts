@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
 import { addDirectRoute, type DirectResponse, type DirectRoute } from '../http/direct-routes.js';
+import { HttpMetrics } from '../http/http-metrics.js';
 import { RequestLog, type LoggedRequest } from '../http/request-log.js';
 import type { ServiceError } from '@stream-events/contracts';
 import { webhookKeysPath, webhookPath } from '@stream-events/platforms';
@@ -16,18 +17,26 @@ export class WebhookRoute {
   constructor(
     private readonly webhook: WebhookService,
     private readonly log: RequestLog,
+    private readonly metrics: HttpMetrics,
   ) {}
 
   attach(fastify: FastifyInstance): void {
-    addDirectRoute(fastify, webhookPath, this.routeOf(''));
+    addDirectRoute(fastify, webhookPath, this.routeOf(webhookPath, ''));
     for (const fingerprint of this.webhook.fingerprints)
-      addDirectRoute(fastify, `${webhookKeysPath}/${fingerprint}`, this.routeOf(fingerprint));
+      addDirectRoute(
+        fastify,
+        `${webhookKeysPath}/${fingerprint}`,
+        this.routeOf(`${webhookKeysPath}/:fingerprint`, fingerprint),
+      );
   }
 
-  private routeOf(fingerprint: string): DirectRoute {
+  private routeOf(pattern: string, fingerprint: string): DirectRoute {
     return {
+      pattern,
       handle: ({ headers }: IncomingMessage, body: Buffer, requestId: string): Promise<DirectResponse> =>
         this.webhook.receive({ headers, body, pathType: undefined, fingerprint, requestId }),
+      onAnswered: (status: number, startedAtMs: number): void =>
+        this.metrics.note(pattern, status, startedAtMs),
       onFailed: (error: ServiceError, request: LoggedRequest): void => this.log.noteFailure(error, request),
     };
   }

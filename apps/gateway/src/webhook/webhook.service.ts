@@ -127,7 +127,7 @@ export class WebhookService {
       occurredAt: Date.parse(timestamp),
       via: fingerprint,
     });
-    return this.done(await this.ingest.store(event, requestId));
+    return this.done(await this.ingest.store(event, 'webhook', requestId));
   }
 
   private done(result: Result): WebhookResponse {

@@ -1,5 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Counter, FailureLog, LOGGER, Registry, WorkerLoop, type Logger } from '@stream-events/service';
+import {
+  Counter,
+  FailureLog,
+  LOGGER,
+  Registry,
+  startAtZero,
+  WorkerLoop,
+  type Logger,
+} from '@stream-events/service';
 import { Webhook } from 'standardwebhooks';
 import { Agent, request } from 'undici';
 import { AlarmPosts, type ClaimedPost } from './alarm-posts.repository.js';
@@ -50,6 +58,7 @@ export class AlarmPoster {
       labelNames: ['result'],
       registers: [metrics],
     });
+    startAtZero(this.postsTotal, [{ result: 'posted' }, { result: 'failed' }, { result: 'given_up' }]);
   }
 
   start(): void {

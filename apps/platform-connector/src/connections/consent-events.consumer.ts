@@ -7,7 +7,7 @@ import {
   type DeliveredMessage,
   type Outcome,
 } from '@stream-events/messaging';
-import { LOGGER, type Logger } from '@stream-events/service';
+import { LOGGER, Registry, type Logger } from '@stream-events/service';
 import { ConnectionConsequences } from './connection-consequences.service.js';
 import { readConsentEvent } from './consent-event.external.js';
 
@@ -29,11 +29,16 @@ export class ConsentEventsConsumer {
     @Inject(EVENTS_CONNECTION) connection: NatsConnection,
     private readonly consequences: ConnectionConsequences,
     @Inject(LOGGER) logger: Logger,
+    metrics: Registry,
   ) {
     const handling = { maxInFlight: 1, handle: (message: DeliveredMessage) => this.onMessage(message) };
     this.consumers = types.map(
       (type) =>
-        new DurableConsumer(connection, { ...platformEvents(type), handling, maxRetryDelayMs }, logger),
+        new DurableConsumer(
+          connection,
+          { ...platformEvents(type), handling, maxRetryDelayMs, metrics },
+          logger,
+        ),
     );
   }
 

@@ -44,6 +44,11 @@ export class CallSlots {
     });
   }
 
+  /** How many calls of a priority wait for a slot. */
+  countWaiting(priority: LookUpPriority): number {
+    return this.waiting[priority].length;
+  }
+
   private hasRoom(priority: LookUpPriority): boolean {
     const { total, background } = this.options;
     if (this.inUse.interactive + this.inUse.background >= total) return false;

@@ -74,6 +74,7 @@ export class PlatformClient implements PlatformCaller {
     @Inject(PLATFORM_SETTINGS) private readonly settings: PlatformSettings,
   ) {
     this.ownTokens = tokens;
+    this.health.measureQueue((priority) => this.slots.countWaiting(priority));
   }
 
   /** Makes calls that name no token with this one: an application without a secret has none of its own. */

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { PlatformStatusReply } from '@stream-events/contracts';
+import type { LookUpPriority, PlatformStatusReply } from '@stream-events/contracts';
 import { PlatformUnavailableError, type PlatformEndpoint } from '@stream-events/platforms';
 import {
   CircuitBreaker,
@@ -32,7 +32,7 @@ export class PlatformHealth {
   constructor(
     @Inject(LOGGER) private readonly logger: Logger,
     private readonly errors: PlatformErrors,
-    metrics: Registry,
+    private readonly metrics: Registry,
   ) {
     this.failures = new FailureLog(logger);
     this.callsTotal = new Counter({
@@ -55,6 +55,20 @@ export class PlatformHealth {
       registers: [metrics],
       collect() {
         this.set(circuit.isClosed ? 0 : 1);
+      },
+    });
+  }
+
+  /** Measures how many calls wait because too many run already. */
+  measureQueue(countWaiting: (priority: LookUpPriority) => number): void {
+    new Gauge({
+      name: 'platform_connector_calls_waiting',
+      help: 'Calls to the platform that wait for a free slot of this process, by priority',
+      labelNames: ['priority'],
+      registers: [this.metrics],
+      collect() {
+        for (const priority of ['interactive', 'background'] as const)
+          this.set({ priority }, countWaiting(priority));
       },
     });
   }

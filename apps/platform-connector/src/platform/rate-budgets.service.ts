@@ -37,6 +37,11 @@ export class RateBudgets {
   ) {
     this.clientId = settings.credentials?.clientId ?? '';
     const read = (): Promise<Bucket | null> => this.read();
+    const capacity = new Gauge({
+      name: 'platform_connector_budget_capacity_calls',
+      help: 'Calls per minute that the platform’s rate limit allows; every instance reports the same value',
+      registers: [metrics],
+    });
     new Gauge({
       name: 'platform_connector_budget_calls',
       help: 'Calls left of the platform’s rate limit; every instance reports the same value',
@@ -45,6 +50,7 @@ export class RateBudgets {
         // Reports NaN while the database is unavailable.
         const bucket = await read().catch(() => null);
         this.set(bucket?.remaining ?? Number.NaN);
+        capacity.set(bucket?.callsPerMinute ?? Number.NaN);
       },
     });
   }

@@ -8,7 +8,7 @@ import {
   type DeliveredMessage,
   type Outcome,
 } from '@stream-events/messaging';
-import { LOGGER, type Logger } from '@stream-events/service';
+import { LOGGER, Registry, type Logger } from '@stream-events/service';
 import { ConnectionConsequences } from '../connections/connection-consequences.service.js';
 import { ReconciliationSchedule } from '../subscriptions/reconciliation-schedule.repository.js';
 import { authorizationRevoked, type OwnSubscription } from '../subscriptions/own-subscription.js';
@@ -41,12 +41,18 @@ export class RevocationsConsumer {
     private readonly consequences: ConnectionConsequences,
     private readonly metrics: SubscriptionMetrics,
     @Inject(LOGGER) private readonly logger: Logger,
+    registry: Registry,
   ) {
     // One message at a time, in the order of the stream.
     const handling = { maxInFlight: 1, handle: (message: DeliveredMessage) => this.onRevocation(message) };
     this.consumer = new DurableConsumer(
       connection,
-      { ...platformEvents('subscription-revocation'), handling, maxRetryDelayMs },
+      {
+        ...platformEvents('subscription-revocation'),
+        handling,
+        maxRetryDelayMs,
+        metrics: registry,
+      },
       logger,
     );
   }

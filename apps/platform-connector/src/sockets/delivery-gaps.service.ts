@@ -1,5 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Counter, FailureLog, LOGGER, Registry, WorkerLoop, type Logger } from '@stream-events/service';
+import { socketTransports } from '@stream-events/contracts';
+import {
+  Counter,
+  FailureLog,
+  LOGGER,
+  Registry,
+  startAtZero,
+  WorkerLoop,
+  type Logger,
+} from '@stream-events/service';
 import { v7 } from 'uuid';
 import {
   DeliveryGapsRepository,
@@ -55,6 +64,8 @@ export class DeliveryGaps {
       labelNames: ['transport'],
       registers: [metrics],
     });
+    const transports = socketTransports.map((transport) => ({ transport }));
+    for (const counter of [this.gapsTotal, this.lostTotal]) startAtZero(counter, transports);
   }
 
   start(): void {

@@ -99,7 +99,7 @@ describe(SocketIngest.name, () => {
         ]),
         IngestModule.register(
           { urls: [url], name: 'platform-connector-ingest' },
-          { service: 'platform_connector', hasFallback: true, circuitRestMs: 50 },
+          { app: 'platform-connector', hasFallback: true, circuitRestMs: 50 },
         ),
         SocketsModule,
       ],

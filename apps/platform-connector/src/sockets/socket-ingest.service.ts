@@ -190,10 +190,13 @@ export class SocketIngest {
     this.pump();
   }
 
-  private async store({ event }: OpenMessage): Promise<PlatformIngestOutcome | 'unavailable' | 'lost'> {
+  private async store({
+    event,
+    source,
+  }: OpenMessage): Promise<PlatformIngestOutcome | 'unavailable' | 'lost'> {
     for (let errors = 1; ; errors += 1) {
       try {
-        return await this.ingest.store(event);
+        return await this.ingest.store(event, source.transport);
       } catch (error) {
         if (error instanceof ServiceError && error.code === 'unavailable') {
           this.failures.warn('neither the event store nor INGEST takes messages, keeping them in memory', {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Counter, Gauge, Registry } from '@stream-events/service';
+import { Counter, Gauge, Registry, startAtZero } from '@stream-events/service';
 import {
   authorizationRevoked,
   enabled,
@@ -52,6 +52,7 @@ export class SubscriptionMetrics {
       labelNames: ['action', 'result'],
       registers: [metrics],
     });
+    startAtZero(this.actionsTotal, [{ action: 'revocation', result: 'done' }]);
     new Gauge({
       name: 'platform_subscriptions',
       help: 'Subscriptions by status; every instance reports the same values',

@@ -38,11 +38,7 @@ const stopLimitMs = 5_000;
 @Injectable()
 export class Poller {
   private readonly loops: WorkerLoop[];
-  private readonly batchesTotal: Counter;
-  private readonly claimedTotal: Counter;
-  private readonly missesTotal: Counter;
-  private readonly changesTotal: Counter;
-  private readonly passesTotal: Counter;
+  private readonly counts: ReturnType<typeof countPolls>;
   private isInPass = false;
 
   constructor(
@@ -52,18 +48,7 @@ export class Poller {
     @Inject(LOGGER) logger: Logger,
     metrics: Registry,
   ) {
-    const count = (name: string, help: string, labelNames: string[] = []): Counter =>
-      new Counter({ name: `streamer_monitor_${name}_total`, help, labelNames, registers: [metrics] });
-    this.batchesTotal = count('poll_batches', 'Look-ups of up to 100 streamers on the platform, by outcome', [
-      'outcome',
-    ]);
-    this.claimedTotal = count('polls_claimed', 'Streamers claimed for polling');
-    this.missesTotal = count('polls_absent', 'Polls that did not find the streamer live');
-    this.changesTotal = count('polls_changed', 'Polls that changed something and were recorded one by one');
-    this.passesTotal = count(
-      'polling_passes',
-      'Polling passes of this instance: times that it polled until no streamer was due',
-    );
+    this.counts = countPolls(metrics);
     measureStreamers(claims, metrics);
     const failureLog = new FailureLog(logger);
     const onFailure = (err: unknown): void =>
@@ -90,17 +75,17 @@ export class Poller {
     const claim = await this.claims.claimPolls();
     const count = claim.streamers.length;
     if (count === 0) {
-      if (this.isInPass) this.passesTotal.inc();
+      if (this.isInPass) this.counts.passesTotal.inc();
       this.isInPass = false;
       return 0;
     }
     this.isInPass = true;
-    this.claimedTotal.inc(count);
+    this.counts.claimedTotal.inc(count);
     try {
       await this.poll(claim);
-      this.batchesTotal.inc({ outcome: 'done' });
+      this.counts.batchesTotal.inc({ outcome: 'done' });
     } catch (error) {
-      this.batchesTotal.inc({ outcome: 'failed' });
+      this.counts.batchesTotal.inc({ outcome: 'failed' });
       throw error;
     }
     return count;
@@ -108,8 +93,8 @@ export class Poller {
 
   private async poll(claim: Claim): Promise<void> {
     const reply = await this.lookUp(claim);
-    this.missesTotal.inc(Math.max(0, claim.streamers.length - reply.streams.length));
-    this.changesTotal.inc(await this.recorder.record(claim, reply));
+    this.counts.missesTotal.inc(Math.max(0, claim.streamers.length - reply.streams.length));
+    this.counts.changesTotal.inc(await this.recorder.record(claim, reply));
   }
 
   private async lookUp(claim: Claim) {
@@ -122,6 +107,38 @@ export class Poller {
       throw error;
     }
   }
+}
+
+function countPolls(metrics: Registry) {
+  const registers = [metrics];
+  return {
+    batchesTotal: new Counter({
+      name: 'streamer_monitor_poll_batches_total',
+      help: 'Look-ups of up to 100 streamers on the platform, by outcome',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    claimedTotal: new Counter({
+      name: 'streamer_monitor_polls_claimed_total',
+      help: 'Streamers claimed for polling',
+      registers,
+    }),
+    missesTotal: new Counter({
+      name: 'streamer_monitor_polls_absent_total',
+      help: 'Polls that did not find the streamer live',
+      registers,
+    }),
+    changesTotal: new Counter({
+      name: 'streamer_monitor_polls_changed_total',
+      help: 'Polls that changed something and were recorded one by one',
+      registers,
+    }),
+    passesTotal: new Counter({
+      name: 'streamer_monitor_polling_passes_total',
+      help: 'Polling passes of this instance: times that it polled until no streamer was due',
+      registers,
+    }),
+  };
 }
 
 /** Measures how late polling is and how many streams are running. Reports NaN while the database is unavailable. */

@@ -63,7 +63,7 @@ export class StreamEventsConsumer {
       };
       return new DurableConsumer(
         connection,
-        { ...platformEvents(eventType), handling, maxRetryDelayMs },
+        { ...platformEvents(eventType), handling, maxRetryDelayMs, metrics },
         logger,
       );
     });

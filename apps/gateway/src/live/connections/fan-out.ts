@@ -86,8 +86,14 @@ export class FanOut {
   private readonly dirty = new Set<Audience>();
   private readonly deliveries: TracedDelivery[] = [];
   private flushing: NodeJS.Immediate | undefined;
+  /** When the first of the pending events was received. */
+  private pendingSince: number | undefined;
 
-  constructor(private readonly onDelivered: (count: number) => void) {}
+  /** @param onFlushed gets the time when the oldest event of a flush was received, in milliseconds since 1970 */
+  constructor(
+    private readonly onDelivered: (count: number) => void,
+    private readonly onFlushed: (receivedAt: number) => void = () => undefined,
+  ) {}
 
   /** Takes an event, and sends it together with all other events of this event-loop turn. */
   publish(event: LiveEvent): void {
@@ -95,6 +101,7 @@ export class FanOut {
     const hasOthers = this.byChannel.size > (this.byChannel.has(null) ? 1 : 0);
     if (hasOthers) this.offer(event, this.audiencesOf(channelsOf(event)));
     if (event.delivery) this.deliveries.push(event.delivery);
+    if (this.dirty.size > 0) this.pendingSince ??= event.receivedAt;
     if (this.dirty.size > 0 || event.delivery) this.flushing ??= setImmediate(() => this.flush());
   }
 
@@ -107,6 +114,8 @@ export class FanOut {
     this.dirty.clear();
     for (const delivery of this.deliveries.splice(0)) delivery.end();
     this.onDelivered(delivered);
+    if (this.pendingSince !== undefined) this.onFlushed(this.pendingSince);
+    this.pendingSince = undefined;
   }
 
   /** Adds a member. It receives every event published from now on, and none that is already pending. */

@@ -1,12 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { LiveControl, LiveReport, LiveTarget } from '@stream-events/contracts';
-import { Counter, Gauge, Registry } from '@stream-events/service';
+import { Registry } from '@stream-events/service';
 import type { Caller } from '../../access/caller.js';
 import type { EndedToken } from '../../access/token-lookup.service.js';
 import { WorkBudgets } from '../../access/work-budgets.service.js';
 import { EventFeed, type Interruption } from '../stream/event-feed.service.js';
 import { EventHistory } from '../stream/event-history.service.js';
 import { FanOut } from './fan-out.js';
+import { ConnectionMetrics } from './connection-metrics.js';
 import { ConnectionReports, type ReportedClient } from './connection-reports.js';
 import { LiveConnection, type Closing, type LiveRequest } from './live-connection.js';
 import type { LiveEvent } from '../stream/live-event.js';
@@ -33,46 +34,23 @@ export class LiveConnections {
   private readonly connections = new Map<LiveConnection, Caller>();
   private readonly reports = new ConnectionReports();
   private readonly fanOut: FanOut;
-  private readonly replayedTotal: Counter<'result'>;
-  private readonly closedTotal: Counter<'reason'>;
+  private readonly metrics: ConnectionMetrics;
   private readonly keepAliveTimer: NodeJS.Timeout;
   private readonly excessTimer: NodeJS.Timeout;
 
   constructor(
     private readonly feed: EventFeed,
     private readonly history: EventHistory,
-    metrics: Registry,
+    registry: Registry,
     private readonly places: ConnectionPlaces,
     private readonly catchUps: CatchUps,
     @Inject(WorkBudgets) private readonly budgets: Pick<WorkBudgets, 'begin'>,
   ) {
-    const deliveredTotal = new Counter({
-      name: 'live_events_delivered_total',
-      help: 'Events that were sent live, counted once per client',
-      registers: [metrics],
-    });
-    this.replayedTotal = new Counter({
-      name: 'live_replays_total',
-      help: 'Replayed events, counted once per client: sent, or dropped because the client was too slow',
-      labelNames: ['result'],
-      registers: [metrics],
-    });
-    this.closedTotal = new Counter({
-      name: 'live_connections_closed_total',
-      help: 'Live connections that ended, by reason; left: closed by the client',
-      labelNames: ['reason'],
-      registers: [metrics],
-    });
-    const { connections } = this;
-    new Gauge({
-      name: 'live_connections',
-      help: 'Open live connections',
-      registers: [metrics],
-      collect() {
-        this.set(connections.size);
-      },
-    });
-    this.fanOut = new FanOut((count) => deliveredTotal.inc(count));
+    this.metrics = new ConnectionMetrics(this.connections, registry);
+    this.fanOut = new FanOut(
+      (count) => this.metrics.noteDelivered(count),
+      (receivedAt) => this.metrics.noteFlushed(receivedAt),
+    );
     feed.listen({
       onEvent: (event) => this.fanOut.publish(event),
       onInterrupted: (interruption) => this.interrupt(interruption),
@@ -179,7 +157,7 @@ export class LiveConnections {
 
   private replayTo(connection: LiveConnection, event: LiveEvent): void {
     const result = connection.replay(event);
-    if (result !== 'filtered out') this.replayedTotal.inc({ result });
+    if (result !== 'filtered out') this.metrics.noteReplayed(result);
   }
 
   private interrupt(interruption: Interruption): void {
@@ -213,6 +191,6 @@ export class LiveConnections {
     if (!caller || !this.connections.delete(connection)) return;
     this.reports.close(connection, closing);
     this.places.release(caller.id);
-    this.closedTotal.inc({ reason: closing.reason });
+    this.metrics.noteClosed(closing.reason);
   }
 }

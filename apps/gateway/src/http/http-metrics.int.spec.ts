@@ -1,0 +1,67 @@
+import type { AddressInfo } from 'node:net';
+import { Registry } from '@stream-events/service';
+import { eventually } from '@stream-events/testing';
+import { HttpMetrics } from './http-metrics.js';
+import { createHttpServer } from './http-server.js';
+
+async function startServer() {
+  const metrics = new Registry();
+  const fastify = createHttpServer(false).getInstance();
+  new HttpMetrics(metrics).watch(fastify);
+  fastify.get('/things/:thing_id', () => 'a thing');
+  fastify.get('/fails', () => Promise.reject(new Error('no')));
+  fastify.get('/stream', { config: { staysOpen: true } }, () => 'the end');
+  await fastify.listen({ port: 0, host: '127.0.0.1' });
+  const { port } = fastify.server.address() as AddressInfo; // Safe cast: the server listens on a port.
+  return {
+    get: async (path: string, method = 'GET') => {
+      await (await fetch(`http://127.0.0.1:${port}${path}`, { method })).text();
+    },
+    read: () => metrics.metrics(),
+    close: () => fastify.close(),
+  };
+}
+
+describe(HttpMetrics.name, () => {
+  it('counts requests and measures their duration by the pattern of their path', async () => {
+    const { get, read, close } = await startServer();
+
+    await get('/things/1');
+    await get('/things/2?secret=3');
+    await get('/fails');
+
+    await eventually(async () =>
+      expect(await read()).toContain('http_requests_total{method="GET",route="/fails",status="500"} 1'),
+    );
+    const text = await read();
+    expect(text).toContain('http_requests_total{method="GET",route="/things/:thing_id",status="200"} 2');
+    expect(text).toContain('http_request_duration_seconds_count{method="GET",route="/things/:thing_id"} 2');
+    expect(text).toContain('http_request_duration_seconds_bucket{le="+Inf",method="GET",route="/fails"} 1');
+    await close();
+  });
+
+  it('takes no label value from a client', async () => {
+    const { get, read, close } = await startServer();
+
+    await get('/marker-1');
+    await get('/things/marker-2?marker-3', 'PROPFIND');
+
+    await eventually(async () =>
+      expect(await read()).toContain('http_requests_total{method="none",route="none",status="404"} 2'),
+    );
+    expect(await read()).not.toMatch(/marker|PROPFIND/);
+    await close();
+  });
+
+  it('counts a response that stays open, and leaves its duration out', async () => {
+    const { get, read, close } = await startServer();
+
+    await get('/stream');
+
+    await eventually(async () =>
+      expect(await read()).toContain('http_requests_total{method="GET",route="/stream",status="200"} 1'),
+    );
+    expect(await read()).not.toContain('http_request_duration_seconds_count{method="GET",route="/stream"}');
+    await close();
+  });
+});

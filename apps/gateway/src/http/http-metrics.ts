@@ -1,0 +1,47 @@
+import { Injectable } from '@nestjs/common';
+import { Counter, durationBuckets, Histogram, Registry } from '@stream-events/service';
+import type { FastifyInstance } from 'fastify';
+
+/**
+ * Counts HTTP requests. A route is the pattern of a path, such as `/api/v1/users/:user_id`, so a client cannot add label values.
+ * Requests without a route have the route and the method `none`.
+ */
+@Injectable()
+export class HttpMetrics {
+  private readonly requestsTotal: Counter<'method' | 'route' | 'status'>;
+  private readonly seconds: Histogram<'method' | 'route'>;
+
+  constructor(metrics: Registry) {
+    this.requestsTotal = new Counter({
+      name: 'http_requests_total',
+      help: 'HTTP requests of the public API, by method, route, and status of the response',
+      labelNames: ['method', 'route', 'status'],
+      registers: [metrics],
+    });
+    this.seconds = new Histogram({
+      name: 'http_request_duration_seconds',
+      help: 'Time from the headers of a request to the end of its response; without routes whose responses stay open',
+      labelNames: ['method', 'route'],
+      buckets: durationBuckets,
+      registers: [metrics],
+    });
+  }
+
+  /** Counts every request that Fastify serves, also those that clients cut. */
+  watch(fastify: FastifyInstance): void {
+    fastify.addHook('onResponse', (request, reply, done) => {
+      const { url: route, config } = request.routeOptions;
+      const isKnown = route !== undefined && route !== '*';
+      const method = isKnown ? request.method : 'none';
+      this.requestsTotal.inc({ method, route: isKnown ? route : 'none', status: reply.statusCode });
+      if (isKnown && !config.staysOpen) this.seconds.observe({ method, route }, reply.elapsedTime / 1_000);
+      done();
+    });
+  }
+
+  /** Counts a request that a direct route served: see `serveDirectRoutes`. */
+  note(route: string, status: number, startedAtMs: number): void {
+    this.requestsTotal.inc({ method: 'POST', route, status });
+    this.seconds.observe({ method: 'POST', route }, (performance.now() - startedAtMs) / 1_000);
+  }
+}

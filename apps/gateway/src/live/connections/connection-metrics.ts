@@ -1,0 +1,88 @@
+import { Counter, Gauge, Histogram, lagBuckets, type Registry } from '@stream-events/service';
+import type { Closing, LiveConnection } from './live-connection.js';
+
+/** Measures the live connections of this process. */
+export class ConnectionMetrics {
+  private readonly deliveredTotal: Counter;
+  private readonly replayedTotal: Counter<'result'>;
+  private readonly closedTotal: Counter<'reason'>;
+  private readonly lag: Histogram;
+
+  constructor(connections: ReadonlyMap<Pick<LiveConnection, 'progress'>, unknown>, registry: Registry) {
+    const registers = [registry];
+    this.deliveredTotal = new Counter({
+      name: 'live_events_delivered_total',
+      help: 'Events that were sent live, counted once per client',
+      registers,
+    });
+    this.replayedTotal = new Counter({
+      name: 'live_replays_total',
+      help: 'Replayed events, counted once per client: sent, or dropped because the client was too slow',
+      labelNames: ['result'],
+      registers,
+    });
+    this.closedTotal = new Counter({
+      name: 'live_connections_closed_total',
+      help: 'Live connections that ended, by reason; left: closed by the client',
+      labelNames: ['reason'],
+      registers,
+    });
+    this.lag = new Histogram({
+      name: 'live_delivery_lag_seconds',
+      help: 'Time from the receipt of the oldest event of an event-loop turn until it was written to the sockets of live clients',
+      buckets: lagBuckets,
+      registers,
+    });
+    measureConnections(connections, registry);
+  }
+
+  noteDelivered(count: number): void {
+    this.deliveredTotal.inc(count);
+  }
+
+  noteReplayed(result: 'sent' | 'dropped'): void {
+    this.replayedTotal.inc({ result });
+  }
+
+  noteClosed(reason: Closing['reason']): void {
+    this.closedTotal.inc({ reason });
+  }
+
+  /** @param receivedAt when the oldest event was received, in milliseconds since 1970 */
+  noteFlushed(receivedAt: number): void {
+    // Clocks of machines differ.
+    this.lag.observe(Math.max(0, Date.now() - receivedAt) / 1_000);
+  }
+}
+
+function measureConnections(
+  connections: ReadonlyMap<Pick<LiveConnection, 'progress'>, unknown>,
+  registry: Registry,
+): void {
+  const registers = [registry];
+  const lagEvents = new Gauge({
+    name: 'live_slowest_connection_lag_events',
+    help: 'Events that the live connection furthest behind has not been sent yet',
+    registers,
+  });
+  const unreadBytes = new Gauge({
+    name: 'live_slowest_connection_unread_bytes',
+    help: 'Data that waits for the live client that reads most slowly; a connection is closed when 1 MiB waits and the client reads nothing',
+    registers,
+  });
+  new Gauge({
+    name: 'live_connections',
+    help: 'Open live connections',
+    registers,
+    collect() {
+      let [mostEvents, mostBytes] = [0, 0];
+      for (const { progress } of connections.keys()) {
+        mostEvents = Math.max(mostEvents, progress.lagEvents ?? 0);
+        mostBytes = Math.max(mostBytes, progress.unreadBytes);
+      }
+      lagEvents.set(mostEvents);
+      unreadBytes.set(mostBytes);
+      this.set(connections.size);
+    },
+  });
+}

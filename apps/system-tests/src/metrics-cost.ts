@@ -1,0 +1,77 @@
+import { parseArgs } from 'node:util';
+import { StoreMetrics } from '@stream-events/events/benchmark';
+import { HttpMetrics } from '@stream-events/gateway/benchmark';
+import { generateEventId, IngestMetrics } from '@stream-events/ingest';
+import { HandledRequests, SentRequests } from '@stream-events/messaging';
+import { Registry } from '@stream-events/service';
+import type { StoreOutcome } from '@stream-events/contracts';
+
+// npm run bench:metrics: measures the CPU time of all metric calls on the way of an event from the webhook to the EVENTS stream, and
+// prints it per event. It runs the calls of the services in a loop, without the services. --event-us: the CPU time of a whole event in
+// microseconds, by default that of docs/benchmarks.md.
+
+const { values: flags } = parseArgs({ options: { 'event-us': { type: 'string', default: '313' } } });
+const wholeEvent = Number(flags['event-us']);
+const rounds = 11;
+const eventsPerRound = 200_000;
+
+const route = '/api/v1/platform-events/webhook';
+const registry = new Registry();
+const http = new HttpMetrics(registry);
+const ingest = new IngestMetrics(registry, { app: 'gateway' });
+const store = new StoreMetrics(registry);
+// A busy system has more series than this benchmark alone would.
+const subjects = Array.from({ length: 60 }, (_, index) => `request.events.subject-${index}`);
+const nothing = new Map<string, number>();
+const handled = new HandledRequests(registry, 'events', () => nothing);
+const sent = new SentRequests(registry, 'gateway', () => nothing);
+for (const subject of subjects) {
+  handled.note(subject, 'ok', performance.now());
+  sent.note(subject, 'ok');
+  http.note(`/${subject}`, 200, performance.now());
+}
+
+/** The metric calls of one batch: each event at the gateway, then the batch at both services. */
+function countBatch(events: readonly { id: string }[], outcomes: readonly StoreOutcome[]): void {
+  const startedAt = performance.now();
+  for (const _ of events) {
+    ingest.noteEvent('webhook', 'stored');
+    http.note(route, 204, startedAt);
+  }
+  ingest.noteBatch(events.length, startedAt);
+  sent.note('request.events.subject-7', 'ok');
+  handled.note('request.events.subject-7', 'ok', startedAt);
+  store.noteBatch(events, outcomes, startedAt);
+  // The relay observes the lag of a batch, and live delivery that of a turn of the event loop. Storing costs more than both.
+  store.noteBatch(events, outcomes, startedAt);
+}
+
+/** CPU time per event in microseconds: the median of the rounds. */
+function measure(batchSize: number): number {
+  const events = Array.from({ length: batchSize }, () => ({ id: generateEventId() }));
+  const outcomes = events.map(({ id }): StoreOutcome => ({ id, outcome: 'stored' }));
+  const batches = Math.ceil(eventsPerRound / batchSize);
+  const times = Array.from({ length: rounds }, () => {
+    const before = process.cpuUsage();
+    for (let batch = 0; batch < batches; batch += 1) countBatch(events, outcomes);
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / (batches * batchSize);
+  });
+  return times.sort((one, other) => one - other)[rounds >> 1] ?? Number.NaN;
+}
+
+measure(32); // warms up
+process.stdout.write(
+  '| events per batch | CPU of metrics per event | of a whole event |\n| --- | --- | --- |\n',
+);
+for (const size of [1, 8, 32, 256]) {
+  const microseconds = measure(size);
+  const share = ((100 * microseconds) / wholeEvent).toFixed(1);
+  process.stdout.write(`| ${size} | ${microseconds.toFixed(2)} µs | ${share} % of ${wholeEvent} µs |\n`);
+}
+const before = process.cpuUsage();
+await registry.metrics();
+const { user, system } = process.cpuUsage(before);
+process.stdout.write(
+  `\nA scrape of these metrics takes ${((user + system) / 1_000).toFixed(1)} ms of CPU.\n`,
+);

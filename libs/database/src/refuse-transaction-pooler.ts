@@ -1,0 +1,52 @@
+import pg from 'pg';
+import { connectionOptions, type SessionOptions } from './session-settings.js';
+
+// A pooler hands the session that was released last to the next client, so the first round nearly always finds it.
+const rounds = 5;
+
+const advice =
+  'A service needs sessions of its own, for its search path, prepared statements, and locks. ' +
+  'Set pool_mode = session in the pooler, or connect to PostgreSQL directly.';
+
+/**
+ * Refuses a pooler in front of PostgreSQL that gives a session to another client after each transaction or statement. Two connections
+ * then run in the same session by turns, or one connection changes its session.
+ *
+ * @throws Error that says what to change
+ */
+export async function refuseTransactionPooler(options: SessionOptions): Promise<void> {
+  const clients = [1, 2].map(
+    () =>
+      new pg.Client({
+        connectionString: options.url,
+        application_name: options.applicationName,
+        connectionTimeoutMillis: 3_000,
+        ...connectionOptions(options),
+      }),
+  );
+  try {
+    const sessions: number[][] = [];
+    for (const client of clients) {
+      // Without a listener, an error between two queries would end the process. The next query fails in any case.
+      client.on('error', () => undefined);
+      await client.connect();
+    }
+    for (let round = 1; round <= rounds; round += 1)
+      // One after the other, so that a session that was released can go to the next client.
+      for (const [index, client] of clients.entries())
+        (sessions[index] ??= []).push(await readSession(client));
+    const distinct = sessions.map((pids) => new Set(pids).size);
+    const isShared = sessions[0]?.some((pid) => sessions[1]?.includes(pid)) ?? false;
+    if (isShared || distinct.some((count) => count > 1))
+      throw new Error(
+        `cannot use PostgreSQL as ${options.applicationName}: the address leads to a pooler that shares sessions between clients, by transaction or by statement. ${advice}`,
+      );
+  } finally {
+    await Promise.allSettled(clients.map((client) => client.end()));
+  }
+}
+
+async function readSession(client: pg.Client): Promise<number> {
+  const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+  return rows[0]?.pid ?? 0;
+}

@@ -1,0 +1,48 @@
+import type pg from 'pg';
+
+/** How a session connects to the schema of its service. */
+export interface SessionOptions {
+  url: string;
+  /** The schema that this service owns. The service never reads another schema. */
+  schema: string;
+  /** Shown in pg_stat_activity. */
+  applicationName: string;
+  /** How long one query may take, in milliseconds; 10 s unless given. */
+  statementTimeoutMs?: number;
+  /** Settings of each session, such as `{ jit: 'off' }`. */
+  settings?: Readonly<Record<string, string>>;
+}
+
+// Clients give up before a query takes this long.
+const defaultStatementTimeoutMs = 10_000;
+
+/** The options of pg for a connection. */
+export function connectionOptions({ statementTimeoutMs = defaultStatementTimeoutMs }: SessionOptions) {
+  return {
+    // When the network fails without closing the connection, no reply ever arrives: the client needs its own time limit.
+    query_timeout: statementTimeoutMs + 2_000,
+    keepAlive: true,
+  };
+}
+
+/**
+ * Applies the settings of a service to a new session. They are not part of the startup message, because poolers reject or drop unknown
+ * parameters there.
+ */
+export async function applySettings(
+  client: Pick<pg.ClientBase, 'query'>,
+  { schema, statementTimeoutMs = defaultStatementTimeoutMs, settings = {} }: SessionOptions,
+): Promise<void> {
+  const all = {
+    // Table names in raw SQL refer to the service's own schema first.
+    search_path: schema,
+    timezone: 'UTC',
+    statement_timeout: String(statementTimeoutMs),
+    idle_in_transaction_session_timeout: String(statementTimeoutMs),
+    ...settings,
+  };
+  await client.query(
+    'SELECT set_config(name, value, false) FROM unnest($1::text[], $2::text[]) AS settings (name, value)',
+    [Object.keys(all), Object.values(all)],
+  );
+}

@@ -1,0 +1,67 @@
+// Checks the names in the documentation: every environment variable and metric that a page names must exist in the code. The tables of
+// docs/operations.md and docs/metrics.md come from the code, so they are complete. The alerts are checked by e2e/monitoring.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { loadVariables } from './generate.mjs';
+import { listMetrics } from './metrics.mjs';
+import { root } from './prepare.mjs';
+
+const metricPrefix =
+  /^(gateway|live|streamer_monitor|platform_connector|nats_handled|nats_sent|stream_consumer|database_pool|http_request)_/;
+const metricSuffix = /_(total|seconds|bytes|ratio)$/;
+
+/** Returns what is wrong with the names in the documentation, as `<page>: <name>`. */
+export async function findUnknownNames(pages = readPages()) {
+  const isVariable = await knowVariables();
+  const isMetric = await knowMetrics();
+  return [...pages].flatMap(([page, text]) => {
+    const names = [...text.matchAll(/`([A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+)(?:[={][^`]*)?`/g)].map(
+      ([, name]) => name,
+    );
+    const unknown = names.filter((name) =>
+      /^[A-Z0-9_]+$/.test(name) ? !isVariable(name) : /^[a-z0-9_]+$/.test(name) && !isMetric(name),
+    );
+    return [...new Set(unknown)].map((name) => `${page}: ${name}`);
+  });
+}
+
+/** The pages by their paths. */
+function readPages() {
+  const folders = ['', 'docs/', 'docs/decisions/', 'deploy/helm/'].filter((folder) =>
+    existsSync(root + folder),
+  );
+  const paths = folders.flatMap((folder) =>
+    readdirSync(root + folder)
+      // The change log names what no longer exists.
+      .filter((file) => file.endsWith('.md') && file !== 'CHANGELOG.md')
+      .map((file) => folder + file),
+  );
+  return new Map(paths.map((path) => [path, readFileSync(root + path, 'utf8')]));
+}
+
+/** Variables of the services, and those of docker-compose.yml and the scripts in deploy. */
+async function knowVariables() {
+  const known = new Set();
+  for (const variables of Object.values(await loadVariables()))
+    for (const [name, { isSecret }] of Object.entries(variables)) {
+      known.add(name);
+      if (isSecret) known.add(`${name}_FILE`);
+    }
+  const scripts = readdirSync(`${root}deploy`, { recursive: true }).filter((path) =>
+    /\.(sh|ya?ml|conf)$/.test(path),
+  );
+  for (const path of ['docker-compose.yml', ...scripts.map((script) => `deploy/${script}`)])
+    for (const [, name] of readFileSync(root + path, 'utf8').matchAll(/\b([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b/g))
+      known.add(name);
+  return (name) => known.has(name);
+}
+
+/** Whether a name is a metric, or does not look like one. Fields of the API can look like metrics. */
+async function knowMetrics() {
+  const metrics = new Set((await listMetrics()).map(({ name }) => name));
+  const fields = readFileSync(`${root}docs/openapi.json`, 'utf8');
+  return (name) =>
+    metrics.has(name) ||
+    metrics.has(name.replace(/_(bucket|sum|count)$/, '')) ||
+    !(metricPrefix.test(name) || metricSuffix.test(name)) ||
+    new RegExp(`["\`]${name}["\`]`).test(fields);
+}
