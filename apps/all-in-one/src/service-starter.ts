@@ -5,6 +5,7 @@ import {
   loadConfig,
   measureHealth,
   Registry,
+  startTracing,
   type RunningService,
   type ServiceDefinition,
   type Variables,
@@ -27,11 +28,15 @@ export class ServiceStarter {
     definition: ServiceDefinition<V, R>,
     environment: NodeJS.ProcessEnv,
   ): Promise<R> {
+    const config = loadConfig(definition.variables, environment);
+    const tracing = await startTracing(definition, environment);
+    if (tracing) this.onStop(() => tracing.close());
     const service = await definition.start({
-      config: loadConfig(definition.variables, environment),
-      logger: createLogger(definition.name, this.logLevel),
+      config,
+      logger: createLogger(definition.name, this.logLevel, tracing),
       health: this.health,
       metrics: this.metrics,
+      tracing,
     });
     this.onStop(() => service.close());
     return service;

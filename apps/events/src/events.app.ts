@@ -26,6 +26,7 @@ import {
   KeyRotation,
   MaintenanceSessions,
   measurePool,
+  migrateDatabase,
   toUnavailable,
 } from '@stream-events/database';
 import {
@@ -115,13 +116,17 @@ const measures: MeasureSources = {
 };
 
 /** The events service: stores batches of events, lists them, and publishes them to the EVENTS stream. */
-export const events = defineService({ name: 'events', variables, start });
+export const events = defineService({
+  name: 'events',
+  variables,
+  migrate: ({ DATABASE_URL: url }) => migrateDatabase(databaseAt(url)),
+  start,
+});
 
 async function start(shell: Shell<EventsConfig>) {
   const { config, logger, health } = shell;
-  const nats = { urls: config.NATS_URL, name: 'events' };
-  const database = { url: config.DATABASE_URL, schema: schema.name, applicationName: 'events' };
-  const { entities, migrations } = schema;
+  const nats = { urls: config.NATS_URL, name: 'events', tracing: shell.tracing };
+  const { entities, migrations, ...database } = databaseAt(config.DATABASE_URL);
   const dataSource = await connectDatabase({ ...database, entities, migrations, poolSize: 10 });
   // Batches are written through a pool of their own, so that no list keeps a write waiting.
   const writePool = createPool({ ...database, poolSize: writeConnections });
@@ -246,6 +251,11 @@ async function start(shell: Shell<EventsConfig>) {
   };
 }
 
+function databaseAt(url: string) {
+  const { name, entities, migrations } = schema;
+  return { url, schema: name, applicationName: 'events', entities, migrations };
+}
+
 /** The values that are encrypted with `SECRET_KEY`. */
 function encrypted(dataSource: DataSource, secretKeys: readonly string[]) {
   return {
@@ -262,15 +272,7 @@ export async function reencryptEvents(
   secretKeys: string[],
   logger: Logger,
 ): Promise<number> {
-  const { name, entities, migrations } = schema;
-  const dataSource = await connectDatabase({
-    url: databaseUrl,
-    schema: name,
-    applicationName: 'events',
-    entities,
-    migrations,
-    poolSize: 2,
-  });
+  const dataSource = await connectDatabase({ ...databaseAt(databaseUrl), poolSize: 2 });
   try {
     // Keys of an earlier version depend on the old SECRET_KEY.
     await UserHashKeys.load(dataSource, secretKeys);

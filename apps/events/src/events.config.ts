@@ -1,5 +1,5 @@
 import { platformVariables } from '@stream-events/platforms';
-import { adminPort, integer, sharedVariables, type ConfigOf } from '@stream-events/service';
+import { adminPort, integer, sharedVariables, tracingVariables, type ConfigOf } from '@stream-events/service';
 
 /** The environment variables of the events service. */
 export const variables = {
@@ -31,6 +31,7 @@ export const variables = {
     { default: 2 },
   ),
   LOG_LEVEL: sharedVariables.LOG_LEVEL,
+  ...tracingVariables,
 };
 
 export type EventsConfig = ConfigOf<typeof variables>;

@@ -10,7 +10,7 @@ import { serveStreamDescription } from './api-description/async-api.js';
 import { serveApiDescription } from './api-description/open-api.js';
 import { EventExports } from './event-export/event-exports.service.js';
 import { variables, type GatewayConfig } from './gateway.config.js';
-import { connectGatewayDatabase, schema } from './gateway.database.js';
+import { connectGatewayDatabase, migrateGatewayDatabase, schema } from './gateway.database.js';
 import { GatewayModule } from './gateway.module.js';
 import { createHttpApp } from './http/http-app.js';
 import { WebSockets } from './live/transports/web-sockets.service.js';
@@ -44,7 +44,12 @@ const measures: MeasureSources = {
 };
 
 /** The gateway, the public edge. The started service reports its address, and the first owner if this start created one. */
-export const gateway = defineService({ name: 'gateway', variables, start });
+export const gateway = defineService({
+  name: 'gateway',
+  variables,
+  migrate: migrateGatewayDatabase,
+  start,
+});
 
 async function start(shell: Shell<GatewayConfig>) {
   const { config, logger, health } = shell;

@@ -5,6 +5,7 @@ import {
   oneOf,
   optionalText,
   sharedVariables,
+  tracingVariables,
   type ConfigOf,
   type Variable,
 } from '@stream-events/service';
@@ -89,6 +90,7 @@ export const variables = {
   PLATFORM_WEBHOOK_SECRET: sharedVariables.PLATFORM_WEBHOOK_SECRET,
   INGEST_FALLBACK: sharedVariables.INGEST_FALLBACK,
   LOG_LEVEL: sharedVariables.LOG_LEVEL,
+  ...tracingVariables,
 };
 
 export type GatewayConfig = ConfigOf<typeof variables>;

@@ -2,6 +2,7 @@ import {
   connectDatabase,
   createDataSource,
   EncryptionKey,
+  migrateDatabase,
   type DatabaseOptions,
 } from '@stream-events/database';
 import { serviceSchemas } from '@stream-events/database/roles';
@@ -53,6 +54,11 @@ export const schema = {
 /** Connects to the database and applies pending migrations. */
 export function connectGatewayDatabase(url: string, poolSize = 10): Promise<DataSource> {
   return connectDatabase(optionsOf(url, poolSize));
+}
+
+/** Applies pending migrations. */
+export function migrateGatewayDatabase({ DATABASE_URL }: { DATABASE_URL: string }): Promise<void> {
+  return migrateDatabase(optionsOf(DATABASE_URL, 1));
 }
 
 /** A data source that is never connected: enough to describe the API. */

@@ -62,10 +62,12 @@ const features = [
 export class GatewayModule {
   static register(shell: Shell<GatewayConfig>, dataSource: DataSource): DynamicModule {
     const { NATS_URL: urls, INGEST_FALLBACK } = shell.config;
+    const { tracing } = shell;
     const client = new RequestClient({
       urls,
       name: 'gateway',
       metrics: { registry: shell.metrics, app: 'gateway' },
+      tracing,
     });
     const ingest = IngestModule.register(
       { urls, name: 'gateway-ingest' },

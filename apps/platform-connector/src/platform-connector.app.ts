@@ -22,7 +22,13 @@ import {
   startConnection,
   type Contract,
 } from '@stream-events/contracts';
-import { claimStoreFor, connectDatabase, KeyRotation, measurePool } from '@stream-events/database';
+import {
+  claimStoreFor,
+  connectDatabase,
+  KeyRotation,
+  measurePool,
+  migrateDatabase,
+} from '@stream-events/database';
 import { IngestPublisher } from '@stream-events/ingest';
 import {
   closeNats,
@@ -102,13 +108,14 @@ const measures: MeasureSources = {
 export const platformConnector = defineService({
   name: 'platform-connector',
   variables,
+  migrate: ({ DATABASE_URL: url }) => migrateDatabase(databaseAt(url)),
   start: (shell) => startPlatformConnector(shell),
 });
 
 /** Starts a platform connector. Tests shorten the times of alarms. */
 export async function startPlatformConnector(shell: Shell<PlatformConnectorConfig>, times = alarmTimes) {
   const { config, logger, health } = shell;
-  const nats = { urls: config.NATS_URL, name: 'platform-connector' };
+  const nats = { urls: config.NATS_URL, name: 'platform-connector', tracing: shell.tracing };
   const dataSource = await connect(config.DATABASE_URL, 10);
   measurePool(shell.metrics, 'platform_connector', dataSource);
   await claimStoreFor(config.PLATFORM, dataSource);
@@ -181,15 +188,12 @@ export async function startPlatformConnector(shell: Shell<PlatformConnectorConfi
 }
 
 function connect(url: string, poolSize: number): Promise<DataSource> {
+  return connectDatabase({ ...databaseAt(url), poolSize });
+}
+
+function databaseAt(url: string) {
   const { name, entities, migrations } = schema;
-  return connectDatabase({
-    url,
-    schema: name,
-    applicationName: 'platform-connector',
-    entities,
-    migrations,
-    poolSize,
-  });
+  return { url, schema: name, applicationName: 'platform-connector', entities, migrations };
 }
 
 /** The values that are encrypted with `SECRET_KEY`. */

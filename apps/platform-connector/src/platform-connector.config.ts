@@ -6,6 +6,7 @@ import {
   optionalText,
   optionalUrl,
   sharedVariables,
+  tracingVariables,
   type ConfigOf,
 } from '@stream-events/service';
 
@@ -47,6 +48,7 @@ export const variables = {
     },
   ),
   LOG_LEVEL: sharedVariables.LOG_LEVEL,
+  ...tracingVariables,
 };
 
 export type PlatformConnectorConfig = ConfigOf<typeof variables>;

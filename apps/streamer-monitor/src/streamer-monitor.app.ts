@@ -17,7 +17,13 @@ import {
   updateStreamer,
   type Contract,
 } from '@stream-events/contracts';
-import { claimStoreFor, connectDatabase, measurePool, toUnavailable } from '@stream-events/database';
+import {
+  claimStoreFor,
+  connectDatabase,
+  measurePool,
+  migrateDatabase,
+  toUnavailable,
+} from '@stream-events/database';
 import {
   closeNats,
   connectNats,
@@ -66,18 +72,18 @@ const measures: MeasureSources = {
 };
 
 /** The streamer monitor: records which streamers are live, and their streams. */
-export const streamerMonitor = defineService({ name: 'streamer-monitor', variables, start });
+export const streamerMonitor = defineService({
+  name: 'streamer-monitor',
+  variables,
+  migrate: ({ DATABASE_URL: url }) => migrateDatabase(databaseAt(url)),
+  start,
+});
 
 async function start(shell: Shell<StreamerMonitorConfig>) {
   const { config, logger, health } = shell;
-  const nats = { urls: config.NATS_URL, name: 'streamer-monitor' };
-  const { entities, migrations } = schema;
+  const nats = { urls: config.NATS_URL, name: 'streamer-monitor', tracing: shell.tracing };
   const dataSource = await connectDatabase({
-    url: config.DATABASE_URL,
-    schema: schema.name,
-    applicationName: 'streamer-monitor',
-    entities,
-    migrations,
+    ...databaseAt(config.DATABASE_URL),
     poolSize: databaseConnections,
   });
   measurePool(shell.metrics, 'streamer_monitor', dataSource);
@@ -124,4 +130,9 @@ async function start(shell: Shell<StreamerMonitorConfig>) {
         () => dataSource.destroy(),
       ]),
   };
+}
+
+function databaseAt(url: string) {
+  const { name, entities, migrations } = schema;
+  return { url, schema: name, applicationName: 'streamer-monitor', entities, migrations };
 }

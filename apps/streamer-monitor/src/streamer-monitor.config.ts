@@ -1,5 +1,5 @@
 import { platformVariables } from '@stream-events/platforms';
-import { adminPort, sharedVariables, type ConfigOf } from '@stream-events/service';
+import { adminPort, sharedVariables, tracingVariables, type ConfigOf } from '@stream-events/service';
 
 /** The environment variables of the streamer monitor. */
 export const variables = {
@@ -10,6 +10,7 @@ export const variables = {
   NATS_URL: sharedVariables.NATS_URL,
   PLATFORM: platformVariables.PLATFORM,
   LOG_LEVEL: sharedVariables.LOG_LEVEL,
+  ...tracingVariables,
 };
 
 export type StreamerMonitorConfig = ConfigOf<typeof variables>;

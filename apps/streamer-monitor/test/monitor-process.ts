@@ -1,6 +1,13 @@
 import { natsUsers, type Contract } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
-import { createLogger, Health, Registry, type RunningService } from '@stream-events/service';
+import {
+  createLogger,
+  Health,
+  loadConfig,
+  Registry,
+  tracingVariables,
+  type RunningService,
+} from '@stream-events/service';
 import type { TestDatabase, TestNats } from '@stream-events/testing';
 import { startTestNats } from '@stream-events/testing';
 import { streamerMonitor } from '../src/streamer-monitor.app.js';
@@ -23,6 +30,7 @@ export async function startMonitor(database: TestDatabase, nats: TestNats): Prom
       NATS_URL: [nats.urlFor('streamer-monitor')],
       PLATFORM: 'simulator',
       LOG_LEVEL: 'silent',
+      ...loadConfig(tracingVariables, {}),
     },
     logger: createLogger('test', 'silent'),
     health,

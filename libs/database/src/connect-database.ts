@@ -32,6 +32,19 @@ const connectTimeoutMs = 3_000;
  * @throws when the database does not respond, a migration fails, or a pooler shares sessions between clients
  */
 export async function connectDatabase(options: DatabaseOptions): Promise<DataSource> {
+  await migrateDatabase(options);
+  const dataSource = createDataSource(options);
+  await connectWithin(dataSource);
+  dropStuckConnections(dataSource);
+  return dataSource;
+}
+
+/**
+ * Runs the pending migrations of the service's schema, and disconnects. Retries the connection for 30 s.
+ *
+ * @throws when the database does not respond or a migration fails
+ */
+export async function migrateDatabase(options: Omit<DatabaseOptions, 'poolSize'>): Promise<void> {
   const migrating = createDataSource({ ...options, poolSize: 1, statementTimeoutMs: migrationTimeoutMs });
   await runMigrations(migrating, options.schema, async (source) => {
     await connectWithin(source);
@@ -42,10 +55,6 @@ export async function connectDatabase(options: DatabaseOptions): Promise<DataSou
       throw error;
     }
   });
-  const dataSource = createDataSource(options);
-  await connectWithin(dataSource);
-  dropStuckConnections(dataSource);
-  return dataSource;
 }
 
 /**

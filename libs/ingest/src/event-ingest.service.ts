@@ -13,8 +13,8 @@ import {
   type StoreEventBatchReply,
   type StoreOutcome,
 } from '@stream-events/contracts';
-import { NoServiceError, ReplyTimeoutError, RequestClient } from '@stream-events/messaging';
-import { CircuitBreaker, LOGGER, Registry, type Logger } from '@stream-events/service';
+import { NoServiceError, ReplyTimeoutError, RequestClient, type EventTrace } from '@stream-events/messaging';
+import { CircuitBreaker, LOGGER, Registry, type Logger, type SpanIds } from '@stream-events/service';
 import { BatchPacing } from './batch-pacing.js';
 import { IngestMetrics } from './ingest-metrics.js';
 import { defaultCircuitRestMs, INGEST_OPTIONS, type IngestOptions } from './ingest-options.js';
@@ -42,9 +42,19 @@ export class IngestFullError extends ServiceError {
 interface WaitingEvent {
   event: EventWithColumns;
   bytes: number;
+  /** The span of the HTTP request, if it is part of a sampled trace. */
+  parent: SpanIds | undefined;
   resolve: (outcome: StoreOutcome) => void;
   reject: (error: unknown) => void;
 }
+
+/** A batch, and the traces of its events that are part of sampled ones. */
+interface TracedBatch {
+  events: EventWithColumns[];
+  eventTraces: readonly EventTrace[];
+}
+
+const noTraces: readonly EventTrace[] = [];
 
 /**
  * Combines concurrent events into requests to the events service. Events that arrive while a batch is in flight form the
@@ -80,13 +90,14 @@ export class EventIngest {
    * Sends an event to the events service. When this returns, the event is on disk: newly stored, already known, or kept as
    * a dead letter.
    *
+   * @param requestId the id of the HTTP request behind the event, for traces
    * @throws IngestFullError when too many events wait already
    * @throws ServiceError `unavailable` when the event was not stored, or (after timeouts) when it is unknown whether it was
    * stored; sending the same message or the same id again stores it only once
    */
-  async store(received: EventWithColumns): Promise<StoreOutcome> {
+  async store(received: EventWithColumns, requestId?: string): Promise<StoreOutcome> {
     try {
-      const outcome = await this.storeUncounted(received);
+      const outcome = await this.storeUncounted(received, requestId);
       this.metrics.noteEvent('api', outcome.outcome);
       return outcome;
     } catch (error) {
@@ -96,15 +107,16 @@ export class EventIngest {
   }
 
   /** Like `store`, for `PlatformIngest`, which counts the events of the platform itself. */
-  async storeUncounted(received: EventWithColumns): Promise<StoreOutcome> {
+  async storeUncounted(received: EventWithColumns, requestId?: string): Promise<StoreOutcome> {
     if (!this.circuit.permits) throw storeUnavailable();
     const event = withColumns(received);
     const bytes = estimateEventBytes(event);
     if (this.waiting.length >= maxWaitingEvents || this.waitingBytes + bytes > maxWaitingBytes) {
       throw new IngestFullError();
     }
+    const parent = this.client.tracing?.find(requestId);
     return new Promise((resolve, reject) => {
-      this.waiting.push({ event, bytes, resolve, reject });
+      this.waiting.push({ event, bytes, parent, resolve, reject });
       this.waitingBytes += bytes;
       this.pumpSoon();
     });
@@ -161,7 +173,7 @@ export class EventIngest {
     const startedAt = performance.now();
     try {
       const events = batch.map((entry) => entry.event);
-      const outcomes = await this.sendWithRetries(events, maxTries);
+      const outcomes = await this.sendWithRetries({ events, eventTraces: this.tracesOf(batch) }, maxTries);
       this.circuit.succeed();
       batch.forEach((entry, index) => {
         const outcome = outcomes[index];
@@ -189,14 +201,14 @@ export class EventIngest {
    * After a timeout or a lost store, it is unknown whether the batch was stored. Retrying with the same ids is safe: each
    * event is stored only once.
    */
-  private async sendWithRetries(events: EventWithColumns[], maxTries: number): Promise<StoreOutcome[]> {
+  private async sendWithRetries(batch: TracedBatch, maxTries: number): Promise<StoreOutcome[]> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.send(events);
+        return await this.send(batch);
       } catch (error) {
         if (!isUnavailable(error) || attempt >= maxTries) throw error;
         this.logger.warn(
-          { attempt, events: events.length, err: error },
+          { attempt, events: batch.events.length, err: error },
           error instanceof ReplyTimeoutError
             ? 'ingest batch timed out, retrying'
             : 'ingest batch failed, retrying',
@@ -207,15 +219,24 @@ export class EventIngest {
   }
 
   /** Sends a batch in the newest form that a running events service reads. */
-  private async send(events: EventWithColumns[]): Promise<StoreOutcome[]> {
+  private async send({ events, eventTraces }: TracedBatch): Promise<StoreOutcome[]> {
     try {
       // No correlation id: a batch belongs to many HTTP requests, so its log lines cannot carry the id of one.
-      return toOutcomes(events, await this.client.request(storeEventBatch, { events }));
+      return toOutcomes(events, await this.client.request(storeEventBatch, { events }, { eventTraces }));
     } catch (error) {
       if (!(error instanceof NoServiceError)) throw error;
     }
-    const { outcomes } = await this.client.request(storeEvents, { events: events.map(withoutColumns) });
+    const { outcomes } = await this.client.request(
+      storeEvents,
+      { events: events.map(withoutColumns) },
+      { eventTraces },
+    );
     return outcomes;
+  }
+
+  private tracesOf(batch: readonly WaitingEvent[]): readonly EventTrace[] {
+    if (!this.client.tracing) return noTraces;
+    return batch.flatMap(({ event: { id }, parent }) => (parent ? [{ id, parent }] : []));
   }
 }
 

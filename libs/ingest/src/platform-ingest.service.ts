@@ -47,11 +47,16 @@ export class PlatformIngest {
    * Stores an event or, when the event store is unavailable, publishes it to INGEST. After a timeout, an event can be in
    * both places: it has the same id and key there, so it is stored only once.
    *
+   * @param requestId the id of the HTTP request behind the event, for traces
    * @throws ServiceError `unavailable` when neither the event store nor INGEST took the event
    */
-  async store(event: EventWithColumns, transport: IngestTransport): Promise<PlatformIngestOutcome> {
+  async store(
+    event: EventWithColumns,
+    transport: IngestTransport,
+    requestId?: string,
+  ): Promise<PlatformIngestOutcome> {
     try {
-      const outcome = await this.storeOrDefer(event);
+      const outcome = await this.storeOrDefer(event, requestId);
       this.metrics.noteEvent(transport, outcome);
       return outcome;
     } catch (error) {
@@ -60,9 +65,12 @@ export class PlatformIngest {
     }
   }
 
-  private async storeOrDefer(event: EventWithColumns): Promise<PlatformIngestOutcome> {
+  private async storeOrDefer(
+    event: EventWithColumns,
+    requestId: string | undefined,
+  ): Promise<PlatformIngestOutcome> {
     try {
-      const { outcome } = await this.ingest.storeUncounted(event);
+      const { outcome } = await this.ingest.storeUncounted(event, requestId);
       if (this.outage) this.endOutage(this.outage);
       return outcome;
     } catch (error) {

@@ -1,7 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { eventsUserOf, inboxPrefix } from '@stream-events/contracts';
-import { within } from '@stream-events/service';
+import { within, type Tracing } from '@stream-events/service';
 import { connect, type ConnectionOptions, type NatsConnection } from '@nats-io/transport-node';
+import { traceConnection } from './message-traces.js';
 
 /** Injection token of a service's NATS connection in the account EVENTS. */
 export const EVENTS_CONNECTION = Symbol('EVENTS_CONNECTION');
@@ -17,6 +18,8 @@ export interface NatsOptions {
   name: string;
   /** The NATS account. Without a value: the account of the services, for requests. `EVENTS`: the account of the EVENTS stream. */
   account?: 'EVENTS';
+  /** Makes the messages part of traces. Undefined when traces are off. */
+  tracing?: Tracing | undefined;
 }
 
 // Long enough for a broker that starts together with the service. An orchestrator sees a longer outage as a failed start.
@@ -68,7 +71,9 @@ export async function connectNats(options: NatsOptions): Promise<NatsConnection>
   let rejected = 0;
   for (;;) {
     try {
-      return await connect(natsConnectionOptions(options, rejected));
+      const connection = await connect(natsConnectionOptions(options, rejected));
+      if (options.tracing) traceConnection(connection, options.tracing);
+      return connection;
     } catch (error) {
       if (isAuthorizationError(error)) rejected += 1;
       if (Date.now() > deadline || rejected === passwordsOf(options).length) {

@@ -10,8 +10,16 @@ import {
 } from '@nats-io/jetstream';
 import { nanos, type NatsConnection } from '@nats-io/transport-node';
 import { durableConsumers, eventsStreamName } from '@stream-events/contracts';
-import { FailureLog, WorkerLoop, within, type Logger, type Registry } from '@stream-events/service';
+import {
+  FailureLog,
+  WorkerLoop,
+  within,
+  type Logger,
+  type Registry,
+  type Tracing,
+} from '@stream-events/service';
 import { ConsumedMessages } from './message-metrics.js';
+import { readTrace, tracingOf } from './message-traces.js';
 import { isStreamNotFound } from './stream-not-found.js';
 
 /** A message as a handler sees it. The handler does not acknowledge the message but returns an outcome. */
@@ -104,6 +112,7 @@ export class DurableConsumer {
   private readonly failureLog: FailureLog;
   private readonly inFlight = new Set<Promise<void>>();
   private readonly consumed: ConsumedMessages | undefined;
+  private readonly tracing: Tracing | undefined;
   private consumer: Consumer | undefined;
   private state: 'consuming' | 'waiting for the stream' | 'failing' = 'consuming';
 
@@ -115,6 +124,7 @@ export class DurableConsumer {
     this.failureLog = new FailureLog(logger);
     const { stream, name: consumer, metrics } = options;
     this.consumed = metrics && new ConsumedMessages(metrics, { stream, consumer });
+    this.tracing = tracingOf(connection);
     this.loop = new WorkerLoop({
       work: (stopping) => this.work(stopping),
       idleMs: absentStreamPauseMs,
@@ -224,9 +234,13 @@ export class DurableConsumer {
   private async handleOne(message: JsMsg, handling: MessageHandling): Promise<void> {
     let outcome: Outcome = 'retry';
     const startedAt = performance.now();
+    const parent = this.tracing && readTrace(message);
+    const span = parent && this.tracing.start(`handle ${this.options.name}`, { kind: 'consumer', parent });
     try {
       outcome = await handling.handle(message);
+      span?.end({ attributes: { outcome } });
     } catch (err) {
+      span?.end({ error: err });
       const { subject, seq: sequence } = message;
       this.failureLog.warn('cannot handle a message, retrying later', {
         ...this.fields,

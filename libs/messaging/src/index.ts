@@ -7,6 +7,7 @@ export * from './error-responder.filter.js';
 export * from './handles.js';
 export * from './instance-reporter.js';
 export { HandledRequests, SentRequests } from './message-metrics.js';
+export { readTrace, tracingOf, type EventTrace } from './message-traces.js';
 export * from './nats-server.strategy.js';
 export * from './parse-message.js';
 export * from './request-client.js';

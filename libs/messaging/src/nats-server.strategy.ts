@@ -2,10 +2,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { ServerNats, type MessageHandler, type NatsContext } from '@nestjs/microservices';
 import { errorCatalogue, ServiceError, type Contract } from '@stream-events/contracts';
 import { within, type Registry } from '@stream-events/service';
-import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
+import type { Msg, MsgHdrs, NatsConnection, Subscription } from '@nats-io/transport-node';
 import { logConnection } from './connection-watch.js';
 import { closeNats, connectNats, natsConnectionOptions, type NatsOptions } from './connection.js';
 import { HandledRequests } from './message-metrics.js';
+import { traceHandling, type MessageSpans } from './message-traces.js';
 import { acceptRawHeader, rawReplyHeaders, RequestDeserializer } from './raw-messages.js';
 
 /** What a service serves, and how it connects. */
@@ -60,6 +61,8 @@ export class NatsServerStrategy extends ServerNats {
   private readonly contracts: ReadonlyMap<string, Contract<object, object>>;
   private readonly drainable: Subscription[] = [];
   private connection: NatsConnection | undefined;
+  /** The spans of the requests in progress that are part of sampled traces. */
+  private readonly spans = new WeakMap<object, MessageSpans>();
   private readonly handledTwice = new Set<string>();
   private readonly handled: HandledRequests | undefined;
 
@@ -78,7 +81,10 @@ export class NatsServerStrategy extends ServerNats {
       this.count(context, 1);
       return done();
     });
-    this.setOnProcessingEndHook((_transport, context) => this.count(context, -1));
+    this.setOnProcessingEndHook((_transport, context) => {
+      this.count(context, -1);
+      if (serving.tracing) this.spans.get(context as NatsContext)?.end(); // Safe cast: the transport is NATS.
+    });
   }
 
   override addHandler(
@@ -149,7 +155,10 @@ export class NatsServerStrategy extends ServerNats {
     const inProgress = this.inProgress.get(subject) ?? 0;
     const noteAndRespond = this.noting(subject, respond);
     // Returns the promise, although the type says void: Nest logs its failure.
-    if (inProgress < maxRequestsInProgress) return super.handleRequest(context, produce, noteAndRespond);
+    if (inProgress < maxRequestsInProgress) {
+      this.trace(context);
+      return super.handleRequest(context, produce, noteAndRespond);
+    }
     void noteAndRespond({ err: tooBusy.toMessage(), isDisposed: true });
   }
 
@@ -166,6 +175,15 @@ export class NatsServerStrategy extends ServerNats {
   /** @throws when NATS does not reply */
   async ping(): Promise<void> {
     await this.unwrap<NatsConnection>().flush();
+  }
+
+  private trace(context: HandleRequestParameters[0]): void {
+    const { tracing } = this.serving;
+    if (!tracing) return;
+    const natsContext = context as NatsContext; // Safe cast: the transport is NATS.
+    const messageHeaders = natsContext.getHeaders() as MsgHdrs | undefined; // Safe cast: the NATS transport passes the message's headers.
+    const spans = traceHandling(tracing, natsContext.getSubject(), messageHeaders);
+    if (spans) this.spans.set(natsContext, spans);
   }
 
   private count(context: unknown, difference: 1 | -1): void {

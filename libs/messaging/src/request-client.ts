@@ -15,10 +15,12 @@ import {
   type MsgHdrs,
   type NatsConnection,
 } from '@nats-io/transport-node';
+import type { Tracing } from '@stream-events/service';
 import { connectNats, type NatsOptions } from './connection.js';
 import { logConnection, type ConnectionWatch } from './connection-watch.js';
 import { correlationHeader } from './correlation.js';
 import { SentRequests } from './message-metrics.js';
+import { traceRequest, type EventTrace } from './message-traces.js';
 import { parseMessage } from './parse-message.js';
 import { acceptRawHeader, rawHeader } from './raw-messages.js';
 
@@ -32,6 +34,8 @@ export interface RequestClientOptions extends NatsOptions {
 export interface RequestOptions {
   /** The id of the HTTP request behind this one. The other service logs failures with it. */
   correlationId?: string;
+  /** The events of the request that continue spans of sampled traces. */
+  eventTraces?: readonly EventTrace[];
 }
 
 /** Metadata of a request that reads events. */
@@ -84,6 +88,11 @@ export class RequestClient {
   constructor(private readonly options: RequestClientOptions) {
     const { metrics } = options;
     this.sent = metrics && new SentRequests(metrics.registry, metrics.app, () => this.waiting);
+  }
+
+  /** The traces that requests are part of. Undefined when traces are off. */
+  get tracing(): Tracing | undefined {
+    return this.options.tracing;
   }
 
   /** Connects. The service does not start without this connection. */
@@ -198,13 +207,18 @@ export class RequestClient {
     options: RequestOptions,
   ): Promise<Msg> {
     const { subject, timeoutMs } = contract;
-    const requestHeaders = headersOf(contract, options);
+    let requestHeaders = headersOf(contract, options);
+    const spans =
+      this.tracing && traceRequest(this.tracing, contract, options, () => (requestHeaders ??= headers()));
     try {
-      return await this.reach().request(subject, this.print(contract, request), {
+      const message = await this.reach().request(subject, this.print(contract, request), {
         timeout: timeoutMs,
         ...(requestHeaders && { headers: requestHeaders }),
       });
+      spans?.end();
+      return message;
     } catch (error) {
+      spans?.end(error);
       if (error instanceof TimeoutError) throw new ReplyTimeoutError(subject, timeoutMs);
       if (error instanceof RequestError && error.isNoResponders()) throw new NoServiceError({ cause: error });
       throw new ServiceError('unavailable', unavailableDetail, { cause: error });

@@ -6,6 +6,8 @@ import {
   type NatsConnection,
   type Subscription,
 } from '@nats-io/transport-node';
+import type { Tracing } from '@stream-events/service';
+import { tracePublishing, tracingOf } from './message-traces.js';
 
 /** A message for a JetStream stream. */
 export interface OutgoingMessage {
@@ -60,6 +62,7 @@ export class StreamPublisher {
   private readonly inbox: string;
   private readonly subscription: Subscription;
   private readonly timeoutMs: number;
+  private readonly tracing: Tracing | undefined;
   private lastBatch = 0;
 
   constructor(
@@ -67,6 +70,7 @@ export class StreamPublisher {
     { inboxPrefix, timeoutMs = defaultTimeoutMs }: StreamPublisherOptions,
   ) {
     this.timeoutMs = timeoutMs;
+    this.tracing = tracingOf(connection);
     this.inbox = createInbox(inboxPrefix);
     this.subscription = connection.subscribe(`${this.inbox}.*`, {
       callback: (error, message) => {
@@ -89,6 +93,19 @@ export class StreamPublisher {
   async publish(messages: readonly OutgoingMessage[]): Promise<number> {
     // No acknowledgement would ever complete an empty batch.
     if (messages.length === 0) return 0;
+    if (!this.tracing) return this.send(messages);
+    const { messages: traced, spans } = tracePublishing(this.tracing, messages);
+    try {
+      const lastSequence = await this.send(traced);
+      spans.end();
+      return lastSequence;
+    } catch (error) {
+      spans.end(error);
+      throw error;
+    }
+  }
+
+  private send(messages: readonly OutgoingMessage[]): Promise<number> {
     const batch = String((this.lastBatch += 1));
     const acknowledged = new Promise<number>((resolve, reject) => {
       const timer = setTimeout(

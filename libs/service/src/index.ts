@@ -13,6 +13,7 @@ export * from './secret-box.js';
 export * from './service.js';
 export * from './shared-variables.js';
 export * from './shell.module.js';
+export * from './tracing.js';
 export * from './user-hasher.js';
 export * from './version.js';
 export * from './within.js';

@@ -1,5 +1,6 @@
 import type { LoggerService } from '@nestjs/common';
 import { pino, type Logger } from 'pino';
+import type { Tracing } from './tracing.js';
 
 export type { Logger } from 'pino';
 
@@ -46,13 +47,31 @@ const secretPaths = [
   '*.authorization',
 ];
 
-/** Creates the logger of a service. It writes JSON lines to standard error; standard output is for people. */
-export function createLogger(service: string, level: string): Logger {
+/**
+ * Creates the logger of a service. It writes JSON lines to standard error; standard output is for people. With traces, the lines about
+ * an HTTP request that is traced have its `traceId`.
+ */
+export function createLogger(service: string, level: string, tracing?: Pick<Tracing, 'find'>): Logger {
   const serializers = { err: (error: unknown) => toLoggedError(error) };
   return pino(
-    { level, base: { service }, redact: secretPaths, serializers },
+    {
+      level,
+      base: { service },
+      redact: secretPaths,
+      serializers,
+      ...(tracing && { mixin: toMixin(tracing) }),
+    },
     pino.destination({ fd: 2, sync: false }),
   );
+}
+
+/** Adds the id of the trace to the lines with the id of its HTTP request, which is the correlation id in other services. */
+function toMixin(tracing: Pick<Tracing, 'find'>): (fields: object) => object {
+  return (fields: { requestId?: unknown; correlationId?: unknown }) => {
+    const { requestId, correlationId = requestId } = fields;
+    const ids = typeof correlationId === 'string' ? tracing.find(correlationId) : undefined;
+    return ids ? { traceId: ids.traceId } : {};
+  };
 }
 
 /** Sends Nest's log lines to pino. Nest's own start-up messages become debug lines. */

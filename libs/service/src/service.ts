@@ -1,9 +1,11 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import { closeAll } from './close-all.js';
 import { startAdminServer, type AdminOptions } from './admin-server.js';
 import { ConfigError, loadConfig, type ConfigOf, type Variable, type Variables } from './config.js';
 import { Health } from './health.js';
 import { createLogger, type Logger } from './logger.js';
 import { measureHealth } from './measure-health.js';
+import { startTracing, type Tracing } from './tracing.js';
 
 /** What a service receives when it starts. */
 export interface Shell<Config> {
@@ -11,6 +13,8 @@ export interface Shell<Config> {
   logger: Logger;
   health: Health;
   metrics: Registry;
+  /** Undefined when traces are off. */
+  tracing?: Tracing | undefined;
 }
 
 /** A started service. */
@@ -23,6 +27,8 @@ export interface RunningService {
 export interface ServiceDefinition<V extends Variables, R extends RunningService = RunningService> {
   name: string;
   variables: V;
+  /** Runs the pending migrations of the service's database, and disconnects. A service without a database has none. */
+  migrate?(config: ConfigOf<V>): Promise<void>;
   start(shell: Shell<ConfigOf<V>>): Promise<R>;
 }
 
@@ -46,7 +52,8 @@ const shutdownTimeoutMs = 25_000;
 
 /**
  * Runs a service as this process: reads its configuration from the environment (lists every error and exits with code 2),
- * serves health and metrics on `ADMIN_PORT`, and stops in order on SIGTERM and SIGINT.
+ * serves health and metrics on `ADMIN_PORT`, and stops in order on SIGTERM and SIGINT. With the argument `migrate`, it only runs the
+ * migrations and exits: deployments do this before they start the first instance of a new version.
  */
 export async function runService<V extends ProcessVariables>(
   definition: ServiceDefinition<V>,
@@ -56,8 +63,11 @@ export async function runService<V extends ProcessVariables>(
     definition.variables,
     process.env,
   );
-  const logger = createLogger(definition.name, LOG_LEVEL);
-  const shell = { config, logger, health: new Health(), metrics: new Registry() };
+  const tracing = await startTracing(definition, process.env);
+  const logger = createLogger(definition.name, LOG_LEVEL, tracing);
+  const [command] = process.argv.slice(2);
+  if (command !== undefined) await runCommand(command, definition, { config, logger });
+  const shell = { config, logger, health: new Health(), metrics: new Registry(), tracing };
   collectDefaultMetrics({ register: shell.metrics });
   measureHealth(shell.health, shell.metrics);
   exitOnUnexpectedErrors(logger, () => void exitAfterFlush(logger, 1));
@@ -68,11 +78,33 @@ export async function runService<V extends ProcessVariables>(
       token: METRICS_TOKEN,
     });
     logger.info({ adminPort: service.adminPort }, 'service started');
-    onceStopped(logger, () => service.close());
+    onceStopped(logger, () => closeAll([() => service.close(), () => tracing?.close()]));
   } catch (error) {
     logger.fatal({ err: error }, 'cannot start the service');
     await exitAfterFlush(logger, 1);
   }
+}
+
+/** Runs the command of the command line and exits. */
+async function runCommand<V extends Variables>(
+  command: string,
+  definition: ServiceDefinition<V>,
+  { config, logger }: Pick<Shell<ConfigOf<V>>, 'config' | 'logger'>,
+): Promise<never> {
+  if (command !== 'migrate') {
+    process.stderr.write(
+      `${definition.name} has no command ${command}. Start it without arguments, or with: migrate\n`,
+    );
+    process.exit(2);
+  }
+  try {
+    await definition.migrate?.(config);
+    logger.info('database is migrated');
+  } catch (error) {
+    logger.fatal({ err: error }, 'cannot migrate the database');
+    return exitAfterFlush(logger, 1);
+  }
+  return exitAfterFlush(logger, 0);
 }
 
 /** Starts a service, then serves its health and metrics. `close` stops both. */

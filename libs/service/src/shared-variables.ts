@@ -1,4 +1,15 @@
-import { integer, list, oneOf, optionalText, optionalUrl, text, url, urls, type Variable } from './config.js';
+import {
+  decimal,
+  integer,
+  list,
+  oneOf,
+  optionalText,
+  optionalUrl,
+  text,
+  url,
+  urls,
+  type Variable,
+} from './config.js';
 
 const databaseSchemes = ['postgres', 'postgresql'];
 
@@ -65,6 +76,48 @@ export const sharedVariables = {
       defaultText: 'none: every message is rejected',
     },
   ),
+} satisfies Record<string, Variable<unknown>>;
+
+/** The samplers of OpenTelemetry. */
+const samplers = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const;
+export type SamplerName = (typeof samplers)[number];
+
+const headersVariable: Variable<Record<string, string>> = {
+  description:
+    'Headers of the requests to OTEL_EXPORTER_OTLP_ENDPOINT: `name=value`, separated by commas, with values in percent-encoding',
+  isSecret: true,
+  defaultValue: {},
+  defaultText: 'none',
+  parse: (value) =>
+    Object.fromEntries(
+      value.split(',').map((item) => {
+        const [, name, encoded = ''] = /^\s*([^\s=]+)\s*=\s*(.*?)\s*$/.exec(item) ?? [];
+        if (name === undefined) throw new Error('must be name=value, separated by commas');
+        return [name, decodeURIComponent(encoded)];
+      }),
+    ),
+};
+
+/** The standard variables of OpenTelemetry that the services read. */
+export const tracingVariables = {
+  OTEL_EXPORTER_OTLP_ENDPOINT: optionalUrl(
+    'Address of an OTLP/HTTP receiver of traces, such as an OpenTelemetry collector; spans go to `/v1/traces` below it. When this is not set, traces are off and cost nothing',
+    ['http', 'https'],
+  ),
+  OTEL_EXPORTER_OTLP_HEADERS: headersVariable,
+  // OpenTelemetry's own default traces everything, which thousands of events per second cannot afford.
+  OTEL_TRACES_SAMPLER: oneOf('Which traces are sampled', samplers, { default: 'parentbased_traceidratio' }),
+  OTEL_TRACES_SAMPLER_ARG: decimal('Share of the traces that a sampler by ratio takes', [0, 1], {
+    default: 0.01,
+  }),
+  OTEL_SERVICE_NAME: optionalText('Name of the service in traces. When this is not set: the name of the app'),
 } satisfies Record<string, Variable<unknown>>;
 
 /** The port for `/health/*` and `/metrics` of a service that runs in its own process. */

@@ -20,6 +20,8 @@ export interface ServiceProcessOptions {
   nodeOptions?: readonly string[] | undefined;
   /** The built checkout to start the service from. Default: this checkout. */
   checkout?: string | undefined;
+  /** The command line, such as `migrate`. Default: none, which runs the service. */
+  args?: readonly string[] | undefined;
 }
 
 /** A service as an operator runs it: `node apps/<app>/dist/main.js`, configured by its environment. */
@@ -96,9 +98,9 @@ export class ServiceProcess extends TestService {
 
   private spawn(): Promise<Exit> {
     this.written = '';
-    const { nodeOptions = [], checkout = '.' } = this.options;
+    const { nodeOptions = [], checkout = '.', args = [] } = this.options;
     const main = resolve(checkout, 'apps', this.app, 'dist/main.js');
-    const child = spawn(process.execPath, [...nodeOptions, '--import', endWithTheTest, main], {
+    const child = spawn(process.execPath, [...nodeOptions, '--import', endWithTheTest, main, ...args], {
       cwd: checkout,
       env: { PATH: process.env.PATH, ...this.environment },
       stdio: ['pipe', 'pipe', 'pipe'],

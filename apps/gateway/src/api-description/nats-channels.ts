@@ -49,6 +49,10 @@ export const natsMessages = {
           description:
             'Time of the event on the platform’s clock. Events of the platform only. `created` is the time of receipt.',
         },
+        traceparent: {
+          type: 'string',
+          description: 'W3C Trace Context of the publication, when traces are on and the event is sampled',
+        },
       },
     },
     payload: recordSchema('EventRecord'),

@@ -91,7 +91,7 @@ export class EventsService {
     { requestId }: ClientEvent,
     caller: Caller,
   ): Promise<StoredEvent> {
-    const { id, outcome } = await this.storeWithinLimits(event, caller);
+    const { id, outcome } = await this.storeWithinLimits(event, caller, requestId);
     if (outcome === 'dead_lettered')
       throw new ServiceError(
         'invalid',
@@ -101,10 +101,14 @@ export class EventsService {
   }
 
   /** @throws StorageLimitError */
-  private async storeWithinLimits(event: EventWithColumns, caller: Caller): Promise<StoreOutcome> {
+  private async storeWithinLimits(
+    event: EventWithColumns,
+    caller: Caller,
+    requestId: string,
+  ): Promise<StoreOutcome> {
     const takeBack = this.storage.take(caller.id, bytesOnStream(event));
     try {
-      const outcome = await this.ingest.store(event);
+      const outcome = await this.ingest.store(event, requestId);
       if (outcome.outcome === 'known') takeBack();
       return outcome;
     } catch (error) {

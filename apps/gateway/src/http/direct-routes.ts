@@ -9,14 +9,18 @@ import { maxBodyBytes } from './http-limits.js';
 import { allPathsOf } from './paths.js';
 import { toServiceError, writeProblem } from './problem.js';
 import { tooManyRequests, type Admit } from './requests-in-progress.js';
+import type { RequestTraces } from './trace-requests.js';
 
 /** A response of a direct route: nothing, or plain text. */
 export type DirectResponse = { status: 204 } | { status: 200; body: string };
 
 /** The handler of a hot route, which receives signed platform messages. */
 export interface DirectRoute {
-  /** @throws ServiceError */
-  handle(request: IncomingMessage, body: Buffer): Promise<DirectResponse>;
+  /**
+   * @param id the id of the request, for the logs and traces
+   * @throws ServiceError
+   */
+  handle(request: IncomingMessage, body: Buffer, id: string): Promise<DirectResponse>;
   /** The pattern of the path, as Fastify names the route. */
   pattern: string;
   /** Counts a response. */
@@ -25,10 +29,12 @@ export interface DirectRoute {
   onFailed(error: ServiceError, request: { id: string; method: string; route: string }): void;
 }
 
-/** The limits for platform messages, which requests that Fastify serves share. */
-export interface DirectRouteLimits {
+/** The limits for platform messages and the traces, which requests that Fastify serves share. */
+export interface DirectRouteOptions {
   admit: Admit;
   bodies: BodyLimits;
+  /** Undefined when traces are off. */
+  traces?: RequestTraces | undefined;
 }
 
 const routesOf = new WeakMap<FastifyInstance, Map<string, DirectRoute>>();
@@ -45,7 +51,7 @@ const routesOf = new WeakMap<FastifyInstance, Map<string, DirectRoute>>();
  *                             Fastify: aliases, CORS, other bodies and methods, errors of HTTP
  * ```
  */
-export function serveDirectRoutes(fastify: FastifyInstance, limits: DirectRouteLimits): void {
+export function serveDirectRoutes(fastify: FastifyInstance, options: DirectRouteOptions): void {
   const routes = new Map<string, DirectRoute>();
   routesOf.set(fastify, routes);
   let isClosing = false;
@@ -61,7 +67,7 @@ export function serveDirectRoutes(fastify: FastifyInstance, limits: DirectRouteL
   server.removeAllListeners('request');
   server.on('request', (request, response) => {
     const found = isClosing ? undefined : routes.get(request.url ?? '');
-    if (found && isOrdinary(request)) serve(found, { request, response }, limits);
+    if (found && isOrdinary(request)) serve(found, { request, response }, options);
     else for (const listener of listeners) listener.call(server, request, response);
   });
 }
@@ -93,9 +99,11 @@ interface Exchange {
 function serve(
   route: DirectRoute,
   { request, response }: Exchange,
-  { admit, bodies }: DirectRouteLimits,
+  { admit, bodies, traces }: DirectRouteOptions,
 ): void {
   const id = randomUUID();
+  if (traces?.start(request, { id, route: route.pattern }))
+    response.once('close', () => traces.end(id, response.statusCode));
   const startedAt = performance.now();
   const refuse = (error: ServiceError): void => {
     route.onAnswered(errorCatalogue[error.code].status, startedAt);
@@ -125,7 +133,7 @@ function serve(
     if (isRefused) return;
     const [first = Buffer.alloc(0), ...others] = chunks;
     const body = others.length === 0 ? first : Buffer.concat(chunks);
-    route.handle(request, body).then((answer) => {
+    route.handle(request, body, id).then((answer) => {
       route.onAnswered(answer.status, startedAt);
       respond(response, answer, id);
     }, fail);

@@ -7,15 +7,17 @@ import type { GatewayConfig } from '../gateway.config.js';
 import { HttpMetrics } from './http-metrics.js';
 import { createHttpServer } from './http-server.js';
 import { RouteMethods } from './route-methods.js';
+import { RequestTraces } from './trace-requests.js';
 import { translateForTau } from './tau-compatibility.js';
 import { warnOfUntrustedProxies } from './untrusted-proxies.js';
 
 /** Creates the Nest app of a module on the gateway's HTTP server. The app does not listen yet. */
 export async function createHttpApp(
   module: DynamicModule,
-  { config, logger }: Pick<Shell<GatewayConfig>, 'config' | 'logger'>,
+  { config, logger, tracing }: Pick<Shell<GatewayConfig>, 'config' | 'logger' | 'tracing'>,
 ): Promise<NestFastifyApplication> {
-  const adapter = createHttpServer(config.TRUST_PROXY);
+  const traces = tracing && new RequestTraces(tracing, config.TRUST_PROXY);
+  const adapter = createHttpServer(config.TRUST_PROXY, {}, traces);
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {
     bodyParser: false,
     logger: new NestLogger(logger),

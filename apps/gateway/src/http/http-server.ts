@@ -28,6 +28,7 @@ import { canonicalUrl } from './paths.js';
 import { printAnswer, sendProblem, toProblem, toServiceError } from './problem.js';
 import { limitConnections, limitRequests } from './requests-in-progress.js';
 import { addSecurityHeaders } from './security-headers.js';
+import { traceRequests, type RequestTraces } from './trace-requests.js';
 
 // While closing, the server waits this long for open connections without a request. A client that uses its connection often
 // sends a request in this time, and its response announces that the connection closes.
@@ -40,7 +41,11 @@ const maxTurns = 500;
 const newline = Buffer.from('\n');
 
 /** Creates the HTTP server: aliases and trailing slashes, raw bodies, limits, and errors as problem documents. */
-export function createHttpServer(trustProxy: TrustProxy, limits: Partial<HttpLimits> = {}): FastifyAdapter {
+export function createHttpServer(
+  trustProxy: TrustProxy,
+  limits: Partial<HttpLimits> = {},
+  traces?: RequestTraces,
+): FastifyAdapter {
   const allLimits = { ...httpLimits, ...limits };
   const options: FastifyHttpOptions<Server> = {
     trustProxy,
@@ -85,10 +90,11 @@ export function createHttpServer(trustProxy: TrustProxy, limits: Partial<HttpLim
   refuseQueryMethod(fastify);
   endJsonWithNewline(fastify);
   correlate(fastify);
+  if (traces) traceRequests(fastify, traces);
   addSecurityHeaders(fastify);
   const admit = limitRequests(fastify, allLimits);
   const bodies = limitBodies(fastify, allLimits);
-  serveDirectRoutes(fastify, { admit, bodies });
+  serveDirectRoutes(fastify, { admit, bodies, traces });
   closeAfterEarlyResponses(fastify);
   endConnectionsOnClose(fastify);
   refuseFaultyHost(fastify);

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { RequestClient } from '@stream-events/messaging';
 import { CONFIG, LOGGER, type Logger } from '@stream-events/service';
 import type { GatewayConfig } from '../gateway.config.js';
 import { AccessModule } from '../access/access.module.js';
@@ -29,9 +30,9 @@ import { UsageChannel } from './usage/usage-channel.js';
     EventHistory,
     {
       provide: EventsStreamClient,
-      inject: [CONFIG],
-      useFactory: ({ NATS_URL }: GatewayConfig) =>
-        new EventsStreamClient({ urls: NATS_URL, name: 'gateway-live', account: 'EVENTS' }),
+      inject: [CONFIG, RequestClient],
+      useFactory: ({ NATS_URL }: GatewayConfig, { tracing }: RequestClient) =>
+        new EventsStreamClient({ urls: NATS_URL, name: 'gateway-live', account: 'EVENTS', tracing }),
     },
     CatchUps,
     ConnectionPlaces,

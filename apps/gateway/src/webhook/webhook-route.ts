@@ -33,8 +33,8 @@ export class WebhookRoute {
   private routeOf(pattern: string, fingerprint: string): DirectRoute {
     return {
       pattern,
-      handle: ({ headers }: IncomingMessage, body: Buffer): Promise<DirectResponse> =>
-        this.webhook.receive({ headers, body, pathType: undefined, fingerprint }),
+      handle: ({ headers }: IncomingMessage, body: Buffer, requestId: string): Promise<DirectResponse> =>
+        this.webhook.receive({ headers, body, pathType: undefined, fingerprint, requestId }),
       onAnswered: (status: number, startedAtMs: number): void =>
         this.metrics.note(pattern, status, startedAtMs),
       onFailed: (error: ServiceError, request: LoggedRequest): void => this.log.noteFailure(error, request),

@@ -125,6 +125,7 @@ export class WebhookController {
     const response = await this.webhook.receive({
       headers: request.headers,
       body: request.body ?? Buffer.alloc(0),
+      requestId: request.id,
       pathType,
       fingerprint,
     });

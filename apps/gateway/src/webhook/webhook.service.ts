@@ -14,6 +14,8 @@ export interface WebhookRequest {
   pathType: string | undefined;
   /** The fingerprint of a secret in the callback's path; empty when there is none. */
   fingerprint: string;
+  /** The id of the HTTP request, for traces. */
+  requestId?: string;
 }
 
 /** The response to the platform: the challenge, or nothing. */
@@ -90,7 +92,7 @@ export class WebhookService {
   }
 
   private async verifyAndStore(request: WebhookRequest): Promise<WebhookResponse> {
-    const { headers, body, pathType, fingerprint } = request;
+    const { headers, body, pathType, fingerprint, requestId } = request;
     const { messageId, timestamp, signature, type } = inbound.readHeaders(headers);
     // The secret of an unknown fingerprint is not configured, so none of the configured ones can have signed the message.
     const keys = fingerprint === '' ? this.signingKeys : (this.keysByFingerprint.get(fingerprint) ?? []);
@@ -125,7 +127,7 @@ export class WebhookService {
       occurredAt: Date.parse(timestamp),
       via: fingerprint,
     });
-    return this.done(await this.ingest.store(event, 'webhook'));
+    return this.done(await this.ingest.store(event, 'webhook', requestId));
   }
 
   private done(result: Result): WebhookResponse {

@@ -1,6 +1,7 @@
 import { eventFilters, filterColumns } from '@stream-events/contracts';
 import { frameOf, type FrameFormat } from './frames.js';
 import type { LiveEvent } from '../stream/live-event.js';
+import type { TracedDelivery } from '../stream/traced-delivery.js';
 import { compileFilter, describeFilter, type LiveFilter } from './live-filter.js';
 
 /** A recipient of live events. */
@@ -32,6 +33,10 @@ class Audience {
     return this.members.size === 0;
   }
 
+  private get size(): number {
+    return [...this.members.values()].reduce((sum, members) => sum + members.size, 0);
+  }
+
   get isFull(): boolean {
     return this.pendingBytes >= maxPendingBytes;
   }
@@ -40,6 +45,7 @@ class Audience {
   take(event: LiveEvent): boolean {
     if (this.passes && !this.passes(event)) return false;
     this.pending.push(event);
+    event.delivery?.noteClients(this.size);
     this.pendingBytes += event.record.length;
     return true;
   }
@@ -78,6 +84,7 @@ export class FanOut {
   /** The audiences by each channel of their filters (null: any), so that an event is tested only against a few of them. */
   private readonly byChannel = new Map<string | null, Set<Audience>>();
   private readonly dirty = new Set<Audience>();
+  private readonly deliveries: TracedDelivery[] = [];
   private flushing: NodeJS.Immediate | undefined;
   /** When the first of the pending events was received. */
   private pendingSince: number | undefined;
@@ -93,9 +100,9 @@ export class FanOut {
     this.offer(event, this.byChannel.get(null));
     const hasOthers = this.byChannel.size > (this.byChannel.has(null) ? 1 : 0);
     if (hasOthers) this.offer(event, this.audiencesOf(channelsOf(event)));
-    if (this.dirty.size === 0) return;
-    this.pendingSince ??= event.receivedAt;
-    this.flushing ??= setImmediate(() => this.flush());
+    if (event.delivery) this.deliveries.push(event.delivery);
+    if (this.dirty.size > 0) this.pendingSince ??= event.receivedAt;
+    if (this.dirty.size > 0 || event.delivery) this.flushing ??= setImmediate(() => this.flush());
   }
 
   /** Sends all pending events now. */
@@ -105,6 +112,7 @@ export class FanOut {
     let delivered = 0;
     for (const audience of this.dirty) delivered += audience.flush();
     this.dirty.clear();
+    for (const delivery of this.deliveries.splice(0)) delivery.end();
     this.onDelivered(delivered);
     if (this.pendingSince !== undefined) this.onFlushed(this.pendingSince);
     this.pendingSince = undefined;

@@ -17,6 +17,8 @@ import {
   type NatsOptions,
   isStreamNotFound,
 } from '@stream-events/messaging';
+import type { Tracing } from '@stream-events/service';
+import { TracedDelivery } from './traced-delivery.js';
 
 /** The state of the stream on the NATS server. */
 export interface StreamState {
@@ -33,14 +35,22 @@ export interface StreamMessage {
   /** Id of the event, a UUIDv7. Undefined if the message is not an event. */
   id: string | undefined;
   data: Uint8Array;
+  /** The span of its delivery, if the message is part of a sampled trace. */
+  delivery?: TracedDelivery | undefined;
 }
 
 const idPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 /** Converts a message that a consumer received. */
-export function toStreamMessage({ info, headers, data }: JsMsg): StreamMessage {
+export function toStreamMessage(message: JsMsg, tracing?: Tracing): StreamMessage {
+  const { info, headers, data } = message;
   const id = headers?.get('Nats-Msg-Id') ?? '';
-  return { sequence: info.streamSequence, id: idPattern.test(id) ? id : undefined, data };
+  return {
+    sequence: info.streamSequence,
+    id: idPattern.test(id) ? id : undefined,
+    data,
+    ...(tracing && { delivery: TracedDelivery.start(tracing, message) }),
+  };
 }
 
 // NATS responds within milliseconds, or within seconds while a cluster elects a leader.
@@ -55,6 +65,11 @@ export class EventsStreamClient {
   private readonly lossListeners = new Set<() => void>();
 
   constructor(private readonly options: NatsOptions) {}
+
+  /** The traces that messages are part of. Undefined when traces are off. */
+  get tracing(): Tracing | undefined {
+    return this.options.tracing;
+  }
 
   /** False while NATS is unavailable. Do not send requests then: they would wait in memory. */
   get isConnected(): boolean {

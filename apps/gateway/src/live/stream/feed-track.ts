@@ -75,7 +75,7 @@ export class FeedTrack {
   }
 
   /** Takes the next message. Returns its event if the event is new. */
-  take({ sequence, id, data }: StreamMessage): LiveEvent | undefined {
+  take({ sequence, id, data, delivery }: StreamMessage): LiveEvent | undefined {
     if (sequence < this.next) return undefined;
     this.next = sequence + 1;
     if (id === undefined) return undefined;
@@ -84,6 +84,7 @@ export class FeedTrack {
     if (this.ids.has(id) || this.isRepetition(id)) return undefined;
     this.ids.add(id);
     const event = new LiveEvent(id, this.records.copy(data), this.epoch, sequence);
+    event.delivery = delivery;
     this.ringBuffer.add(event);
     return event;
   }

@@ -6,6 +6,7 @@ import {
   type EventColumns,
   type JsonObject,
 } from '@stream-events/contracts';
+import type { TracedDelivery } from './traced-delivery.js';
 
 /** The fields of a record that filters test. */
 export interface RecordFields extends EventColumns {
@@ -19,6 +20,8 @@ export interface RecordFields extends EventColumns {
 export class LiveEvent {
   /** The frames of this event that were made so far, by format. Undefined for the many events that nobody receives. */
   frames: Map<string, Buffer> | undefined;
+  /** The span of its delivery, if it is part of a sampled trace. */
+  delivery: TracedDelivery | undefined;
   private readFields: RecordFields | undefined;
 
   constructor(

@@ -88,7 +88,7 @@ export class StreamReader {
     this.delivered += 1;
     if (message.info.deliverySequence !== this.delivered)
       return this.end('messages of the consumer were lost in transit');
-    this.listener.onMessage(toStreamMessage(message));
+    this.listener.onMessage(toStreamMessage(message, this.stream.tracing));
   }
 
   private async follow(messages: ConsumerMessages): Promise<void> {

@@ -1,0 +1,78 @@
+import { serviceSchemas, type DatabaseService } from '@stream-events/database/roles';
+import { createTestDatabase, freePort, ServiceProcess, type TestDatabase } from '@stream-events/testing';
+import pg from 'pg';
+import { startLimitMs } from './stack.js';
+
+const services = Object.keys(serviceSchemas) as DatabaseService[]; // holds: these are the keys
+
+/** `node apps/<service>/dist/main.js migrate`, which the Helm chart runs before an install or upgrade. */
+describe('the command migrate', () => {
+  let database: TestDatabase;
+  let environment: Record<string, string>;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    environment = {
+      HOST: '127.0.0.1',
+      ADMIN_PORT: String(await freePort()),
+      // Nothing listens here: migrations need no NATS.
+      NATS_URL: 'nats://nobody:password@127.0.0.1:9',
+      SECRET_KEY: 'a key of at least 32 characters for tests',
+      PLATFORM: 'none',
+    };
+  }, startLimitMs);
+
+  afterAll(() => database.drop());
+
+  const run = (service: DatabaseService, command: string): ReturnType<ServiceProcess['runToEnd']> => {
+    const DATABASE_URL = database.urlFor(serviceSchemas[service]);
+    return new ServiceProcess(service, { ...environment, DATABASE_URL }, { args: [command] }).runToEnd();
+  };
+
+  const listMigrations = async (service: DatabaseService): Promise<string[]> => {
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    try {
+      const sql = `SELECT name FROM ${serviceSchemas[service]}.migrations ORDER BY id`;
+      const { rows } = await client.query<{ name: string }>(sql);
+      return rows.map(({ name }) => name);
+    } finally {
+      await client.end();
+    }
+  };
+
+  it.each(services)(
+    'of %s applies every migration once, also when it runs twice at a time, and exits',
+    async (service) => {
+      const [first, second] = await Promise.all([run(service, 'migrate'), run(service, 'migrate')]);
+      expect([first, second]).toEqual([
+        expect.objectContaining({ code: 0, output: expect.stringContaining('database is migrated') }),
+        expect.objectContaining({ code: 0, output: expect.stringContaining('database is migrated') }),
+      ]);
+      const applied = await listMigrations(service);
+      expect(applied.length).toBeGreaterThan(0);
+      expect(new Set(applied).size).toBe(applied.length);
+      expect(await run(service, 'migrate')).toMatchObject({ code: 0 });
+      expect(await listMigrations(service)).toEqual(applied);
+    },
+    startLimitMs,
+  );
+
+  it(
+    'exits with code 1 when the database does not let it in',
+    async () => {
+      const DATABASE_URL = database.urlFor('events').replace(/:[^:@]+@/, ':wrong@');
+      const command = new ServiceProcess('events', { ...environment, DATABASE_URL }, { args: ['migrate'] });
+      const { code, output } = await command.runToEnd();
+      expect(code).toBe(1);
+      expect(output).toContain('cannot migrate the database');
+    },
+    startLimitMs,
+  );
+
+  it('is the only command: another one exits with code 2', async () => {
+    const { code, output } = await run('events', 'migrat');
+    expect(code).toBe(2);
+    expect(output).toContain('events has no command migrat');
+  });
+});

@@ -1,0 +1,53 @@
+import type { IncomingMessage } from 'node:http';
+import { parseTraceparent, type Span, type Tracing } from '@stream-events/service';
+import type { FastifyInstance } from 'fastify';
+import type { TrustProxy } from '../gateway.config.js';
+import { trustRule, type IsTrusted } from './client-address.js';
+
+/** Starts the spans of HTTP requests. */
+export class RequestTraces {
+  private readonly isTrusted: IsTrusted;
+
+  constructor(
+    private readonly tracing: Tracing,
+    trustProxy: TrustProxy,
+  ) {
+    this.isTrusted = trustRule(trustProxy);
+  }
+
+  /**
+   * Starts the span of a request and keeps it under the request's id. Continues the trace of a trusted proxy only: any other client could
+   * have all its requests traced. Undefined when the trace is not sampled.
+   */
+  start(request: IncomingMessage, { id, route }: { id: string; route: string }): Span | undefined {
+    const { method = '', headers, socket } = request;
+    const { traceparent } = headers;
+    const isContinued = traceparent !== undefined && this.isTrusted(socket.remoteAddress ?? '', 0);
+    const span = this.tracing.start(`${method} ${route}`, {
+      kind: 'server',
+      parent: isContinued ? parseTraceparent(String(traceparent)) : undefined,
+      attributes: { 'http.request.method': method, 'http.route': route, 'http.request.id': id },
+    });
+    if (span) this.tracing.keep(id, span);
+    return span;
+  }
+
+  /** Ends the span of a request, if it is traced. */
+  end(id: string, status: number): void {
+    const attributes = { 'http.response.status_code': status };
+    const error = status >= 500 ? `HTTP ${status}` : undefined;
+    this.tracing.take(id)?.end({ attributes, ...(error !== undefined && { error }) });
+  }
+}
+
+/** Traces the requests that Fastify serves. */
+export function traceRequests(fastify: FastifyInstance, traces: RequestTraces): void {
+  fastify.addHook('onRequest', ({ raw, id, routeOptions }, _reply, done) => {
+    traces.start(raw, { id, route: routeOptions.url ?? '' });
+    done();
+  });
+  fastify.addHook('onResponse', ({ id }, { statusCode }, done) => {
+    traces.end(id, statusCode);
+    done();
+  });
+}

@@ -1,0 +1,146 @@
+import type { Contract } from '@stream-events/contracts';
+import {
+  parseTraceparent,
+  printTraceparent,
+  type Span,
+  type SpanIds,
+  type Tracing,
+} from '@stream-events/service';
+import type { MsgHdrs, NatsConnection } from '@nats-io/transport-node';
+import { correlationHeader } from './correlation.js';
+
+/** The header of W3C Trace Context, on requests and on the messages of EVENTS. Only messages of sampled traces have it. */
+export const traceparentHeader = 'traceparent';
+
+/** The header of a batch for each event with a sampled trace: the id of the event, a space, and its `traceparent`. */
+export const eventTraceHeader = 'Event-Trace';
+
+// A batch has up to 1000 KiB, a message 1 MiB, and a header about 110 bytes: this many fit beside the largest batch.
+const maxEventTraces = 64;
+
+/** An event of a request, and the span that it continues. */
+export interface EventTrace {
+  id: string;
+  parent: SpanIds;
+}
+
+/** Spans of one message. They end together. */
+export interface MessageSpans {
+  end(error?: unknown): void;
+}
+
+const tracingByConnection = new WeakMap<NatsConnection, Tracing>();
+
+/** Makes the messages of a connection part of traces. */
+export function traceConnection(connection: NatsConnection, tracing: Tracing): void {
+  tracingByConnection.set(connection, tracing);
+}
+
+/** The traces that the messages of a connection are part of. Undefined when traces are off. */
+export function tracingOf(connection: NatsConnection): Tracing | undefined {
+  return tracingByConnection.get(connection);
+}
+
+/** Starts the spans of a request that is being sent, and sets the headers that the handler continues them by. */
+export function traceRequest(
+  tracing: Tracing,
+  { subject }: Contract<object, object>,
+  { correlationId, eventTraces = [] }: { correlationId?: string; eventTraces?: readonly EventTrace[] },
+  headersOf: () => MsgHdrs,
+): MessageSpans {
+  const spans: Span[] = [];
+  const start = (parent: SpanIds): Span | undefined => {
+    const span = tracing.start(`send ${subject}`, {
+      kind: 'client',
+      parent,
+      attributes: attributesOf(subject),
+    });
+    if (span) spans.push(span);
+    return span;
+  };
+  const parent = tracing.find(correlationId);
+  const span = parent && start(parent);
+  if (span) headersOf().set(traceparentHeader, printTraceparent(span.ids));
+  for (const event of eventTraces.slice(0, maxEventTraces)) {
+    const eventSpan = start(event.parent);
+    if (eventSpan) headersOf().append(eventTraceHeader, `${event.id} ${printTraceparent(eventSpan.ids)}`);
+  }
+  return { end: (error) => endAll(spans, error) };
+}
+
+/** Starts the spans of a request that is being handled. Undefined when it is part of no sampled trace. */
+export function traceHandling(
+  tracing: Tracing,
+  subject: string,
+  messageHeaders: MsgHdrs | undefined,
+): MessageSpans | undefined {
+  if (!messageHeaders) return undefined;
+  const parent = parseTraceparent(messageHeaders.get(traceparentHeader));
+  const events = messageHeaders.values(eventTraceHeader);
+  if (!parent && events.length === 0) return undefined;
+  const spans: Span[] = [];
+  const start = (continued: SpanIds, key: string): void => {
+    const options = { kind: 'server', parent: continued, attributes: attributesOf(subject) } as const;
+    const span = tracing.start(`handle ${subject}`, options);
+    if (!span) return;
+    spans.push(span);
+    if (key !== '') tracing.keep(key, span);
+  };
+  const correlationId = messageHeaders.get(correlationHeader);
+  if (parent) start(parent, correlationId);
+  for (const text of events) {
+    const [id = '', traceparent] = text.split(' ');
+    const continued = parseTraceparent(traceparent);
+    // The event's span stays known after this request: the event is published in the background.
+    if (continued) start(continued, id);
+  }
+  return {
+    end: (error) => {
+      if (parent && correlationId !== '') tracing.take(correlationId);
+      endAll(spans, error);
+    },
+  };
+}
+
+/** A message for a stream, whose headers may get a `traceparent`. */
+interface Publishable {
+  subject: string;
+  messageId: string;
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** Starts the spans of messages that continue kept spans by their id. Returns the messages with the headers of these spans. */
+export function tracePublishing<M extends Publishable>(
+  tracing: Tracing,
+  messages: readonly M[],
+): { messages: readonly M[]; spans: MessageSpans } {
+  const spans: Span[] = [];
+  const traced = messages.map((message) => {
+    const parent = tracing.take(message.messageId)?.ids;
+    if (!parent) return message;
+    const { subject } = message;
+    const span = tracing.start('publish to the stream', {
+      kind: 'producer',
+      parent,
+      attributes: attributesOf(subject),
+    });
+    if (!span) return message;
+    spans.push(span);
+    const headers = { ...message.headers, [traceparentHeader]: printTraceparent(span.ids) };
+    return { ...message, headers };
+  });
+  return { messages: traced, spans: { end: (error) => endAll(spans, error) } };
+}
+
+/** The span that a received message continues. Undefined when it is part of no sampled trace. */
+export function readTrace({ headers }: { headers?: MsgHdrs | undefined }): SpanIds | undefined {
+  return headers ? parseTraceparent(headers.get(traceparentHeader)) : undefined;
+}
+
+function attributesOf(subject: string): Record<string, string> {
+  return { 'messaging.system': 'nats', 'messaging.destination.name': subject };
+}
+
+function endAll(spans: readonly Span[], error: unknown): void {
+  for (const span of spans) span.end(error === undefined ? {} : { error });
+}

@@ -1,0 +1,131 @@
+import { loadConfig, type Variables } from './config.js';
+import { tracingVariables } from './shared-variables.js';
+
+/** The ids of a sampled span. They travel in the header `traceparent` of W3C Trace Context. */
+export interface SpanIds {
+  /** 32 hexadecimal digits. */
+  traceId: string;
+  /** 16 hexadecimal digits. */
+  spanId: string;
+}
+
+/** What a span is about, by the names of OpenTelemetry's semantic conventions. */
+export type SpanAttributes = Record<string, string | number>;
+
+/** How a span takes part in its trace. */
+export interface SpanOptions {
+  kind: 'server' | 'client' | 'producer' | 'consumer';
+  /** Undefined: a new trace, if the sampler takes it. */
+  parent?: SpanIds | undefined;
+  attributes?: SpanAttributes;
+}
+
+/** A piece of work in a sampled trace. */
+export interface Span {
+  readonly ids: SpanIds;
+  /** Ends the span. It is exported in the background. */
+  end(result?: { attributes?: SpanAttributes; error?: unknown }): void;
+}
+
+/** Makes and exports spans. OpenTelemetry implements this in a module that is loaded only when traces are on. */
+export interface Tracer {
+  /** Starts a span. Undefined when the sampler does not take the trace. */
+  start(name: string, options: SpanOptions): Span | undefined;
+  /** Exports the ended spans and stops. */
+  close(): Promise<void>;
+}
+
+// Spans whose end is never seen, such as those of known events, which are not published, leave in the order of their start.
+const maxKept = 4_096;
+
+/**
+ * The traces of a service. Traces pass through services by explicit ids instead of an implicit context, which costs every promise of a
+ * process on Node 20. Work finds the span that it continues by a key which it has anyway: the id of the HTTP request (the correlation
+ * id) or the id of the event.
+ *
+ * ```
+ *  HTTP request ──▶ request to the events service ──▶ store ──▶ publish to EVENTS ──▶ send to live clients
+ *  kept by request id    header Event-Trace       kept by event id   header traceparent
+ * ```
+ */
+export class Tracing {
+  private readonly kept = new Map<string, Span>();
+
+  constructor(private readonly tracer: Tracer) {}
+
+  /** Starts a span. Undefined when it would begin a trace that the sampler does not take. */
+  start(name: string, options: SpanOptions): Span | undefined {
+    return this.tracer.start(name, options);
+  }
+
+  /** Lets work with this key find the span. */
+  keep(key: string, span: Span): void {
+    if (this.kept.size >= maxKept)
+      for (const oldest of this.kept.keys()) return this.replace(oldest, key, span);
+    this.kept.set(key, span);
+  }
+
+  /** The ids of the span that was kept under a key. */
+  find(key: string | undefined): SpanIds | undefined {
+    if (key === undefined || this.kept.size === 0) return undefined;
+    return this.kept.get(key)?.ids;
+  }
+
+  /** Returns the span that was kept under a key, and forgets it. */
+  take(key: string): Span | undefined {
+    if (this.kept.size === 0) return undefined;
+    const span = this.kept.get(key);
+    if (span) this.kept.delete(key);
+    return span;
+  }
+
+  /** Exports the ended spans and stops. */
+  close(): Promise<void> {
+    return this.tracer.close();
+  }
+
+  private replace(oldest: string, key: string, span: Span): void {
+    this.kept.delete(oldest);
+    this.kept.set(key, span);
+  }
+}
+
+/**
+ * Starts the traces of a service. Undefined when they are off: OTEL_EXPORTER_OTLP_ENDPOINT is not set, or the service has no traces.
+ */
+export async function startTracing(
+  { name, variables }: { name: string; variables: Variables },
+  environment: NodeJS.ProcessEnv,
+): Promise<Tracing | undefined> {
+  if (!('OTEL_EXPORTER_OTLP_ENDPOINT' in variables)) return undefined;
+  const config = loadConfig(tracingVariables, environment);
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SERVICE_NAME: serviceName = name } = config;
+  if (endpoint === undefined) return undefined;
+  // Half a second and 15 MiB, which only traces are worth.
+  const { OpenTelemetry } = await import('./open-telemetry.js');
+  return new Tracing(
+    new OpenTelemetry({
+      endpoint,
+      serviceName,
+      headers: config.OTEL_EXPORTER_OTLP_HEADERS,
+      sampler: config.OTEL_TRACES_SAMPLER,
+      ratio: config.OTEL_TRACES_SAMPLER_ARG,
+    }),
+  );
+}
+
+/** Prints the value of the header `traceparent` for a sampled span. */
+export function printTraceparent({ traceId, spanId }: SpanIds): string {
+  return `00-${traceId}-${spanId}-01`;
+}
+
+const traceparentPattern = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})/;
+const sampledFlag = 1;
+
+/** Reads the value of the header `traceparent`. Undefined when it is malformed, or its trace is not sampled. */
+export function parseTraceparent(text: string | undefined): SpanIds | undefined {
+  const [, traceId = '', spanId = '', flags = ''] = traceparentPattern.exec(text ?? '') ?? [];
+  if ((parseInt(flags, 16) & sampledFlag) === 0 || /^0*$/.test(traceId) || /^0*$/.test(spanId))
+    return undefined;
+  return { traceId, spanId };
+}

@@ -1,0 +1,92 @@
+// What every resource of the Helm chart must have, beyond the schemas of Kubernetes. npm run check:chart applies these rules to the
+// rendered chart.
+
+/** Lists the faults of rendered resources. `variables` is deploy/helm/variables.json. */
+export function findChartFaults(resources, variables) {
+  const workloads = resources.filter(({ kind }) => ['Deployment', 'Job'].includes(kind));
+  return [
+    ...workloads.flatMap(findPodFaults),
+    ...workloads.flatMap((workload) => findVariableFaults(workload, variables)),
+    ...resources.flatMap((resource) => findReferenceFaults(resource, resources)),
+  ];
+}
+
+/** Pods run as an ordinary user on a read-only file system, without a token of the Kubernetes API, and with bounded memory. */
+function findPodFaults({ kind, metadata, spec }) {
+  const pod = spec.template.spec;
+  const rules = {
+    'must not run as root': pod.securityContext.runAsNonRoot && pod.securityContext.runAsUser > 0,
+    'must use the default seccomp profile': pod.securityContext.seccompProfile.type === 'RuntimeDefault',
+    'must not mount a service account token': pod.automountServiceAccountToken === false,
+    'must stop before Kubernetes kills it': kind === 'Job' || stopsInTime(pod),
+  };
+  for (const container of pod.containers) {
+    const { securityContext: security = {}, resources } = container;
+    Object.assign(rules, {
+      [`${container.name} must not gain privileges`]: security.allowPrivilegeEscalation === false,
+      [`${container.name} must have a read-only root file system`]: security.readOnlyRootFilesystem === true,
+      [`${container.name} must drop all capabilities`]: security.capabilities?.drop.includes('ALL'),
+      [`${container.name} must request CPU and memory, and limit memory`]:
+        resources.requests.cpu && resources.requests.memory && resources.limits.memory,
+      [`${container.name} must have probes`]: kind === 'Job' || hasProbes(container),
+    });
+  }
+  return listBroken(rules).map((rule) => `${kind} ${metadata.name} ${rule}`);
+}
+
+function hasProbes({ startupProbe, livenessProbe, readinessProbe, ports }) {
+  return [startupProbe, livenessProbe, readinessProbe].every((probe) =>
+    ports.some(({ name }) => name === probe?.httpGet.port),
+  );
+}
+
+// The time limit of a stop in libs/service, after which the process exits.
+const stopSeconds = 25;
+
+function stopsInTime({ terminationGracePeriodSeconds: grace, containers }) {
+  const waits = containers.map(({ lifecycle }) => lifecycle?.preStop.sleep.seconds ?? 0);
+  return grace >= Math.max(...waits) + stopSeconds + 2;
+}
+
+/** Every container gets each required variable of its service, and no variable that the service does not read. */
+function findVariableFaults({ kind, metadata, spec }, { services, roles }) {
+  return spec.template.spec.containers.flatMap(({ name, env }) => {
+    const known = services[name]
+      ? [...services[name].plain, ...Object.keys(services[name].secret)]
+      : ['DATABASE_URL', ...roles];
+    const required = services[name]?.required ?? known;
+    const given = env.map((variable) => variable.name);
+    return [
+      ...given
+        .filter((variable) => !known.includes(variable))
+        .map((variable) => `${variable} is not a variable`),
+      ...required.filter((variable) => !given.includes(variable)).map((variable) => `${variable} is missing`),
+      ...given
+        .filter((variable, index) => given.indexOf(variable) < index)
+        .map((variable) => `${variable} is set twice`),
+    ].map((fault) => `${kind} ${metadata.name}: ${fault}`);
+  });
+}
+
+/** Selectors find pods, and names of other resources exist. */
+function findReferenceFaults({ kind, metadata, spec }, resources) {
+  const pods = resources.flatMap((resource) => resource.spec?.template?.metadata ?? []);
+  const selects = (labels) =>
+    pods.some((pod) => Object.entries(labels).every(([name, value]) => pod.labels[name] === value));
+  const exists = (wanted, name) =>
+    resources.some((resource) => resource.kind === wanted && resource.metadata.name === name);
+  const account = spec?.template?.spec.serviceAccountName;
+  const selector = kind === 'Service' ? spec.selector : (spec?.selector ?? spec?.podSelector)?.matchLabels;
+  const rules = {
+    'selects no pod': !selector || selects(selector),
+    'has no such service account': !account || exists('ServiceAccount', account),
+    'scales nothing': kind !== 'HorizontalPodAutoscaler' || exists('Deployment', spec.scaleTargetRef.name),
+    'is two resources':
+      resources.filter((other) => other.kind === kind && other.metadata.name === metadata.name).length === 1,
+  };
+  return listBroken(rules).map((rule) => `${kind} ${metadata.name} ${rule}`);
+}
+
+function listBroken(rules) {
+  return Object.keys(rules).filter((rule) => !rules[rule]);
+}

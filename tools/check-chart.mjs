@@ -1,0 +1,176 @@
+// npm run check:chart: lints the Helm chart, renders it with every file of deploy/helm/ci, and validates the result against the
+// schemas of Kubernetes. Needs helm, or Go to build it; and Python for the schemas. Keeps both in the user's cache.
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findChartFaults } from './chart-faults.mjs';
+import { install, root } from './prepare.mjs';
+
+const helmVersion = 'v3.22.0';
+const schemasVersion = '1.37.0';
+// The oldest version that the chart supports, and the newest one with schemas.
+const kubernetesVersions = ['1.30', '1.37'];
+const chart = `${root}deploy/helm`;
+const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'stream-event-service');
+
+// Helm assumes an old version unless given.
+const render = ['template', 'events', chart, '--kube-version', kubernetesVersions.at(-1)];
+
+const isOptional = process.argv.includes('--if-possible');
+
+install();
+const helm = findHelm();
+const python = findSchemas();
+const { parseAllDocuments } = await import('yaml');
+
+for (const name of readdirSync(`${chart}/ci`)) {
+  const values = `${chart}/ci/${name}`;
+  run(helm, [
+    'lint',
+    '--strict',
+    '--quiet',
+    chart,
+    '--values',
+    values,
+    '--kube-version',
+    kubernetesVersions[0],
+  ]);
+  const text = run(helm, [...render, '--namespace', 'streams', '--values', values]);
+  const resources = parse(text);
+  const faults = [...findChartFaults(resources, readVariables()), ...validate(text)];
+  if (faults.length > 0) fail(`deploy/helm/ci/${name} renders faults:\n${faults.join('\n')}`);
+  process.stdout.write(`deploy/helm/ci/${name}: ${resources.length} resources, no faults\n`);
+}
+checkTestServers();
+checkRefusals();
+process.stdout.write(
+  `The chart passes helm lint ${helmVersion} and the schemas of Kubernetes ${kubernetesVersions.join(' and ')}.\n`,
+);
+
+/** The chart of the test servers is no part of the service: it only has to be valid. */
+function checkTestServers() {
+  const values = ['--set', 'existingSecret=test-servers', '--set-file', `natsConfig=${root}deploy/nats.conf`];
+  const servers = `${root}deploy/helm-test-servers`;
+  run(helm, ['lint', '--strict', '--quiet', servers, ...values, '--kube-version', kubernetesVersions[0]]);
+  const text = run(helm, [
+    'template',
+    'test',
+    servers,
+    ...values,
+    '--kube-version',
+    kubernetesVersions.at(-1),
+  ]);
+  const faults = validate(text);
+  if (faults.length > 0) fail(`deploy/helm-test-servers renders faults:\n${faults.join('\n')}`);
+}
+
+/** Proves that the checks find what they look for. */
+function checkRefusals() {
+  const minimal = ['--values', `${chart}/ci/minimal.yaml`];
+  const refusals = {
+    'existingSecret is required': [],
+    'config.RETENTION_DAY is not an environment variable': [...minimal, '--set', 'config.RETENTION_DAY=1'],
+    'config.SECRET_KEY is a secret': [...minimal, '--set', 'config.SECRET_KEY=abc'],
+    'config.PORT is set by the chart': [...minimal, '--set', 'config.PORT=80'],
+  };
+  for (const [message, args] of Object.entries(refusals)) {
+    const { status, stderr } = spawnSync(helm, [...render, ...args], { encoding: 'utf8' });
+    if (status === 0 || !stderr.includes(message))
+      fail(`The chart must refuse ${args.join(' ')}: ${message}`);
+  }
+  const text = run(helm, [...render, ...minimal]);
+  if (validate(text.replaceAll('containerPort:', 'containerPorts:')).length === 0)
+    fail('The validation does not work: it accepts a Deployment with an unknown field.');
+  const open = text.replaceAll('readOnlyRootFilesystem: true', 'readOnlyRootFilesystem: false');
+  if (findChartFaults(parse(open), readVariables()).length === 0)
+    fail('The check of the pods does not work: it accepts a writable root file system.');
+}
+
+/** Returns the faults that the schemas of every version find. The PodMonitor has no schema there: it is of the Prometheus operator. */
+function validate(text) {
+  const directory = mkdtempSync(join(tmpdir(), 'chart-'));
+  try {
+    const known = text
+      .split(/^---$/m)
+      .filter((part) => !/^kind: PodMonitor$/m.test(part) && /^kind: /m.test(part));
+    const file = join(directory, 'resources.yaml');
+    writeFileSync(file, known.join('\n---\n'));
+    return kubernetesVersions.flatMap((version) => {
+      const args = ['-m', 'kubernetes_validate', '--strict', '--quiet', '-k', version, file];
+      const { status, stdout, stderr } = spawnSync(python, args, { encoding: 'utf8' });
+      return status === 0 ? [] : [`Kubernetes ${version}: ${stdout}${stderr}`];
+    });
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+function parse(text) {
+  return parseAllDocuments(text)
+    .map((document) => document.toJS())
+    .filter((resource) => resource);
+}
+
+function readVariables() {
+  return JSON.parse(readFileSync(`${chart}/variables.json`, 'utf8'));
+}
+
+/** Returns helm from the PATH or the cache. Builds it when neither has it, which takes some minutes. */
+function findHelm() {
+  if (isInstalled('helm', ['version'])) return 'helm';
+  const cached = join(cache, `helm-${helmVersion}`);
+  if (existsSync(join(cached, 'helm'))) return join(cached, 'helm');
+  if (!isInstalled('go', ['version'])) skip('It needs helm, or Go to build helm.');
+  process.stdout.write(`Building helm ${helmVersion}, once\n`);
+  mkdirSync(cached, { recursive: true });
+  const env = { ...process.env, GOBIN: cached, GOFLAGS: '' };
+  const build = ['install', '-trimpath', `helm.sh/helm/v3/cmd/helm@${helmVersion}`];
+  if (spawnSync('go', build, { env, stdio: ['ignore', 'ignore', 'inherit'] }).status !== 0)
+    skip('Go cannot build helm: see above.');
+  return join(cached, 'helm');
+}
+
+/** Returns a Python that has the schemas. */
+function findSchemas() {
+  const environment = join(cache, `kubernetes-validate-${schemasVersion}`);
+  const found = join(environment, 'bin/python');
+  if (isInstalled(found, ['-c', 'import kubernetes_validate'])) return found;
+  if (!isInstalled('python3', ['-c', 'import venv, ensurepip'])) skip('It needs Python 3 with venv and pip.');
+  run('python3', ['-m', 'venv', environment]);
+  const wanted = `kubernetes-validate==${schemasVersion}`;
+  if (spawnSync(found, ['-m', 'pip', 'install', '--quiet', wanted], { stdio: 'inherit' }).status !== 0)
+    skip('pip cannot install the schemas: see above.');
+  return found;
+}
+
+function isInstalled(command, args) {
+  return spawnSync(command, args, { stdio: 'ignore' }).status === 0;
+}
+
+function run(command, args, options = {}) {
+  try {
+    return execFileSync(command, args, { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024, ...options });
+  } catch (error) {
+    return fail(`${command} ${args.join(' ')} failed:\n${error.stdout ?? ''}${error.message}`);
+  }
+}
+
+/** Ends without a check where the tools cannot be had: with --if-possible successfully. */
+function skip(reason) {
+  process.stdout.write(`The Helm chart is not checked. ${reason}\n`);
+  process.exit(isOptional ? 0 : 1);
+}
+
+function fail(message) {
+  process.stderr.write(`${message}\n`);
+  process.exit(1);
+}
