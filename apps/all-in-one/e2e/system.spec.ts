@@ -1,4 +1,5 @@
 import { eventually } from '@stream-events/testing';
+import { eventBody, eventsPath } from './api.js';
 import { LiveSocket } from './live-clients.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
@@ -30,6 +31,11 @@ interface System {
   live_connections_count: number;
   live_connections: LiveConnection[];
   closed_connections: (LiveConnection & { close_code: number; close_reason: string })[];
+}
+
+interface Delivery {
+  is_published: boolean;
+  matching_connections: LiveConnection[];
 }
 
 const path = '/api/v1/system';
@@ -116,6 +122,38 @@ describe('the system', () => {
           expect.objectContaining({ name: 'alerts', close_code: 1005, close_reason: 'left' }),
         ]);
       }, there);
+    },
+    startLimitMs,
+  );
+
+  it(
+    'says whether an event was published, and which of the user’s connections would receive it',
+    async () => {
+      const [here = '', there = ''] = stack.urls;
+      const { json: event } = await stack.request<{ id: string }>('POST', eventsPath, {
+        body: eventBody({ event_type: 'channel-raid', event_data: { to_broadcaster_user_id: '47' } }),
+      });
+      const { json: token } = await stack.request<{ key: string }>('POST', '/api/v1/tokens', {
+        body: { name: 'other channel', scopes: ['events:live'], channel_ids: ['48'] },
+      });
+      const own = { token: stack.ownerToken };
+      const sockets = await Promise.all([
+        LiveSocket.ready(here, { ...own, name: 'raids', event_type: 'channel-raid' }),
+        LiveSocket.ready(there, { ...own, name: 'everything' }),
+        LiveSocket.ready(here, { ...own, name: 'cheers', event_type: 'channel-cheer' }),
+        LiveSocket.ready(here, { token: token.key, name: 'other channel' }),
+      ]);
+      const readDelivery = (id: string) =>
+        stack.request<Delivery>('GET', `${eventsPath}/${id}/delivery`, { gateway: there });
+      await eventually(async () => {
+        const { json } = await readDelivery(event.id);
+        expect([json.is_published, json.matching_connections.map(({ name }) => name)]).toEqual([
+          true,
+          ['everything', 'raids'],
+        ]);
+      }, reported);
+      expect(await readDelivery('nothing')).toMatchObject({ status: 404 });
+      await Promise.all(sockets.map((socket) => socket.close()));
     },
     startLimitMs,
   );

@@ -3,6 +3,7 @@ import { accountRoute } from './account/account.route.js';
 import { auditLogRoute } from './audit-log/audit-log.route.js';
 import { browserSourcesRoute } from './browser-sources/browser-sources.route.js';
 import { eventsRoute } from './events/events.route.js';
+import { LoadingRows } from './kit/loading.js';
 import { FaultPage } from './layout/fault-page.js';
 import { indexRoute, rootRoute, signedInRoute, unknownRoute } from './layout/routes.js';
 import { onboardingRoute } from './onboarding/onboarding.route.js';
@@ -41,11 +42,16 @@ const routeTree = rootRoute.addChildren([
   ]),
 ]);
 
+// A page that arrives sooner is shown without a flash of the loading state.
+const pendingMs = 300;
+
 export const router = createRouter({
   routeTree,
   basepath: '/console',
   defaultErrorComponent: FaultPage,
   defaultPreload: 'intent',
+  defaultPendingComponent: LoadingRows,
+  defaultPendingMs: pendingMs,
   // All values are text. By default, the router would turn the id `123` into a number.
   parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
   stringifySearch: printSearch,

@@ -2,6 +2,7 @@ import type { INestMicroservice } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import {
   beginOverlaps,
+  checkPublished,
   createErasure,
   discardDeadLetter,
   endOverlaps,
@@ -87,6 +88,7 @@ const servedContracts = [
   ...[getEvent, getEvent.withinLimits],
   ...[exportEvents, exportEvents.withinLimits],
   ...[summarizeStream, summarizeStream.withinLimits],
+  checkPublished,
   listDeadLetters,
   getDeadLetter,
   retryDeadLetter,

@@ -12,6 +12,7 @@ export * from './events/event-subject.js';
 export * from './events/filter-columns.js';
 export * from './events/ingest-message.js';
 export * from './events/named-users.js';
+export * from './events/check-published.contract.js';
 export * from './events/dead-letters.contract.js';
 export * from './events/erasures.contract.js';
 export * from './events/export-events.contract.js';

@@ -52,6 +52,15 @@ describe(describeEvent.name, () => {
     expect(print('channel-cheer', { ...cheer, message: '' })).toBe('Somebody cheered 5 bits in Tom');
   });
 
+  it('uses the singular for one', () => {
+    const gift = { user_name: 'Mira', broadcaster_user_name: 'Tom', total: 1 };
+    expect(print('channel-subscription-gift', gift)).toBe('Mira gave 1 subscription to Tom');
+    expect(print('channel-subscription-gift', { ...gift, total: 0 })).toBe(
+      'Mira gave 0 subscriptions to Tom',
+    );
+    expect(print('drop-entitlement-grant', { events: [{}] })).toBe('The platform granted 1 drop');
+  });
+
   it('marks names and texts of users', () => {
     const chat = { chatter_user_name: 'Mira', broadcaster_user_name: 'Tom', message: { text: 'hello' } };
     expect(describeEvent({ event_type: 'channel-chat-message', event_data: chat })).toEqual([

@@ -70,8 +70,14 @@ function words(text: string): Part {
 function printPlaceholder(placeholder: string, data: Data): Part | undefined {
   const [source = '', printer] = placeholder.split('|');
   const kind = source.startsWith('@') ? 'name' : source.startsWith('"') ? 'text' : 'value';
-  const text = print(find(source.replace(/^[@"]/, ''), data), printer);
+  const value = find(source.replace(/^[@"]/, ''), data);
+  if (printer === 's') return words(countOf(value) === 1 ? '' : 's');
+  const text = print(value, printer);
   return text === undefined || text === '' ? undefined : { kind, text };
+}
+
+function countOf(value: unknown): unknown {
+  return Array.isArray(value) ? value.length : value;
 }
 
 function find(path: string, data: Data): unknown {

@@ -6,6 +6,7 @@
  * {@path}     a name. `user` is the acting user, `channel` the channel
  * {"path}     text that a user wrote
  * {path|how}  a value that is printed in another way, see `printers`
+ * {path|s}    the `s` of a plural, unless the number is 1
  * [ … ]       is left out if a value inside is missing
  * ```
  */
@@ -16,7 +17,7 @@ export const sentences: Readonly<Record<string, string>> = {
   'automod-settings-update': '{@moderator_user_name} changed the AutoMod settings of {@channel}',
   'automod-terms-update':
     '{@moderator_user_name} changed the AutoMod terms of {@channel}[: {action|words}][ {"terms|list}]',
-  'channel-bits-use': '{@user} used {bits|number} bits in {@channel}[: {"message.text}]',
+  'channel-bits-use': '{@user} used {bits|number} bit{bits|s} in {@channel}[: {"message.text}]',
   'channel-update': '{@channel} changed the stream[ to {"title}][ in {category_name}]',
   'channel-follow': '{@user} followed {@channel}',
   'channel-ad_break-begin': 'An ad break of {duration_seconds|seconds} began on {@channel}',
@@ -31,17 +32,19 @@ export const sentences: Readonly<Record<string, string>> = {
   'channel-chat-user_message_update':
     'The held message of {@user} in {@channel} was {status|words}[: {"message.text}]',
   'channel-shared_chat-begin': '{@channel} joined a shared chat[ of {@host_broadcaster_user_name}]',
-  'channel-shared_chat-update': 'The shared chat of {@channel} changed[: {participants|count} channels]',
+  'channel-shared_chat-update':
+    'The shared chat of {@channel} changed[: {participants|count} channel{participants|s}]',
   'channel-shared_chat-end': '{@channel} left a shared chat[ of {@host_broadcaster_user_name}]',
   'channel-subscribe': '{@user} subscribed to {@channel}[ ({tier|tier})]',
   'channel-subscription-end': 'The subscription of {@user} to {@channel} ended',
-  'channel-subscription-gift': '{@user} gave {total|number} subscriptions to {@channel}[ ({tier|tier})]',
+  'channel-subscription-gift':
+    '{@user} gave {total|number} subscription{total|s} to {@channel}[ ({tier|tier})]',
   'channel-subscription-message':
-    '{@user} resubscribed to {@channel}[ for {cumulative_months} months][: {"message.text}]',
-  'channel-cheer': '{@user} cheered {bits|number} bits in {@channel}[: {"message}]',
+    '{@user} resubscribed to {@channel}[ for {cumulative_months} month{cumulative_months|s}][: {"message.text}]',
+  'channel-cheer': '{@user} cheered {bits|number} bit{bits|s} in {@channel}[: {"message}]',
   'channel-raid':
-    '{@from_broadcaster_user_name} raided {@to_broadcaster_user_name}[ with {viewers|number} viewers]',
-  raid: '{@from_broadcaster_user_name} raided {@to_broadcaster_user_name}[ with {viewers|number} viewers]',
+    '{@from_broadcaster_user_name} raided {@to_broadcaster_user_name}[ with {viewers|number} viewer{viewers|s}]',
+  raid: '{@from_broadcaster_user_name} raided {@to_broadcaster_user_name}[ with {viewers|number} viewer{viewers|s}]',
   'channel-ban':
     '{@moderator_user_name} banned {@user_name} from {@channel}[ until {ends_at|time}][: {"reason}]',
   'channel-unban': '{@moderator_user_name} unbanned {@user_name} from {@channel}',
@@ -58,16 +61,16 @@ export const sentences: Readonly<Record<string, string>> = {
   'channel-channel_points_automatic_reward_redemption-add':
     '{@user} redeemed {reward.type|words} in {@channel}',
   'channel-channel_points_custom_reward-add':
-    '{@channel} added the reward {"title}[ for {cost|number} points]',
+    '{@channel} added the reward {"title}[ for {cost|number} point{cost|s}]',
   'channel-channel_points_custom_reward-update':
-    '{@channel} changed the reward {"title}[ for {cost|number} points]',
+    '{@channel} changed the reward {"title}[ for {cost|number} point{cost|s}]',
   'channel-channel_points_custom_reward-remove': '{@channel} removed the reward {"title}',
   'channel-channel_points_custom_reward_redemption-add':
-    '{@user} redeemed {"reward.title} in {@channel}[ for {reward.cost|number} points][: {"user_input}]',
+    '{@user} redeemed {"reward.title} in {@channel}[ for {reward.cost|number} point{reward.cost|s}][: {"user_input}]',
   'channel-channel_points_custom_reward_redemption-update':
     'The redemption of {"reward.title} by {@user} in {@channel} is {status|words}',
   'channel-custom_power_up_redemption-add':
-    '{@user} used the power-up {"custom_power_up.title} in {@channel}[ for {custom_power_up.bits|number} bits]',
+    '{@user} used the power-up {"custom_power_up.title} in {@channel}[ for {custom_power_up.bits|number} bit{custom_power_up.bits|s}]',
   'channel-poll-begin': '{@channel} started a poll: {"title}',
   'channel-poll-progress': 'Votes in the poll of {@channel}: {"title}',
   'channel-poll-end': 'The poll of {@channel} ended[ ({status|words})]: {"title}',
@@ -90,9 +93,9 @@ export const sentences: Readonly<Record<string, string>> = {
   'channel-charity_campaign-stop':
     'The campaign of {@channel} for {charity_name} ended with {current_amount|money}',
   'conduit-shard-disabled': 'The platform disabled shard {shard_id} of a conduit[: {status|words}]',
-  'drop-entitlement-grant': 'The platform granted {events|count} drops',
+  'drop-entitlement-grant': 'The platform granted {events|count} drop{events|s}',
   'extension-bits_transaction-create':
-    '{@user} bought {product.name} in {@channel}[ for {product.bits|number} bits]',
+    '{@user} bought {product.name} in {@channel}[ for {product.bits|number} bit{product.bits|s}]',
   'channel-goal-begin':
     '{@channel} set a goal[: {"description}][ ({current_amount|number} of {target_amount|number})]',
   'channel-goal-progress':

@@ -5,6 +5,7 @@ import { api, call } from '../api/api.js';
 import { ApiError } from '../api/api-error.js';
 import { eventTypesQuery, streamersQuery } from '../api/queries.js';
 import { FaultNotice } from '../kit/fault-notice.js';
+import { AnchorLink } from '../kit/links.js';
 import { SecretNotice } from '../kit/secret-notice.js';
 import { printSourceAddress, type SourceOptions } from './source-address.js';
 
@@ -20,7 +21,8 @@ const maxNameLength = 48;
 
 /** Creates a token that can only watch one channel, and shows the address with it once. */
 export function CreateSource({ draft, onChange }: CreateSourceProps) {
-  const { data: streamers = [], isPending } = useQuery(streamersQuery);
+  const { data: streamers = [], isSuccess } = useQuery(streamersQuery);
+  const isWithoutStreamers = isSuccess && streamers.length === 0;
   const { data: types = [] } = useQuery(eventTypesQuery);
   const create = useMutation({
     mutationFn: () =>
@@ -47,8 +49,13 @@ export function CreateSource({ draft, onChange }: CreateSourceProps) {
         <Group grow align="flex-start">
           <Select
             label="Channel"
-            placeholder={
-              isPending || streamers.length > 0 ? 'Choose a streamer' : 'There are no streamers yet'
+            placeholder={isWithoutStreamers ? 'There are no streamers yet' : 'Choose a streamer'}
+            description={
+              isWithoutStreamers && (
+                <AnchorLink inherit underline="always" to="/streamers">
+                  Add a streamer first
+                </AnchorLink>
+              )
             }
             data={streamers.map(({ platform_id: value, platform_username: label }) => ({ value, label }))}
             value={draft.channelId || null}
@@ -111,8 +118,8 @@ export function CreateSource({ draft, onChange }: CreateSourceProps) {
             secret={printSourceAddress(location.origin, create.data.key, draft)}
             onDone={create.reset}
           >
-            Paste it as the URL of a browser source in OBS. Who has the address sees the events of this
-            channel: do not show it on your stream. To make it invalid, revoke the token{' '}
+            Paste it as the URL of a browser source in OBS. Anyone with the address can see the events of this
+            channel, so do not show it on your stream. To make it invalid, revoke the token{' '}
             <b>{create.data.name}</b> on the page Tokens.
           </SecretNotice>
         )}

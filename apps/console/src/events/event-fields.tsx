@@ -1,4 +1,5 @@
 import type { EventRecord } from '@stream-events/client';
+import type { ReactNode } from 'react';
 import { printUserText } from '../kit/print-user-text.js';
 import classes from './event-inspector.module.css';
 
@@ -17,7 +18,7 @@ export function EventFields({ event }: { event: EventRecord }) {
       <tbody>
         {fields.slice(0, maxFields).map(([path, value]) => (
           <tr key={path}>
-            <th scope="row">{path}</th>
+            <th scope="row">{breakPath(path)}</th>
             <td data-empty={value === null || value === '' || undefined}>
               <bdi>{printValue(value)}</bdi>
             </td>
@@ -33,6 +34,11 @@ function listFields(value: unknown, path = ''): [path: string, value: unknown][]
   const entries = Object.entries(value);
   if (entries.length === 0) return path ? [[path, Array.isArray(value) ? 'empty list' : 'empty object']] : [];
   return entries.flatMap(([key, inner]) => listFields(inner, path ? `${path}.${key}` : key));
+}
+
+/** Lets a long path break between its words instead of within them. */
+function breakPath(path: string): ReactNode {
+  return path.split(/(?<=[_.])/).flatMap((part, index) => (index === 0 ? part : [<wbr key={index} />, part]));
 }
 
 function printValue(value: unknown): string {

@@ -12,9 +12,9 @@ import { CategoryPicture } from '../kit/category-picture.js';
 import { indentJson } from '../kit/indent-json.js';
 import { AnchorLink, ButtonLink } from '../kit/links.js';
 import { QueryView } from '../kit/query-view.js';
-import { Time } from '../kit/time.js';
 import { UserAvatar } from '../kit/user-avatar.js';
 import { UserText } from '../kit/user-text.js';
+import { EventDelivery } from './event-delivery.js';
 import { EventFields } from './event-fields.js';
 import classes from './event-inspector.module.css';
 import { EventMarks } from './event-marks.js';
@@ -75,13 +75,7 @@ function EventDetails({ event, text }: { event: EventRecord; text: string }) {
             </AnchorLink>{' '}
             <EventMarks event={event} />
           </dd>
-          <dt>Received</dt>
-          <dd>
-            <Time value={event.created} />
-          </dd>
-          <HappenedAt data={event.event_data} />
-          <dt>State</dt>
-          <dd>Stored, and sent to the live connections whose filters it matches</dd>
+          <EventDelivery event={event} />
         </dl>
         <EventActions event={event} json={json} />
       </div>
@@ -101,28 +95,6 @@ function EventDetails({ event, text }: { event: EventRecord; text: string }) {
           </pre>
         </Tabs.Panel>
       </Tabs>
-    </>
-  );
-}
-
-/** The fields in which the platform says when something happened, the most exact one first. */
-const timeFields = [
-  ...['followed_at', 'redeemed_at', 'banned_at', 'ended_at', 'locked_at', 'stopped_at'],
-  ...['held_at', 'created_at', 'started_at'],
-];
-
-function HappenedAt({ data }: { data: EventRecord['event_data'] }) {
-  const field = timeFields.find((name) => typeof data[name] === 'string');
-  if (!field) return null;
-  return (
-    <>
-      <dt>Happened</dt>
-      <dd>
-        <Time value={String(data[field])} />{' '}
-        <Text span size="xs" c="dimmed">
-          {field}
-        </Text>
-      </dd>
     </>
   );
 }

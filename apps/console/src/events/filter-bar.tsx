@@ -6,6 +6,7 @@ import { useRef, useState } from 'react';
 import { eventTypesQuery, streamersQuery } from '../api/queries.js';
 import { useShortcuts } from '../kit/shortcuts.js';
 import type { EventFilters, FilterName } from './event-filters.js';
+import { parseLocalTime, printLocalTime } from './local-time.js';
 
 const maxTypes = 20;
 // Types appear in events without being subscribed to.
@@ -21,6 +22,8 @@ interface FilterBarProps {
 export function FilterBar({ filters, onChange, onClear }: FilterBarProps) {
   const isPhone = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
   const count = Object.keys(filters).length;
+  // Otherwise, nothing in sight says why events are missing.
+  const hiddenCount = isPhone ? count : rareFilters.filter(({ name }) => filters[name] !== undefined).length;
   const first = useRef<HTMLInputElement>(null);
   useShortcuts([{ keys: '/', title: 'Filter the events', run: () => first.current?.focus() }]);
   const common = <CommonFilters {...{ filters, onChange }} firstInput={first} />;
@@ -30,7 +33,8 @@ export function FilterBar({ filters, onChange, onClear }: FilterBarProps) {
       <Popover width={300} position="bottom-start" trapFocus withinPortal>
         <Popover.Target>
           <Button variant="default" size="xs" leftSection={<IconAdjustmentsHorizontal size={14} />}>
-            {isPhone && count > 0 ? `Filters (${count})` : isPhone ? 'Filters' : 'More'}
+            {isPhone ? 'Filters' : 'More'}
+            {hiddenCount > 0 && ` (${hiddenCount})`}
           </Button>
         </Popover.Target>
         <Popover.Dropdown>
@@ -114,7 +118,7 @@ function CommonFilters({
   );
 }
 
-const rareFilters: readonly { name: FilterName; label: string; placeholder?: string }[] = [
+const rareFilters: readonly { name: FilterName; label: string; isTime?: boolean }[] = [
   { name: 'raid_from', label: 'Raid from' },
   { name: 'raid_to', label: 'Raid to' },
   { name: 'user_id', label: 'User id' },
@@ -122,8 +126,8 @@ const rareFilters: readonly { name: FilterName; label: string; placeholder?: str
   { name: 'reward_id', label: 'Reward id' },
   { name: 'event_source', label: 'Event source' },
   { name: 'event_id', label: 'Message id' },
-  { name: 'since', label: 'Since', placeholder: '2026-11-21T18:00:00Z' },
-  { name: 'until', label: 'Until', placeholder: '2026-11-21T20:00:00Z' },
+  { name: 'since', label: 'Since', isTime: true },
+  { name: 'until', label: 'Until', isTime: true },
 ];
 
 function RareFilters(props: FilterProps) {
@@ -133,13 +137,15 @@ function RareFilters(props: FilterProps) {
 interface TextFilterProps extends FilterProps {
   name: FilterName;
   label: string;
-  placeholder?: string;
+  /** The user chooses a time in the zone of this browser. The filter has it in UTC. */
+  isTime?: boolean;
   isLabeled?: boolean;
 }
 
-/** A filter on a text. It applies when the user leaves the field or presses Enter, not after each letter. */
-function TextFilter({ name, label, placeholder, isLabeled = false, filters, onChange }: TextFilterProps) {
-  const current = filters[name] ?? '';
+/** A filter on a text or a time. It applies when the user leaves the field or presses Enter, not after each letter. */
+function TextFilter({ name, label, isTime = false, isLabeled = false, filters, onChange }: TextFilterProps) {
+  const value = filters[name] ?? '';
+  const current = isTime ? printLocalTime(value) : value;
   const [text, setText] = useState(current);
   const [shown, setShown] = useState(current);
   if (shown !== current) {
@@ -148,7 +154,7 @@ function TextFilter({ name, label, placeholder, isLabeled = false, filters, onCh
     setText(current);
   }
   const apply = (): void => {
-    if (text.trim() !== current) onChange({ [name]: text.trim() });
+    if (text.trim() !== current) onChange({ [name]: isTime ? parseLocalTime(text) : text.trim() });
   };
   return (
     <TextInput
@@ -156,7 +162,8 @@ function TextFilter({ name, label, placeholder, isLabeled = false, filters, onCh
       w={isLabeled ? '100%' : { base: '100%', sm: 130 }}
       label={isLabeled ? label : undefined}
       aria-label={label}
-      placeholder={placeholder ?? (isLabeled ? '' : label)}
+      placeholder={isLabeled ? '' : label}
+      {...(isTime && { type: 'datetime-local', step: 1 })}
       value={text}
       onChange={({ currentTarget }) => setText(currentTarget.value)}
       onBlur={apply}

@@ -1,5 +1,5 @@
 import { Tabs } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { useEffect, useRef, type ReactNode } from 'react';
 import classes from './page-tabs.module.css';
 
 /** A part of a page. */
@@ -23,9 +23,16 @@ export function PageTabs<Value extends string>({ tabs, value, onChange }: PageTa
     const tab = tabs.find((each) => each.value === chosen);
     if (tab) onChange(tab.value);
   };
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    // On a phone, the tabs are wider than the page.
+    list.current
+      ?.querySelector('[aria-selected=true]')
+      ?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [value]);
   return (
     <Tabs value={value} onChange={choose} keepMounted={false}>
-      <Tabs.List mb="md" className={classes.list}>
+      <Tabs.List mb="md" className={classes.list} ref={list}>
         {tabs.map((tab) => (
           <Tabs.Tab key={tab.value} value={tab.value} rightSection={tab.badge}>
             {tab.title}

@@ -44,6 +44,7 @@ class Shortcuts {
   private press(event: KeyboardEvent): void {
     if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
     const { key } = event;
+    if (key === ' ' && isPressable(event.target)) return;
     const { previous } = this;
     this.previous = { key, at: event.timeStamp };
     const sequence =
@@ -63,6 +64,11 @@ function isTyping(target: EventTarget | null): boolean {
     target instanceof HTMLElement &&
     target.closest('input, textarea, select, [contenteditable=true], [role=dialog]') !== null
   );
+}
+
+/** The space bar belongs to the button, link, or tab that has the focus. */
+function isPressable(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.closest('button, a, summary') !== null;
 }
 
 const shortcuts = new Shortcuts();

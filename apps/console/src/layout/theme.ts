@@ -1,4 +1,4 @@
-import { createTheme, type CSSVariablesResolver, type MantineColorsTuple } from '@mantine/core';
+import { createTheme, Notification, type CSSVariablesResolver, type MantineColorsTuple } from '@mantine/core';
 
 /** Blue greys: calmer on large dark surfaces than neutral ones. */
 const dark: MantineColorsTuple = [
@@ -37,6 +37,12 @@ export const theme = createTheme({
   fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif',
   fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace',
   fontSizes: { xs: '0.75rem', sm: '0.8125rem', md: '0.875rem', lg: '1rem', xl: '1.125rem' },
+  components: {
+    Notification: Notification.extend({
+      defaultProps: { closeButtonProps: { 'aria-label': 'Close' } },
+      styles: { description: { color: 'var(--mantine-color-dimmed)' } },
+    }),
+  },
   headings: { fontWeight: '600', sizes: { h3: { fontSize: '1.125rem' }, h4: { fontSize: '0.9375rem' } } },
 });
 
@@ -47,6 +53,7 @@ export const resolveVariables: CSSVariablesResolver = () => ({
     '--mantine-color-dimmed': '#5a626d',
     '--mantine-color-placeholder': '#6b737e',
     '--mantine-color-error': '#c92a2a',
+    '--mantine-color-red-outline': '#c92a2a',
     '--console-surface': '#f7f8fa',
     '--console-line': '#e4e7ec',
     '--console-hover': '#f1f3f6',

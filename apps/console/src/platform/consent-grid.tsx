@@ -18,7 +18,7 @@ import {
 
 const rowHeight = 30;
 // The names of types are written upright.
-const headHeights = { topics: 26, types: 156 };
+const headHeights = { topics: 26, types: 184 };
 const headHeight = headHeights.topics + headHeights.types;
 
 interface ConsentGridProps {

@@ -151,7 +151,7 @@ function Transport({ status }: { status: PlatformStatus }) {
         {secret && (
           <Fact title="Subscriptions with the newest webhook secret">
             {printNumber(secret.moved)} of {printNumber(secret.total)}
-            {secret.can_remove_others && ', so the others can be removed'}
+            {secret.can_remove_others && ', so older secrets can be removed'}
           </Fact>
         )}
       </Facts>

@@ -1,4 +1,4 @@
-import { Alert, SimpleGrid, Stack, Title } from '@mantine/core';
+import { Alert, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { printBytes, printDuration, printNumber } from '../kit/print-number.js';
 import { ClearedAlarms, OpenAlarms } from './alarms.js';
@@ -6,7 +6,7 @@ import { combineMeasure, gauges, type GaugeName } from './gauges.js';
 import { InstanceTable } from './instance-table.js';
 import classes from './overview.module.css';
 import { Sparkline } from './sparkline.js';
-import type { ObservedSystem, System } from './system-query.js';
+import { chartMs, type ObservedSystem, type System } from './system-query.js';
 
 /** Whether everything runs, how busy it is, and how much it stores. */
 export function Overview({ system, samples }: ObservedSystem) {
@@ -40,6 +40,9 @@ export function Overview({ system, samples }: ObservedSystem) {
             />
           ))}
         </SimpleGrid>
+        <Text size="xs" c="dimmed" mt={4}>
+          The charts show the time since you opened this page, at most {printDuration(chartMs / 1_000)}.
+        </Text>
       </section>
       <section aria-label="Storage">
         <dl className={classes.facts}>

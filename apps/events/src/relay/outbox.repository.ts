@@ -95,6 +95,15 @@ export class OutboxRepository {
     await returnToOutbox(this.dataSource, 'id = ANY($1::bigint[])', [outboxIds]);
   }
 
+  /** Whether a stored event waits to be published. */
+  async holds(eventId: string): Promise<boolean> {
+    const [row] = await this.dataSource.query<{ isHeld: boolean }[]>(
+      'SELECT EXISTS (SELECT FROM outbox WHERE $1 = ANY(event_ids)) AS "isHeld"',
+      [eventId],
+    );
+    return row?.isHeld === true;
+  }
+
   /** Counts the batches in the outbox, and the seconds since the oldest one became claimable. */
   async measure(): Promise<{ count: number; overdueSeconds: number }> {
     const [row] = await this.dataSource.query<{ count: number; overdueSeconds: number }[]>(

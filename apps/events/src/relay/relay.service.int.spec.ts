@@ -71,8 +71,11 @@ describe(Relay.name, () => {
     await store.writer.store([raid, test]);
     const { relay, ...running } = await createRelay();
 
+    const outbox = new OutboxRepository(store.dataSource);
+    expect(await outbox.holds(raid.id)).toBe(true);
     for (const batch of store.handedToRelay.splice(0)) relay.publish(batch);
     await eventually(async () => expect(await store.count('outbox')).toBe(0));
+    expect(await outbox.holds(raid.id)).toBe(false);
 
     expect(await stream.readStream()).toEqual([
       { subject: 'events.platform.channel-raid.4711', messageId: raid.id, text: printEventRecord(raid) },

@@ -1,10 +1,13 @@
 import { Module } from '@nestjs/common';
+import { EventsModule } from '../events/events.module.js';
+import { EventDeliveryController } from './event-delivery.controller.js';
 import { InstanceBoard } from './instance-board.js';
 import { LiveConnectionsController } from './live-connections.controller.js';
 import { SystemController } from './system.controller.js';
 
 @Module({
-  controllers: [SystemController, LiveConnectionsController],
+  imports: [EventsModule],
+  controllers: [SystemController, LiveConnectionsController, EventDeliveryController],
   providers: [InstanceBoard],
   exports: [InstanceBoard],
 })

@@ -10,6 +10,9 @@ export interface Recorded {
   inputs: number[];
 }
 
+/** Whether new events appear, or wait because the user reads older ones. */
+export type FeedState = 'follows' | 'waits';
+
 // Runs in the page. A task that is queued in a frame runs when the frame has been drawn.
 const recorder = `
   const recorded = (window.recorded = { frames: [], inputs: [] });
@@ -53,9 +56,30 @@ export class FeedPage {
     return new FeedPage(browser, page, await page.context().newCDPSession(page));
   }
 
-  /** Presses a key that selects another event. */
-  async press(key: 'j' | 'k'): Promise<void> {
+  /** Presses a key that selects another event, which opens it in the inspector. */
+  async select(key: 'j' | 'k'): Promise<void> {
     await this.page.keyboard.press(key);
+  }
+
+  /** Types into the filter by user, without applying it. */
+  async type(key: 'm' | 'Backspace'): Promise<void> {
+    await this.page.getByLabel('User', { exact: true }).press(key);
+  }
+
+  /** Empties the filter, and moves the focus to the events, where letters are shortcuts. */
+  async leaveFilter(): Promise<void> {
+    await this.page.getByLabel('User', { exact: true }).fill('');
+    await this.page.getByRole('listbox', { name: 'Events' }).focus();
+  }
+
+  /** Fails unless new events appear at the top, or wait. */
+  async expectFeed(expected: FeedState): Promise<void> {
+    const isWaiting = await this.page.getByRole('button', { name: / new$/ }).isVisible();
+    const rows = await this.page.getByRole('option').count();
+    if (rows > 0 && isWaiting === (expected === 'waits')) return;
+    throw new Error(
+      `The feed has ${rows} rows, and should be one that ${expected}: the measurement would show something else.`,
+    );
   }
 
   async takeRecorded(): Promise<Recorded> {

@@ -41,9 +41,10 @@ export interface LiveReport {
   closed: readonly ClosedConnection[];
 }
 
-/** With these numbers, a report has about 100 KiB. NATS takes 1 MiB. */
+/** With these numbers, a report has about 100 KiB, and 512 KiB of filters. NATS takes 1 MiB. */
 export const maxReportedConnections = 200;
 export const maxReportedClosings = 100;
+export const maxReportedFilterBytes = 512 * 1024;
 
 /** A live connection. */
 export interface LiveConnectionReport {
@@ -68,6 +69,11 @@ export interface OpenConnection extends LiveConnectionReport {
   unreadBytes: number;
   /** Whether the client has asked for controls. Gateways of version 0.1.0 do not report it. */
   takesControls?: boolean;
+  /**
+   * The filters of the client and the limits of its token, in the form of the gateways. Absent when the filters of other connections fill the
+   * report, and from gateways of version 0.1.0.
+   */
+  filter?: object;
 }
 
 export interface ClosedConnection extends LiveConnectionReport {

@@ -1,6 +1,11 @@
-import { maxReportedClosings, maxReportedConnections } from '@stream-events/contracts';
+import {
+  maxReportedClosings,
+  maxReportedConnections,
+  maxReportedFilterBytes,
+} from '@stream-events/contracts';
 import type { Caller } from '../../access/caller.js';
 import { ConnectionReports, type ReportedConnection } from './connection-reports.js';
+import type { LiveFilter } from './live-filter.js';
 
 const caller: Caller = {
   id: 'u1',
@@ -14,8 +19,8 @@ type Progress = ReportedConnection['progress'];
 const live: Progress = { state: 'live', lagEvents: 0, unreadBytes: 0 };
 const behind = (lagEvents: number): Progress => ({ state: 'catching_up', lagEvents, unreadBytes: 0 });
 
-function connection(progress: Progress, name?: string): ReportedConnection {
-  return { format: 'positioned', progress, request: { filter: {}, keepAlive: false, name } };
+function connection(progress: Progress, name?: string, filter: LiveFilter = {}): ReportedConnection {
+  return { format: 'positioned', progress, request: { filter, keepAlive: false, name } };
 }
 
 describe(ConnectionReports.name, () => {
@@ -31,7 +36,7 @@ describe(ConnectionReports.name, () => {
 
   it('describes an open connection: whose it is, and how far it is behind', () => {
     const { sut, add } = setup();
-    add(connection({ state: 'catching_up', lagEvents: 7, unreadBytes: 12 }, 'alerts'));
+    add(connection({ state: 'catching_up', lagEvents: 7, unreadBytes: 12 }, 'alerts', { userName: 'mira' }));
 
     expect(sut.read()).toEqual({
       count: 1,
@@ -49,6 +54,7 @@ describe(ConnectionReports.name, () => {
           lagEvents: 7,
           unreadBytes: 12,
           takesControls: false,
+          filter: { userName: 'mira' },
         },
       ],
     });
@@ -65,6 +71,18 @@ describe(ConnectionReports.name, () => {
     expect(open.slice(0, 100).map(({ lagEvents }) => lagEvents)).toEqual(
       Array.from({ length: 100 }, (_, index) => 9_950 - index * 100),
     );
+  });
+
+  it('leaves out the filters that do not fit into a report', () => {
+    const { sut, add } = setup();
+    const long: LiveFilter = { eventType: ['x'.repeat(maxReportedFilterBytes)] };
+    add(connection(live, 'long', long));
+    add(connection(live, 'short', { userName: 'mira' }));
+
+    expect(sut.read().open.map(({ name, filter }) => [name, filter])).toEqual([
+      ['long', undefined],
+      ['short', { userName: 'mira' }],
+    ]);
   });
 
   it('remembers how the last connections were closed, newest first', () => {

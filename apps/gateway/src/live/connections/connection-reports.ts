@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import {
   maxReportedClosings,
   maxReportedConnections,
+  maxReportedFilterBytes,
   type ClosedConnection,
   type LiveConnectionReport,
   type LiveReport,
@@ -51,10 +52,23 @@ export class ConnectionReports {
       ...report,
       ...connection.progress,
       takesControls: connection.request.controls === true,
+      filter: connection.request.filter,
     }));
     if (open.length > maxReportedConnections) open.sort((one, other) => lagOf(other) - lagOf(one));
-    return { count: open.length, open: open.slice(0, maxReportedConnections), closed: this.closed };
+    const reported = withinFilterBytes(open.slice(0, maxReportedConnections));
+    return { count: open.length, open: reported, closed: this.closed };
   }
+}
+
+/** Leaves out the filters that do not fit into a report. */
+function withinFilterBytes(open: readonly Required<OpenConnection>[]): OpenConnection[] {
+  let room = maxReportedFilterBytes;
+  return open.map(({ filter, ...connection }) => {
+    const bytes = Buffer.byteLength(JSON.stringify(filter));
+    if (bytes > room) return connection;
+    room -= bytes;
+    return { ...connection, filter };
+  });
 }
 
 /** A connection whose position is being looked up comes first. */

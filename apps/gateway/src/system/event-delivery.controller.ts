@@ -1,0 +1,52 @@
+import { Controller, Get, Param, Req } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { checkPublished } from '@stream-events/contracts';
+import { RequestClient } from '@stream-events/messaging';
+import type { FastifyRequest } from 'fastify';
+import { AllowAccess } from '../access/allow-access.decorator.js';
+import { CurrentUser, type Caller } from '../access/caller.js';
+import { DescribesEventId } from '../events/event-filter-parameters.js';
+import { EventsService } from '../events/events.service.js';
+import { Answers, RefusesWith } from '../http/api-decorators.js';
+import { printTimeOrNull } from '../http/time.js';
+import { EventDeliveryRecord } from './event-delivery.dto.js';
+import { InstanceBoard } from './instance-board.js';
+import { findMatching } from './matching-connections.js';
+import { toLiveConnections } from './system.dto.js';
+
+@ApiTags('Live')
+@Controller('api/v1/platform-events')
+export class EventDeliveryController {
+  constructor(
+    private readonly events: EventsService,
+    private readonly client: RequestClient,
+    private readonly board: InstanceBoard,
+  ) {}
+
+  @Get(':id/delivery')
+  @AllowAccess('events:write')
+  @ApiOperation({
+    operationId: 'getEventDelivery',
+    summary: 'Get the delivery of an event',
+    description:
+      'Says when a stored event happened, whether it was published, and which of your open live connections would receive it now. To send it to them ' +
+      'again, replay it.',
+  })
+  @DescribesEventId()
+  @Answers(200, 'The delivery', { type: EventDeliveryRecord })
+  @RefusesWith({ not_found: 'No event has this `id` or `event_id`' })
+  async show(
+    @Param('id') id: string,
+    @CurrentUser() caller: Caller,
+    @Req() request: FastifyRequest,
+  ): Promise<EventDeliveryRecord> {
+    const event = await this.events.get(id, { requestId: request.id, limits: caller.token.limits });
+    const asked = { correlationId: request.id };
+    const { isPublished } = await this.client.request(checkPublished, { id: event.id }, asked);
+    return {
+      occurred: printTimeOrNull(event.occurredAt ?? null),
+      is_published: isPublished,
+      matching_connections: toLiveConnections(findMatching(this.board.read(), event), caller.username),
+    };
+  }
+}
