@@ -15,5 +15,6 @@ export {
   type NatsUser,
   type NatsUserWithPassword,
 } from './nats-server-config.js';
+export { findRunningPostgres } from './running-postgres.js';
 export type { Log } from './run-command.js';
 export type { ServerExit } from './server-process.js';
