@@ -342,12 +342,13 @@ export class Stack {
   }
 
   /** Starts another streamer monitor. */
-  async startMonitor(): Promise<TestService> {
+  async startMonitor(environment: Record<string, string> = {}): Promise<TestService> {
     const monitor = this.createService('streamer-monitor', {
       ...(await this.shared('streamer-monitor')),
       NATS_URL: this.nats.urlFor('streamer-monitor'),
       PLATFORM: 'simulator',
       ...this.options.environment,
+      ...environment,
     });
     this.monitors.push(monitor);
     await monitor.start();

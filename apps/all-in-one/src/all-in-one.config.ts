@@ -43,13 +43,19 @@ export const variables = {
 
 export type AllInOneConfig = ConfigOf<typeof variables>;
 
-/** @throws ConfigError that lists all faults */
-export function readConfig(environment: NodeJS.ProcessEnv): AllInOneConfig {
+/**
+ * @param needs whether the command needs `SECRET_KEY` for a database of the operator's own; by default it does
+ * @throws ConfigError that lists all faults
+ */
+export function readConfig(
+  environment: NodeJS.ProcessEnv,
+  { needsSecretKey = true }: { needsSecretKey?: boolean } = {},
+): AllInOneConfig {
   const config = loadConfig(variables, environment);
   const missing = missingServiceUrls(config);
   if (missing.length > 0)
     throw new ConfigError(missing.map((name) => `${name} is required when another service has its own URL`));
-  if (usesOwnDatabase(config) && !config.SECRET_KEY) {
+  if (needsSecretKey && usesOwnDatabase(config) && !config.SECRET_KEY) {
     // A newly generated key could not decrypt existing data, and other instances could not decrypt new data.
     throw new ConfigError([
       'SECRET_KEY is required when DATABASE_URL is set. Use the key that this database was used with before',

@@ -72,7 +72,7 @@ import { RetentionPolicy } from './store/retention-policy.js';
 import { ErasedUsers } from './store/erased-users.service.js';
 import { Overlaps } from './store/overlaps.service.js';
 import { StoreMaintenance } from './store/store-maintenance.service.js';
-import { userHashKeyColumn, UserHashKeys } from './store/user-hash-keys.js';
+import { UserHashKeys } from './store/user-hash-keys.js';
 import { SummaryMaintenance } from './stream-summaries/summary-maintenance.service.js';
 import { EventIndexBuilder } from './upgrade/event-index-builder.service.js';
 import { RaidChannelBackfill } from './upgrade/raid-channel-backfill.service.js';
@@ -262,7 +262,7 @@ function databaseAt(url: string) {
 function encrypted(dataSource: DataSource, secretKeys: readonly string[]) {
   return {
     schema: schema.name,
-    columns: [userHashKeyColumn],
+    columns: schema.encryptedColumns,
     dataSource,
     box: new SecretBox(secretKeys),
   };

@@ -24,6 +24,7 @@ import { Event } from './store/event.entity.js';
 import { Overlap } from './store/overlap.entity.js';
 import { ReceivedMessage } from './store/received-message.entity.js';
 import { UserHashKey } from './store/user-hash-key.entity.js';
+import { userHashKeyColumn } from './store/user-hash-keys.js';
 import { UnpairedDelivery } from './store/unpaired-delivery.entity.js';
 import { SavedSummary } from './stream-summaries/saved-summary.entity.js';
 
@@ -61,4 +62,6 @@ export const schema = {
     CreateEncryptionKeys1767200000000,
     CreateOverlaps1767300000000,
   ],
+  /** The values that are encrypted with `SECRET_KEY`. */
+  encryptedColumns: [userHashKeyColumn],
 };

@@ -27,7 +27,6 @@ import { ReplayChannel } from './replays/replay-channel.js';
 import { ReplayRunner } from './replays/replay-runner.service.js';
 import { Seeds } from './seeds/seeds.service.js';
 import { InstanceBoard } from './system/instance-board.js';
-import { mainTokenColumn } from './tokens/main-token.entity.js';
 import { checkOwnerVariables, createFirstOwner } from './users/first-owner.js';
 import { recoverOwner, type RecoveredOwner } from './users/owner-recovery.js';
 import { UsersService } from './users/users.service.js';
@@ -152,7 +151,12 @@ export async function resetOwner(databaseUrl: string, secretKeys: string[]): Pro
 
 /** The values that are encrypted with `SECRET_KEY`. */
 function encrypted(dataSource: DataSource, secretKeys: readonly string[]) {
-  return { schema: schema.name, columns: [mainTokenColumn], dataSource, box: new SecretBox(secretKeys) };
+  return {
+    schema: schema.name,
+    columns: schema.encryptedColumns,
+    dataSource,
+    box: new SecretBox(secretKeys),
+  };
 }
 
 /** Encrypts every stored secret under the first key, while no service runs. Returns their number. */

@@ -23,7 +23,7 @@ import { Replay } from './replays/replay.entity.js';
 import { Scope } from './scopes/scope.entity.js';
 import { AppliedSeed } from './seeds/applied-seed.entity.js';
 import { StoredBytes } from './storage/stored-bytes.entity.js';
-import { MainToken } from './tokens/main-token.entity.js';
+import { MainToken, mainTokenColumn } from './tokens/main-token.entity.js';
 import { NamedToken } from './tokens/named-token.entity.js';
 import { KnownLogin } from './users/known-login.entity.js';
 import { LoginBudget } from './users/login-budget.entity.js';
@@ -49,6 +49,8 @@ export const schema = {
     CreateStoredBytes1767100000000,
     CreateRehearsals1768000000000,
   ],
+  /** The values that are encrypted with `SECRET_KEY`. */
+  encryptedColumns: [mainTokenColumn],
 };
 
 /** Connects to the database and applies pending migrations. */

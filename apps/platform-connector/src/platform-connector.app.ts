@@ -54,7 +54,6 @@ import { InstanceAlarms } from './alarm-checks/instance-alarms.service.js';
 import { AlarmPoster } from './alarms/alarm-poster.service.js';
 import { alarmTimes } from './alarms/alarm-times.js';
 import { ShardKeeper } from './conduits/shard-keeper.service.js';
-import { connectionColumns } from './connections/connection.entity.js';
 import { ConnectionUpkeep } from './connections/connection-upkeep.service.js';
 import { ConnectionsService } from './connections/connections.service.js';
 import { ConsentEventsConsumer } from './connections/consent-events.consumer.js';
@@ -63,7 +62,6 @@ import { PictureDownloads } from './pictures/picture-downloads.service.js';
 import { variables, type PlatformConnectorConfig } from './platform-connector.config.js';
 import { schema } from './platform-connector.database.js';
 import { PlatformConnectorModule } from './platform-connector.module.js';
-import { appTokenColumn } from './platform/app-token.entity.js';
 import { PlatformHttp } from './platform/platform-http.js';
 import { toReplyError } from './platform/unavailable-error.js';
 import { Reconciler } from './reconciliation/reconciler.service.js';
@@ -198,8 +196,12 @@ function databaseAt(url: string) {
 
 /** The values that are encrypted with `SECRET_KEY`. */
 function encrypted(dataSource: DataSource, secretKeys: readonly string[]) {
-  const columns = [appTokenColumn, ...connectionColumns];
-  return { schema: schema.name, columns, dataSource, box: new SecretBox(secretKeys) };
+  return {
+    schema: schema.name,
+    columns: schema.encryptedColumns,
+    dataSource,
+    box: new SecretBox(secretKeys),
+  };
 }
 
 /** Encrypts every stored secret under the first key, while no service runs. Returns their number. */

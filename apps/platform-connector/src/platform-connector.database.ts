@@ -1,7 +1,7 @@
 import { EncryptionKey, StoreIdentity } from '@stream-events/database';
 import { serviceSchemas } from '@stream-events/database/roles';
 import { Alarm, AlarmCheckLease, AlarmPost } from './alarms/alarm.entity.js';
-import { Connection } from './connections/connection.entity.js';
+import { Connection, connectionColumns } from './connections/connection.entity.js';
 import { EventTypeChoice } from './event-types/event-type-choice.entity.js';
 import { CreateAppTokensAndRateBudgets1764200000000 } from './migrations/1764200000000-create-app-tokens-and-rate-budgets.js';
 import { CreateSubscriptions1764210000000 } from './migrations/1764210000000-create-subscriptions.js';
@@ -26,7 +26,7 @@ import { Picture } from './pictures/picture.entity.js';
 import { AddConnectionRoles1767700100000 } from './migrations/1767700100000-add-connection-roles.js';
 import { CreateStreamerEventTypes1767700200000 } from './migrations/1767700200000-create-streamer-event-types.js';
 import { StreamerEventTypes } from './event-types/streamer-event-types.entity.js';
-import { AppToken } from './platform/app-token.entity.js';
+import { AppToken, appTokenColumn } from './platform/app-token.entity.js';
 import { CreateSubscriptionMoves1767300000000 } from './migrations/1767300000000-create-subscription-moves.js';
 import { UserGrant } from './grants/user-grant.entity.js';
 import { PlatformErrorRow } from './platform/platform-error.entity.js';
@@ -84,4 +84,6 @@ export const schema = {
     CreateStreamerEventTypes1767700200000,
     AddHolderBackends1768200000000,
   ],
+  /** The values that are encrypted with `SECRET_KEY`. */
+  encryptedColumns: [appTokenColumn, ...connectionColumns],
 };

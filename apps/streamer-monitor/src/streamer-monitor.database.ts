@@ -20,4 +20,6 @@ export const schema = {
     AddRebuildLeaseHolder1766010000000,
     IndexSamplesByTime1766120010000,
   ],
+  /** The values that are encrypted with `SECRET_KEY`. */
+  encryptedColumns: [],
 };

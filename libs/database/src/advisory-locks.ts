@@ -30,6 +30,8 @@ export const advisoryLocks = {
   userHashKeys: 7_243_007,
   /** Held while a picture is stored and the least recently used ones are removed, so that two instances do not remove the same ones. */
   pictures: 7_243_020,
+  /** Held by the session of a restore, so that two restores do not write to the same database. */
+  restore: 7_243_030,
 } as const;
 
 /** The name of an advisory lock. */

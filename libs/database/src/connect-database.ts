@@ -19,6 +19,8 @@ export interface PoolOptions extends SessionOptions {
 export interface DatabaseOptions extends PoolOptions {
   entities: NonNullable<DataSourceOptions['entities']>;
   migrations: NonNullable<DataSourceOptions['migrations']>;
+  /** Whether a backup is being restored. Otherwise, a schema with a part of a backup is refused. */
+  isRestoring?: boolean;
 }
 
 // Long enough for a database that starts together with the service. An orchestrator sees a longer outage as a failed start.
@@ -37,6 +39,12 @@ export async function connectDatabase(options: DatabaseOptions): Promise<DataSou
   await connectWithin(dataSource);
   dropStuckConnections(dataSource);
   return dataSource;
+}
+
+/** Runs the pending migrations of a schema, and disconnects. Retries to connect for 30 s. */
+export async function migrateDatabase(options: DatabaseOptions): Promise<void> {
+  const migrating = createDataSource({ ...options, poolSize: 1, statementTimeoutMs: migrationTimeoutMs });
+  await runMigrations(migrating, options, connectWithin);
 }
 
 /**

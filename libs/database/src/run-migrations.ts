@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import { tryAdvisoryLock } from './advisory-locks.js';
+import { refuseIncompleteRestore } from './backup/restore-mark.js';
 
 /** How long one statement of a migration may take: building an index on a large table can take hours. */
 export const migrationTimeoutMs = 6 * 3_600_000;
@@ -15,14 +16,15 @@ const lastPollMs = 250;
  */
 export async function runMigrations(
   dataSource: DataSource,
-  schema: string,
+  { schema, isRestoring = false }: { schema: string; isRestoring?: boolean },
   connect: (dataSource: DataSource) => Promise<void>,
 ): Promise<void> {
   await connect(dataSource);
   try {
     // The pool has one connection, so the lock and the migrations share a session.
     await waitForMigrationLock(dataSource, schema);
-    await ensureSchema(dataSource, schema);
+    const comment = await ensureSchema(dataSource, schema);
+    if (!isRestoring) refuseIncompleteRestore(schema, comment);
     await dataSource.runMigrations({ transaction: 'each' });
   } finally {
     // The end of the session releases the lock.
@@ -30,10 +32,16 @@ export async function runMigrations(
   }
 }
 
-/** Creates the schema when it is missing. PostgreSQL would check the permission to create it even if it exists. */
-async function ensureSchema(dataSource: DataSource, schema: string): Promise<void> {
-  const found = await dataSource.query<unknown[]>('SELECT FROM pg_namespace WHERE nspname = $1', [schema]);
-  if (found.length === 0) await dataSource.query(`CREATE SCHEMA ${schema}`);
+/**
+ * Creates the schema when it is missing. PostgreSQL would check the permission to create it even if it exists. Returns its comment.
+ */
+async function ensureSchema(dataSource: DataSource, schema: string): Promise<string | null> {
+  const [found] = await dataSource.query<{ comment: string | null }[]>(
+    `SELECT obj_description(oid, 'pg_namespace') AS comment FROM pg_namespace WHERE nspname = $1`,
+    [schema],
+  );
+  if (!found) await dataSource.query(`CREATE SCHEMA ${schema}`);
+  return found?.comment ?? null;
 }
 
 /**

@@ -50,7 +50,8 @@ export interface EmbeddedPostgres {
   kill(): Promise<void>;
 }
 
-const DATABASE = 'stream_events';
+/** The database of the services. */
+export const DATABASE = 'stream_events';
 /** "fast", then "immediate" shutdown: https://www.postgresql.org/docs/current/server-shutdown.html */
 const STOP_STEPS: readonly StopStep[] = [
   { signal: 'SIGINT', waitMs: 30_000 },

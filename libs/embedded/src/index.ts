@@ -16,5 +16,6 @@ export {
   type NatsUserWithPassword,
 } from './nats-server-config.js';
 export { isRoot } from './operating-system.js';
+export { findRunningPostgres } from './running-postgres.js';
 export type { Log } from './run-command.js';
 export type { ServerExit } from './server-process.js';

@@ -21,7 +21,7 @@ export interface PostgresSite {
   binaries: PostgresBinaries;
 }
 
-const POINTER_FILE = 'postgres-is-elsewhere.txt';
+export const POINTER_FILE = 'postgres-is-elsewhere.txt';
 const PROBE_TIMEOUT_MS = 10_000;
 
 /**

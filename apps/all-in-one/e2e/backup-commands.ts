@@ -1,0 +1,69 @@
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { resolve } from 'node:path';
+import { promisify } from 'node:util';
+
+const runFile = promisify(execFile);
+
+/** A finished command: `output` has both streams. */
+export interface CommandResult {
+  code: number;
+  output: string;
+}
+
+function programOf(command: 'backup' | 'restore', words: readonly string[]): string[] {
+  const module = resolve(`apps/all-in-one/dist/backup/run-${command}.js`);
+  const name = command === 'backup' ? 'runBackup' : 'runRestore';
+  const code = `import { ${name} } from '${module}'; await ${name}(${JSON.stringify(words)});`;
+  return ['--input-type=module', '--eval', code];
+}
+
+function optionsOf(environment: Readonly<Record<string, string>>) {
+  return { env: { PATH: process.env.PATH, ...environment } };
+}
+
+/** Runs `npm run backup` or `npm run restore` to its end, without the build. */
+export async function runCommand(
+  command: 'backup' | 'restore',
+  words: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): Promise<CommandResult> {
+  try {
+    const { stdout, stderr } = await runFile(
+      process.execPath,
+      programOf(command, words),
+      optionsOf(environment),
+    );
+    return { code: 0, output: stdout + stderr };
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string }; // of `execFile`
+    return { code, output: stdout + stderr };
+  }
+}
+
+/** A command that the test kills. */
+export class RunningCommand {
+  private text = '';
+  private readonly child: ChildProcess;
+  private readonly exit: Promise<void>;
+
+  constructor(
+    command: 'backup' | 'restore',
+    words: readonly string[],
+    environment: Readonly<Record<string, string>>,
+  ) {
+    this.child = spawn(process.execPath, programOf(command, words), optionsOf(environment));
+    const note = (chunk: Buffer): void => void (this.text += chunk.toString());
+    this.child.stdout?.on('data', note);
+    this.child.stderr?.on('data', note);
+    this.exit = new Promise((end) => this.child.once('close', () => end()));
+  }
+
+  get output(): string {
+    return this.text;
+  }
+
+  async kill(): Promise<void> {
+    this.child.kill('SIGKILL');
+    await this.exit;
+  }
+}

@@ -1,0 +1,39 @@
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseErasureList, userHashKeysTable, type ErasureList } from '@stream-events/events/backup';
+import { backedUpSchemas } from './installation.js';
+import { replaceSecret } from '../kept-secret.js';
+import type { CheckedArchive } from '@stream-events/database/backup';
+
+/**
+ * Where `--replace` keeps the erasures of the data that it is about to drop. The file stays until a restore is complete, so that an
+ * interrupted one does not forget them.
+ */
+export function replacedErasuresPath(directory: string): string {
+  return join(directory, 'erasures-before-restore.json');
+}
+
+/** Writes a list. Only the current user can read the file. */
+export async function writeErasureList(path: string, list: ErasureList): Promise<void> {
+  await replaceSecret(path, `${JSON.stringify(list, undefined, 2)}\n`);
+}
+
+/** @throws Error when the file does not exist or is not a list */
+export async function readErasureFile(path: string): Promise<ErasureList> {
+  try {
+    return parseErasureList(await readFile(path, 'utf8'));
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`cannot read the list of erasures in ${path}: ${reason}`, { cause });
+  }
+}
+
+export async function removeErasureFile(path: string): Promise<void> {
+  await rm(path, { force: true });
+}
+
+/** Whether the database of the backup recognizes the users of a list. A backup of an earlier version derives its keys from `SECRET_KEY`. */
+export function recognizes({ encryptedRows }: CheckedArchive, { hashKeys }: ErasureList): boolean {
+  const known = encryptedRows.get(`${backedUpSchemas.events.name}/${userHashKeysTable}`) ?? [];
+  return known.length === 0 || hashKeys.every((id) => known.includes(id));
+}

@@ -1,0 +1,95 @@
+import { parseArgs } from 'node:util';
+import { backUp, closeSessions, openSessions } from '@stream-events/database/backup';
+import type { DatabaseService } from '@stream-events/database/roles';
+import { readErasureList } from '@stream-events/events/backup';
+import { version } from '@stream-events/service';
+import { readConfig, type AllInOneConfig } from '../all-in-one.config.js';
+import { secretKeyPath, dataDirectory } from '../servers.js';
+import { writeErasureList } from './erasure-files.js';
+import {
+  backedUpSchemas,
+  explain,
+  fromWorkingDirectory,
+  openForBackup,
+  type OpenDatabase,
+} from './installation.js';
+
+const usage = `Usage: npm run backup -- FILE              all data of the service, in one new file
+       npm run backup -- --erasures FILE   the list of erasures, to be repeated after a restore; replaces the file
+
+The service may run. Uses DATA_DIR and PLATFORM like npm start, or DATABASE_URL, or the URLs of the services. See docs/backup.md.`;
+
+const say = (line: string): void => void process.stdout.write(`  ${line}\n`);
+
+/** Backs up the installation. `npm run backup` calls this. */
+export async function runBackup(words: readonly string[]): Promise<void> {
+  const choice = chooseFile(words);
+  if (!choice) {
+    process.stderr.write(`${usage}\n`);
+    process.exitCode = 2;
+    return;
+  }
+  try {
+    // A backup needs no key, so the machine that makes it need not know the key.
+    const config = readConfig(process.env, { needsSecretKey: false });
+    const database = await openForBackup(config, say);
+    try {
+      if (choice.isList) await saveErasures(choice.path, database);
+      else await saveAll(choice.path, database, config);
+    } finally {
+      await database.close();
+    }
+  } catch (error) {
+    process.stderr.write(`\nCannot back up: ${explain(error)}\n`);
+    process.exitCode = 1;
+  }
+}
+
+function chooseFile(words: readonly string[]): { path: string; isList: boolean } | undefined {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...words],
+      allowPositionals: true,
+      options: { erasures: { type: 'string' } },
+    });
+    const files = [...positionals, ...(values.erasures === undefined ? [] : [values.erasures])];
+    const [file] = files;
+    if (file === undefined || file === '' || files.length > 1) return undefined;
+    return { path: fromWorkingDirectory(file), isList: values.erasures !== undefined };
+  } catch {
+    return undefined; // an unknown option
+  }
+}
+
+async function saveAll(path: string, database: OpenDatabase, config: AllInOneConfig): Promise<void> {
+  const startedAt = performance.now();
+  const services = Object.keys(backedUpSchemas) as DatabaseService[]; // Safe cast: these are the keys.
+  const { tables } = await backUp(path, {
+    accesses: services.map((service) => ({
+      schema: backedUpSchemas[service].name,
+      url: database.urlFor(service),
+    })),
+    platform: config.PLATFORM,
+    version,
+    say,
+  });
+  const rows = tables.reduce((sum, table) => sum + table.rows, 0);
+  const seconds = (performance.now() - startedAt) / 1_000;
+  say(`${path}: ${rows} rows of ${tables.length} tables in ${seconds.toFixed(1)} s`);
+  const key = config.SECRET_KEY ? 'SECRET_KEY' : `SECRET_KEY (${secretKeyPath(dataDirectory(config))})`;
+  say(`The file does not contain ${key}. Without it, the file cannot be restored: keep a copy elsewhere.`);
+}
+
+async function saveErasures(path: string, database: OpenDatabase): Promise<void> {
+  const access = { schema: backedUpSchemas.events.name, url: database.urlFor('events') };
+  const sessions = await openSessions([access], 'backup');
+  try {
+    const [session] = sessions;
+    const list = session && (await readErasureList(session.client));
+    if (!list) throw new Error('the store is empty: the events service was never started');
+    await writeErasureList(path, list);
+    say(`${path}: ${list.erasures.length} erasures`);
+  } finally {
+    await closeSessions(sessions);
+  }
+}

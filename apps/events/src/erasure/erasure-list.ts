@@ -1,0 +1,73 @@
+import type pg from 'pg';
+
+/** An erasure that a restore may have to repeat. */
+export interface ListedErasure {
+  id: string;
+  /** See `UserHasher`. */
+  userHash: string;
+  /** Both in ISO 8601. Events that were received until `erasesUntil` are erased. */
+  createdAt: string;
+  erasesUntil: string;
+}
+
+/**
+ * All erasures of an installation. It names no user: the hashes are useless without the keys, which are in the database, encrypted
+ * with `SECRET_KEY`.
+ */
+export interface ErasureList {
+  format: 1;
+  /** The ids of the keys of the hashes. A database with other keys does not recognize the users. */
+  hashKeys: string[];
+  erasures: ListedErasure[];
+}
+
+/** A connection to the schema of the events service. */
+type Queries = Pick<pg.Client, 'query'>;
+
+const isoTime = (column: string): string =>
+  `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+
+/** Reads the list. Undefined when the store is older than erasures, or empty. */
+export async function readErasureList(queries: Queries): Promise<ErasureList | undefined> {
+  const found = await queries.query<{ exists: boolean }>(
+    `SELECT to_regclass('erasures') IS NOT NULL AND to_regclass('user_hash_keys') IS NOT NULL AS exists`,
+  );
+  if (!found.rows[0]?.exists) return undefined;
+  const keys = await queries.query<{ id: string }>('SELECT id FROM user_hash_keys ORDER BY position');
+  const erasures = await queries.query<ListedErasure>(
+    `SELECT id, user_hash AS "userHash", ${isoTime('created_at')} AS "createdAt", ${isoTime('erases_until')} AS "erasesUntil"
+     FROM erasures WHERE NOT is_dry_run ORDER BY id`,
+  );
+  return { format: 1, hashKeys: keys.rows.map(({ id }) => id), erasures: erasures.rows };
+}
+
+/**
+ * Adds the erasures that the store does not know. They run when the events service starts, by the hash of the id.
+ *
+ * @returns the number of erasures that were added
+ */
+export async function addErasures(queries: Queries, { erasures }: ErasureList): Promise<number> {
+  const { rows } = await queries.query<{ id: string }>(
+    `INSERT INTO erasures (id, platform_user_id, user_hash, is_dry_run, stage, stage_began_at, progress, counts, created_at,
+       erases_until, leased_until)
+     SELECT id, NULL, user_hash, false, 'announcing', now(), 0, '{}', created_at, erases_until, now()
+     FROM unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::timestamptz[])
+       AS listed (id, user_hash, created_at, erases_until)
+     ON CONFLICT (id) DO NOTHING RETURNING id`,
+    [
+      erasures.map(({ id }) => id),
+      erasures.map(({ userHash }) => userHash),
+      erasures.map(({ createdAt }) => createdAt),
+      erasures.map(({ erasesUntil }) => erasesUntil),
+    ],
+  );
+  return rows.length;
+}
+
+/** @throws Error when the text is not a list of this format */
+export function parseErasureList(text: string): ErasureList {
+  const list = JSON.parse(text) as Partial<ErasureList>; // The next line checks what is read from it.
+  if (list.format !== 1 || !Array.isArray(list.hashKeys) || !Array.isArray(list.erasures))
+    throw new Error('it is not a list of erasures that npm run backup -- --erasures has written');
+  return { format: 1, hashKeys: list.hashKeys, erasures: list.erasures };
+}

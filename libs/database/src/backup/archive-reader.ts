@@ -1,0 +1,81 @@
+import { createReadStream } from 'node:fs';
+import { dirname } from 'node:path/posix';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { extract } from 'tar-stream';
+import { ArchiveError } from './archive.js';
+
+/** A file of the archive, or the rows of a table: its parts as one. */
+export interface ArchiveEntry {
+  /** The name of the file, or the folder of the table. */
+  name: string;
+  content: AsyncIterable<Buffer>;
+}
+
+interface ArchivedFile {
+  name: string;
+  content: AsyncIterable<Buffer>;
+}
+
+/**
+ * Reads an archive from its beginning to its end. Reads no faster than the caller.
+ *
+ * @throws ArchiveError when the file is truncated or damaged
+ */
+export async function* readArchive(path: string): AsyncGenerator<ArchiveEntry> {
+  const files = readFiles(path);
+  try {
+    let next = await files.next();
+    while (!next.done) {
+      const name = entryNameOf(next.value);
+      const content = async function* (): AsyncGenerator<Buffer> {
+        while (!next.done && entryNameOf(next.value) === name) {
+          yield* explaining(path, next.value.content);
+          next = await files.next();
+        }
+      };
+      const rows = content();
+      yield { name, content: rows };
+      // What the caller did not read.
+      for await (const _chunk of rows);
+    }
+  } finally {
+    // Closes the file when the caller stops early.
+    await files.return(undefined);
+  }
+}
+
+function entryNameOf({ name }: ArchivedFile): string {
+  return name.endsWith('.copy') ? dirname(name) : name;
+}
+
+async function* readFiles(path: string): AsyncGenerator<ArchivedFile> {
+  const files = extract();
+  const reading = pipeline(createReadStream(path), createGunzip(), files);
+  // Reported at the end, and by the iteration.
+  reading.catch(() => undefined);
+  yield* explaining(
+    path,
+    (async function* () {
+      for await (const file of files) yield { name: file.header.name, content: file };
+      await reading;
+    })(),
+  );
+}
+
+/** Passes everything on, and says which file cannot be read. */
+async function* explaining<T>(path: string, parts: AsyncIterable<T>): AsyncGenerator<T> {
+  try {
+    yield* parts;
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new ArchiveError(`the backup ${path} cannot be read: ${reason}`, { cause });
+  }
+}
+
+/** Reads a small file to its end. */
+export async function readText(content: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of content) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}

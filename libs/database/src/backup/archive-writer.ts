@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import { link, open, rm } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import { constants, createGzip } from 'node:zlib';
+import { pack, type Pack } from 'tar-stream';
+import { partName } from './archive.js';
+
+// A tar header states the size of its file, so a part is complete in memory before it is written.
+const partBytes = 8 * 1024 * 1024;
+
+/**
+ * Writes an archive to a draft file, which gets its name when it is complete. Only the current user can read the file. Waits for the
+ * disk, so that memory stays flat.
+ */
+export class ArchiveWriter {
+  private constructor(
+    private readonly path: string,
+    private readonly archive: Pack,
+    /** Resolves when everything is on disk. */
+    private readonly file: Promise<void>,
+  ) {}
+
+  /** @throws when the file exists, or its folder does not */
+  static async create(path: string): Promise<ArchiveWriter> {
+    const existing = await open(path, 'r').catch(() => undefined);
+    await existing?.close();
+    if (existing) throw new Error(`${path} exists already. Choose another name for the backup.`);
+    // A backup that was killed left its draft behind.
+    await rm(draftOf(path), { force: true });
+    const handle = await open(draftOf(path), 'wx', 0o600);
+    const archive = pack();
+    // The default level takes four times as long for files that are a fifth smaller.
+    const gzip = createGzip({ level: constants.Z_BEST_SPEED });
+    const file = pipeline(archive, gzip, handle.createWriteStream({ flush: true }));
+    // `addFile` and `complete` report the failure.
+    file.catch(() => undefined);
+    return new ArchiveWriter(path, archive, file);
+  }
+
+  async addFile(name: string, content: Buffer): Promise<void> {
+    try {
+      await new Promise<void>((resolve, reject) => {
+        const header = { name, mode: 0o600, size: content.length };
+        this.archive.entry(header, content, (error) => (error ? reject(error) : resolve()));
+      });
+    } catch (error) {
+      // The reason, such as a full disk.
+      await this.file;
+      throw error;
+    }
+  }
+
+  /** Writes rows in parts. */
+  async addRows(folder: string, rows: AsyncIterable<Buffer>): Promise<{ bytes: number; sha256: string }> {
+    const hash = createHash('sha256');
+    let bytes = 0;
+    let parts = 0;
+    let waiting: Buffer[] = [];
+    let waitingBytes = 0;
+    const write = async (): Promise<void> => {
+      const part = Buffer.concat(waiting);
+      hash.update(part);
+      bytes += part.length;
+      parts += 1;
+      [waiting, waitingBytes] = [[], 0];
+      await this.addFile(partName(folder, parts), part);
+    };
+    for await (const chunk of rows) {
+      waiting.push(chunk);
+      waitingBytes += chunk.length;
+      if (waitingBytes >= partBytes) await write();
+    }
+    if (waitingBytes > 0 || parts === 0) await write();
+    return { bytes, sha256: hash.digest('hex') };
+  }
+
+  /** Ends the archive, and gives the file its name. */
+  async complete(): Promise<void> {
+    this.archive.finalize();
+    await this.file;
+    // Unlike a rename, a link does not replace a file that another backup has just written.
+    await link(draftOf(this.path), this.path);
+    await rm(draftOf(this.path));
+  }
+
+  /** Removes the draft. */
+  async abort(): Promise<void> {
+    this.archive.destroy();
+    await this.file.catch(() => undefined);
+    await rm(draftOf(this.path), { force: true });
+  }
+}
+
+function draftOf(path: string): string {
+  return `${path}.partial`;
+}

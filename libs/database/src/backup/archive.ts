@@ -1,0 +1,135 @@
+import type { DatabaseOptions } from '../connect-database.js';
+import type { EncryptedColumn } from '../encrypted-columns.js';
+
+/**
+ * A backup is one gzip-compressed tar archive, which `tar xzf` can unpack:
+ *
+ * ```
+ *  manifest.json                  what the archive holds; the first file
+ *  <schema>/<table>/000001.copy   rows in the text format of COPY, in parts of up to 8 MiB; every table has at least one part
+ *  contents.json                  rows, bytes, and SHA-256 of every table; the last file: without it, the archive is incomplete
+ * ```
+ */
+export const archiveFormat = 1;
+
+export const manifestName = 'manifest.json';
+export const contentsName = 'contents.json';
+
+/** A schema of a service, as backups need it. */
+export interface BackedUpSchema {
+  name: string;
+  migrations: readonly Migration[];
+  /** The columns whose values `SECRET_KEY` must decrypt after a restore. */
+  encryptedColumns: readonly EncryptedColumn[];
+}
+
+/** A migration class. TypeORM records its name. */
+export type Migration = Extract<DatabaseOptions['migrations'], readonly unknown[]>[number] & { name: string };
+
+/** The range of ids of a partition: `from` is inclusive, `to` is exclusive. */
+export interface PartitionRange {
+  from: string;
+  to: string;
+}
+
+export interface ArchivedTable {
+  name: string;
+  /** In the order of the values in the rows. */
+  columns: string[];
+  /** Null unless the table is a partition. */
+  partition: ({ of: string } & PartitionRange) | null;
+}
+
+export interface ArchivedSchema {
+  name: string;
+  /** The migrations that had run, in the order in which they ran. */
+  migrations: string[];
+  /** Tables come after the tables that they refer to. */
+  tables: ArchivedTable[];
+}
+
+export interface Manifest {
+  /** See `archiveFormat`. */
+  format: number;
+  /** The version of the service that wrote the archive. */
+  version: string;
+  createdAt: string;
+  platform: string;
+  schemas: ArchivedSchema[];
+}
+
+/** What was written of a table. */
+export interface TableContents {
+  schema: string;
+  table: string;
+  rows: number;
+  bytes: number;
+  sha256: string;
+}
+
+/** The state of the sequence of an identity column. */
+export interface SequenceState {
+  schema: string;
+  table: string;
+  column: string;
+  lastValue: string;
+  isCalled: boolean;
+}
+
+export interface Contents {
+  tables: TableContents[];
+  sequences: SequenceState[];
+}
+
+/** An archive that cannot be restored. */
+export class ArchiveError extends Error {
+  override readonly name = 'ArchiveError';
+}
+
+/** The name of a part of a table's rows. */
+export function partName(folder: string, part: number): string {
+  return `${folder}/${String(part).padStart(6, '0')}.copy`;
+}
+
+/** The folder of a table's rows. */
+export function folderOf(schema: string, table: string): string {
+  return `${schema}/${table}`;
+}
+
+// The names become part of SQL statements.
+const identifier = /^[a-z_][a-z0-9_]*$/;
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** @throws ArchiveError when another version of the service wrote another format, or the text is not a manifest */
+export function parseManifest(text: string): Manifest {
+  // Safe cast: `backUp` wrote it, unless the format differs. What ends up in SQL is checked below.
+  const manifest = parse(text, manifestName) as Manifest;
+  if (manifest.format !== archiveFormat)
+    throw new ArchiveError(
+      `The archive has the format ${manifest.format}, but this version reads format ${archiveFormat}. Restore it with the version ${manifest.version}, which wrote it.`,
+    );
+  for (const { name, tables } of manifest.schemas) {
+    const names = tables.flatMap((table) => [table.name, table.partition?.of ?? name, ...table.columns]);
+    const ids = tables.flatMap(({ partition }) => (partition ? [partition.from, partition.to] : []));
+    if (![name, ...names].every((value) => identifier.test(value)) || !ids.every((id) => uuid.test(id)))
+      throw new ArchiveError(`${manifestName} describes tables that no version of the service has.`);
+  }
+  return manifest;
+}
+
+/** @throws ArchiveError */
+export function parseContents(text: string): Contents {
+  const contents = parse(text, contentsName) as Contents; // Safe cast: as above.
+  const names = contents.sequences.flatMap(({ schema, table, column }) => [schema, table, column]);
+  if (!names.every((name) => identifier.test(name)))
+    throw new ArchiveError(`${contentsName} describes columns that no version of the service has.`);
+  return contents;
+}
+
+function parse(text: string, name: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new ArchiveError(`${name} in the archive is not JSON.`, { cause });
+  }
+}

@@ -1,0 +1,64 @@
+import pg from 'pg';
+
+/** A schema, and how to reach it: with the role that owns it, or with a role that has the rights of all of them. */
+export interface SchemaAccess {
+  schema: string;
+  url: string;
+}
+
+/** A connection to a schema. */
+export interface SchemaSession {
+  schema: string;
+  client: pg.Client;
+}
+
+const connectTimeoutMs = 10_000;
+
+// Copying a table may take hours. The other settings fix the text form of values.
+const settings = {
+  timezone: 'UTC',
+  datestyle: 'ISO',
+  intervalstyle: 'postgres',
+  bytea_output: 'hex',
+  statement_timeout: '0',
+  idle_in_transaction_session_timeout: '0',
+  lock_timeout: '30s',
+};
+
+/** Opens a session for each schema. On failure, closes those that are open. */
+export async function openSessions(
+  accesses: readonly SchemaAccess[],
+  applicationName: string,
+): Promise<SchemaSession[]> {
+  const sessions = accesses.map(({ schema, url }) => ({
+    schema,
+    client: createClient(url, { search_path: schema, ...settings }, applicationName),
+  }));
+  try {
+    for (const { client } of sessions) await client.connect();
+    return sessions;
+  } catch (cause) {
+    await closeSessions(sessions);
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`cannot connect to PostgreSQL: ${reason}`, { cause });
+  }
+}
+
+export async function closeSessions(sessions: readonly SchemaSession[]): Promise<void> {
+  await Promise.all(sessions.map(({ client }) => client.end().catch(() => undefined)));
+}
+
+function createClient(url: string, options: Record<string, string>, applicationName: string): pg.Client {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: applicationName,
+    connectionTimeoutMillis: connectTimeoutMs,
+    keepAlive: true,
+    options: Object.entries(options)
+      .map(([name, value]) => `-c ${name}=${value}`)
+      .join(' '),
+  });
+  // Without a listener, an error between two queries would end the process. The next query fails in any case.
+  client.on('error', () => undefined);
+  return client;
+}

@@ -1,0 +1,156 @@
+import { createHash } from 'node:crypto';
+import { SecretBox } from '@stream-events/service';
+import type { EncryptedColumn } from '../encrypted-columns.js';
+import { readArchive, readText, type ArchiveEntry } from './archive-reader.js';
+import {
+  ArchiveError,
+  contentsName,
+  folderOf,
+  manifestName,
+  parseContents,
+  parseManifest,
+  type ArchivedTable,
+  type BackedUpSchema,
+  type Contents,
+  type Manifest,
+} from './archive.js';
+import { readRows } from './copy-text.js';
+import { Progress } from './progress.js';
+
+/** An archive that this version can restore with the given keys. */
+export interface CheckedArchive {
+  path: string;
+  manifest: Manifest;
+  contents: Contents;
+  /** The ids of the rows with encrypted values, by `<schema>/<table>`. */
+  encryptedRows: ReadonlyMap<string, readonly string[]>;
+}
+
+export interface CheckOptions {
+  schemas: readonly BackedUpSchema[];
+  platform: string;
+  /** The keys of `SECRET_KEY`. Undefined when it is lost: then no secret is checked. */
+  secretKeys: readonly string[] | undefined;
+  say: (line: string) => void;
+}
+
+/**
+ * Reads an archive to its end, and checks everything that a restore relies on, before anything is written: that the file is complete
+ * and undamaged, that this version has all of its migrations, that it belongs to the platform, and that `SECRET_KEY` decrypts every
+ * secret in it.
+ *
+ * @throws ArchiveError
+ */
+export async function checkArchive(path: string, options: CheckOptions): Promise<CheckedArchive> {
+  const sums = new Map<string, string>();
+  const encryptedRows = new Map<string, readonly string[]>();
+  const progress = new Progress(options.say, 'Checked');
+  let manifest: Manifest | undefined;
+  let contents: Contents | undefined;
+  for await (const { name, content } of readArchive(path)) {
+    if (name === manifestName) {
+      manifest = parseManifest(await readText(content));
+      refuseUnknown(manifest, options);
+    } else if (!manifest)
+      throw new ArchiveError(`${path} is not a backup: it does not begin with ${manifestName}.`);
+    else if (name === contentsName) contents = parseContents(await readText(content));
+    else {
+      const hash = createHash('sha256');
+      const hashed = hashing(hash, progress.count(name, content));
+      const ids = await checkSecrets({ name, content: hashed }, manifest, options);
+      if (ids) encryptedRows.set(name, ids);
+      sums.set(name, hash.digest('hex'));
+    }
+  }
+  if (!manifest || !contents)
+    throw new ArchiveError(`${path} is incomplete: it has no ${contentsName}. Use another backup.`);
+  compareSums(contents, sums);
+  return { path, manifest, contents, encryptedRows };
+}
+
+function refuseUnknown({ platform, version, schemas }: Manifest, options: CheckOptions): void {
+  if (platform !== options.platform)
+    throw new ArchiveError(
+      `The backup has the data of platform ${platform}, but PLATFORM is ${options.platform}. Set PLATFORM=${platform}.`,
+    );
+  for (const known of options.schemas) {
+    const archived = schemas.find(({ name }) => name === known.name);
+    if (!archived) throw new ArchiveError(`The backup has no schema ${known.name}.`);
+    const names = known.migrations.map(({ name }) => name);
+    const unknown = archived.migrations.filter((name) => !names.includes(name));
+    if (unknown.length > 0)
+      throw new ArchiveError(
+        `A newer version wrote the backup (${version}): this version does not know the migration ${unknown.join(', ')}. Restore it with that version or a later one.`,
+      );
+  }
+}
+
+async function* hashing(
+  hash: { update(chunk: Buffer): unknown },
+  chunks: AsyncIterable<Buffer>,
+): AsyncGenerator<Buffer> {
+  for await (const chunk of chunks) {
+    hash.update(chunk);
+    yield chunk;
+  }
+}
+
+/** Reads a table. Decrypts its secrets, and returns the ids of their rows. Undefined when the table has no encrypted column. */
+async function checkSecrets(
+  { name, content }: ArchiveEntry,
+  manifest: Manifest,
+  { schemas, secretKeys }: CheckOptions,
+): Promise<string[] | undefined> {
+  const table = findTable(manifest, name);
+  const columns = schemas.flatMap((schema) =>
+    schema.encryptedColumns.filter((column) => folderOf(schema.name, column.table) === name),
+  );
+  if (!table)
+    throw new ArchiveError(`The archive has rows of ${name}, but ${manifestName} does not list it.`);
+  if (columns.length === 0) {
+    for await (const _chunk of content);
+    return undefined;
+  }
+  const box = secretKeys && new SecretBox(secretKeys);
+  const ids: string[] = [];
+  let unknown = 0;
+  for await (const row of readRows(content)) {
+    const valueOf = (column: string): string | null => row[table.columns.indexOf(column)] ?? null;
+    const isKnown = columns.every((column) => !box || canOpen(column, valueOf, box));
+    if (!isKnown) unknown += 1;
+    ids.push(valueOf(columns[0]?.boundTo ?? '') ?? '');
+  }
+  if (unknown > 0)
+    throw new ArchiveError(
+      `SECRET_KEY does not decrypt the secrets in ${unknown} of ${ids.length} rows of ${name}. Use the SECRET_KEY of the time of the backup. ` +
+        'If it is lost, add --without-key: see docs/backup.md.',
+    );
+  return ids;
+}
+
+function canOpen(
+  { column, boundTo, isReplaceable }: EncryptedColumn,
+  valueOf: (column: string) => string | null,
+  box: SecretBox,
+): boolean {
+  const [value, id] = [valueOf(column), valueOf(boundTo)];
+  // The service gets a new value when it cannot decrypt a replaceable one.
+  if (value === null || id === null || isReplaceable) return true;
+  return box.open(value, id) !== undefined;
+}
+
+function findTable({ schemas }: Manifest, folder: string): ArchivedTable | undefined {
+  return schemas
+    .flatMap(({ name, tables }) => tables.map((table) => ({ folder: folderOf(name, table.name), table })))
+    .find((candidate) => candidate.folder === folder)?.table;
+}
+
+function compareSums(contents: Contents, sums: ReadonlyMap<string, string>): void {
+  const damaged = contents.tables.filter(
+    ({ schema, table, sha256 }) => sums.get(folderOf(schema, table)) !== sha256,
+  );
+  if (damaged.length > 0 || sums.size !== contents.tables.length)
+    throw new ArchiveError(
+      `The archive is damaged: the checksums of ${damaged.map(({ schema, table }) => `${schema}.${table}`).join(', ') || 'its tables'} do not match. Use another backup.`,
+    );
+}

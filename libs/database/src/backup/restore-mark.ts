@@ -1,0 +1,17 @@
+/**
+ * The comment of a schema into which a backup is being restored. Services do not start on such a schema.
+ *
+ * ```
+ *  empty, or with the data to replace ──mark──▶ marked ──empty, migrate, load──▶ complete ──unmark──▶ in use
+ *                                                  └ killed: stays marked; the next restore begins again
+ * ```
+ */
+export const restoreMark = 'stream-events: a restore is not complete';
+
+/** @throws Error unless the restore of the schema is complete */
+export function refuseIncompleteRestore(schema: string, comment: string | null): void {
+  if (comment !== restoreMark) return;
+  throw new Error(
+    `The schema ${schema} holds a part of a backup: the restore was interrupted. Run npm run restore again with the same backup.`,
+  );
+}

@@ -1,0 +1,89 @@
+import { advisoryLocks } from '../advisory-locks.js';
+import type { SchemaSession } from './backup-session.js';
+import { restoreMark } from './restore-mark.js';
+import { migrationsTable } from './table-catalog.js';
+
+/** What the database holds before a restore. */
+export type TargetState = 'empty' | 'occupied' | 'interrupted';
+
+/**
+ * Makes sure that nobody else uses the database: no service and no other restore.
+ *
+ * @throws Error that names the other sessions
+ */
+export async function refuseOthers(sessions: readonly SchemaSession[]): Promise<void> {
+  for (const { client } of sessions.slice(0, 1)) {
+    const sql = 'SELECT pg_try_advisory_lock($1) AS "isTaken"';
+    const { rows } = await client.query<{ isTaken: boolean }>(sql, [advisoryLocks.restore]);
+    if (!rows[0]?.isTaken) throw new Error('Another restore into this database is running.');
+  }
+  for (const { client } of sessions) {
+    const others = await client.query<{ names: string | null }>(
+      `SELECT string_agg(DISTINCT application_name, ', ') AS names FROM pg_stat_activity
+       WHERE datname = current_database() AND usename = current_user AND application_name NOT IN ('restore', '')`,
+    );
+    const names = others.rows[0]?.names;
+    if (names != null) throw new Error(`Programs are using the database: ${names}. Stop all services first.`);
+  }
+}
+
+/** Finds out whether the schemas have tables, and whether an earlier restore was interrupted. */
+export async function readState(sessions: readonly SchemaSession[]): Promise<TargetState> {
+  let state: TargetState = 'empty';
+  for (const { schema, client } of sessions) {
+    const { rows } = await client.query<{ comment: string | null; isOccupied: boolean }>(
+      `SELECT obj_description(oid, 'pg_namespace') AS comment,
+         EXISTS (SELECT FROM pg_class WHERE relnamespace = pg_namespace.oid AND relkind IN ('r', 'p')) AS "isOccupied"
+       FROM pg_namespace WHERE nspname = $1`,
+      [schema],
+    );
+    const [found] = rows;
+    // All schemas are marked before the first one is changed.
+    if (found?.comment === restoreMark) return 'interrupted';
+    if (found?.isOccupied) state = 'occupied';
+  }
+  return state;
+}
+
+export async function mark(sessions: readonly SchemaSession[]): Promise<void> {
+  for (const { schema, client } of sessions) {
+    const { rows } = await client.query('SELECT FROM pg_namespace WHERE nspname = $1', [schema]);
+    // Not IF NOT EXISTS, which needs the right to create schemas even if the schema exists.
+    if (rows.length === 0) await client.query(`CREATE SCHEMA ${schema}`);
+    await client.query(`COMMENT ON SCHEMA ${schema} IS '${restoreMark}'`);
+  }
+}
+
+export async function unmark(sessions: readonly SchemaSession[]): Promise<void> {
+  for (const { schema, client } of sessions) await client.query(`COMMENT ON SCHEMA ${schema} IS NULL`);
+}
+
+/**
+ * Drops all tables. Keeps the schema, because its role may not create one. One table at a time, because all locks of one transaction
+ * have to fit into PostgreSQL's memory, and every partition has ten of them.
+ */
+export async function dropTables({ schema, client }: SchemaSession): Promise<void> {
+  const { rows } = await client.query<{ table: string }>(
+    `SELECT oid::regclass::text AS table FROM pg_class
+     WHERE relnamespace = to_regnamespace($1) AND relkind IN ('r', 'p') ORDER BY relispartition DESC`,
+    [schema],
+  );
+  for (const { table } of rows) await client.query(`DROP TABLE IF EXISTS ${table} CASCADE`);
+}
+
+/** Removes the rows that migrations have inserted. */
+export async function emptyTables({ schema, client }: SchemaSession): Promise<void> {
+  const tables = (await listTables({ schema, client })).map((name) => `${schema}.${name}`);
+  if (tables.length > 0) await client.query(`TRUNCATE ${tables.join(', ')}`);
+}
+
+/** The tables of a schema, without partitions and the record of migrations. */
+export async function listTables({ schema, client }: SchemaSession): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    `SELECT relname AS name FROM pg_class
+     WHERE relnamespace = to_regnamespace($1) AND relkind IN ('r', 'p') AND NOT relispartition AND relname <> $2
+     ORDER BY relname`,
+    [schema, migrationsTable],
+  );
+  return rows.map(({ name }) => name);
+}

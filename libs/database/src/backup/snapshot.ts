@@ -1,0 +1,83 @@
+import pg from 'pg';
+import type { ArchivedSchema } from './archive.js';
+import { closeSessions, openSessions, type SchemaAccess, type SchemaSession } from './backup-session.js';
+import { readSchema } from './table-catalog.js';
+
+/** All schemas as they were at one moment. Until the sessions are closed, no other session can change or drop the tables. */
+export interface Snapshot {
+  sessions: SchemaSession[];
+  schemas: ArchivedSchema[];
+  createdAt: string;
+}
+
+const maxTries = 3;
+const [undefinedTable, lockNotAvailable] = ['42P01', '55P03'];
+
+/**
+ * Opens a session for each schema, all on one snapshot, and locks the tables as every reader does. Services can write meanwhile.
+ *
+ * @throws when the schemas are in several databases, which have no common snapshot
+ */
+export async function openSnapshot(accesses: readonly SchemaAccess[]): Promise<Snapshot> {
+  for (let tries = 1; ; tries += 1) {
+    const sessions = await openSessions(accesses, 'backup');
+    try {
+      const createdAt = await beginTogether(sessions);
+      const schemas: ArchivedSchema[] = [];
+      for (const session of sessions) schemas.push(await readAndLock(session));
+      return { sessions, schemas, createdAt };
+    } catch (error) {
+      await closeSessions(sessions);
+      // Retention has dropped a partition since the snapshot.
+      if (stateOf(error) === undefinedTable && tries < maxTries) continue;
+      throw explain(error);
+    }
+  }
+}
+
+async function beginTogether(sessions: readonly SchemaSession[]): Promise<string> {
+  let snapshot: string | undefined;
+  let createdAt = '';
+  for (const { client } of sessions) {
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY');
+    if (snapshot !== undefined) {
+      await client.query(`SET TRANSACTION SNAPSHOT ${pg.escapeLiteral(snapshot)}`);
+      continue;
+    }
+    const { rows } = await client.query<{ snapshot: string; now: Date }>(
+      'SELECT pg_export_snapshot() AS snapshot, now()',
+    );
+    snapshot = rows[0]?.snapshot;
+    createdAt = rows[0]?.now.toISOString() ?? '';
+  }
+  return createdAt;
+}
+
+async function readAndLock(session: SchemaSession): Promise<ArchivedSchema> {
+  const read = await readSchema(session);
+  const names = read.tables.map(({ name }) => `${session.schema}.${name}`);
+  if (names.length > 0) await session.client.query(`LOCK TABLE ${names.join(', ')} IN ACCESS SHARE MODE`);
+  return read;
+}
+
+function explain(error: unknown): unknown {
+  const state = stateOf(error);
+  if (state === lockNotAvailable)
+    return new Error(
+      'Another session is changing the tables, such as a migration. Try again when it has ended.',
+      {
+        cause: error,
+      },
+    );
+  // 22023: the snapshot does not exist here. 0A000: it belongs to another database of the server.
+  if (state === '22023' || state === '0A000')
+    return new Error(
+      'The services use several databases, which have no common snapshot. Back up each database with pg_dump: see docs/backup.md.',
+      { cause: error },
+    );
+  return error;
+}
+
+function stateOf(error: unknown): string | undefined {
+  return error instanceof pg.DatabaseError ? error.code : undefined;
+}

@@ -1,0 +1,99 @@
+import type { ArchivedSchema, ArchivedTable, SequenceState } from './archive.js';
+import type { SchemaSession } from './backup-session.js';
+
+interface CatalogRow {
+  name: string;
+  columns: string[];
+  parent: string | null;
+  from: string | null;
+  to: string | null;
+}
+
+// The record of migrations is not data: a restore writes it by running the migrations.
+export const migrationsTable = 'migrations';
+
+/**
+ * Reads the migrations and the tables of a schema. Leaves out partitions that retention is removing: their rows are no longer visible.
+ */
+export async function readSchema({ schema, client }: SchemaSession): Promise<ArchivedSchema> {
+  const tables = await client.query<CatalogRow>(
+    `SELECT leaf.relname AS name, parent.relname AS parent, range[1] AS "from", range[2] AS "to",
+       (SELECT array_agg(attname::text ORDER BY attnum) FROM pg_attribute
+        WHERE attrelid = leaf.oid AND attnum > 0 AND NOT attisdropped AND attgenerated = '') AS columns
+     FROM pg_class AS leaf
+     LEFT JOIN pg_inherits ON inhrelid = leaf.oid
+     LEFT JOIN pg_class AS parent ON parent.oid = inhparent
+     LEFT JOIN LATERAL regexp_match(pg_get_expr(leaf.relpartbound, leaf.oid), $$FROM \\('([0-9a-f-]+)'\\) TO \\('([0-9a-f-]+)'\\)$$) AS range ON true
+     WHERE leaf.relnamespace = to_regnamespace($1) AND leaf.relkind = 'r' AND leaf.relname <> '${migrationsTable}'
+       -- Other names are those of an operator's own tables.
+       AND leaf.relname ~ '^[a-z_][a-z0-9_]*$'
+       AND inhdetachpending IS NOT TRUE
+     ORDER BY leaf.relname COLLATE "C"`,
+    [schema],
+  );
+  return {
+    name: schema,
+    migrations: await readMigrations({ schema, client }),
+    tables: order(tables.rows.map(toTable), await readReferences({ schema, client })),
+  };
+}
+
+function toTable({ name, columns, parent, from, to }: CatalogRow): ArchivedTable {
+  const partition = parent !== null && from !== null && to !== null ? { of: parent, from, to } : null;
+  return { name, columns, partition };
+}
+
+async function readMigrations({ schema, client }: SchemaSession): Promise<string[]> {
+  const found = await client.query('SELECT to_regclass($1) AS name', [`${schema}.${migrationsTable}`]);
+  if ((found.rows[0] as { name: string | null }).name === null) return [];
+  const { rows } = await client.query<{ name: string }>(`SELECT name FROM ${migrationsTable} ORDER BY id`);
+  return rows.map(({ name }) => name);
+}
+
+interface Reference {
+  from: string;
+  to: string;
+}
+
+async function readReferences({ schema, client }: SchemaSession): Promise<Reference[]> {
+  const { rows } = await client.query<Reference>(
+    `SELECT source.relname AS "from", target.relname AS "to" FROM pg_constraint
+     JOIN pg_class AS source ON source.oid = conrelid JOIN pg_class AS target ON target.oid = confrelid
+     WHERE contype = 'f' AND connamespace = to_regnamespace($1) AND conrelid <> confrelid`,
+    [schema],
+  );
+  return rows;
+}
+
+/** Puts tables after the tables that they refer to. Otherwise keeps their order. */
+export function order(tables: readonly ArchivedTable[], references: readonly Reference[]): ArchivedTable[] {
+  const ordered: ArchivedTable[] = [];
+  const visit = (table: ArchivedTable, path: readonly string[]): void => {
+    if (ordered.includes(table) || path.includes(table.name)) return;
+    const targets = references.filter(({ from }) => from === table.name).map(({ to }) => to);
+    for (const target of tables) if (targets.includes(target.name)) visit(target, [...path, table.name]);
+    ordered.push(table);
+  };
+  for (const table of tables) visit(table, []);
+  return ordered;
+}
+
+/** Reads the sequences of the identity columns. They are not part of a snapshot: read them after the rows, so that they are not behind. */
+export async function readSequences({ schema, client }: SchemaSession): Promise<SequenceState[]> {
+  const { rows } = await client.query<{ table: string; column: string; sequence: string }>(
+    `SELECT relname AS table, attname AS column, pg_get_serial_sequence(format('%I.%I', $1::text, relname), attname) AS sequence
+     FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+     WHERE relnamespace = to_regnamespace($1) AND relkind IN ('r', 'p') AND NOT relispartition AND attidentity <> ''
+     ORDER BY relname, attname`,
+    [schema],
+  );
+  const states: SequenceState[] = [];
+  for (const { table, column, sequence } of rows) {
+    const state = await client.query<{ lastValue: string; isCalled: boolean }>(
+      `SELECT last_value AS "lastValue", is_called AS "isCalled" FROM ${sequence}`,
+    );
+    const [row] = state.rows;
+    if (row) states.push({ schema, table, column, ...row });
+  }
+  return states;
+}

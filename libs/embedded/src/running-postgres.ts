@@ -1,0 +1,33 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DATABASE } from './embedded-postgres.js';
+import { SUPERUSER } from './postgres-cluster.js';
+import { POINTER_FILE } from './postgres-site.js';
+
+/**
+ * Finds a PostgreSQL server that another process of this machine runs on a data folder. Undefined when none is ready. Only the user who
+ * started the server, and root, can find it.
+ *
+ * @returns the URL of the database `stream_events` for the superuser
+ */
+export async function findRunningPostgres(directory: string): Promise<string | undefined> {
+  const read = (path: string): Promise<string> => readFile(path, 'utf8').catch(() => '');
+  const elsewhere = (await read(join(directory, POINTER_FILE))).trim();
+  const home = elsewhere === '' ? join(directory, 'postgres') : elsewhere;
+  // The pid, the data folder, the time of the start, the port, …, and on line 8 the state.
+  const lines = (await read(join(home, 'data', 'postmaster.pid'))).split('\n');
+  const password = (await read(join(directory, 'postgres-password'))).trim();
+  const port = Number(lines[3]);
+  if (lines[7]?.trim() !== 'ready' || !port || password === '' || !isRunning(Number(lines[0])))
+    return undefined;
+  return `postgresql://${SUPERUSER}:${password}@127.0.0.1:${port}/${DATABASE}`;
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false; // of a server that was killed
+  }
+}
