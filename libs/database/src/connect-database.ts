@@ -41,12 +41,6 @@ export async function connectDatabase(options: DatabaseOptions): Promise<DataSou
   return dataSource;
 }
 
-/** Runs the pending migrations of a schema, and disconnects. Retries to connect for 30 s. */
-export async function migrateDatabase(options: DatabaseOptions): Promise<void> {
-  const migrating = createDataSource({ ...options, poolSize: 1, statementTimeoutMs: migrationTimeoutMs });
-  await runMigrations(migrating, options, connectWithin);
-}
-
 /**
  * Runs the pending migrations of the service's schema, and disconnects. Retries the connection for 30 s.
  *
@@ -54,7 +48,7 @@ export async function migrateDatabase(options: DatabaseOptions): Promise<void> {
  */
 export async function migrateDatabase(options: Omit<DatabaseOptions, 'poolSize'>): Promise<void> {
   const migrating = createDataSource({ ...options, poolSize: 1, statementTimeoutMs: migrationTimeoutMs });
-  await runMigrations(migrating, options.schema, async (source) => {
+  await runMigrations(migrating, options, async (source) => {
     await connectWithin(source);
     try {
       await refuseTransactionPooler(options);
