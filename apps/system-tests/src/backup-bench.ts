@@ -80,7 +80,7 @@ async function drill(on: Servers, { name, count }: { name: string; count: number
   await prepareDatabase(source);
   for (const [service, { name: schema, migrations }] of schemas) {
     const options = { url: databaseUrlFor(service, source), schema, migrations: [...migrations] };
-    await migrateDatabase({ ...options, applicationName: 'bench', entities: [], poolSize: 1 });
+    await migrateDatabase({ ...options, applicationName: 'bench', entities: [] });
   }
   await fillStore(source, choosePopulation(count, months, Date.now()), say);
   await runSql(on.postgres.url, 'CHECKPOINT');

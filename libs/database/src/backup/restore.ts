@@ -73,7 +73,6 @@ async function migrate({ schema, url }: RestoreTarget, names?: readonly string[]
     applicationName: 'restore',
     entities: [],
     migrations,
-    poolSize: 1,
     isRestoring: true,
   });
 }
