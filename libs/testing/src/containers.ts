@@ -1,9 +1,11 @@
 import { renderNatsConfig, findFreePort, type NatsConfigOptions } from '@stream-events/embedded';
 
 /*
- * Servers in containers, for machines with a Docker engine. Written against testcontainers 11.11 on a machine without a
- * Docker engine, where only the compiler has checked this file. The packages take half a second to load, so they are imported
- * only when used. Testcontainers' reaper (Ryuk) removes the containers of a killed run.
+ * Servers in containers, for machines with a Docker engine. The packages take half a second to load, so they are imported only when
+ * used. Testcontainers' reaper (Ryuk) removes the containers of a killed run.
+ *
+ * The containers count as started when their logs say so: engines without systemd run no health checks, so waiting for one would
+ * never end.
  */
 
 const POSTGRES_IMAGE = 'postgres:18-alpine';
@@ -20,12 +22,16 @@ export async function startPostgresContainer(
   settings: Readonly<Record<string, string>>,
 ): Promise<PostgresContainer> {
   const { PostgreSqlContainer } = await import('@testcontainers/postgresql');
+  const { Wait } = await import('testcontainers');
   const container = await new PostgreSqlContainer(POSTGRES_IMAGE)
     .withDatabase('stream_events')
-    // Sort text like the embedded server.
+    // Sort text like the embedded server. Without an encoding, initdb derives SQL_ASCII from the locale, which C.UTF-8 rejects.
     .withEnvironment({
-      POSTGRES_INITDB_ARGS: '--locale=C --locale-provider=builtin --builtin-locale=C.UTF-8',
+      POSTGRES_INITDB_ARGS:
+        '--encoding=UTF8 --locale=C --locale-provider=builtin --builtin-locale=C.UTF-8',
     })
+    // The image starts a server for its own set-up first, and logs this line twice.
+    .withWaitStrategy(Wait.forLogMessage(/database system is ready to accept connections/, 2))
     .withCommand([
       'postgres',
       ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
