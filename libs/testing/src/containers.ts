@@ -1,4 +1,7 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { renderNatsConfig, findFreePort, type NatsConfigOptions } from '@stream-events/embedded';
+import { eventually } from './eventually.js';
 
 /*
  * Servers in containers, for machines with a Docker engine. The packages take half a second to load, so they are imported only when
@@ -11,6 +14,7 @@ import { renderNatsConfig, findFreePort, type NatsConfigOptions } from '@stream-
 const POSTGRES_IMAGE = 'postgres:18-alpine';
 const NATS_IMAGE = 'nats:2.12-alpine';
 const NATS_PORT = 4222;
+const GREETING_TIMEOUT_MS = 1_000;
 const NATS_CONFIG_PATH = '/etc/nats/stream-events.conf';
 
 export interface PostgresContainer {
@@ -27,8 +31,7 @@ export async function startPostgresContainer(
     .withDatabase('stream_events')
     // Sort text like the embedded server. Without an encoding, initdb derives SQL_ASCII from the locale, which C.UTF-8 rejects.
     .withEnvironment({
-      POSTGRES_INITDB_ARGS:
-        '--encoding=UTF8 --locale=C --locale-provider=builtin --builtin-locale=C.UTF-8',
+      POSTGRES_INITDB_ARGS: '--encoding=UTF8 --locale=C --locale-provider=builtin --builtin-locale=C.UTF-8',
     })
     // The image starts a server for its own set-up first, and logs this line twice.
     .withWaitStrategy(Wait.forLogMessage(/database system is ready to accept connections/, 2))
@@ -76,6 +79,7 @@ export async function startNatsContainer(users: NatsConfigOptions['users']): Pro
     .withExposedPorts({ container: NATS_PORT, host: port })
     .withWaitStrategy(Wait.forLogMessage(/Server is ready/))
     .start();
+  const server = (await getContainerRuntimeClient()).container.getById(container.getId());
   return {
     host: container.getHost(),
     port,
@@ -83,10 +87,25 @@ export async function startNatsContainer(users: NatsConfigOptions['users']): Pro
       await container.stop();
     },
     kill: async () => {
-      const client = await getContainerRuntimeClient();
-      await client.container.getById(container.getId()).kill();
+      await server.kill();
     },
-    restart: () => container.restart({ timeout: 10 }),
+    // Not Testcontainers' restart, which waits for a line of the log: on podman, the log ends with the first run.
+    restart: async () => {
+      await server.restart({ t: 10 });
+      await eventually(() => readGreeting(container.getHost(), port));
+    },
     reload: () => Promise.reject(new Error('the configuration in a container cannot be changed')),
   };
+}
+
+/** Resolves when a nats-server sends its first line. A connection alone proves nothing: the engine's proxy accepts it, too. */
+async function readGreeting(host: string, port: number): Promise<void> {
+  const socket = connect(port, host);
+  try {
+    const signal = AbortSignal.timeout(GREETING_TIMEOUT_MS);
+    const [line] = (await once(socket, 'data', { signal })) as [Buffer]; // Safe cast: the socket has no encoding.
+    if (!line.toString().startsWith('INFO ')) throw new Error(`this is no nats-server: ${line.toString()}`);
+  } finally {
+    socket.destroy();
+  }
 }
