@@ -10,7 +10,8 @@ const proxyImage = 'haproxy:3.2-alpine';
 export interface ImageFacts {
   bytes: number;
   baseBytes: number;
-  buildMs: number;
+  /** Undefined when the image of an earlier run is used. */
+  buildMs: number | undefined;
   user: string;
   labels: Record<string, string>;
   /** Files that the image must not contain. */
@@ -21,10 +22,13 @@ export interface ImageFacts {
 }
 
 /** Builds the image of the services from this checkout, and gets the image of the proxy. */
-export async function prepareImages(engine: Engine): Promise<{ buildMs: number; proxy: string }> {
+export async function prepareImages(
+  engine: Engine,
+  { keepImage }: { keepImage: boolean },
+): Promise<{ buildMs: number | undefined; proxy: string }> {
   const startedAt = performance.now();
-  await engine.build('deploy/Dockerfile', serviceImage, '.');
-  const buildMs = performance.now() - startedAt;
+  if (!keepImage) await engine.build('deploy/Dockerfile', serviceImage, '.');
+  const buildMs = keepImage ? undefined : performance.now() - startedAt;
   return { buildMs, proxy: await prepareProxyImage(engine) };
 }
 
@@ -42,7 +46,7 @@ async function prepareProxyImage(engine: Engine): Promise<string> {
 }
 
 /** Looks into the image. */
-export async function inspectImage(engine: Engine, buildMs: number): Promise<ImageFacts> {
+export async function inspectImage(engine: Engine, buildMs: number | undefined): Promise<ImageFacts> {
   const inspect = (image: string, format: string): Promise<string> =>
     engine.run('image', 'inspect', '--format', format, image);
   const labels = JSON.parse(await inspect(serviceImage, '{{json .Config.Labels}}')) as Record<string, string>; // holds: labels are texts

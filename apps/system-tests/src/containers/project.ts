@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtemp, readFile, rm, appendFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '@stream-events/testing';
@@ -18,8 +18,18 @@ export type ServiceName = (typeof longRunning)[number];
 export type Scale = Record<ScalableName, number>;
 
 const composeFile = 'docker-compose.yml';
+const projectLabel = 'com.docker.compose.project';
 const readyLimitMs = 90_000;
-const pollMs = 200;
+/** Each check starts a process in the container. */
+const pollMs = 500;
+/** Linux counts processor time in hundredths of a second. */
+const tickMs = 10;
+
+/** How long a service took to start, and how much processor time. */
+export interface Start {
+  ms: number;
+  cpuMs: number;
+}
 
 /** A project of compose with its own volumes, secrets, and port. */
 export class Project {
@@ -47,20 +57,18 @@ export class Project {
       MAX_STORED_MB_PER_DAY: '0',
       LOG_LEVEL: 'info',
     };
-    await appendFile(
-      path,
-      Object.entries(settings)
-        .map(([name, value]) => `${name}=${value}\n`)
-        .join(''),
-    );
     const lines = (await readFile(path, 'utf8')).split('\n').filter((line) => /^\w+=/.test(line));
     const entries = lines.map((line) => [line.replace(/=.*/, ''), line.replace(/^\w+=/, '')] as const);
-    return new Project(engine, directory, new Map(entries));
+    return new Project(engine, directory, new Map([...entries, ...Object.entries(settings)]));
   }
 
   /** Address of the proxy. */
   get url(): string {
     return `http://127.0.0.1:${this.variable('PORT')}`;
+  }
+
+  private get environmentPath(): string {
+    return join(this.directory, 'env');
   }
 
   variable(name: string): string {
@@ -71,23 +79,42 @@ export class Project {
 
   /** Starts what does not run yet, with this number of instances; resolves when all are ready. */
   async up(scale: Scale): Promise<void> {
-    const scales = scalable.flatMap((name) => ['--scale', `${name}=${scale[name]}`]);
-    await this.compose('up', '--detach', '--no-build', '--no-recreate', ...scales);
+    // Not `--scale`, which podman-compose takes for one service only.
+    const instances = scalable.map((name) => [
+      `${name.toUpperCase().replace('-', '_')}_INSTANCES`,
+      scale[name],
+    ]);
+    const lines = [...this.environment, ...instances].map(([name, value]) => `${name}=${value}\n`);
+    await writeFile(this.environmentPath, lines.join(''), { mode: 0o600 });
+    await this.compose('up', '--detach', '--no-build', '--no-recreate');
     const containers = (await Promise.all(scalable.map((name) => this.containersOf(name)))).flat();
     await Promise.all(containers.map((container) => this.untilReady(container)));
   }
 
+  /** Removes containers, volumes, networks, and secrets. */
   async down(): Promise<void> {
+    // podman-compose does not remove the instances of a scale that it no longer knows.
+    const containers = await this.engine.run(
+      'ps',
+      '--all',
+      '--quiet',
+      '--filter',
+      `label=${projectLabel}=${this.name}`,
+    );
+    if (containers !== '')
+      await this.engine.run(
+        'rm',
+        '--force',
+        ...(this.engine.name === 'podman' ? ['--depend', '--ignore'] : []),
+        ...containers.split('\n'),
+      );
     await this.compose('down', '--volumes');
     await rm(this.directory, { recursive: true, force: true });
   }
 
   /** Names of the containers of a service that run, in order. */
   async containersOf(service: ServiceName): Promise<string[]> {
-    const filters = [
-      `label=com.docker.compose.project=${this.name}`,
-      `label=com.docker.compose.service=${service}`,
-    ];
+    const filters = [`label=${projectLabel}=${this.name}`, `label=com.docker.compose.service=${service}`];
     const output = await this.engine.run(
       'ps',
       '--format',
@@ -131,7 +158,8 @@ export class Project {
   /** Stops and removes a container, as scaling down does. */
   async remove(container: string): Promise<void> {
     await this.engine.run('stop', '--time', '30', container);
-    await this.engine.run('rm', container);
+    // Podman removes no container that others depend on, such as the proxy on this gateway.
+    if (this.engine.name === 'docker') await this.engine.run('rm', container);
   }
 
   /** Waits until the health check of the container succeeds. */
@@ -148,7 +176,8 @@ export class Project {
 
   /** Runs the health check of a container. */
   async isHealthy(container: string): Promise<boolean> {
-    if (await this.engine.succeeds('exec', container, 'node', '/app/deploy/health.mjs')) return true;
+    if (scalable.some((name) => container.includes(name)))
+      return this.engine.succeeds('exec', container, 'node', '/app/deploy/health.mjs');
     // An engine without systemd runs health checks only on command.
     if (this.engine.name === 'podman') {
       if (await this.engine.succeeds('healthcheck', 'run', container)) return true;
@@ -164,15 +193,16 @@ export class Project {
     );
   }
 
-  /** Milliseconds from the start of the container until the service said that it has started. */
-  async readStartMs(container: string): Promise<number> {
-    const startedAt = Date.parse(await this.startedAt(container));
+  /** Measures the last start of a service: from the start of the container until the service said that it has started. */
+  async readStart(container: string): Promise<Start> {
     const lines = (await this.engine.readLogs(container))
       .split('\n')
       .filter((line) => line.includes('"service started"'));
     const { time } = JSON.parse(lines.at(-1) ?? '{}') as { time?: number }; // holds: the log has JSON lines
     if (time === undefined) throw new Error(`${container} did not log that it has started`);
-    return time - startedAt;
+    const stat = (await this.engine.run('exec', container, 'cat', '/proc/1/stat')).split(' ');
+    const ticks = Number(stat[13]) + Number(stat[14]); // utime and stime: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
+    return { ms: time - Date.parse(await this.startedAt(container)), cpuMs: ticks * tickMs };
   }
 
   private async startedAt(container: string): Promise<string> {
@@ -186,14 +216,7 @@ export class Project {
   }
 
   private async compose(...args: string[]): Promise<void> {
-    const options = [
-      '--project-name',
-      this.name,
-      '--env-file',
-      join(this.directory, 'env'),
-      '--file',
-      composeFile,
-    ];
+    const options = ['--project-name', this.name, '--env-file', this.environmentPath, '--file', composeFile];
     await this.engine.compose([...options, '--profile', 'simulator', ...args]);
   }
 }

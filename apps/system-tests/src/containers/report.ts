@@ -3,9 +3,10 @@ import { median } from '../measure/quantile.js';
 import type { PhaseResult } from './container-bed.js';
 import type { ImageFacts } from './images.js';
 import type { Phase } from './phases.js';
+import type { Start } from './project.js';
 
-/** Start times in milliseconds by service. */
-export type StartTimes = ReadonlyMap<string, readonly number[]>;
+/** The measured starts by service. */
+export type StartTimes = ReadonlyMap<string, readonly Start[]>;
 
 const megabyte = 1_000_000;
 const maxImageMegabytes = 120;
@@ -22,7 +23,7 @@ export function printImage(image: ImageFacts): Section {
         [
           ['Size beyond its base', `${added.toFixed(0)} MB`],
           ['Size of the base (`node:24-bookworm-slim`)', `${(image.baseBytes / megabyte).toFixed(0)} MB`],
-          ['Build', formatSeconds(image.buildMs)],
+          ...(image.buildMs === undefined ? [] : [['Build', formatSeconds(image.buildMs)]]),
           ['Packages in the SBOM', String(image.listedPackages)],
           ['User', image.user],
           [
@@ -64,19 +65,24 @@ export function printImage(image: ImageFacts): Section {
 }
 
 export function printStarts(starts: StartTimes): Section {
-  const all = [...starts.values()].flat();
+  const all = [...starts.values()].flat().map(({ ms }) => ms);
   return {
     title: 'Start',
     paragraphs: [
-      'From the start of the container until the service logs that it has started: it has connected to PostgreSQL and NATS and listens. Each service starts alone, while the others run without load.',
+      'From the start of the container until the service logs that it has started: it has connected to PostgreSQL and NATS and listens. Each service starts alone, while the others run without load. The processor time does not depend on what else the machine does.',
       table(
-        ['service', 'starts', 'median', 'maximum'],
-        [...starts].map(([service, times]) => [
-          service,
-          String(times.length),
-          formatSeconds(median(times)),
-          formatSeconds(Math.max(...times)),
-        ]),
+        ['service', 'starts', 'median', 'maximum', 'processor time (median)'],
+        [...starts].map(([service, measured]) => {
+          const times = measured.map(({ ms }) => ms);
+          const cpu = formatSeconds(median(measured.map(({ cpuMs }) => cpuMs)));
+          return [
+            service,
+            String(times.length),
+            formatSeconds(median(times)),
+            formatSeconds(Math.max(...times)),
+            cpu,
+          ];
+        }),
       ),
     ],
     promises: [
