@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { KeyRotation, measurePool } from '@stream-events/database';
 import { connectionReportSubject, instanceReportSubject, type LiveReport } from '@stream-events/contracts';
 import { IngestPublisher } from '@stream-events/ingest';
@@ -114,6 +115,8 @@ async function start(shell: Shell<GatewayConfig>) {
     owner,
     close: () =>
       closeAll([
+        // The process already reports that it is not ready. The load balancer must notice before the gateway stops listening.
+        () => wait(config.DRAIN_SECONDS * 1_000),
         () => reporter.stop(),
         () => replays.stop(),
         () => rehearsals.stop(),

@@ -40,6 +40,11 @@ export const variables = {
   PORT: integer('Port of the HTTP API', [0, 65_535], { default: 8000 }),
   ADMIN_PORT: adminPort(9000),
   METRICS_TOKEN: sharedVariables.METRICS_TOKEN,
+  DRAIN_SECONDS: integer(
+    'Seconds for which a stopping gateway still serves requests. It reports at once that it is not ready. Set this longer than the load balancer takes to notice',
+    [0, 15],
+    { default: 0 },
+  ),
   PUBLIC_URL: sharedVariables.PUBLIC_URL,
   TRUST_PROXY: trustProxy,
   CORS_ORIGINS: list('Origins of web pages that may call the API, separated by commas; `*` allows all', {

@@ -1,14 +1,20 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { renderNatsConfig, findFreePort, type NatsConfigOptions } from '@stream-events/embedded';
+import { eventually } from './eventually.js';
 
 /*
- * Servers in containers, for machines with a Docker engine. Written against testcontainers 11.11 on a machine without a
- * Docker engine, where only the compiler has checked this file. The packages take half a second to load, so they are imported
- * only when used. Testcontainers' reaper (Ryuk) removes the containers of a killed run.
+ * Servers in containers, for machines with a Docker engine. The packages take half a second to load, so they are imported only when
+ * used. Testcontainers' reaper (Ryuk) removes the containers of a killed run.
+ *
+ * The containers count as started when their logs say so: engines without systemd run no health checks, so waiting for one would
+ * never end.
  */
 
 const POSTGRES_IMAGE = 'postgres:18-alpine';
 const NATS_IMAGE = 'nats:2.12-alpine';
 const NATS_PORT = 4222;
+const GREETING_TIMEOUT_MS = 1_000;
 const NATS_CONFIG_PATH = '/etc/nats/stream-events.conf';
 
 export interface PostgresContainer {
@@ -20,12 +26,15 @@ export async function startPostgresContainer(
   settings: Readonly<Record<string, string>>,
 ): Promise<PostgresContainer> {
   const { PostgreSqlContainer } = await import('@testcontainers/postgresql');
+  const { Wait } = await import('testcontainers');
   const container = await new PostgreSqlContainer(POSTGRES_IMAGE)
     .withDatabase('stream_events')
-    // Sort text like the embedded server.
+    // Sort text like the embedded server. Without an encoding, initdb derives SQL_ASCII from the locale, which C.UTF-8 rejects.
     .withEnvironment({
-      POSTGRES_INITDB_ARGS: '--locale=C --locale-provider=builtin --builtin-locale=C.UTF-8',
+      POSTGRES_INITDB_ARGS: '--encoding=UTF8 --locale=C --locale-provider=builtin --builtin-locale=C.UTF-8',
     })
+    // The image starts a server for its own set-up first, and logs this line twice.
+    .withWaitStrategy(Wait.forLogMessage(/database system is ready to accept connections/, 2))
     .withCommand([
       'postgres',
       ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
@@ -70,6 +79,7 @@ export async function startNatsContainer(users: NatsConfigOptions['users']): Pro
     .withExposedPorts({ container: NATS_PORT, host: port })
     .withWaitStrategy(Wait.forLogMessage(/Server is ready/))
     .start();
+  const server = (await getContainerRuntimeClient()).container.getById(container.getId());
   return {
     host: container.getHost(),
     port,
@@ -77,10 +87,25 @@ export async function startNatsContainer(users: NatsConfigOptions['users']): Pro
       await container.stop();
     },
     kill: async () => {
-      const client = await getContainerRuntimeClient();
-      await client.container.getById(container.getId()).kill();
+      await server.kill();
     },
-    restart: () => container.restart({ timeout: 10 }),
+    // Not Testcontainers' restart, which waits for a line of the log: on podman, the log ends with the first run.
+    restart: async () => {
+      await server.restart({ t: 10 });
+      await eventually(() => readGreeting(container.getHost(), port));
+    },
     reload: () => Promise.reject(new Error('the configuration in a container cannot be changed')),
   };
+}
+
+/** Resolves when a nats-server sends its first line. A connection alone proves nothing: the engine's proxy accepts it, too. */
+async function readGreeting(host: string, port: number): Promise<void> {
+  const socket = connect(port, host);
+  try {
+    const signal = AbortSignal.timeout(GREETING_TIMEOUT_MS);
+    const [line] = (await once(socket, 'data', { signal })) as [Buffer]; // Safe cast: the socket has no encoding.
+    if (!line.toString().startsWith('INFO ')) throw new Error(`this is no nats-server: ${line.toString()}`);
+  } finally {
+    socket.destroy();
+  }
 }

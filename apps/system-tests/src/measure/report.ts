@@ -31,7 +31,9 @@ export interface Section {
 
 /** A finished run. */
 export interface TestRun {
-  servers: Servers;
+  /** Undefined when the test describes the machine itself. */
+  servers?: Servers;
+  machine?: Readonly<Record<string, string>>;
   /** By `performance.now()`. */
   startedAt: number;
   sections: readonly Section[];
@@ -54,7 +56,7 @@ export async function report(test: SystemTest, run: TestRun): Promise<void> {
 
 async function printPage(
   { title, command, setting }: SystemTest,
-  { servers, startedAt, sections }: TestRun,
+  { servers, machine, startedAt, sections }: TestRun,
 ): Promise<string> {
   const minutes = Math.ceil((performance.now() - startedAt) / 60_000);
   const date = new Date().toISOString().slice(0, 10);
@@ -63,7 +65,7 @@ async function printPage(
     `<!-- Written by npm run ${command}: run it again instead of editing this page. -->`,
     `\`npm run ${command}\` wrote this page on ${date}, in ${minutes} minutes.`,
     setting,
-    table(['machine', ''], Object.entries(await describeMachine(servers))),
+    table(['machine', ''], Object.entries({ ...(servers && (await describeMachine(servers))), ...machine })),
     '## Promises',
     printPromises(sections),
     ...sections.flatMap((section) => [`## ${section.title}`, ...section.paragraphs]),

@@ -1,0 +1,41 @@
+import { eventually } from '@stream-events/testing';
+import { startLimitMs, startStack, type Stack } from './stack.js';
+
+const drainMs = 3_000;
+
+describe('a gateway with DRAIN_SECONDS', () => {
+  let stack: Stack;
+
+  beforeAll(async () => {
+    stack = await startStack({
+      gateways: 1,
+      events: 1,
+      killable: ['gateway'],
+      environment: { DRAIN_SECONDS: String(drainMs / 1_000) },
+    });
+  }, startLimitMs);
+
+  afterAll(() => stack.stop());
+
+  const get = (url: string) => stack.request('GET', url, { token: null });
+
+  it('serves requests for that time after SIGTERM, while it reports that it is not ready', async () => {
+    const { gateway } = stack;
+    const startedAt = performance.now();
+    const ended = gateway.kill('SIGTERM');
+    await eventually(async () => expect((await get(`${gateway.adminUrl}/health/ready`)).status).toBe(503), {
+      intervalMs: 10,
+    });
+    let lastServedAt = startedAt;
+    const serve = async (): Promise<void> => {
+      for (;;) {
+        expect((await get(`${gateway.url}/api/v1/heartbeat`)).status).toBe(200);
+        lastServedAt = performance.now();
+      }
+    };
+    await expect(serve()).rejects.toThrow('fetch failed'); // the gateway has stopped listening
+    // Timers count whole milliseconds, and the signal arrives after it was sent.
+    expect(lastServedAt - startedAt).toBeGreaterThan(drainMs * 0.9);
+    expect(await ended).toEqual({ code: 0, signal: null });
+  }, 60_000);
+});

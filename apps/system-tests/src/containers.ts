@@ -1,0 +1,94 @@
+import { execFileSync } from 'node:child_process';
+import { arch, cpus, release, totalmem, type } from 'node:os';
+import { parseArgs } from 'node:util';
+import { ContainerBed } from './containers/container-bed.js';
+import { Engine, NoEngineError } from './containers/engine.js';
+import { inspectImage, prepareImages } from './containers/images.js';
+import { measureSyncIntervals } from './containers/sync-interval.js';
+import { checkPassThrough } from './containers/pass-through.js';
+import { faultPhases, fullScale, rollingRestarts, runPhase } from './containers/phases.js';
+import { scalable, type Project, type Start } from './containers/project.js';
+import { printImage, printPhases, printStarts, type StartTimes } from './containers/report.js';
+import { say } from './measure/progress.js';
+import { report, type Section, type SystemTest } from './measure/report.js';
+
+// npm run test:containers: builds the image, runs docker-compose.yml, kills, restarts, and scales it under load, and writes
+// docs/containers.md. --quick restarts everything twice instead of 20 times. Then it only prints
+// the result. --keep-image uses the image of the last run.
+
+const test: SystemTest = {
+  title: 'Container test',
+  command: 'test:containers',
+  page: 'containers.md',
+  setting: `The image of this checkout and \`docker-compose.yml\` with the simulator, ${scalable.map((name) => `${fullScale[name]} × ${name}`).join(', ')}. Containers and load share one machine.`,
+};
+const { values: flags } = parseArgs({
+  options: { quick: { type: 'boolean', default: false }, 'keep-image': { type: 'boolean', default: false } },
+});
+const rounds = flags.quick ? 2 : 20;
+const startsEach = flags.quick ? 1 : 3;
+
+async function findEngineOrExit(): Promise<Engine> {
+  try {
+    return await Engine.find();
+  } catch (error) {
+    if (!(error instanceof NoEngineError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(1);
+  }
+}
+
+async function measureStarts(project: Project): Promise<StartTimes> {
+  const starts = new Map<string, Start[]>();
+  for (const service of scalable) {
+    const [container] = await project.containersOf(service);
+    if (container === undefined) throw new Error(`${service} does not run`);
+    const measured: Start[] = [];
+    for (let turn = 0; turn < startsEach; turn += 1) {
+      await project.restart(container);
+      measured.push(await project.readStart(container));
+    }
+    starts.set(service, measured);
+    say(
+      `${service}: started in ${measured.map(({ ms, cpuMs }) => `${ms} ms (${cpuMs} ms of CPU)`).join(', ')}`,
+    );
+  }
+  return starts;
+}
+
+async function runAll(engine: Engine): Promise<{ sections: Section[]; proxy: string }> {
+  const sections: Section[] = [];
+  say('image: building');
+  const { buildMs, proxy } = await prepareImages(engine, { keepImage: flags['keep-image'] });
+  const image = await inspectImage(engine, buildMs);
+  say('compose: starting');
+  const bed = await ContainerBed.start(engine, fullScale);
+  try {
+    const starts = await measureStarts(bed.project);
+    const phases = [...faultPhases, rollingRestarts(rounds)];
+    const results = [];
+    for (const phase of phases) results.push(await runPhase(bed, phase));
+    const passing = { title: 'Proxy', paragraphs: [], promises: await checkPassThrough(bed) };
+    sections.push(printImage(image), printStarts(starts), printPhases(phases, results), passing);
+  } finally {
+    await bed.stop();
+  }
+  const size = flags.quick ? { rounds: 1, runMs: 1_000 } : { rounds: 3, runMs: 3_000 };
+  sections.push(await measureSyncIntervals(engine, size));
+  return { sections, proxy };
+}
+
+const engine = await findEngineOrExit();
+const startedAt = performance.now();
+const { sections, proxy } = await runAll(engine);
+const machine = {
+  Processor: `${cpus()[0]?.model.trim() ?? 'unknown'}, ${cpus().length} cores (${arch()})`,
+  Memory: `${Math.round(totalmem() / 1024 ** 3)} GiB`,
+  System: `${type()} ${release()}`,
+  Engine: engine.description,
+  Proxy: proxy,
+  'Other work on the machine': `load average ${execFileSync('uptime', { encoding: 'utf8' })
+    .replace(/.*load average: /, '')
+    .trim()} at the end`,
+};
+await report(test, { machine, startedAt, sections, isWhole: !flags.quick });

@@ -1,0 +1,8 @@
+# Stands in for the image haproxy:3.2-alpine where no registry can be reached: HAProxy of Debian, on the base of the services' image.
+FROM node:24-bookworm-slim
+RUN apt-get update -qq \
+ && apt-get install -y -qq --no-install-recommends haproxy wget >/dev/null \
+ && rm -rf /var/lib/apt/lists/*
+USER haproxy
+ENTRYPOINT ["haproxy"]
+CMD ["-W", "-db", "-f", "/usr/local/etc/haproxy/haproxy.cfg"]

