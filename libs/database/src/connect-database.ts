@@ -1,10 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { DataSource, type DataSourceOptions } from 'typeorm';
+import { PrimaryClient, toPrimary } from './primary-client.js';
 import { migrationTimeoutMs, runMigrations } from './run-migrations.js';
 
 /** How a session connects to the schema of its service. */
 export interface SessionOptions {
+  /** May have several hosts: `postgres://user:password@a:5432,b:5432/database`. Connects to the one that is the primary. */
   url: string;
   /** The schema that this service owns. The service never reads another schema. */
   schema: string;
@@ -58,7 +60,7 @@ export async function connectDatabase(options: DatabaseOptions): Promise<DataSou
  */
 export function createPool(options: PoolOptions): pg.Pool {
   const pool = new pg.Pool({
-    connectionString: options.url,
+    ...toPrimary(options.url),
     application_name: options.applicationName,
     max: options.poolSize,
     connectionTimeoutMillis: connectTimeoutMs,
@@ -73,15 +75,12 @@ export function createPool(options: PoolOptions): pg.Pool {
 
 /** Creates a connection outside of any pool, for a session that lasts. The caller connects and ends it. */
 export function createClient(options: SessionOptions): pg.Client {
-  const client = new pg.Client({
-    connectionString: options.url,
+  return new PrimaryClient({
+    ...toPrimary(options.url),
     application_name: options.applicationName,
     connectionTimeoutMillis: connectTimeoutMs,
     ...sessionSettings(options),
   });
-  // Without a listener, an error between two queries would end the process. The next query fails in any case.
-  client.on('error', () => undefined);
-  return client;
 }
 
 /** The parts of pg's pool and client that are used here. */
@@ -111,9 +110,10 @@ function endStuckConnections(pool: PoolOfClients): void {
 
 /** Creates the data source of a service without connecting it. */
 export function createDataSource(options: DatabaseOptions): DataSource {
+  const { connectionString, ...primary } = toPrimary(options.url);
   return new DataSource({
     type: 'postgres',
-    url: options.url,
+    url: connectionString,
     schema: options.schema,
     applicationName: options.applicationName,
     entities: options.entities,
@@ -125,7 +125,7 @@ export function createDataSource(options: DatabaseOptions): DataSource {
     logging: false,
     poolSize: options.poolSize,
     connectTimeoutMS: connectTimeoutMs,
-    extra: sessionSettings(options),
+    extra: { ...primary, ...sessionSettings(options) },
   });
 }
 
