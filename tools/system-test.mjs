@@ -1,5 +1,5 @@
-// npm run attack, bench, bench:live, bench:store, chaos, chaos:conduit, chaos:live, fuzz, load:console, load:platform: installs missing
-// packages, builds changed projects, then runs the system test with the given arguments.
+// npm run attack, bench, bench:live, bench:store, chaos, chaos:cluster, chaos:conduit, chaos:live, fuzz, load:console, load:platform: installs
+// missing packages, builds changed projects, then runs the system test with the given arguments.
 import { prepare, root, run } from './prepare.mjs';
 
 prepare();

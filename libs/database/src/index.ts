@@ -6,4 +6,5 @@ export * from './encryption-key.entity.js';
 export * from './key-rotation.js';
 export * from './lease.js';
 export * from './maintenance-session.js';
+export { PrimaryClient, toPrimary } from './primary-client.js';
 export * from './store-identity.js';

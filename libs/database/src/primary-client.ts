@@ -5,7 +5,8 @@ type ConnectCallback = (error?: Error) => void;
 
 /** The options of pg's pools and clients that make them connect to the primary. */
 export interface PrimaryOptions {
-  Client: typeof PrimaryClient;
+  /** A `PrimaryClient`, in the form in which pg's pool takes it. */
+  Client: new () => pg.ClientBase;
   /** Shared by all connections of a pool. */
   primarySearch: PrimarySearch;
 }
@@ -92,5 +93,7 @@ export class PrimaryClient extends pg.Client {
 /** Options for pg's pools and clients, for a `DATABASE_URL` with one or several hosts. */
 export function toPrimary(url: string): PrimaryOptions & { connectionString: string } {
   const primarySearch = new PrimarySearch(url);
-  return { connectionString: primarySearch.firstUrl, Client: PrimaryClient, primarySearch };
+  // Safe cast: whoever calls the constructor passes all of these options to it.
+  const Client = PrimaryClient as unknown as PrimaryOptions['Client'];
+  return { connectionString: primarySearch.firstUrl, Client, primarySearch };
 }

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { format, resolveConfig } from 'prettier';
-import type { Servers } from '../system/servers.js';
+import type { ServerAddresses } from '../system/servers.js';
 import { describeMachine } from './machine.js';
 
 /** A benchmark, load test, or chaos test, as described at the top of its page. */
@@ -31,7 +31,7 @@ export interface Section {
 
 /** A finished run. */
 export interface TestRun {
-  servers: Servers;
+  servers: ServerAddresses;
   /** By `performance.now()`. */
   startedAt: number;
   sections: readonly Section[];
