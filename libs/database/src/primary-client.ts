@@ -5,8 +5,8 @@ type ConnectCallback = (error?: Error) => void;
 
 /** The options of pg's pools and clients that make them connect to the primary. */
 export interface PrimaryOptions {
-  /** A `PrimaryClient`, in the form in which pg's pool takes it. */
-  Client: new () => pg.ClientBase;
+  /** Whoever calls the constructor passes all of these options. pg's types do not say so. */
+  Client: new (...options: never[]) => pg.ClientBase;
   /** Shared by all connections of a pool. */
   primarySearch: PrimarySearch;
 }
@@ -86,14 +86,12 @@ export class PrimaryClient extends pg.Client {
   }
 
   private get inner(): InnerClient {
-    return this as unknown as InnerClient; // Safe cast: pg's client has these members.
+    return this;
   }
 }
 
 /** Options for pg's pools and clients, for a `DATABASE_URL` with one or several hosts. */
 export function toPrimary(url: string): PrimaryOptions & { connectionString: string } {
   const primarySearch = new PrimarySearch(url);
-  // Safe cast: whoever calls the constructor passes all of these options to it.
-  const Client = PrimaryClient as unknown as PrimaryOptions['Client'];
-  return { connectionString: primarySearch.firstUrl, Client, primarySearch };
+  return { connectionString: primarySearch.firstUrl, Client: PrimaryClient, primarySearch };
 }
