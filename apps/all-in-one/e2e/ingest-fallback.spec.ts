@@ -2,9 +2,8 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { ingestStreamName } from '@stream-events/contracts';
 import { connectNats } from '@stream-events/messaging';
-import { eventually, type TestService } from '@stream-events/testing';
+import { CuttableProxy, eventually, type TestService } from '@stream-events/testing';
 import { eventBody, eventsPath, send, type Answer, type EventRecord } from './api.js';
-import { CuttableProxy } from './cuttable-proxy.js';
 import { startLimitMs, startStack, webhookSecrets, type Stack } from './stack.js';
 
 // Allows for an outage, up to 5 s until the drain's next attempt (30 s for messages that a dead instance was processing), and

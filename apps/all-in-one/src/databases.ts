@@ -11,6 +11,7 @@ import {
   type DatabaseService,
   type ServiceRole,
 } from '@stream-events/database/roles';
+import { splitHosts } from '@stream-events/service';
 import { serviceUrlsOf, type AllInOneConfig } from './all-in-one.config.js';
 import { keepSecret } from './kept-secret.js';
 
@@ -52,7 +53,7 @@ export async function prepareOwnDatabase(
 
 /** Returns the reason when the roles cannot be created, or cannot be used. */
 async function tryToCreateRoles(url: string): Promise<Databases | string> {
-  const { password } = new URL(url);
+  const { password } = new URL(splitHosts(url)[0] ?? url);
   if (password === '') return 'DATABASE_URL has no password';
   // Derived, not random: several instances on one database must have the same passwords.
   const derive = (service: DatabaseService): string =>

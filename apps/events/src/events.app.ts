@@ -36,6 +36,7 @@ import {
   ConsumerGate,
   ErrorResponder,
   InstanceReporter,
+  isClustered,
   natsConnectionOptions,
   NatsServerStrategy,
   RequestClient,
@@ -152,7 +153,13 @@ async function start(shell: Shell<EventsConfig>) {
   }).set(retention.days);
   const eventsNats = { ...nats, name: 'events-relay', account: 'EVENTS' } as const;
   const relayConnection = await connectNats(eventsNats);
+  const replicas = config.NATS_REPLICAS || undefined;
+  if (replicas === undefined && isClustered(relayConnection))
+    logger.warn(
+      'NATS is a cluster, but NATS_REPLICAS is not set: a new stream is stored on one server, and unavailable without it. Set NATS_REPLICAS=3',
+    );
   const stream = await EventsStream.open(relayConnection, {
+    replicas,
     platform: config.PLATFORM,
     maxAgeMs: retention.limitStreamAge(config.EVENTS_MAX_AGE_DAYS),
     maxGigabytes: config.EVENTS_MAX_GB,
@@ -161,6 +168,7 @@ async function start(shell: Shell<EventsConfig>) {
   const ingestStream = new IngestStream(ingestConnection, {
     platform: config.PLATFORM,
     maxGigabytes: config.INGEST_MAX_GB,
+    replicas,
   });
   const intakeStream = new IntakeStream(ingestConnection, { platform: config.PLATFORM }, logger);
 

@@ -30,6 +30,11 @@ export const variables = {
     [1, 10_000],
     { default: 2 },
   ),
+  NATS_REPLICAS: integer(
+    'Servers of a NATS cluster that store each stream: `3` on a cluster of three or more, so that streams survive the loss of a server. The service does not start when the cluster has fewer servers. Existing streams are changed at the next start',
+    [1, 5],
+    { default: 0, defaultText: 'new streams: 1; existing streams keep their number' },
+  ),
   LOG_LEVEL: sharedVariables.LOG_LEVEL,
   ...tracingVariables,
 };

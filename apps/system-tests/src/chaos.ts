@@ -57,5 +57,7 @@ try {
     isWhole: !flags.quick && flags.only === undefined,
   });
 } finally {
-  await bed.stop();
+  await bed.close();
+  await bed.system.stop();
+  await bed.servers.stop();
 }

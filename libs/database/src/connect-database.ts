@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { DataSource, type DataSourceOptions } from 'typeorm';
+import { PrimaryClient, toPrimary } from './primary-client.js';
 import { refuseTransactionPooler } from './refuse-transaction-pooler.js';
 import { migrationTimeoutMs, runMigrations } from './run-migrations.js';
 import { applySettings, connectionOptions, type SessionOptions } from './session-settings.js';
@@ -65,7 +66,7 @@ export async function migrateDatabase(options: Omit<DatabaseOptions, 'poolSize'>
  */
 export function createPool(options: PoolOptions): pg.Pool {
   const pool = new pg.Pool({
-    connectionString: options.url,
+    ...toPrimary(options.url),
     application_name: options.applicationName,
     max: options.poolSize,
     connectionTimeoutMillis: connectTimeoutMs,
@@ -80,14 +81,12 @@ export function createPool(options: PoolOptions): pg.Pool {
 
 /** Opens a connection outside of any pool, for a session that lasts. The caller ends it. */
 export async function connectClient(options: SessionOptions): Promise<pg.Client> {
-  const client = new pg.Client({
-    connectionString: options.url,
+  const client = new PrimaryClient({
+    ...toPrimary(options.url),
     application_name: options.applicationName,
     connectionTimeoutMillis: connectTimeoutMs,
     ...connectionOptions(options),
   });
-  // Without a listener, an error between two queries would end the process. The next query fails in any case.
-  client.on('error', () => undefined);
   try {
     await client.connect();
     await applySettings(client, options);
@@ -125,9 +124,10 @@ function endStuckConnections(pool: PoolOfClients): void {
 
 /** Creates the data source of a service without connecting it. */
 export function createDataSource(options: DatabaseOptions): DataSource {
+  const { connectionString, ...primary } = toPrimary(options.url);
   return new DataSource({
     type: 'postgres',
-    url: options.url,
+    url: connectionString,
     schema: options.schema,
     applicationName: options.applicationName,
     entities: options.entities,
@@ -139,7 +139,7 @@ export function createDataSource(options: DatabaseOptions): DataSource {
     logging: false,
     poolSize: options.poolSize,
     connectTimeoutMS: connectTimeoutMs,
-    extra: poolOptions(options),
+    extra: { ...primary, ...poolOptions(options) },
   });
 }
 

@@ -7,4 +7,5 @@ export * from './key-rotation.js';
 export * from './lease.js';
 export * from './maintenance-session.js';
 export * from './pool-metrics.js';
+export { PrimaryClient, toPrimary } from './primary-client.js';
 export * from './store-identity.js';

@@ -1,4 +1,5 @@
-import pg from 'pg';
+import type pg from 'pg';
+import { PrimaryClient, toPrimary } from './primary-client.js';
 import { connectionOptions, type SessionOptions } from './session-settings.js';
 
 // A pooler hands the session that was released last to the next client, so the first round nearly always finds it.
@@ -17,8 +18,8 @@ const advice =
 export async function refuseTransactionPooler(options: SessionOptions): Promise<void> {
   const clients = [1, 2].map(
     () =>
-      new pg.Client({
-        connectionString: options.url,
+      new PrimaryClient({
+        ...toPrimary(options.url),
         application_name: options.applicationName,
         connectionTimeoutMillis: 3_000,
         ...connectionOptions(options),
@@ -26,11 +27,7 @@ export async function refuseTransactionPooler(options: SessionOptions): Promise<
   );
   try {
     const sessions: number[][] = [];
-    for (const client of clients) {
-      // Without a listener, an error between two queries would end the process. The next query fails in any case.
-      client.on('error', () => undefined);
-      await client.connect();
-    }
+    for (const client of clients) await client.connect();
     for (let round = 1; round <= rounds; round += 1)
       // One after the other, so that a session that was released can go to the next client.
       for (const [index, client] of clients.entries())

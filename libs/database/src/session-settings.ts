@@ -2,6 +2,7 @@ import type pg from 'pg';
 
 /** How a session connects to the schema of its service. */
 export interface SessionOptions {
+  /** May have several hosts: `postgres://user:password@a:5432,b:5432/database`. Connects to the one that is the primary. */
   url: string;
   /** The schema that this service owns. The service never reads another schema. */
   schema: string;

@@ -9,6 +9,7 @@ import { currentSystem, type OperatingSystem } from './operating-system.js';
 import {
   choosePasswords,
   renderNatsConfig,
+  type NatsClusterOptions,
   type NatsUser,
   type NatsUserWithPassword,
 } from './nats-server-config.js';
@@ -22,6 +23,8 @@ export interface EmbeddedNatsOptions {
   /** Default: any free port. */
   port?: number;
   users: readonly NatsUser[];
+  /** Makes the server a member of a cluster, under a name that it keeps. The server is ready before the cluster is. */
+  member?: { serverName: string; cluster: NatsClusterOptions };
   log: Log;
   /** Path of a program named nats-server. Default: `findNatsServer` with `directory` as its cache. */
   binary?: string;
@@ -72,7 +75,14 @@ export async function startEmbeddedNats(
     const binary =
       options.binary ?? (await findNatsServer({ cacheDirectory: options.directory, log: options.log }));
     const users = choosePasswords(options.users);
-    const { server, port } = await startServer({ directory, binary, users, port: options.port, system });
+    const { server, port } = await startServer({
+      directory,
+      binary,
+      users,
+      port: options.port,
+      member: options.member,
+      system,
+    });
     const end = async (steps: readonly StopStep[]): Promise<void> => {
       await server.stop(steps);
       await rm(pidPath(directory), { force: true });
@@ -99,11 +109,12 @@ interface ServerSetup {
   users: readonly NatsUserWithPassword[];
   port: number | undefined;
   system: OperatingSystem;
+  member: EmbeddedNatsOptions['member'];
 }
 
 async function startServer(setup: ServerSetup): Promise<{ server: ServerProcess; port: number }> {
   const port = setup.port ?? (await findFreePort(0));
-  const serverName = `embedded-${randomUUID()}`;
+  const serverName = setup.member?.serverName ?? `embedded-${randomUUID()}`;
   await writeConfig(
     setup.directory,
     renderNatsConfig({
@@ -113,6 +124,7 @@ async function startServer(setup: ServerSetup): Promise<{ server: ServerProcess;
       storeDirectory: join(setup.directory, 'jetstream'),
       pidFile: pidPath(setup.directory),
       users: setup.users,
+      cluster: setup.member?.cluster,
     }),
   );
   const server = await ServerProcess.start(

@@ -11,6 +11,7 @@ export {
   choosePasswords,
   renderAccounts,
   renderNatsConfig,
+  type NatsClusterOptions,
   type NatsConfigOptions,
   type NatsUser,
   type NatsUserWithPassword,

@@ -34,9 +34,20 @@ export interface NatsUser {
 /** A user whose password is known. */
 export type NatsUserWithPassword = NatsUser & { password: string };
 
+/** How a nats-server belongs to a cluster. */
+export interface NatsClusterOptions {
+  name: string;
+  /** Port for the other members. */
+  port: number;
+  /** `nats://<host>:<port>` of each other member. */
+  routes: readonly string[];
+  /** The address that the members tell each other, if they do not reach this one at `port`. */
+  advertise?: string;
+}
+
 /** Address, data folder, and users of a nats-server. */
 export interface NatsConfigOptions {
-  /** Sent to each client that connects; distinguishes servers. */
+  /** Sent to each client that connects; distinguishes servers. A member of a cluster keeps its name. */
   serverName: string;
   host: string;
   port: number;
@@ -44,6 +55,7 @@ export interface NatsConfigOptions {
   /** File where the server writes its pid. */
   pidFile?: string;
   users: readonly NatsUserWithPassword[];
+  cluster?: NatsClusterOptions | undefined;
 }
 
 /**
@@ -58,8 +70,13 @@ export function renderNatsConfig(options: NatsConfigOptions): string {
     ...(options.pidFile === undefined ? {} : { pid_file: options.pidFile }),
     jetstream: { store_dir: options.storeDirectory },
     accounts: renderAccounts(options.users),
+    ...(options.cluster && { cluster: renderCluster(options.host, options.cluster) }),
   };
   return JSON.stringify(config, undefined, 2);
+}
+
+function renderCluster(host: string, { name, port, routes, advertise }: NatsClusterOptions): object {
+  return { name, host, port, routes, ...(advertise !== undefined && { advertise }) };
 }
 
 /** Renders the block `accounts` of the configuration: accounts with their users, exports, and imports. */

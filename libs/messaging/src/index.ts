@@ -13,3 +13,4 @@ export * from './parse-message.js';
 export * from './request-client.js';
 export * from './stream-not-found.js';
 export * from './stream-publisher.js';
+export * from './stream-replicas.js';

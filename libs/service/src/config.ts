@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { splitHosts } from './host-urls.js';
 
 /** One environment variable: how its text becomes a value, and its documentation. */
 export interface Variable<T> {
@@ -127,6 +128,18 @@ export function url(
   options: Options<string> = {},
 ): Variable<string> {
   return variable(description, options, (value) => parseUrl(value, schemes));
+}
+
+/** Declares a variable that is a URL whose host may be a list, separated by commas: `postgres://a:5432,b:5432/database`. */
+export function urlOfHosts(
+  description: string,
+  schemes: readonly string[],
+  options: Options<string> = {},
+): Variable<string> {
+  return variable(description, options, (value) => {
+    for (const ofHost of splitHosts(value)) parseUrl(ofHost, schemes);
+    return value.replace(/\/+$/, '');
+  });
 }
 
 /** Declares a variable that is one or more URLs, separated by commas: the members of a cluster. */

@@ -5,6 +5,7 @@ export * from './concurrency-limit.js';
 export * from './config.js';
 export * from './failure-log.js';
 export * from './health.js';
+export * from './host-urls.js';
 export * from './logger.js';
 export * from './measure-health.js';
 export * from './pause.js';

@@ -6,7 +6,7 @@ import {
   optionalText,
   optionalUrl,
   text,
-  url,
+  urlOfHosts,
   urls,
   type Variable,
 } from './config.js';
@@ -15,7 +15,7 @@ const databaseSchemes = ['postgres', 'postgresql'];
 
 /** The database of one service, for programs that start or prepare several services. */
 function databaseUrlOf(service: string): Variable<string> {
-  return url(
+  return urlOfHosts(
     `\`DATABASE_URL\` of the ${service}, with its own database role. Set it for every service, or for none`,
     databaseSchemes,
     { secret: true },
@@ -27,8 +27,8 @@ export const sharedVariables = {
   HOST: text('Address to listen on. The default is reachable from this machine only', {
     default: '127.0.0.1',
   }),
-  DATABASE_URL: url(
-    'PostgreSQL 15 or newer. When this is not set, `npm start` runs its own PostgreSQL',
+  DATABASE_URL: urlOfHosts(
+    'PostgreSQL 15 or newer. The address may list several hosts, such as `postgres://user:password@db1:5432,db2:5432/name`: the service uses the one that is the primary. When this is not set, `npm start` runs its own PostgreSQL',
     databaseSchemes,
     { secret: true },
   ),

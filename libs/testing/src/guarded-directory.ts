@@ -4,7 +4,7 @@ import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A temporary directory for one embedded server. A guard process cleans up after a killed run. */
+/** A temporary directory for one embedded server, or one in each folder in it. A guard process cleans up after a killed run. */
 export interface GuardedDirectory {
   path: string;
   /** Removes the directory and stops the guard. Stop the server first. */
@@ -12,8 +12,8 @@ export interface GuardedDirectory {
 }
 
 /**
- * The guard's script. If its input closes without a line, this process was killed. The guard then kills the server whose pid
- * file is in the directory, and removes the directory. It only kills a process with the directory in its command line. A server
+ * The guard's script. If its input closes without a line, this process was killed. The guard then kills the servers whose pid
+ * files are in the directory, and removes the directory. It only kills a process with the directory in its command line. A server
  * that is just starting has two seconds to write its pid file. SIGQUIT is PostgreSQL's immediate shutdown, which also ends its
  * workers.
  */
@@ -22,7 +22,9 @@ read -r _ && exit 0
 command_line() { { tr '\\0' ' ' < "/proc/$1/cmdline" || ps -ww -o command= -p "$1"; } 2>/dev/null; }
 is_ours() { case "$(command_line "$1")" in *"$GUARDED_DIRECTORY"*) return 0 ;; *) return 1 ;; esac; }
 end() {
-  pid=$(head -n 1 "$GUARDED_DIRECTORY/$1" 2>/dev/null) && [ -n "$pid" ] && is_ours "$pid" && kill -s "$2" "$pid"
+  for file in "$GUARDED_DIRECTORY"/$1 "$GUARDED_DIRECTORY"/*/$1; do
+    pid=$(head -n 1 "$file" 2>/dev/null) && [ -n "$pid" ] && is_ours "$pid" && kill -s "$2" "$pid"
+  done
 }
 for attempt in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
   end postgres/data/postmaster.pid QUIT

@@ -1,5 +1,6 @@
 export { anyCharacter } from './any-character.js';
 export { startEmbeddedNats, type NatsUser } from '@stream-events/embedded';
+export { CuttableProxy } from './cuttable-proxy.js';
 export { describeSchema } from './describe-schema.js';
 export { describeUpgrade } from './describe-upgrade.js';
 export { findBrowser } from './find-browser.js';
@@ -8,6 +9,8 @@ export { createGuardedDirectory, type GuardedDirectory } from './guarded-directo
 export { eventually, type EventuallyOptions } from './eventually.js';
 export { findFaults } from './json-schema.js';
 export { startTestNats, type TestNats } from './nats-server.js';
+export { NatsCluster, type NatsClusterSetup, type NatsMember } from './nats-cluster.js';
+export { PostgresPair, type PostgresPairOptions } from './postgres-pair.js';
 export { startPostgresServer, type TestPostgres } from './postgres-server.js';
 export { HostedService } from './hosted-service.js';
 export { ServiceProcess, type ServiceProcessOptions } from './service-process.js';

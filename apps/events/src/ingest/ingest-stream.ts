@@ -12,6 +12,7 @@ import {
 } from '@nats-io/jetstream';
 import { nanos, type NatsConnection } from '@nats-io/transport-node';
 import { ingestStreamName, ingestSubject } from '@stream-events/contracts';
+import { placeStream } from '@stream-events/messaging';
 
 /** A work queue of accepted platform messages that `IngestDrain` reads. */
 export interface DrainedStream {
@@ -31,6 +32,8 @@ export interface DrainedStream {
 export interface IngestStreamOptions {
   platform: string;
   maxGigabytes: number;
+  /** The servers of a cluster that store the stream. Without a value, a new stream has one, and an existing one keeps its number. */
+  replicas?: number | undefined;
   consumerConfig?: Partial<ConsumerConfig>;
 }
 
@@ -59,7 +62,8 @@ export class IngestStream implements DrainedStream {
   /**
    * Creates the stream or brings its configuration up to date.
    *
-   * @throws when the stream holds the messages of another platform, or the broker has no room for it
+   * @throws when the stream holds the messages of another platform, or the broker has no room for it or too few servers for
+   * its replicas
    */
   async prepare(): Promise<boolean> {
     const { streams } = await manageStreams(this.connection);
@@ -70,7 +74,10 @@ export class IngestStream implements DrainedStream {
     // The broker drops accepted messages when the limit is below the current size of the stream.
     const { state } = await streams.info(ingestStreamName);
     const max_bytes = Math.max(config.max_bytes, state.messages > 0 ? existing.max_bytes : 0);
-    await streams.update(ingestStreamName, { ...existing, subjects: config.subjects, max_bytes });
+    const num_replicas = this.options.replicas ?? existing.num_replicas;
+    await placeStream(num_replicas, () =>
+      streams.update(ingestStreamName, { ...existing, subjects: config.subjects, max_bytes, num_replicas }),
+    );
     return true;
   }
 
@@ -126,7 +133,7 @@ async function addStream(
   config: ReturnType<typeof streamConfig>,
 ): Promise<StreamConfig | undefined> {
   try {
-    await streams.add(config);
+    await placeStream(config.num_replicas, () => streams.add(config));
     return undefined;
   } catch (error) {
     if (!(error instanceof JetStreamApiError) || error.code !== streamNameInUse) throw error;
@@ -134,7 +141,7 @@ async function addStream(
   }
 }
 
-function streamConfig({ platform, maxGigabytes }: IngestStreamOptions) {
+function streamConfig({ platform, maxGigabytes, replicas = 1 }: IngestStreamOptions) {
   return {
     name: ingestStreamName,
     description: `ingest of platform ${platform}`,
@@ -145,5 +152,6 @@ function streamConfig({ platform, maxGigabytes }: IngestStreamOptions) {
     discard: DiscardPolicy.New,
     max_bytes: maxGigabytes * 1024 ** 3,
     duplicate_window: nanos(deduplicationWindowMs),
+    num_replicas: replicas,
   } satisfies Partial<StreamConfig>;
 }

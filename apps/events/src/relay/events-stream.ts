@@ -8,13 +8,18 @@ import {
   DeliverPolicy,
   DiscardPolicy,
   jetstream,
-  jetstreamManager,
   RetentionPolicy,
   StorageType,
   type JetStreamManager,
   type StreamInfo,
 } from '@nats-io/jetstream';
-import { ConnectionWatch, isStreamNotFound, type ConnectionListeners } from '@stream-events/messaging';
+import {
+  ConnectionWatch,
+  isStreamNotFound,
+  openJetStream,
+  placeStream,
+  type ConnectionListeners,
+} from '@stream-events/messaging';
 import { nanos, type NatsConnection } from '@nats-io/transport-node';
 
 /** The retention of the EVENTS stream, and the platform whose events it carries. */
@@ -23,6 +28,8 @@ export interface EventsStreamOptions {
   /** The maximum age of a message in milliseconds, counted from its publishing. */
   maxAgeMs: number;
   maxGigabytes: number;
+  /** The servers of a cluster that store the stream. Without a value, a new stream has one, and an existing one keeps its number. */
+  replicas?: number | undefined;
   /** The time that the broker may take to remove the files of a deleted stream, in milliseconds. Default: 2,000. */
   deletionMs?: number;
 }
@@ -57,9 +64,9 @@ export class EventsStream {
     private readonly options: EventsStreamOptions,
   ) {}
 
-  /** @throws when the broker has no JetStream */
+  /** @throws when the broker has no JetStream, or its cluster has no leader for 30 s */
   static async open(connection: NatsConnection, options: EventsStreamOptions): Promise<EventsStream> {
-    return new EventsStream(connection, await jetstreamManager(connection), options);
+    return new EventsStream(connection, await openJetStream(connection), options);
   }
 
   /** The maximum age of a message on the stream. */
@@ -102,16 +109,17 @@ export class EventsStream {
     return (await this.readInfo())?.state.bytes;
   }
 
-  /** @throws when the stream exists, or the broker has no room for it */
+  /** @throws when the stream exists, or the broker has no room for it or too few servers for its replicas */
   async create(epoch: string): Promise<void> {
-    await this.manager.streams.add({
+    const config = {
       ...this.config(epoch),
       name: eventsStreamName,
       retention: RetentionPolicy.Limits,
       storage: StorageType.File,
       discard: DiscardPolicy.Old,
       duplicate_window: nanos(deduplicationWindowMs),
-    });
+    };
+    await placeStream(config.num_replicas ?? 1, () => this.manager.streams.add(config));
   }
 
   /** Deletes the stream with all its messages, if it still has this epoch. */
@@ -119,10 +127,11 @@ export class EventsStream {
     if ((await this.find())?.epoch === epoch) await this.manager.streams.delete(eventsStreamName);
   }
 
-  /** Sets the epoch of the stream, and brings its subjects and retention up to date. */
+  /** Sets the epoch of the stream, and brings its subjects, retention, and replicas up to date. */
   async update(epoch: string): Promise<void> {
     const { config } = await this.manager.streams.info(eventsStreamName);
-    await this.manager.streams.update(eventsStreamName, { ...config, ...this.config(epoch) });
+    const updated = { ...config, ...this.config(epoch) };
+    await placeStream(updated.num_replicas, () => this.manager.streams.update(eventsStreamName, updated));
   }
 
   /** Returns the `Nats-Msg-Id` of the message with this sequence, or undefined when the stream has no such message. */
@@ -179,11 +188,13 @@ export class EventsStream {
 
   /** The configuration that `update` may change. */
   private config(epoch: string) {
+    const { replicas } = this.options;
     return {
       description: printStreamDescription({ platform: this.options.platform, epoch }),
       subjects: [eventsStreamSubjects],
       max_age: nanos(this.maxAgeMs),
       max_bytes: this.options.maxGigabytes * 1024 ** 3,
+      ...(replicas !== undefined && { num_replicas: replicas }),
     };
   }
 }

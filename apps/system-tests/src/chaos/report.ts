@@ -1,12 +1,12 @@
 import { formatCount, table, type KeptPromise, type Section } from '../measure/report.js';
 import { median, quantile } from '../measure/quantile.js';
 import type { Finding } from './checker.js';
-import type { Scenario } from './scenarios.js';
-import type { ScenarioResult } from './test-bed.js';
+import type { DescribedScenario } from './scenarios.js';
+import { chaosLoad, type LoadSize, type ScenarioResult } from './test-bed.js';
 
 /** The results of a run. */
 export interface ChaosResults {
-  scenarios: readonly Scenario[];
+  scenarios: readonly DescribedScenario[];
   results: readonly ScenarioResult[];
   /** The whole event list, read through the API at the end. */
   list: { events: number; findings: readonly Finding[] };
@@ -15,15 +15,24 @@ export interface ChaosResults {
 // Enough to look up the events; a lost batch has up to 256.
 const maxExamples = 5;
 
-/** The sections of the chaos test's page. */
-export function printSections(chaos: ChaosResults): Section[] {
+/** How a page differs from the one of `npm run chaos`. */
+export interface PageOptions {
+  load: LoadSize;
+  /** When the time until requests succeed again starts. */
+  requestsSince: string;
+}
+
+const chaosPage: PageOptions = { load: chaosLoad, requestsSince: 'the restart (or the end of the outage)' };
+
+/** The sections of a chaos test's page. */
+export function printSections(chaos: ChaosResults, page: PageOptions = chaosPage): Section[] {
   const lines = printFindings(chaos);
   return [
-    printMethod(chaos.scenarios),
+    printMethod(chaos.scenarios, page.load),
     {
       title: 'Results',
       paragraphs: [
-        '**Requests again**: from the restart (or the end of the outage) until notifications and POSTs succeeded at each gateway, including the start of the process. **Published**: until all events accepted before that time were stored and on the stream. Median / maximum, in seconds.',
+        `**Requests again**: from ${page.requestsSince} until notifications and POSTs succeeded at each gateway, including the start of the process. **Published**: until all events accepted before that time were stored and on the stream. Median / maximum, in seconds.`,
         printSummary(chaos.results),
       ],
       promises: printPromises(chaos),
@@ -32,11 +41,11 @@ export function printSections(chaos: ChaosResults): Section[] {
   ];
 }
 
-function printMethod(scenarios: readonly Scenario[]): Section {
+function printMethod(scenarios: readonly DescribedScenario[], { clients, perSecond }: LoadSize): Section {
   return {
     title: 'Method',
     paragraphs: [
-      '16 clients send 320 events per second: signed notifications, which are redelivered as the platform redelivers them; POSTs with an `Idempotency-Key`, which are retried; and POSTs without one, which are not. A client waits 5 s for a response and tries five times, alternating between the gateways. For each event, the sender records one of three outcomes:',
+      `${clients} clients send ${perSecond} events per second: signed notifications, which are redelivered as the platform redelivers them; POSTs with an \`Idempotency-Key\`, which are retried; and POSTs without one, which are not. A client waits 5 s for a response and tries five times, alternating between the gateways. For each event, the sender records one of three outcomes:`,
       '- **accepted**: an attempt got a 2xx response\n- **refused**: every attempt got a 4xx response, or reached no gateway\n- **in doubt**: an attempt got 503 or no response, and none got 2xx',
       'After each scenario the system settles, and everything is compared. Every accepted event is stored exactly once, unchanged, under the id in its 201 response. An event in doubt is stored at most once, a refused one not at all, and nothing else is stored. The EVENTS stream carries each stored event, identical to the last byte. "Copies" counts messages on the stream beyond the first of an event; subscribers drop these by `Nats-Msg-Id`.',
       table(
@@ -66,6 +75,7 @@ function printPromises({ results, list }: ChaosResults): KeptPromise[] {
 }
 
 function printSummary(results: readonly ScenarioResult[]): string {
+  const columns = [...new Set(results.flatMap(({ measured }) => Object.keys(measured)))];
   const rows = results.map((result) => [
     result.name,
     String(result.faults),
@@ -73,6 +83,7 @@ function printSummary(results: readonly ScenarioResult[]): string {
     formatTimes(result.requestsMs),
     formatTimes(result.publishedMs),
     formatCount(result.copies),
+    ...columns.map((column) => result.measured[column] ?? ''),
     result.findings.length === 0 ? 'none' : `**${result.findings.length}**`,
   ]);
   const head = [
@@ -84,6 +95,7 @@ function printSummary(results: readonly ScenarioResult[]): string {
     'requests again',
     'published',
     'copies',
+    ...columns,
   ];
   return table([...head, 'findings'], rows);
 }

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { FaultTarget, TargetName } from './fault-target.js';
+import { targetsOf, type FaultTarget, type TargetName } from './fault-target.js';
 import { poisonScenario } from './poison-scenario.js';
 import { socketScenario } from './socket-scenario.js';
 import type { TestBed } from './test-bed.js';
@@ -13,11 +13,15 @@ export interface Pace {
   rollingRounds: number;
 }
 
-export interface Scenario {
+export interface Scenario extends DescribedScenario {
+  run: (bed: TestBed, pace: Pace) => Promise<void>;
+}
+
+/** A scenario as the report describes it. */
+export interface DescribedScenario {
   name: string;
   /** The description for the report. */
   description: string;
-  run: (bed: TestBed, pace: Pace) => Promise<void>;
 }
 
 // The time that a supervisor takes to notice that a process has exited.
@@ -59,7 +63,7 @@ function killScenario({ name, description }: (typeof targets)[number]): Scenario
     name: `kill-${name}`,
     description: `SIGKILL of ${description} at random moments, restarted after ${supervisorMs / 1_000} s.`,
     run: async (bed, { kills }) => {
-      const victims = bed.targets(name);
+      const victims = targetsFrom(bed, name);
       for (let count = 1; count <= kills; count += 1) {
         await wait(300 + Math.random() * 1_500);
         await killAndRestart(bed, existing(victims[count % victims.length]));
@@ -83,7 +87,7 @@ function freezeScenario({ name, description }: (typeof targets)[number]): Scenar
     run: async (bed, { frozenMs }) => {
       await wait(calmMs);
       bed.countFault();
-      await existing(bed.targets(name)[0]).freeze(frozenMs);
+      await existing(targetsFrom(bed, name)[0]).freeze(frozenMs);
       await Promise.all([bed.measureRequests(), bed.measurePublished()]);
     },
   };
@@ -96,7 +100,7 @@ function awayScenario(name: string, description: string, names: readonly TargetN
     run: async (bed, { awayMs }) => {
       await wait(calmMs);
       bed.countFault();
-      const away = names.flatMap((target) => bed.targets(target));
+      const away = names.flatMap((target) => targetsFrom(bed, target));
       await Promise.all(away.map((target) => target.stop()));
       await wait(awayMs);
       await Promise.all([bed.measureRequests(), ...away.map((target) => target.start())]);
@@ -112,7 +116,7 @@ function rollingScenario(name: string, description: string, target: TargetName):
       `SIGTERM of each ${description} in turn, followed by a restart. Clients may see only success or, for a ` +
       'gateway, a refused connection.',
     run: async (bed, { rollingRounds }) => {
-      const instances = bed.targets(target);
+      const instances = targetsFrom(bed, target);
       for (let count = 0; count < rollingRounds * instances.length; count += 1) {
         const instance = existing(instances[count % instances.length]);
         await wait(calmMs);
@@ -138,6 +142,10 @@ async function deleteStream(bed: TestBed): Promise<void> {
   await bed.reader.deleteEventsStream();
   await Promise.all([bed.measureRequests(), wait(3 * calmMs)]);
   await bed.measurePublished();
+}
+
+function targetsFrom({ servers, system }: TestBed, name: TargetName): FaultTarget[] {
+  return targetsOf(name, servers, system);
 }
 
 function existing<T>(value: T | undefined): T {

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { startPlatformSide, type PlatformSide } from '../system/platform-side.js';
 import { nextMarker } from './fault-load.js';
+import { targetsOf } from './fault-target.js';
 import { LedgerEntry } from './ledger.js';
 import type { Scenario } from './scenarios.js';
 import type { TestBed } from './test-bed.js';
@@ -97,7 +98,7 @@ class SocketBed {
 
   async cutOffNats(awayMs: number): Promise<void> {
     await this.withoutGap('the outage of NATS', async () => {
-      const nats = this.bed.targets('nats');
+      const nats = targetsOf('nats', this.bed.servers, this.bed.system);
       await Promise.all(nats.map((target) => target.stop()));
       await wait(awayMs);
       await Promise.all(nats.map((target) => target.start()));

@@ -2,13 +2,15 @@ import {
   jetstream,
   jetstreamManager,
   DeliverPolicy,
+  type Consumer,
   type JetStreamManager,
   type StreamInfo,
 } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { eventsStreamName, ingestStreamName, type StoredEvent } from '@stream-events/contracts';
 import { connectNats, type NatsOptions } from '@stream-events/messaging';
-import { runSql, type Servers } from '../system/servers.js';
+import { waitFor } from '../measure/progress.js';
+import { runSql, type ServerAddresses } from '../system/servers.js';
 import type { PublishedMessage } from './checker.js';
 import { markerOf } from './ledger.js';
 
@@ -19,6 +21,9 @@ export interface Backlog {
   /** Messages on the INGEST stream, which are not stored yet. */
   ingest: number;
 }
+
+const openLimitMs = 30_000;
+const openPauseMs = 500;
 
 const lowestId = '00000000-0000-0000-0000-000000000000';
 
@@ -38,9 +43,9 @@ export class StoreReader {
     private readonly subscriber: NatsConnection,
   ) {}
 
-  static async connect(servers: Servers, databaseUrl: string): Promise<StoreReader> {
+  static async connect(servers: ServerAddresses, databaseUrl: string): Promise<StoreReader> {
     const open = (user: string, account: Pick<NatsOptions, 'account'> = {}): Promise<NatsConnection> =>
-      connectNats({ urls: [servers.nats.urlFor(user)], name: 'store-reader', ...account });
+      connectNats({ urls: servers.nats.urlFor(user).split(','), name: 'store-reader', ...account });
     return new StoreReader(
       databaseUrl,
       await open('events'),
@@ -105,10 +110,7 @@ export class StoreReader {
     if (created !== this.streamCreated) this.lastSequence = 0;
     this.streamCreated = created;
     if (state.last_seq <= this.lastSequence || state.messages === 0) return [];
-    const consumer = await jetstream(this.subscriber).consumers.get(eventsStreamName, {
-      deliver_policy: DeliverPolicy.StartSequence,
-      opt_start_seq: this.lastSequence + 1,
-    });
+    const consumer = await this.openConsumer(this.lastSequence + 1);
     const messages: PublishedMessage[] = [];
     const reading = await consumer.consume({ max_messages: 1_000 });
     for await (const message of reading) {
@@ -118,6 +120,25 @@ export class StoreReader {
     }
     await reading.close();
     return messages;
+  }
+
+  /** Retries as a customer's service does: after a fault, a cluster may need seconds to create a consumer. */
+  private async openConsumer(from: number): Promise<Consumer> {
+    let last: unknown;
+    const open = async (): Promise<Consumer | undefined> => {
+      try {
+        return await jetstream(this.subscriber).consumers.get(eventsStreamName, {
+          deliver_policy: DeliverPolicy.StartSequence,
+          opt_start_seq: from,
+        });
+      } catch (error) {
+        last = error;
+        return undefined;
+      }
+    };
+    const consumer = await waitFor(open, { limitMs: openLimitMs, everyMs: openPauseMs });
+    if (!consumer) throw last;
+    return consumer;
   }
 
   async deleteEventsStream(): Promise<void> {

@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { startServers, type Servers } from '../system/servers.js';
+import type { ServiceProcess } from '@stream-events/testing';
+import { startServers, type ServerAddresses, type Servers } from '../system/servers.js';
 import { startSystem, type System } from '../system/system.js';
 import { check, type Finding, type PublishedMessage } from './checker.js';
 import { isSameJson, readEventList } from './event-list.js';
 import { FaultLoad, type Try } from './fault-load.js';
-import { targetsOf, type FaultTarget, type TargetName } from './fault-target.js';
 import { countOutcomes, type LedgerEntry, type Outcome } from './ledger.js';
 import { StoreReader } from './store-reader.js';
 
@@ -21,6 +21,8 @@ export interface ScenarioResult {
   publishedMs: number[];
   /** Copies on the stream beyond the first. */
   copies: number;
+  /** What else the scenario measured: further columns of the report. */
+  measured: Record<string, string>;
   findings: Finding[];
 }
 
@@ -29,24 +31,51 @@ const recoveryLimitMs = 90_000;
 // Reading the backlog opens a connection each time.
 const pollMs = 200;
 const gateways = 2;
-const load = { perSecond: 320, clients: 16 };
+
+/** The load of `npm run chaos`. */
+export const chaosLoad: LoadSize = { perSecond: 320, clients: 16 };
+
+/** Events per second, and the number of clients that send them. */
+export interface LoadSize {
+  perSecond: number;
+  clients: number;
+}
+
+/** What a bed consists of. */
+export interface BedParts<S extends ServerAddresses> {
+  servers: S;
+  databaseUrl: string;
+  system: System;
+  /** Further services that must run at the end of each scenario. */
+  others?: readonly ServiceProcess[];
+  load: LoadSize;
+}
 
 /** Two gateways, two events services, and their servers under load, with a ledger and a stopwatch. */
-export class TestBed {
+export class TestBed<S extends ServerAddresses = Servers> {
   private result = emptyResult('');
   private entries: readonly LedgerEntry[] = [];
   private readonly added: LedgerEntry[] = [];
   private readonly ids = new Set<string>();
   private onStreamSince = Number.POSITIVE_INFINITY;
 
+  readonly servers: S;
+  readonly system: System;
+  readonly databaseUrl: string;
+  /** All services. */
+  readonly services: readonly ServiceProcess[];
+  readonly load: FaultLoad;
+
   private constructor(
-    readonly servers: Servers,
-    readonly system: System,
-    readonly load: FaultLoad,
+    { servers, system, databaseUrl, others = [], load }: BedParts<S>,
     readonly reader: StoreReader,
-    readonly databaseUrl: string,
   ) {
-    load.watch(({ answer }) => {
+    this.servers = servers;
+    this.system = system;
+    this.databaseUrl = databaseUrl;
+    this.services = [...system.gateways, ...system.events, ...others];
+    this.load = new FaultLoad({ ...system, gatewayUrls: system.gateways.map(({ url }) => url), ...load });
+    this.load.watch(({ answer }) => {
       const name = 'status' in answer ? String(answer.status) : answer.kind;
       this.result.answers[name] = (this.result.answers[name] ?? 0) + 1;
     });
@@ -57,21 +86,22 @@ export class TestBed {
     try {
       const databaseUrl = await servers.createDatabase('chaos');
       const system = await startSystem(servers, databaseUrl, { gateways, events: 2 });
-      const gatewayUrls = system.gateways.map(({ url }) => url);
-      const reader = await StoreReader.connect(servers, databaseUrl);
-      const faultLoad = new FaultLoad({ ...system, gatewayUrls, ...load });
-      return new TestBed(servers, system, faultLoad, reader, databaseUrl);
+      return await TestBed.of({ servers, system, databaseUrl, load: chaosLoad });
     } catch (error) {
       await servers.stop();
       throw error;
     }
   }
 
-  async stop(): Promise<void> {
+  /** A bed on servers and services that run already, which the caller stops after `close`. */
+  static async of<S extends ServerAddresses>(parts: BedParts<S>): Promise<TestBed<S>> {
+    return new TestBed(parts, await StoreReader.connect(parts.servers, parts.databaseUrl));
+  }
+
+  /** Stops the load and the readers. */
+  async close(): Promise<void> {
     await this.load.stop();
     await this.reader.close();
-    await this.system.stop();
-    await this.servers.stop();
   }
 
   /** Runs a scenario under load, waits until everything is published, and checks the result. */
@@ -90,13 +120,14 @@ export class TestBed {
     return this.result;
   }
 
-  targets(name: TargetName): FaultTarget[] {
-    return targetsOf(name, this.servers, this.system);
-  }
-
   /** Records a broken promise. */
   find(what: string): void {
     this.result.findings.push({ kind: 'broken promise', what });
+  }
+
+  /** Records a measurement for the report. */
+  measure(column: string, value: string): void {
+    this.result.measured[column] = value;
   }
 
   countFault(): void {
@@ -194,7 +225,7 @@ export class TestBed {
 
   /** Checks that every service is running. Only the scenario that ended a service starts it again. */
   private checkProcesses(): void {
-    for (const service of [...this.system.gateways, ...this.system.events])
+    for (const service of this.services)
       if (!service.isRunning) this.find(`${service.app} has ended: ${service.output.slice(-2_000)}`);
   }
 
@@ -248,6 +279,7 @@ function emptyResult(name: string): ScenarioResult {
     requestsMs: [],
     publishedMs: [],
     copies: 0,
+    measured: {},
     findings: [],
   };
 }

@@ -1,14 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { arch, cpus, totalmem, release, type } from 'node:os';
-import { runSql, type Servers } from '../system/servers.js';
+import { runSql, type ServerAddresses } from '../system/servers.js';
 
 /** Describes the machine and the servers. */
-export async function describeMachine(servers: Servers): Promise<Record<string, string>> {
+export async function describeMachine(servers: ServerAddresses): Promise<Record<string, string>> {
   const [postgres] = await runSql<{ server_version: string }>(servers.postgres.url, 'SHOW server_version');
   const [fsync] = await runSql<{ fsync: string }>(servers.postgres.url, 'SHOW fsync');
-  const nats = execFileSync('node_modules/.cache/stream-events/nats-server', ['--version'], {
-    encoding: 'utf8',
-  });
+  const binary = servers.natsBinary ?? 'node_modules/.cache/stream-events/nats-server';
+  const nats = execFileSync(binary, ['--version'], { encoding: 'utf8' });
   return {
     Processor: `${cpus()[0]?.model.trim() ?? 'unknown'}, ${cpus().length} cores (${arch()})`,
     Memory: `${Math.round(totalmem() / 1024 ** 3)} GiB`,

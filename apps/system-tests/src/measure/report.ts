@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { format, resolveConfig } from 'prettier';
-import type { Servers } from '../system/servers.js';
+import type { ServerAddresses } from '../system/servers.js';
 import { describeMachine } from './machine.js';
 
 /** A benchmark, load test, or chaos test, as described at the top of its page. */
@@ -32,7 +32,7 @@ export interface Section {
 /** A finished run. */
 export interface TestRun {
   /** Undefined when the test describes the machine itself. */
-  servers?: Servers;
+  servers?: ServerAddresses;
   machine?: Readonly<Record<string, string>>;
   /** By `performance.now()`. */
   startedAt: number;

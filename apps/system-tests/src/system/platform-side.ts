@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { freePort, ServiceProcess, type ServiceProcessOptions } from '@stream-events/testing';
 import { databaseUrlFor } from './database-roles.js';
 import { PlatformTap } from './platform-tap.js';
-import type { Servers } from './servers.js';
+import type { ServerAddresses } from './servers.js';
 import type { System } from './system.js';
 
 /** The simulated platform, the connectors, and the monitors, each in its own process. */
@@ -30,7 +30,7 @@ export interface Application {
  * @param environment added to the environment of the connectors
  */
 export async function startPlatformSide(
-  servers: Servers,
+  servers: ServerAddresses,
   databaseUrl: string,
   system: System,
   environment: Readonly<Record<string, string>> = {},
@@ -79,7 +79,7 @@ export async function startPlatformSide(
 
 /** Creates a streamer monitor, which the caller starts. */
 export async function createStreamerMonitor(
-  servers: Servers,
+  servers: ServerAddresses,
   databaseUrl: string,
   options: ServiceProcessOptions = {},
 ): Promise<ServiceProcess> {
@@ -107,7 +107,7 @@ async function createSimulator(
 
 async function environmentOf(
   app: 'platform-connector' | 'streamer-monitor',
-  servers: Servers,
+  servers: ServerAddresses,
   databaseUrl: string,
 ) {
   return {

@@ -9,7 +9,8 @@ import {
   type EmbeddedNats,
   type EmbeddedPostgres,
 } from '@stream-events/embedded';
-import pg from 'pg';
+import { PrimaryClient, toPrimary } from '@stream-events/database';
+import type pg from 'pg';
 import { RestartableServer } from './restartable-server.js';
 
 /** Options of `startServers`. */
@@ -20,8 +21,18 @@ export interface ServersOptions {
   postgresSettings?: Readonly<Record<string, string>>;
 }
 
+/** How services and tools reach PostgreSQL and NATS. */
+export interface ServerAddresses {
+  /** `url`: for a superuser. */
+  readonly postgres: { readonly url: string };
+  /** `urlFor`: a user's `NATS_URL`. */
+  readonly nats: { urlFor(userName: string): string };
+  /** The nats-server program, if it is not the cached one. */
+  readonly natsBinary?: string;
+}
+
 /** PostgreSQL and NATS with the durable settings of `npm start`. */
-export interface Servers {
+export interface Servers extends ServerAddresses {
   readonly postgres: EmbeddedPostgres;
   readonly nats: EmbeddedNats;
   /** The same two servers, for scenarios that stop them. */
@@ -36,13 +47,19 @@ export interface Servers {
 }
 
 // On disk, unlike the temporary folder of some systems, because the tests measure durable storage.
-const parentDirectory = '/var/tmp';
+export const parentDirectory = '/var/tmp';
 
-// The servers run in their own session, which Ctrl-C does not reach.
 const running = new Set<() => Promise<void>>();
+// The servers run in their own session, which Ctrl-C does not reach.
 const stopRunning = (): void =>
   void Promise.all([...running].map((stop) => stop())).finally(() => process.exit(130));
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stopRunning);
+
+/** Stops servers when the test is interrupted. Call the returned function when they are stopped. */
+export function stopOnInterrupt(stop: () => Promise<void>): () => void {
+  running.add(stop);
+  return () => void running.delete(stop);
+}
 
 /** Starts both servers. */
 export async function startServers(options: ServersOptions = {}): Promise<Servers> {
@@ -71,7 +88,7 @@ export async function startServers(options: ServersOptions = {}): Promise<Server
     if (postgresDirectory === undefined)
       await rm(postgres.current.dataHome, { recursive: true, force: true });
   };
-  running.add(stop);
+  const forget = stopOnInterrupt(stop);
   return {
     get postgres() {
       return postgres.current;
@@ -82,25 +99,26 @@ export async function startServers(options: ServersOptions = {}): Promise<Server
     restartable: { postgres, nats },
     createDatabase: (name) => createDatabase(postgres.current.url, name),
     stop: async () => {
-      running.delete(stop);
+      forget();
       await stop();
     },
   };
 }
 
-async function createDatabase(serverUrl: string, name: string): Promise<string> {
+/** Creates a database and returns its URL. */
+export async function createDatabase(serverUrl: string, name: string): Promise<string> {
   await runSql(serverUrl, `CREATE DATABASE ${name}`);
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
   return url.href;
 }
 
-/** Runs a statement on a new connection. */
+/** Runs statements on a new connection to the primary. */
 export async function runSql<Row extends pg.QueryResultRow>(
   url: string,
   ...statements: string[]
 ): Promise<Row[]> {
-  const client = new pg.Client(url);
+  const client = new PrimaryClient(toPrimary(url));
   await client.connect();
   try {
     let rows: Row[] = [];

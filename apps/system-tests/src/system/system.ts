@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { freePort, ServiceProcess, type ServiceProcessOptions } from '@stream-events/testing';
 import { databaseUrlFor, prepareDatabase } from './database-roles.js';
-import type { Servers } from './servers.js';
+import type { ServerAddresses } from './servers.js';
 
 /** The number of processes per service, and how they are started. */
 export interface SystemSize extends ServiceProcessOptions {
@@ -30,7 +30,11 @@ const owner = { username: 'owner', password: randomBytes(12).toString('hex') };
 const secretKey = randomBytes(32).toString('hex');
 
 /** Starts the services on one database and NATS server. */
-export async function startSystem(servers: Servers, databaseUrl: string, size: SystemSize): Promise<System> {
+export async function startSystem(
+  servers: ServerAddresses,
+  databaseUrl: string,
+  size: SystemSize,
+): Promise<System> {
   const webhookSecret = randomBytes(16).toString('hex');
   // An earlier version creates its schema, which needs more rights than a role of a service has.
   const isEarlierVersion = size.checkout !== undefined;

@@ -1,4 +1,5 @@
-import pg from 'pg';
+import type pg from 'pg';
+import { PrimaryClient, toPrimary } from '../primary-client.js';
 
 /** A schema, and how to reach it: with the role that owns it, or with a role that has the rights of all of them. */
 export interface SchemaAccess {
@@ -49,8 +50,8 @@ export async function closeSessions(sessions: readonly SchemaSession[]): Promise
 }
 
 function createClient(url: string, options: Record<string, string>, applicationName: string): pg.Client {
-  const client = new pg.Client({
-    connectionString: url,
+  return new PrimaryClient({
+    ...toPrimary(url),
     application_name: applicationName,
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
@@ -58,7 +59,4 @@ function createClient(url: string, options: Record<string, string>, applicationN
       .map(([name, value]) => `-c ${name}=${value}`)
       .join(' '),
   });
-  // Without a listener, an error between two queries would end the process. The next query fails in any case.
-  client.on('error', () => undefined);
-  return client;
 }

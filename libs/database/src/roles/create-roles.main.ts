@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { ConfigError, loadConfig, sharedVariables } from '@stream-events/service';
+import { ConfigError, loadConfig, sharedVariables, splitHosts } from '@stream-events/service';
 import { databaseOf, serviceSchemas, type ServiceRole } from './service-role.js';
 import { createServiceRoles } from './service-roles.js';
 
@@ -46,7 +46,7 @@ try {
 }
 
 function roleOf(serviceUrl: string, schema: string): ServiceRole {
-  const { username, password } = new URL(serviceUrl);
+  const { username, password } = new URL(splitHosts(serviceUrl)[0] ?? serviceUrl);
   return { schema, name: decodeURIComponent(username), password: decodeURIComponent(password) };
 }
 

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { PrimaryClient, toPrimary } from '../primary-client.js';
 
 const connectTimeoutMs = 3_000;
 
@@ -8,8 +9,7 @@ const connectTimeoutMs = 3_000;
  * @throws when the server does not respond
  */
 export async function canLogIn(url: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: connectTimeoutMs });
-  client.on('error', () => undefined);
+  const client = new PrimaryClient({ ...toPrimary(url), connectionTimeoutMillis: connectTimeoutMs });
   try {
     await client.connect();
     return true;

@@ -1,3 +1,4 @@
+import { joinHosts, splitHosts } from '@stream-events/service';
 import type pg from 'pg';
 
 /** The database schema of each service. */
@@ -36,13 +37,17 @@ export function roleNameOf(database: string, service: DatabaseService): string {
 
 /** Returns the URL of a database with a role's credentials. */
 export function urlOfRole(databaseUrl: string, { name, password }: Omit<ServiceRole, 'schema'>): string {
-  const url = new URL(databaseUrl);
-  url.username = encodeURIComponent(name);
-  url.password = encodeURIComponent(password);
-  return url.href;
+  const urls = splitHosts(databaseUrl).map((ofHost) => {
+    const url = new URL(ofHost);
+    url.username = encodeURIComponent(name);
+    url.password = encodeURIComponent(password);
+    return url.href;
+  });
+  return joinHosts(urls);
 }
 
 /** The name of the database in a URL. */
 export function databaseOf(url: string): string {
-  return decodeURIComponent(new URL(url).pathname.slice(1));
+  const [first = url] = splitHosts(url);
+  return decodeURIComponent(new URL(first).pathname.slice(1));
 }

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { advisoryLocks } from '../advisory-locks.js';
+import { PrimaryClient, toPrimary } from '../primary-client.js';
 import { allowCatalogueCopy } from './catalogue-copy.js';
 import { giveSchema } from './ownership.js';
 import { createScramVerifier } from './scram-verifier.js';
@@ -36,14 +37,12 @@ export async function createServiceRoles(
   roles: readonly ServiceRole[],
   options: RolesOptions,
 ): Promise<{ isCopyPending: boolean }> {
-  const client = new pg.Client({
-    connectionString: url,
+  const client = new PrimaryClient({
+    ...toPrimary(url),
     application_name: 'service-roles',
     connectionTimeoutMillis: connectTimeoutMs,
     query_timeout: queryTimeoutMs,
   });
-  // Without a listener, an error between two queries would end the process. The next query fails in any case.
-  client.on('error', () => undefined);
   try {
     await client.connect();
     await client.query(`BEGIN; SET LOCAL lock_timeout = '${lockTimeout}'`);

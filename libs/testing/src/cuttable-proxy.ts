@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { freePort } from '@stream-events/testing';
+import { freePort } from './free-port.js';
 
 /** A TCP proxy between a service and a server that simulates an outage of the server. */
 export class CuttableProxy {

@@ -1,0 +1,70 @@
+import { parseArgs } from 'node:util';
+import { printAnswers, printSections, summarize } from './chaos/report.js';
+import type { ScenarioResult } from './chaos/test-bed.js';
+import { ClusterBed, clusterLoad } from './cluster-chaos/cluster-bed.js';
+import { clusterScenarios, runScenario, type ClusterPace } from './cluster-chaos/cluster-scenarios.js';
+import { say } from './measure/progress.js';
+import { report, type SystemTest } from './measure/report.js';
+
+// npm run chaos:cluster: kills, pauses, and isolates servers of a cluster, looks for lost and duplicate events, and writes
+// docs/cluster-chaos.md. --quick runs a short version; --only <name,name> runs some scenarios. Both only print the result.
+
+const test: SystemTest = {
+  title: 'Cluster test',
+  command: 'chaos:cluster',
+  page: 'cluster-chaos.md',
+  setting:
+    'Two instances each of the gateway, the events service, the platform connector, and the streamer monitor; three nats-servers with ' +
+    'three replicas of each stream (`NATS_REPLICAS=3`); a PostgreSQL primary with a synchronous standby, both durable. Every service ' +
+    'knows all servers: three addresses in `NATS_URL`, two hosts in `DATABASE_URL`. Servers, services, and load share one machine.',
+};
+const { values: flags } = parseArgs({
+  options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } },
+});
+const pace: ClusterPace = flags.quick
+  ? { pausedMs: 5_000, isolatedMs: 5_000, awayMs: 5_000 }
+  : { pausedMs: 40_000, isolatedMs: 20_000, awayMs: 20_000 };
+
+function chooseScenarios(): typeof clusterScenarios {
+  const names = flags.only?.split(',');
+  if (!names) return clusterScenarios;
+  const chosen = clusterScenarios.filter(({ name }) => names.includes(name));
+  if (chosen.length === names.length) return chosen;
+  throw new Error(
+    `unknown scenario; the scenarios are ${clusterScenarios.map(({ name }) => name).join(', ')}`,
+  );
+}
+
+async function runAll(cluster: ClusterBed): Promise<ScenarioResult[]> {
+  const results: ScenarioResult[] = [];
+  for (const scenario of chosen) {
+    const { name } = scenario;
+    say(`${name}: running`);
+    const result = await cluster.bed.run(name, () => runScenario(scenario, cluster, pace));
+    results.push(result);
+    say(`${name}: answers: ${printAnswers(result)}`);
+    for (const line of summarize(result.findings)) say(`${name}: FOUND ${line}`);
+  }
+  return results;
+}
+
+const chosen = chooseScenarios();
+const startedAt = performance.now();
+const cluster = await ClusterBed.start();
+try {
+  const results = await runAll(cluster);
+  const list = await cluster.bed.checkList();
+  for (const line of summarize(list.findings)) say(`list: FOUND ${line}`);
+  const page = {
+    load: clusterLoad,
+    requestsSince: 'the fault, which still lasts (see the scenario if its times start later),',
+  };
+  await report(test, {
+    servers: cluster.servers,
+    startedAt,
+    sections: printSections({ scenarios: chosen, results, list }, page),
+    isWhole: !flags.quick && flags.only === undefined,
+  });
+} finally {
+  await cluster.stop();
+}

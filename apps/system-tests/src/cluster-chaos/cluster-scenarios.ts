@@ -1,0 +1,142 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { NatsMember } from '@stream-events/testing';
+import type { DescribedScenario } from '../chaos/scenarios.js';
+import type { ClusterBed } from './cluster-bed.js';
+
+/** How long the faults last. */
+export interface ClusterPace {
+  pausedMs: number;
+  isolatedMs: number;
+  awayMs: number;
+}
+
+export interface ClusterScenario extends DescribedScenario {
+  run: (cluster: ClusterBed, pace: ClusterPace) => Promise<void>;
+}
+
+// Undisturbed load before the fault.
+const calmMs = 2_000;
+// The time that a failover manager takes to notice that the primary has ended, and to decide.
+const failoverMs = 2_000;
+
+/** In the order of the run. */
+export const clusterScenarios: readonly ClusterScenario[] = [
+  {
+    name: 'nats-follower-killed',
+    description:
+      'SIGKILL of a nats-server that does not lead the EVENTS stream. It starts again after the recovery.',
+    run: async (cluster) => killMember(cluster, await cluster.findFollower()),
+  },
+  {
+    name: 'nats-leader-killed',
+    description:
+      'SIGKILL of the nats-server that leads the EVENTS stream. It starts again after the recovery.',
+    run: async (cluster) => killMember(cluster, await cluster.findLeader()),
+  },
+  {
+    name: 'nats-leader-paused',
+    description: 'SIGSTOP of the nats-server that leads the EVENTS stream for 40 s, then SIGCONT.',
+    run: async (cluster, { pausedMs }) => {
+      const leader = await cluster.findLeader();
+      process.kill(leader.pid, 'SIGSTOP');
+      await outlast(cluster, pausedMs);
+      process.kill(leader.pid, 'SIGCONT');
+      await settle(cluster);
+    },
+  },
+  {
+    name: 'standby-lost',
+    description:
+      'The synchronous standby shuts down, and starts again after 20 s. Commits wait in between. The times start when the standby starts.',
+    run: async (cluster, { awayMs }) => {
+      cluster.bed.countFault();
+      await cluster.servers.pair.stopStandby();
+      await wait(awayMs);
+      await Promise.all([recover(cluster), cluster.servers.pair.startStandby()]);
+      await settle(cluster);
+    },
+  },
+  {
+    name: 'primary-killed',
+    description:
+      'SIGKILL of the primary. The standby is promoted after 2 s. After the recovery, the old primary becomes the synchronous standby.',
+    run: async (cluster) => {
+      await failOver(cluster);
+      await cluster.servers.pair.rejoin();
+      await settle(cluster);
+    },
+  },
+  {
+    name: 'primary-and-leader-killed',
+    description:
+      'SIGKILL of the primary and of the nats-server that leads the EVENTS stream, at the same time.',
+    run: async (cluster) => {
+      const leader = await cluster.findLeader();
+      await leader.kill();
+      await failOver(cluster);
+      await leader.start();
+      await cluster.servers.pair.rejoin();
+      await settle(cluster);
+    },
+  },
+  {
+    name: 'nats-leader-isolated',
+    description:
+      'The nats-server that leads the EVENTS stream cannot reach the other two for 20 s. Its clients still reach it, and stay connected to it, so the times start at the end of the isolation.',
+    run: async (cluster, { isolatedMs }) => {
+      const leader = await cluster.findLeader();
+      cluster.bed.countFault();
+      leader.isolate();
+      await wait(isolatedMs);
+      await leader.join();
+      await recover(cluster);
+      await settle(cluster);
+    },
+  },
+];
+
+/** Runs a scenario after a calm start, and checks that it did not cost the stream its epoch. */
+export async function runScenario(
+  { run }: ClusterScenario,
+  cluster: ClusterBed,
+  pace: ClusterPace,
+): Promise<void> {
+  const before = await cluster.readEpoch();
+  await wait(calmMs);
+  await run(cluster, pace);
+  // A new epoch tells every client that it may have missed events. These faults lose nothing, so there is no reason for one.
+  if ((await cluster.readEpoch()) !== before) cluster.bed.find('the EVENTS stream has a new epoch');
+}
+
+async function killMember(cluster: ClusterBed, member: NatsMember): Promise<void> {
+  cluster.bed.countFault();
+  await member.kill();
+  await recover(cluster);
+  await member.start();
+  await settle(cluster);
+}
+
+async function failOver(cluster: ClusterBed): Promise<void> {
+  const { pair } = cluster.servers;
+  cluster.bed.countFault();
+  await pair.killPrimary();
+  const recovered = recover(cluster);
+  await wait(failoverMs);
+  await pair.promote();
+  await recovered;
+}
+
+/** Measures the recovery during a fault that lasts at least this long. */
+async function outlast(cluster: ClusterBed, ms: number): Promise<void> {
+  cluster.bed.countFault();
+  await Promise.all([recover(cluster), wait(ms)]);
+}
+
+async function recover({ bed }: ClusterBed): Promise<void> {
+  await Promise.all([bed.measureRequests(), bed.measurePublished()]);
+}
+
+/** Waits until nothing shows the fault any more. */
+async function settle(cluster: ClusterBed): Promise<void> {
+  await Promise.all([cluster.measureReady(), cluster.measureReplicas()]);
+}

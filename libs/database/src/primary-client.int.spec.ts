@@ -1,0 +1,90 @@
+import {
+  createGuardedDirectory,
+  eventually,
+  PostgresPair,
+  type GuardedDirectory,
+} from '@stream-events/testing';
+import type { DataSource } from 'typeorm';
+import { connectDatabase, createPool, type DatabaseOptions } from './connect-database.js';
+import { isUnavailableError } from './database-error.js';
+
+describe('a DATABASE_URL with several hosts', () => {
+  let directory: GuardedDirectory;
+  let pair: PostgresPair;
+
+  beforeAll(async () => {
+    directory = await createGuardedDirectory();
+    pair = await PostgresPair.start({ directory: directory.path });
+  });
+  afterAll(async () => {
+    await pair.stop();
+    await directory.remove();
+  });
+
+  const optionsFor = (url: string): DatabaseOptions => ({
+    url,
+    schema: 'shop',
+    applicationName: 'shop-test',
+    entities: [],
+    migrations: [],
+    poolSize: 2,
+    statementTimeoutMs: 2_000,
+  });
+  const readPort = async (dataSource: DataSource): Promise<number> => {
+    const [row] = await dataSource.query<{ port: number }[]>('SELECT inet_server_port() AS port');
+    return row?.port ?? 0;
+  };
+
+  it('connects to the primary, whatever the order of the hosts', async () => {
+    const url = pair.urlOf('stream_events');
+    const reversed = url.replace(/@([^,]+),([^/]+)/, '@$2,$1');
+
+    for (const each of [url, reversed]) {
+      const dataSource = await connectDatabase(optionsFor(each));
+      expect(await readPort(dataSource)).toBe(pair.primary.port);
+      await dataSource.destroy();
+    }
+  });
+
+  it('refuses a standby as the only host', async () => {
+    const pool = createPool(optionsFor(pair.standby.url));
+
+    const failure: unknown = await pool.query('SELECT 1').catch((error: unknown) => error);
+
+    expect(String(failure)).toMatch(/no connection to a primary: 127\.0\.0\.1:\d+ is a standby or read-only/);
+    expect(isUnavailableError(failure)).toBe(true);
+    await pool.end();
+  });
+
+  it('drops the connection when the server becomes read-only', async () => {
+    const pool = createPool({ ...optionsFor(pair.urlOf('stream_events')), poolSize: 1 });
+    const readPid = async (): Promise<number> =>
+      (await pool.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows[0]?.pid ?? 0;
+    const pid = await readPid();
+    await pool.query('SET default_transaction_read_only = on');
+
+    const failure: unknown = await pool.query('CREATE TABLE never (id int)').catch((error: unknown) => error);
+
+    expect(failure).toMatchObject({ code: '25006' });
+    expect(isUnavailableError(failure)).toBe(true);
+    expect(await eventually(readPid)).not.toBe(pid);
+    await pool.query('CREATE TABLE once (id int)');
+    await pool.end();
+  });
+
+  it('moves to the promoted standby and keeps every commit', async () => {
+    const dataSource = await connectDatabase(optionsFor(pair.urlOf('stream_events')));
+    const pool = createPool(optionsFor(pair.urlOf('stream_events')));
+    await dataSource.query('CREATE TABLE things (id int)');
+    await pool.query('INSERT INTO shop.things VALUES (1)');
+
+    await pair.killPrimary();
+    await pair.promote();
+
+    await eventually(() => pool.query('INSERT INTO shop.things VALUES (2)'), { timeoutMs: 20_000 });
+    expect(await eventually(() => readPort(dataSource), { timeoutMs: 20_000 })).toBe(pair.primary.port);
+    expect(await dataSource.query('SELECT id FROM shop.things ORDER BY id')).toEqual([{ id: 1 }, { id: 2 }]);
+    await pool.end();
+    await dataSource.destroy();
+  });
+});

@@ -1,0 +1,108 @@
+import { splitHosts } from '@stream-events/service';
+import pg from 'pg';
+
+/** A server that accepts writes. */
+export interface Primary {
+  host: string;
+  port: number;
+}
+
+/** The part of pg's connection that reports the settings of a session. pg's types do not show it. */
+interface ReportingConnection {
+  on(
+    event: 'parameterStatus',
+    listener: (setting: { parameterName: string; parameterValue: string }) => void,
+  ): void;
+}
+
+// Shorter than the time limit of a connection (3 s), which includes the search.
+const searchLimitMs = 2_000;
+
+// The server reports these settings when a session starts and when they change. `on`: the session cannot write.
+const readOnlySettings = ['in_hot_standby', 'default_transaction_read_only'];
+
+/** Finds the primary among the hosts of a `DATABASE_URL`. Remembers the primary until `forget`. */
+export class PrimarySearch {
+  private readonly urls: readonly string[];
+  private found: Promise<Primary> | undefined;
+
+  constructor(url: string) {
+    this.urls = splitHosts(url);
+  }
+
+  /** The URL of the first host. */
+  get firstUrl(): string {
+    return this.urls[0] ?? '';
+  }
+
+  /**
+   * Asks all hosts at once which one accepts writes, unless the primary is known. Undefined when the URL has one host: there is
+   * nothing to choose.
+   *
+   * @throws when no host replies as a primary within 2 s
+   */
+  async find(): Promise<Primary | undefined> {
+    if (this.urls.length === 1) return undefined;
+    this.found ??= this.search();
+    const searching = this.found;
+    return searching.catch((error: unknown) => {
+      this.forget(searching);
+      throw error;
+    });
+  }
+
+  /** Call this when the primary did not reply, or is no primary any more. The next connection searches. */
+  forget(found = this.found): void {
+    if (found === this.found) this.found = undefined;
+  }
+
+  private async search(): Promise<Primary> {
+    try {
+      return await Promise.any(this.urls.map(askHost));
+    } catch (error) {
+      const reasons = error instanceof AggregateError ? (error.errors as unknown[]) : [error]; // Promise.any collects the reasons.
+      // A retry does not help against a wrong password or database.
+      if (reasons.every((reason) => isRefusal(reason))) throw reasons[0];
+      const texts = reasons.map((reason) => (reason instanceof Error ? reason.message : String(reason)));
+      throw new Error(`no connection to a primary: ${texts.join('; ')}`, { cause: error });
+    }
+  }
+}
+
+/** Follows the settings of a session. The returned function tells whether the session cannot write. */
+export function watchReadOnly(client: pg.Client): () => boolean {
+  const settings = new Map<string, string>();
+  const { connection } = client as unknown as { connection: ReportingConnection }; // Safe cast: pg's client has a connection.
+  connection.on('parameterStatus', ({ parameterName, parameterValue }) => {
+    if (readOnlySettings.includes(parameterName)) settings.set(parameterName, parameterValue);
+  });
+  return () => [...settings.values()].includes('on');
+}
+
+async function askHost(url: string): Promise<Primary> {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'primary-search',
+    connectionTimeoutMillis: searchLimitMs,
+  });
+  client.on('error', () => undefined); // a failure after the reply does not matter
+  const isReadOnly = watchReadOnly(client);
+  const { host, port } = client;
+  try {
+    await client.connect();
+    if (isReadOnly()) throw new Error('it is a standby or read-only');
+    return { host, port };
+  } catch (error) {
+    if (isRefusal(error)) throw error;
+    throw new Error(`${host}:${port}: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
+  } finally {
+    void client.end().catch(() => undefined);
+  }
+}
+
+/** Whether the server refuses the role (SQLSTATE class 28) or does not know the database (3D). */
+function isRefusal(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && /^(28|3D)/.test(error.code ?? '');
+}
