@@ -24,6 +24,9 @@ export interface Backlog {
 
 const openLimitMs = 30_000;
 const openPauseMs = 500;
+const fetchMs = 5_000;
+// Consumers that one reading may need.
+const maxOpened = 5;
 
 const lowestId = '00000000-0000-0000-0000-000000000000';
 
@@ -110,16 +113,29 @@ export class StoreReader {
     if (created !== this.streamCreated) this.lastSequence = 0;
     this.streamCreated = created;
     if (state.last_seq <= this.lastSequence || state.messages === 0) return [];
-    const consumer = await this.openConsumer(this.lastSequence + 1);
     const messages: PublishedMessage[] = [];
-    const reading = await consumer.consume({ max_messages: 1_000 });
-    for await (const message of reading) {
-      messages.push({ id: message.headers?.get('Nats-Msg-Id') ?? '', text: message.string() });
-      this.lastSequence = message.seq;
-      if (message.seq >= state.last_seq) break;
-    }
-    await reading.close();
+    for (let opened = 0; opened < maxOpened && this.lastSequence < state.last_seq; opened += 1)
+      await this.readOn(state.last_seq, messages);
+    if (this.lastSequence < state.last_seq)
+      throw new Error(`the stream has ${state.last_seq} messages, but delivers only ${this.lastSequence}`);
     return messages;
+  }
+
+  /**
+   * Reads with a new consumer until it delivers nothing more. nats-server 2.9 does not deliver the last message to a consumer whose
+   * server was cut off from its cluster, until another message arrives.
+   */
+  private async readOn(lastSequence: number, messages: PublishedMessage[]): Promise<void> {
+    const consumer = await this.openConsumer(this.lastSequence + 1);
+    for (let count = 1; count > 0 && this.lastSequence < lastSequence;) {
+      count = 0;
+      for await (const message of await consumer.fetch({ max_messages: 1_000, expires: fetchMs })) {
+        messages.push({ id: message.headers?.get('Nats-Msg-Id') ?? '', text: message.string() });
+        this.lastSequence = message.seq;
+        count += 1;
+        if (message.info.pending === 0) break;
+      }
+    }
   }
 
   /** Retries as a customer's service does: after a fault, a cluster may need seconds to create a consumer. */
