@@ -176,7 +176,8 @@ export class Project {
 
   /** Runs the health check of a container. */
   async isHealthy(container: string): Promise<boolean> {
-    if (scalable.some((name) => container.includes(name)))
+    // Names end with the service and a number: `<project>_events_1`, or with hyphens.
+    if (scalable.some((name) => new RegExp(`[_-]${name}[_-]\\d+$`).test(container)))
       return this.engine.succeeds('exec', container, 'node', '/app/deploy/health.mjs');
     // An engine without systemd runs health checks only on command.
     if (this.engine.name === 'podman') {
