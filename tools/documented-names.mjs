@@ -38,16 +38,17 @@ function readPages() {
   return new Map(paths.map((path) => [path, readFileSync(root + path, 'utf8')]));
 }
 
-/** Variables of the services, and those of docker-compose.yml and the scripts in deploy. */
+/** Variables of the services, and those of docker-compose.yml, the chart, and the scripts in deploy. */
 async function knowVariables() {
-  const known = new Set();
+  // pip's own variable, which libs/embedded reads too.
+  const known = new Set(['PIP_INDEX_URL']);
   for (const variables of Object.values(await loadVariables()))
     for (const [name, { isSecret }] of Object.entries(variables)) {
       known.add(name);
       if (isSecret) known.add(`${name}_FILE`);
     }
   const scripts = readdirSync(`${root}deploy`, { recursive: true }).filter((path) =>
-    /\.(sh|ya?ml|conf)$/.test(path),
+    /\.(sh|ya?ml|conf|json)$/.test(path),
   );
   for (const path of ['docker-compose.yml', ...scripts.map((script) => `deploy/${script}`)])
     for (const [, name] of readFileSync(root + path, 'utf8').matchAll(/\b([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b/g))
