@@ -26,6 +26,11 @@ export function planRelease(version, date) {
     const chart = read(chartPath).replace(/^(version|appVersion): .*$/gm, `$1: ${version}`);
     texts.set(chartPath, chart);
   }
+  texts.set(
+    'deploy/Dockerfile',
+    read('deploy/Dockerfile').replace(/^ARG VERSION=.*$/m, `ARG VERSION=${version}`),
+  );
+  texts.set('docs/kubernetes.md', read('docs/kubernetes.md').replaceAll(`:${current}`, `:${version}`));
   const readme = 'libs/client/README.md';
   texts.set(readme, read(readme).replaceAll(`client-${current}.tgz`, `client-${version}.tgz`));
   return texts;

@@ -28,7 +28,7 @@ export interface JsonObjectText {
  */
 export function readJsonObject(bytes: Uint8Array | undefined): JsonObjectText {
   if (!bytes || bytes.length === 0)
-    throw new ServiceError('invalid', 'The request needs a body that is a JSON object.');
+    throw new ServiceError('invalid', 'The request body must be a JSON object.');
   const text = decodeUtf8(bytes);
   if (nestingOf(text) > maxNesting)
     throw new ServiceError('invalid', `The body is nested deeper than ${maxNesting} levels.`);

@@ -42,8 +42,16 @@ export async function applySettings(
     idle_in_transaction_session_timeout: String(statementTimeoutMs),
     ...settings,
   };
+  await setAll(client, all);
+}
+
+/** Sets parameters of PostgreSQL for the rest of a session. */
+export async function setAll(
+  client: Pick<pg.ClientBase, 'query'>,
+  settings: Readonly<Record<string, string>>,
+): Promise<void> {
   await client.query(
     'SELECT set_config(name, value, false) FROM unnest($1::text[], $2::text[]) AS settings (name, value)',
-    [Object.keys(all), Object.values(all)],
+    [Object.keys(settings), Object.values(settings)],
   );
 }

@@ -102,7 +102,7 @@ export class ConsumerGate {
     this.queue = this.queue
       .then(() => this.handle(message, api, target))
       .catch((err: unknown) => {
-        this.options.log.warn('cannot create a consumer of a subscriber', { err });
+        this.options.log.warn('cannot create a consumer for a subscriber', { err });
         refuse(message, unavailable('JetStream did not reply'));
       })
       .finally(() => {
@@ -116,7 +116,7 @@ export class ConsumerGate {
     const request = readRequest(message, name);
     const fault = 'fault' in request ? request.fault : await this.findExcess(name);
     if (fault !== undefined) {
-      this.options.log.warn('refused a consumer of a subscriber', {
+      this.options.log.warn('refused to create a consumer for a subscriber', {
         consumer: name,
         reason: fault.description,
       });

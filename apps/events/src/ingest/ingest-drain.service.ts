@@ -89,7 +89,7 @@ export class IngestDrain {
       if (!hasIntake || !isInsufficientStorage(err)) throw err;
       this.logger.warn(
         { err, stream: this.ingest.name },
-        'NATS has no storage left for the stream until INTAKE is drained, retrying',
+        'NATS has no storage left for the INGEST stream until INTAKE is drained, retrying',
       );
     }
   }

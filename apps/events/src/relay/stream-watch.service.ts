@@ -185,7 +185,10 @@ export class StreamWatch {
     if (!this.current) return;
     this.current = undefined;
     this.publisher.abandon(reason);
-    this.logger.warn({ reason }, 'EVENTS stream unverified, pausing publishing until a check succeeds');
+    this.logger.warn(
+      { reason },
+      'cannot trust the EVENTS stream, publishing is paused until a check succeeds',
+    );
   }
 
   private trust(epoch: string): void {

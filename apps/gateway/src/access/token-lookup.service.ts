@@ -38,7 +38,7 @@ interface TokenRow {
   channelIds: string[] | null;
 }
 
-/** A token that is no longer what it was. */
+/** A token that was revoked or whose rights changed. */
 export interface EndedToken {
   stamp: string;
   /** Whether the token is still valid, but with other rights. */
@@ -117,7 +117,7 @@ export class TokenLookup {
     if (this.next.hashes.size >= maxWaiting)
       throw new ServiceError(
         'unavailable',
-        'Too many tokens wait to be checked. Retry after the time in `Retry-After`.',
+        'Too many token checks are pending. Retry after the time in `Retry-After`.',
       );
     this.next.hashes.add(hash);
     return this.next.found;

@@ -2,7 +2,7 @@ import { receivedAt, type StoredEvent } from '@stream-events/contracts';
 
 /** Where a rehearsal is in the stream, and how fast it plays. All times of the stream are in milliseconds since 1970. */
 export interface Pace {
-  /** Seconds of the stream per second. */
+  /** Playback speed: seconds of the stream per second of real time. */
   speed: number;
   isPaused: boolean;
 }

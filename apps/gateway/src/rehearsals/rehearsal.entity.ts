@@ -35,7 +35,7 @@ export class Rehearsal {
   @Column('timestamptz')
   until!: Date;
 
-  /** Seconds of the stream per second. */
+  /** Playback speed: seconds of the stream per second of real time. */
   @Column('double precision')
   speed!: number;
 

@@ -112,7 +112,7 @@ export class PlatformHealth {
     if (before === 'open' || this.circuitState === 'closed') return;
     this.logger.warn(
       { endpoint, err: failure.error, failuresInRow: failuresToOpen },
-      'platform unavailable, circuit opened, only sending probes',
+      'platform unavailable, circuit open, sending only probes',
     );
   }
 

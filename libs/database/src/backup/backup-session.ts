@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { PrimaryClient, toPrimary } from '../primary-client.js';
+import { setAll } from '../session-settings.js';
 
 /** A schema, and how to reach it: with the role that owns it, or with a role that has the rights of all of them. */
 export interface SchemaAccess {
@@ -33,10 +34,18 @@ export async function openSessions(
 ): Promise<SchemaSession[]> {
   const sessions = accesses.map(({ schema, url }) => ({
     schema,
-    client: createClient(url, { search_path: schema, ...settings }, applicationName),
+    client: new PrimaryClient({
+      ...toPrimary(url),
+      application_name: applicationName,
+      connectionTimeoutMillis: connectTimeoutMs,
+      keepAlive: true,
+    }),
   }));
   try {
-    for (const { client } of sessions) await client.connect();
+    for (const { schema, client } of sessions) {
+      await client.connect();
+      await setAll(client, { search_path: schema, ...settings });
+    }
     return sessions;
   } catch (cause) {
     await closeSessions(sessions);
@@ -47,16 +56,4 @@ export async function openSessions(
 
 export async function closeSessions(sessions: readonly SchemaSession[]): Promise<void> {
   await Promise.all(sessions.map(({ client }) => client.end().catch(() => undefined)));
-}
-
-function createClient(url: string, options: Record<string, string>, applicationName: string): pg.Client {
-  return new PrimaryClient({
-    ...toPrimary(url),
-    application_name: applicationName,
-    connectionTimeoutMillis: connectTimeoutMs,
-    keepAlive: true,
-    options: Object.entries(options)
-      .map(([name, value]) => `-c ${name}=${value}`)
-      .join(' '),
-  });
 }

@@ -20,7 +20,7 @@ export async function refuseOthers(sessions: readonly SchemaSession[]): Promise<
   for (const { client } of sessions) {
     const others = await client.query<{ names: string | null }>(
       `SELECT string_agg(DISTINCT application_name, ', ') AS names FROM pg_stat_activity
-       WHERE datname = current_database() AND usename = current_user AND application_name NOT IN ('restore', '')`,
+       WHERE datname = current_database() AND usename = current_user AND application_name NOT IN ('restore', 'primary-search', '')`,
     );
     const names = others.rows[0]?.names;
     if (names != null) throw new Error(`Programs are using the database: ${names}. Stop all services first.`);
