@@ -21,7 +21,7 @@ const composeFile = 'docker-compose.yml';
 const projectLabel = 'com.docker.compose.project';
 const readyLimitMs = 90_000;
 /** Each check starts a process in the container. */
-const pollMs = 500;
+const pollMs = 250;
 /** Linux counts processor time in hundredths of a second. */
 const tickMs = 10;
 

@@ -64,13 +64,21 @@ export class ReadLoad {
     return new Promise((resolve) => {
       const options = { agent, headers: { authorization: `Token ${this.token}` }, timeout: answerLimitMs };
       const outgoing = request(this.url + path, options, (response) => {
-        response.resume();
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
         response.once('error', (error) => resolve(`broken (${error.message})`));
-        response.once('end', () => resolve(String(response.statusCode)));
+        response.once('end', () => resolve(describe(response.statusCode, Buffer.concat(chunks).toString())));
       });
       outgoing.once('timeout', () => outgoing.destroy(new Error('no response in time')));
       outgoing.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
       outgoing.end();
     });
   }
+}
+
+/** The status, and for a failure whether the gateway or the proxy responded, and why. */
+function describe(status: number | undefined, body: string): string {
+  if (status === 200) return '200';
+  const detail = /"detail":"([^"]*)"/.exec(body)?.[1];
+  return `${status} (${detail ?? 'by the proxy'})`;
 }
