@@ -1,13 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { natsUsers } from '@stream-events/contracts';
-import {
-  findFreePort,
-  isRoot,
-  lockDirectory,
-  startEmbeddedNats,
-  startEmbeddedPostgres,
-} from '@stream-events/embedded';
+import { isRoot, lockDirectory, startEmbeddedNats, startEmbeddedPostgres } from '@stream-events/embedded';
 import { closeAll } from '@stream-events/service';
 import { usesOwnDatabase, type AllInOneConfig } from './all-in-one.config.js';
 import { prepareEmbeddedDatabase, prepareOwnDatabase, type Databases } from './databases.js';
@@ -87,7 +81,7 @@ export async function startServers(config: AllInOneConfig, say: (line: string) =
       const password = await keepSecret(subscriberPasswordPath(config));
       const nats = await startEmbeddedNats({
         directory,
-        port: await findFreePort(4222),
+        preferredPort: 4222,
         users: Object.values({ ...natsUsers, subscriber: { ...natsUsers.subscriber, password } }),
         log: say,
       });

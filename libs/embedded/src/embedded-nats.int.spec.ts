@@ -5,7 +5,7 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DirectoryLockedError } from './directory-lock.js';
-import { startEmbeddedNats, type EmbeddedNats } from './embedded-nats.js';
+import { startEmbeddedNats, type EmbeddedNats, type EmbeddedNatsOptions } from './embedded-nats.js';
 import type { NatsUser } from './nats-server-config.js';
 
 const USERS: NatsUser[] = [
@@ -30,11 +30,12 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-async function start(): Promise<EmbeddedNats> {
+async function start(options: Partial<EmbeddedNatsOptions> = {}): Promise<EmbeddedNats> {
   const binary = process.env.TEST_NATS_BINARY;
   const server = await startEmbeddedNats({
     directory,
-    port: await freePort(),
+    ...(options.preferredPort === undefined && { port: await freePort() }),
+    ...options,
     users: USERS,
     log: () => undefined,
     ...(binary === undefined ? {} : { binary }),
@@ -56,6 +57,17 @@ async function connectAs(server: EmbeddedNats, user: string, password?: string):
 }
 
 describe(startEmbeddedNats.name, () => {
+  it('starts on another port when another installation takes the preferred one at the same moment', async () => {
+    const preferredPort = await freePort();
+    const directories = ['a', 'b', 'c', 'd'].map((name) => join(directory, name));
+
+    const started = await Promise.all(directories.map((each) => start({ directory: each, preferredPort })));
+
+    const ports = started.map(({ port }) => port);
+    expect(new Set(ports).size).toBe(4);
+    expect(ports).toContain(preferredPort);
+  });
+
   it('rejects a wrong password', async () => {
     const server = await start();
 

@@ -14,7 +14,13 @@ import {
   type NatsUserWithPassword,
 } from './nats-server-config.js';
 import type { Log } from './run-command.js';
-import { ServerProcess, stopOrphan, type ServerExit, type StopStep } from './server-process.js';
+import {
+  ServerProcess,
+  ServerStartError,
+  stopOrphan,
+  type ServerExit,
+  type StopStep,
+} from './server-process.js';
 
 /** Options of `startEmbeddedNats`. */
 export interface EmbeddedNatsOptions {
@@ -22,6 +28,8 @@ export interface EmbeddedNatsOptions {
   directory: string;
   /** Default: any free port. */
   port?: number;
+  /** Without `port`: used when it is free. */
+  preferredPort?: number;
   users: readonly NatsUser[];
   /** Makes the server a member of a cluster, under a name that it keeps. The server is ready before the cluster is. */
   member?: { serverName: string; cluster: NatsClusterOptions };
@@ -54,6 +62,7 @@ const STOP_STEPS: readonly StopStep[] = [
 /** The server reads its streams before it listens, which takes seconds for gigabytes. */
 const READY_TIMEOUT_MS = 60_000;
 const PROBE_TIMEOUT_MS = 1_000;
+const maxPortAttempts = 3;
 
 /**
  * Starts a nats-server with JetStream on 127.0.0.1 as a child process. First stops a server that a killed run left on the
@@ -75,11 +84,12 @@ export async function startEmbeddedNats(
     const binary =
       options.binary ?? (await findNatsServer({ cacheDirectory: options.directory, log: options.log }));
     const users = choosePasswords(options.users);
-    const { server, port } = await startServer({
+    const { server, port } = await startOnFreePort({
       directory,
       binary,
       users,
       port: options.port,
+      preferredPort: options.preferredPort,
       member: options.member,
       system,
     });
@@ -108,12 +118,29 @@ interface ServerSetup {
   binary: string;
   users: readonly NatsUserWithPassword[];
   port: number | undefined;
+  preferredPort: number | undefined;
   system: OperatingSystem;
   member: EmbeddedNatsOptions['member'];
 }
 
-async function startServer(setup: ServerSetup): Promise<{ server: ServerProcess; port: number }> {
-  const port = setup.port ?? (await findFreePort(0));
+/** Another program can take a free port before the server listens on it: then, the server starts on another one. */
+async function startOnFreePort(setup: ServerSetup): Promise<{ server: ServerProcess; port: number }> {
+  if (setup.port !== undefined) return startServer(setup, setup.port);
+  for (let attempt = 1; ; attempt += 1) {
+    const port = await findFreePort(attempt === 1 ? (setup.preferredPort ?? 0) : 0);
+    try {
+      return await startServer(setup, port);
+    } catch (error) {
+      const isTaken = error instanceof ServerStartError && /address already in use/i.test(error.logTail);
+      if (!isTaken || attempt === maxPortAttempts) throw error;
+    }
+  }
+}
+
+async function startServer(
+  setup: ServerSetup,
+  port: number,
+): Promise<{ server: ServerProcess; port: number }> {
   const serverName = setup.member?.serverName ?? `embedded-${randomUUID()}`;
   await writeConfig(
     setup.directory,
