@@ -10,6 +10,8 @@ import {
 import { connectDatabase } from './connect-database.js';
 
 const names = Object.keys(advisoryLocks) as (keyof typeof advisoryLocks)[];
+// One test holds every lock, and two keyed ones, in transactions of their own.
+const poolSize = names.length + 2;
 
 describe('advisoryLocks', () => {
   let database: TestDatabase;
@@ -18,7 +20,7 @@ describe('advisoryLocks', () => {
 
   beforeAll(async () => {
     database = await createTestDatabase(['shop']);
-    const pool = { url: database.urlFor('shop'), schema: 'shop', applicationName: 'shop-test', poolSize: 10 };
+    const pool = { url: database.urlFor('shop'), schema: 'shop', applicationName: 'shop-test', poolSize };
     dataSource = await connectDatabase({ ...pool, entities: [], migrations: [] });
   });
   afterAll(async () => {
@@ -67,7 +69,7 @@ describe('advisoryLocks', () => {
     };
 
     // As many as the pool has connections: others would wait for a connection, and that wait has a limit.
-    await Promise.all(Array.from({ length: 10 }, (_, n) => takeAll(orders[n % orders.length] ?? [])));
+    await Promise.all(Array.from({ length: poolSize }, (_, n) => takeAll(orders[n % orders.length] ?? [])));
 
     const first = await begin();
     await takeKeyedAdvisoryLocks(first, 'raidChannels', keys);

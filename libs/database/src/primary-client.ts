@@ -60,7 +60,8 @@ export class PrimaryClient extends pg.Client {
     if (!callback) return connected;
     connected.then(
       () => callback(),
-      (error: unknown) => callback(error instanceof Error ? error : new Error(String(error))),
+      // Safe cast: pg and Node reject with errors. No `instanceof Error`: under Jest, Node's errors belong to another realm.
+      (error: unknown) => callback(error as Error),
     );
   }
 
