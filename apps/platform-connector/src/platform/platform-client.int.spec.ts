@@ -180,7 +180,7 @@ describe(PlatformClient.name, () => {
       clock.mockRestore();
       await eventually(async () => expect(await look()).toEqual([]));
       expect(await circuit()).toBe('closed');
-      expect(setup.logs.match(/circuit opened/g)).toHaveLength(1);
+      expect(setup.logs.match(/circuit open\b/g)).toHaveLength(1);
       expect(setup.logs.match(/circuit closed/g)).toHaveLength(1);
     });
 
