@@ -5,7 +5,7 @@ type ConnectCallback = (error?: Error) => void;
 
 /** The options of pg's pools and clients that make them connect to the primary. */
 export interface PrimaryOptions {
-  /** Whoever calls the constructor passes all of these options. pg's types do not say so. */
+  /** Pools and TypeORM call the constructor with all of these options. pg's types do not say so. */
   Client: new (...options: never[]) => pg.ClientBase;
   /** Shared by all connections of a pool. */
   primarySearch: PrimarySearch;

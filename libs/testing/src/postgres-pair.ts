@@ -30,7 +30,7 @@ const connectTimeoutMs = 5_000;
 const replicationLimitMs = 120_000;
 // tar's exit code for files that changed while it read them. The primary's log of changes repairs the copy of such files.
 const filesChanged = 1;
-// Belong to the running primary, or are made anew: https://www.postgresql.org/docs/current/continuous-archiving.html
+// Belong to the running primary, or PostgreSQL creates them: https://www.postgresql.org/docs/current/continuous-archiving.html
 const notCopied = [
   './pg_wal/*',
   './postmaster.pid',
