@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { PrimarySearch, watchReadOnly } from './primary-search.js';
+import { NoPrimaryError, PrimarySearch, watchReadOnly } from './primary-search.js';
 
 type ConnectCallback = (error?: Error) => void;
 
@@ -78,7 +78,7 @@ export class PrimaryClient extends pg.Client {
     }
     if (!this.isReadOnly()) return this;
     this.leave();
-    throw new Error(`no connection to a primary: ${this.host}:${this.port} is a standby or read-only`);
+    throw new NoPrimaryError(`${this.host}:${this.port} is a standby or read-only`);
   }
 
   private leave(): void {

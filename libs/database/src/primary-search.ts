@@ -21,6 +21,13 @@ const searchLimitMs = 2_000;
 // The server reports these settings when a session starts and when they change. `on`: the session cannot write.
 const readOnlySettings = ['in_hot_standby', 'default_transaction_read_only'];
 
+/** No host accepts writes at the moment. */
+export class NoPrimaryError extends Error {
+  constructor(reason: string, options?: ErrorOptions) {
+    super(`no connection to a primary: ${reason}`, options);
+  }
+}
+
 /** Finds the primary among the hosts of a `DATABASE_URL`. Remembers the primary until `forget`. */
 export class PrimarySearch {
   private readonly urls: readonly string[];
@@ -64,7 +71,7 @@ export class PrimarySearch {
       // A retry does not help against a wrong password or database.
       if (reasons.every((reason) => isRefusal(reason))) throw reasons[0];
       const texts = reasons.map((reason) => (reason instanceof Error ? reason.message : String(reason)));
-      throw new Error(`no connection to a primary: ${texts.join('; ')}`, { cause: error });
+      throw new NoPrimaryError(texts.join('; '), { cause: error });
     }
   }
 }

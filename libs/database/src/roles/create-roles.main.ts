@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { ConfigError, loadConfig, sharedVariables, splitHosts } from '@stream-events/service';
+import { NoPrimaryError } from '../primary-search.js';
 import { databaseOf, serviceSchemas, type ServiceRole } from './service-role.js';
 import { createServiceRoles } from './service-roles.js';
 
@@ -74,8 +75,7 @@ async function createWhenStarted(url: string, roles: readonly ServiceRole[]): Pr
 
 /** Whether PostgreSQL does not listen yet, or refuses connections because it is starting (57P03) or stopping (57P01). */
 function isStarting(error: unknown): boolean {
-  // With several hosts, none of them replied as the primary.
-  if (error instanceof Error && error.message.startsWith('no connection to a primary')) return true;
+  if (error instanceof NoPrimaryError) return true;
   if (typeof error !== 'object' || error === null || !('code' in error)) return false;
   return /^(ECONN\w+|ENOTFOUND|EAI_AGAIN|57P0[13])$/.test(String(error.code));
 }
