@@ -28,7 +28,7 @@ export * from './json-text.js';
 export * from './list-page.js';
 export * from './live/live-usage.js';
 export * from './live/named-connections.js';
-export * from './nats-users.js';
+export * from './nats-permissions.js';
 export { parseJson } from './parse-json.js';
 export * from './platform/call-platform.contract.js';
 export * from './platform/channel-consent.contract.js';

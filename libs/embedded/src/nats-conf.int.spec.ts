@@ -7,7 +7,7 @@ import { eventually, freePort } from '@stream-events/testing';
 import { connect } from '@nats-io/transport-node';
 import { findNatsServer } from './nats-server-binary.js';
 
-const configPath = 'deploy/nats.conf';
+const configPath = 'deploy/nats-accounts.conf';
 let directory: string;
 let binary: string;
 let server: ChildProcess | undefined;
