@@ -1,5 +1,6 @@
 export type { components, paths } from './api.js';
 export { createClient, type Client, type ClientOptions, type LiveOptions } from './client.js';
+export { closeCodes } from './close-codes.js';
 export { LiveError, type LiveErrorFacts, type Problem } from './live-error.js';
 export type { EventData } from './event-data.js';
 export {

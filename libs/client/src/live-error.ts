@@ -9,7 +9,7 @@ export interface LiveErrorFacts {
   status?: number;
   /** The body of that response. */
   problem?: Problem | undefined;
-  /** The close code, if the service ended an open stream. 4401: the token is no longer valid; 4403: it may not receive live events. */
+  /** The close code, if the service ended an open stream: see `closeCodes`. */
   closeCode?: number;
 }
 

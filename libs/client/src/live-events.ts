@@ -1,3 +1,4 @@
+import { closeCodes } from './close-codes.js';
 import { Loss, type LiveConnection, type LiveMessage } from './live-connection.js';
 import { LiveError } from './live-error.js';
 import type { LiveEvent } from './live-event.js';
@@ -42,9 +43,15 @@ export interface LiveCallbacks {
   signal?: AbortSignal | undefined;
 }
 
-// With these close codes a reconnect would fail too: the request is not valid (4400), the token is not valid (4401), it may not
-// receive live events (4403), or the client breaks the protocol of WebSockets (RFC 6455 §7.4.1).
-const finalCloseCodes = [4400, 4401, 4403, 1002, 1007, 1008, 1009];
+// With these codes the client breaks the protocol of WebSockets (RFC 6455 §7.4.1).
+const protocolErrors = [1002, 1007, 1008, 1009];
+// A reconnect would fail too.
+const finalCloseCodes: readonly number[] = [
+  closeCodes.invalid,
+  closeCodes.unauthenticated,
+  closeCodes.forbidden,
+  ...protocolErrors,
+];
 
 /**
  * Live events, one after the other, across reconnects.

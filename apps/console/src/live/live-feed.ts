@@ -1,4 +1,10 @@
-import { LiveError, type LiveEvent, type LiveEvents, type LiveFilters } from '@stream-events/client';
+import {
+  closeCodes,
+  LiveError,
+  type LiveEvent,
+  type LiveEvents,
+  type LiveFilters,
+} from '@stream-events/client';
 import { client } from '../api/api.js';
 import { sessionStore } from '../session/session.js';
 
@@ -18,8 +24,6 @@ export type LiveState = 'connecting' | 'live' | 'reconnecting' | 'refused';
 const batchMs = 100;
 // In a tab in the background, timers run as rarely as once a minute, so a batch also ends here.
 const maxBatch = 1_000;
-
-const noValidToken = 4401;
 
 /** One live connection, shared by all components that follow the same filters. Reconnects, and resumes where it was. */
 export class LiveFeed {
@@ -72,7 +76,7 @@ export class LiveFeed {
     try {
       for await (const event of this.events) this.collect(event);
     } catch (error) {
-      if (error instanceof LiveError && error.closeCode === noValidToken) sessionStore.end();
+      if (error instanceof LiveError && error.closeCode === closeCodes.unauthenticated) sessionStore.end();
       // The service refuses the filters. The list has the same filters, and shows the reason.
       this.become('refused');
     }
