@@ -34,9 +34,10 @@ import { traceRequests, type RequestTraces } from './trace-requests.js';
 // sends a request in this time, and its response announces that the connection closes.
 const idleGraceMs = 1_000;
 
-// An idle turn of the event loop takes microseconds. Under constant load no turn is idle, so the number of turns is limited.
-const shortTurnMs = 0.2;
-const maxTurns = 500;
+// An idle turn of the event loop takes microseconds. A connection that arrives during the last turn is reset, so this turn must be
+// short. Under constant load no turn is idle, so the number of turns is limited.
+const shortTurnMs = 0.03;
+const maxTurns = 1_000;
 
 const newline = Buffer.from('\n');
 
