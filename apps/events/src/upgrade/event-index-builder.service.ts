@@ -108,7 +108,7 @@ export class EventIndexBuilder implements IndexReadiness {
 
   private reportFailure(error: unknown): void {
     if (error instanceof TableBusyError || sqlState(error) === lockNotAvailable)
-      this.logger.info({}, 'events table busy, retrying the index step later');
+      this.logger.info({}, 'the events table is busy, retrying the index step later');
     else this.logger.warn({ err: error }, 'cannot build the indexes of events, retrying');
   }
 }

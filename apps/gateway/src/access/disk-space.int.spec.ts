@@ -58,11 +58,11 @@ describe(DiskSpace.name, () => {
     expect(warnings).toEqual([
       [
         expect.objectContaining({ directory: config.DATA_DIR }),
-        'disk space is low, rejecting what clients store',
+        'disk space is low, rejecting the writes of clients',
       ],
       [
         expect.objectContaining({ directory: config.DATA_DIR }),
-        'disk space is sufficient again, accepting what clients store',
+        'disk space is sufficient again, accepting the writes of clients',
       ],
     ]);
   });

@@ -98,8 +98,8 @@ export class DiskSpace implements OnApplicationBootstrap, OnModuleDestroy {
     if (this.isLow === wasLow) return;
     this.report();
     const details = { directory, freeMegabytes: Math.floor(this.freeBytes / mebibyte), minMegabytes };
-    if (this.isLow) this.logger.warn(details, 'disk space is low, rejecting what clients store');
-    else this.logger.warn(details, 'disk space is sufficient again, accepting what clients store');
+    if (this.isLow) this.logger.warn(details, 'disk space is low, rejecting the writes of clients');
+    else this.logger.warn(details, 'disk space is sufficient again, accepting the writes of clients');
   }
 
   private report(): void {

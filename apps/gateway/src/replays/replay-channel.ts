@@ -96,7 +96,7 @@ export class ReplayChannel {
     try {
       listener(...readMessage(message));
     } catch (err) {
-      this.failures.warn('ignoring a message that is not a replay', { err, subject: message.subject });
+      this.failures.warn('ignoring an invalid replay message', { err, subject: message.subject });
     }
   }
 }

@@ -86,7 +86,7 @@ export class ShardKeeper {
       try {
         await this.tick();
       } catch (error) {
-        this.failures.warn('cannot look after the shards of the conduit, retrying', { err: error });
+        this.failures.warn('cannot maintain the shards of the conduit, retrying', { err: error });
       }
       await this.pause();
     }

@@ -44,7 +44,7 @@ export class ConnectionUpkeep {
       work: () => this.attendNext(),
       idleMs,
       maxBackoffMs,
-      onFailure: (error) => this.failures.warn('cannot attend to the connections', { err: error }),
+      onFailure: (error) => this.failures.warn('cannot maintain the connections', { err: error }),
     });
   }
 
@@ -67,7 +67,7 @@ export class ConnectionUpkeep {
       await this.attend(connection);
     } catch (error) {
       // The claim makes the next attempt due, so the other connections go on meanwhile.
-      this.failures.warn('cannot attend to a connection, retrying within a minute', {
+      this.failures.warn('cannot maintain a connection, retrying within a minute', {
         err: error,
         connectionId: connection.id,
       });

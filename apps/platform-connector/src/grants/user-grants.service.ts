@@ -104,7 +104,7 @@ export class UserGrants {
   private onFailure(error: PlatformUnavailableError): void {
     // Any other error concerns every call, so that an attempt to subscribe would fail too.
     if (error instanceof PlatformCallError) this.failedUntil = performance.now() + failurePauseMs;
-    this.logger.warn({ err: error }, 'cannot list what users have granted, retrying within 5 min');
+    this.logger.warn({ err: error }, 'cannot list the grants of users, retrying within 5 min');
   }
 }
 

@@ -199,7 +199,7 @@ export class SocketIngest {
         return await this.ingest.store(event, source.transport);
       } catch (error) {
         if (error instanceof ServiceError && error.code === 'unavailable') {
-          this.failures.warn('neither the event store nor INGEST takes messages, keeping them in memory', {
+          this.failures.warn('the event store and the INGEST stream are unavailable, keeping messages in memory', {
             err: error,
           });
           return 'unavailable';

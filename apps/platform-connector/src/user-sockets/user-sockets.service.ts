@@ -40,7 +40,7 @@ export class UserSockets {
       work: () => this.attend(),
       idleMs,
       maxBackoffMs,
-      onFailure: (error) => failures.warn('cannot attend to the event sockets of users', { err: error }),
+      onFailure: (error) => failures.warn('cannot maintain the event sockets of users', { err: error }),
     });
     const { held } = this;
     new Gauge({

@@ -123,7 +123,7 @@ export class NamedConnections {
   }
 
   private logIgnored(err: unknown): void {
-    this.failures.warn('ignoring a message to named connections', { err });
+    this.failures.warn('ignoring an invalid message to named connections', { err });
   }
 }
 

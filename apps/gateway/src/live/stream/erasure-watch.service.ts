@@ -49,7 +49,7 @@ export class ErasureWatch {
       work: () => this.look(),
       idleMs: intervalMs,
       maxBackoffMs,
-      onFailure: (err) => this.failures.warn('cannot ask for erased users, retrying', { err }),
+      onFailure: (err) => this.failures.warn('cannot request the list of erased users, retrying', { err }),
     });
   }
 

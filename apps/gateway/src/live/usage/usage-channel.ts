@@ -78,6 +78,6 @@ export class UsageChannel {
   private take(message: Msg): void {
     const usage = parseLiveUsage(message.string());
     if (usage) this.board.learn(usage);
-    else this.failures.warn('ignoring a message that is not a live usage', { subject: message.subject });
+    else this.failures.warn('ignoring an invalid report of live usage', { subject: message.subject });
   }
 }
