@@ -17,7 +17,7 @@ export interface FeedParts {
 
 /** Older alerts are skipped, so that the first start after a night is calm. */
 const maxAgeMs = 600_000;
-// A source that is reloaded skips again what it has skipped since the position was saved.
+// A reloaded source reads again, and skips again, the events that it has skipped since the position was saved.
 const saveMs = 5_000;
 const clockLimitMs = 10_000;
 const retryMs = 2_000;
@@ -39,7 +39,7 @@ const retryMs = 2_000;
  */
 export class AlertFeed {
   private events: LiveEvents | undefined;
-  /** Up to here, every event is in the queue or needs to be shown no more. */
+  /** Up to this position, every event is in the queue or no longer needs to be shown. */
   private reached: string | undefined;
   private isBehind = false;
   /** How far the clock of the service is ahead of this computer's. */
@@ -93,7 +93,7 @@ export class AlertFeed {
       transport: 'web-socket',
       onControl,
       onConnect: () => {
-        // Without a position, the connection begins with new events, and tells its position first.
+        // Without a position, the connection begins with new events, and the service sends its position first.
         this.reached ??= events.position;
         onState('connected');
       },
@@ -128,7 +128,7 @@ export class AlertFeed {
     return parseTime(created).getTime() >= Date.now() + this.clockOffsetMs - maxAgeMs;
   }
 
-  /** While no alert waits, saves the position of the connection. Otherwise, a quiet source would come back further and further behind. */
+  /** Saves the position of the connection while no alert waits. Without this, a quiet source would resume further and further back. */
   private saveIdle(): void {
     const position = this.events?.position;
     if (position === undefined || this.isBehind || this.parts.queue.length > 0) return;

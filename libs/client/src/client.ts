@@ -23,11 +23,11 @@ export interface LiveOptions extends LiveCallbacks {
   filters?: LiveFilters | undefined;
   /** Resumes after this position and delivers the events that were missed. Default: only new events. */
   after?: string | undefined;
-  /** Name of this connection. Replays, rehearsals, and controls are for the connections with one name. */
+  /** Name of this connection. Replays, rehearsals, and controls can target connections by name. */
   name?: string | undefined;
   /**
-   * How events arrive. `server-sent` (the default): as fast as your loop runs. `web-socket`: for web pages that people open in many tabs,
-   * because a browser opens at most six connections to a host over HTTP/1.1, and WebSockets do not count.
+   * How events arrive. `server-sent` (the default) reads only as fast as your loop takes events. Use `web-socket` for web pages that people
+   * open in many tabs: a browser opens at most six HTTP/1.1 connections to a host, and WebSockets do not count toward this limit.
    */
   transport?: 'server-sent' | 'web-socket' | undefined;
   /** The client reconnects when a connection is silent for this many milliseconds. Default: 45,000. */

@@ -14,8 +14,8 @@ export interface LiveErrorFacts {
 }
 
 /**
- * The service refused the live events or ended them. When thrown, another attempt would fail the same way. As the cause of a
- * retry, another attempt follows.
+ * The service refused or ended the live events. When the client throws this error, another attempt would fail the same way. When
+ * this error is the `cause` of a `Retry`, the client makes another attempt.
  */
 export class LiveError extends Error {
   override readonly name = 'LiveError';

@@ -18,7 +18,7 @@ export type EventOf<Type extends PlatformEventType> = EventRecord & {
   event_data: EventData[Type];
 };
 
-/** Any text that is not the type of a platform's event. TypeScript cannot say that of a string, but knows that an enum is none of them. */
+/** Any text except the platform's event types. TypeScript cannot exclude texts from `string`, but knows that no enum value is one. */
 declare enum OtherEventType {
   Any = 'any other type',
 }
@@ -32,13 +32,13 @@ interface Positioned {
 }
 
 /**
- * A live event: the record with its position. When you compare `event_type` with a type of the platform, `event_data` has the type of
- * its data. To compare it with another type, read the event as an `EventRecord`.
+ * A live event: the record with its position. When you compare `event_type` with one of the platform's types, TypeScript narrows
+ * `event_data` to the data of that type. To compare `event_type` with another type, read the event as an `EventRecord`.
  */
 export type LiveEvent = Positioned &
   ({ [Type in PlatformEventType]: EventOf<Type> }[PlatformEventType] | OtherEvent);
 
-/** Whether a record, also one of the REST API, is of this type. */
+/** Whether a record, live or from the REST API, has this event type. */
 export function isEventOf<Type extends PlatformEventType>(
   event: EventRecord,
   type: Type,

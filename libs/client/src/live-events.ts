@@ -43,7 +43,7 @@ export interface LiveCallbacks {
   signal?: AbortSignal | undefined;
 }
 
-// With these codes the client breaks the protocol of WebSockets (RFC 6455 §7.4.1).
+// These codes mean that the client has violated the WebSocket protocol (RFC 6455 §7.4.1).
 const protocolErrors = [1002, 1007, 1008, 1009];
 // A reconnect would fail too.
 const finalCloseCodes: readonly number[] = [
@@ -88,8 +88,8 @@ export class LiveEvents implements AsyncIterableIterator<LiveEvent> {
   }
 
   /**
-   * The position up to which all events were returned. To resume there, pass it as `after`. It also advances while no event
-   * passes the filters. Before the first connection it is the value of `after`.
+   * The position up to which all events were returned. To resume there, pass this position as `after`. The position also advances
+   * while no event passes the filters. Before the first connection, it equals the option `after`.
    */
   get position(): string | undefined {
     return this.last;

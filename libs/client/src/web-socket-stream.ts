@@ -19,7 +19,7 @@ export interface WebSocketRequest {
   silenceMs: number;
 }
 
-// A WebSocket cannot be slowed down, so its messages wait in memory. Some 30 s at a thousand events per second.
+// A WebSocket has no backpressure, so unread messages wait in memory. The limit holds about 30 s at a thousand events per second.
 const maxWaitingLength = 32 * 1024 ** 2;
 
 // The codes that a browser reports when a connection ends without a code of the service (RFC 6455 §7.4.1).
@@ -50,7 +50,7 @@ export class WebSocketStream implements LiveConnection {
     socket.onopen = () => socket.send(JSON.stringify({ token, positions: true, keep_alive: true, after }));
     socket.onmessage = ({ data }: { data: unknown }) => this.receive(String(data));
     socket.onclose = ({ code, reason }: Closing) => this.finish(describeClosing({ code, reason }));
-    // A failure is followed by `close`. Some implementations throw when nobody listens.
+    // `close` follows every failure. Some implementations throw when `error` has no listener.
     socket.onerror = () => undefined;
     return Promise.resolve(undefined);
   }

@@ -34,9 +34,9 @@ export interface Contract<Request extends object, Reply extends object> {
   readonly parseRequest?: (message: unknown) => Request;
   /** Like `parseRequest`, for the reply. */
   readonly parseReply?: (message: unknown) => Reply;
-  /** The request always travels in this format, so a contract that gets one later needs a new subject. */
+  /** The request always travels in this format. Adding a format to an existing contract therefore requires a new subject. */
   readonly rawRequest?: RawFormat<Request>;
-  /** The reply travels in this format when the caller can read it, and as JSON between services of two versions. */
+  /** The reply travels in this format when the caller can read it. Otherwise, between services of two versions, it is JSON. */
   readonly rawReply?: RawFormat<Reply>;
 }
 

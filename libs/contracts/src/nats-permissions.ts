@@ -201,7 +201,7 @@ export const natsUsers = {
     publish: [
       '$JS.API.>',
       '$JS.ACK.>',
-      // An erasure of a user who is a monitored streamer.
+      // For erasing a user who is a monitored streamer.
       'request.streamer-monitor.list-streamers',
       'request.streamer-monitor.erase-streamer',
       instanceReportSubject,
@@ -217,7 +217,7 @@ export const natsUsers = {
       'request.streamer-monitor.find-live-streams',
       // A channel that has given consent is monitored.
       'request.streamer-monitor.create-streamer',
-      // While subscriptions move to another webhook secret.
+      // For moving subscriptions to another webhook secret.
       'request.events.begin-overlaps',
       'request.events.end-overlaps',
       // Messages that arrive over sockets.
@@ -236,7 +236,7 @@ export const natsUsers = {
       'request.platform-connector.look-up-users',
       'request.platform-connector.look-up-streams',
       'request.platform-connector.reconcile-subscriptions',
-      // The choice of a deleted streamer is deleted.
+      // For deleting the chosen event types of a deleted streamer.
       'request.platform-connector.set-streamer-event-types',
       // Streams are rebuilt from the event log.
       'request.events.list',

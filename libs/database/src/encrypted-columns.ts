@@ -7,7 +7,7 @@ export interface EncryptedColumn {
   column: string;
   /** The primary key. */
   boundTo: string;
-  /** Whether the service gets a new value when it cannot decrypt the old one. Then no key is missed. */
+  /** Whether the service gets a new value when it cannot decrypt the old one. Such a value does not require its key. */
   isReplaceable?: boolean;
 }
 

@@ -52,8 +52,8 @@ const gaugeOf = perRegistry(
  *                                        moves the rest to it    while a value needs old
  * ```
  *
- * One instance at a time moves values, and only to the key that an instance first used last: instances of two neighboring columns may
- * run side by side. A value that changes meanwhile is newer and stays.
+ * One instance at a time moves values, and only to the most recently introduced first key, because instances of two neighboring columns
+ * may run side by side. A value that changes during a move is newer and stays.
  */
 export class KeyRotation {
   private readonly values: readonly EncryptedValues[];

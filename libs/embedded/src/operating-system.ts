@@ -5,7 +5,7 @@ import { posix, win32 } from 'node:path';
  * for `currentSystem`.
  */
 export interface OperatingSystem {
-  /** A folder that every account can enter, where programs start. */
+  /** A folder that every account can enter: the working directory of programs. */
   rootFolder: string;
   /** What the name of a program's file ends with. */
   programSuffix: '' | '.exe';
@@ -105,7 +105,7 @@ export function describeSystem(
 
 export const currentSystem = describeSystem();
 
-/** Whether this process may do everything. Windows has no such user: false. */
+/** Whether this process runs as root. Always false on Windows, which has no such user. */
 export function isRoot(): boolean {
   return process.getuid?.() === 0;
 }

@@ -2,7 +2,7 @@ import { randomFillSync } from 'node:crypto';
 import { v7 as uuidV7 } from 'uuid';
 
 const idBytes = 16;
-// Fetching random bytes costs more than the rest of an id, and the same for 16 bytes as for thousands: fetch enough for 256 ids.
+// Fetching random bytes costs more than the rest of an id, but thousands of bytes cost no more than 16. Fetch enough for 256 ids.
 const randomBytes = new Uint8Array(256 * idBytes);
 let usedBytes = randomBytes.length;
 

@@ -16,8 +16,8 @@ import { PermissionViolationError, type NatsConnection } from '@nats-io/transpor
 const acknowledgementTimeoutMs = 2_000;
 // Limits the memory that unacknowledged messages take when the broker is slow.
 const maxPendingBytes = 32 * 1024 * 1024;
-// A broker that does not reply gets one probe per second. Other messages would stay in memory until the connection is closed,
-// and their callers would wait in vain.
+// While the broker does not reply, publish one probe per second and reject all other messages. Otherwise, they would stay in memory
+// until the connection is closed, and their callers would wait until the timeout.
 const restMs = 1_000;
 // A working stream acknowledges within milliseconds.
 const closeLimitMs = 1_000;

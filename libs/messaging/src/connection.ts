@@ -47,8 +47,8 @@ export function natsConnectionOptions(
     name: options.name,
     inboxPrefix: inboxPrefix(user || options.name),
     maxReconnectAttempts: -1,
-    // Otherwise, the client gives up for good when two passwords are rejected in a row: during a change of the password, or when the
-    // server gets a new password first.
+    // Without this option, the client gives up permanently when two passwords are rejected in a row. That happens while a password is
+    // being changed, or when the server gets a new password first.
     ignoreAuthErrorAbort: true,
     reconnectTimeWait: 250,
     reconnectJitter: 250,

@@ -23,20 +23,20 @@ interface ApiError {
 }
 
 const defaultMaxConsumers = 500;
-// Each request waits for the ones before it. More than this many take longer than clients wait.
+// Each request waits for the ones before it. In a longer queue, the last request would exceed the timeout of its client.
 const maxWaiting = 256;
 const maxPayloadBytes = 16_384;
 const apiTimeoutMs = 4_000;
 const stopLimitMs = 1_000;
-/** The number of consumers may be this old: listing them costs the broker a reply of up to 256 configurations. */
+/** Maximum age of the counted number of consumers. Listing consumers costs the broker a reply of up to 256 configurations. */
 const maxCountAgeMs = 1_000;
 
 /** Begins the description of every consumer that a subscriber created. Subscribers cannot create a consumer without it. */
 export const subscriberMark = 'subscriber';
 
 /**
- * The fields of a pull consumer. Other fields do not reach the broker. It matches names without regard to case, so a list of forbidden
- * fields would not be enough.
+ * The fields of a pull consumer. Other fields do not reach the broker. A list of forbidden fields would not be enough, because the
+ * broker matches field names case-insensitively.
  */
 const allowedFields = [
   ...['durable_name', 'name', 'description', 'metadata', 'inactive_threshold', 'mem_storage', 'num_replicas'],
@@ -61,8 +61,8 @@ const allowedFields = [
  *  subscriber ── $JS.API.CONSUMER.CREATE.EVENTS.<name> ──▶ gate ── the same request, checked ──▶ JetStream
  * ```
  *
- * Several instances share the requests. Each one counts all consumers at most a second ago and those that it has created since, so n
- * instances may exceed the limit, by less than n times.
+ * Several instances share the requests. Each instance uses a count of all consumers that is at most a second old, plus the consumers
+ * that it has created since. Therefore, n instances may exceed the limit, by less than n times.
  */
 export class ConsumerGate {
   private readonly subscriptions: Subscription[] = [];

@@ -34,7 +34,7 @@ export interface InstanceReporterOptions {
 
 type Measures = Partial<Record<SystemMeasure, number>>;
 
-// Some metrics read the database. While it does not respond, the report goes out without them.
+// Some metrics read the database. When the database does not respond in time, the report omits these metrics.
 const measureLimitMs = 2_000;
 
 /**
@@ -44,7 +44,7 @@ const measureLimitMs = 2_000;
 export class InstanceReporter {
   private readonly id = randomUUID();
   private readonly startedAt = Date.now();
-  /** By a clock that never goes back. */
+  /** From a monotonic clock. */
   private readonly startedAtMs = performance.now();
   private readonly earlier = new Map<SystemMeasure, { sum: number; at: number }>();
   private timer: NodeJS.Timeout | undefined;
@@ -61,7 +61,7 @@ export class InstanceReporter {
     this.timer = setInterval(() => void this.report(), this.options.intervalMs ?? instanceReportMs);
   }
 
-  /** Tells the gateways that this instance leaves. */
+  /** Tells the gateways that this instance is shutting down. */
   stop(): void {
     if (!this.timer) return;
     clearInterval(this.timer);
@@ -70,7 +70,7 @@ export class InstanceReporter {
   }
 
   private async report(): Promise<void> {
-    // While a check or a metric takes long, there is one report at a time.
+    // Make one report at a time, also when a check or a metric takes long.
     if (this.isReporting) return;
     this.isReporting = true;
     try {

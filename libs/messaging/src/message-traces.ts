@@ -91,7 +91,7 @@ export function traceHandling(
   for (const text of events) {
     const [id = '', traceparent] = text.split(' ');
     const continued = parseTraceparent(traceparent);
-    // The event's span stays known after this request: the event is published in the background.
+    // Keep the event's span after this request, because the event is published in the background.
     if (continued) start(continued, id);
   }
   return {
@@ -109,7 +109,7 @@ interface Publishable {
   headers?: Readonly<Record<string, string>>;
 }
 
-/** Starts the spans of messages that continue kept spans by their id. Returns the messages with the headers of these spans. */
+/** Starts a span for each message whose id has a kept span, as its continuation. Returns the messages with the trace headers. */
 export function tracePublishing<M extends Publishable>(
   tracing: Tracing,
   messages: readonly M[],

@@ -30,7 +30,7 @@ export class Alarms {
   private readonly raised = new Map<AlarmKey, string>();
   /** The keys to clear. */
   private readonly clearing = new Set<AlarmKey>();
-  /** When keys were cleared that are not raised, so that a caller can say so at every check. */
+  /** When each key was last cleared, so that a caller can clear a key at every check without a request each time. */
   private readonly clearedAt = new Map<AlarmKey, number>();
   private readonly loop: WorkerLoop;
   private savedAt = Number.NEGATIVE_INFINITY;
@@ -39,7 +39,7 @@ export class Alarms {
   constructor(
     private readonly save: SaveAlarms,
     logger: FailureLogger,
-    /** A clock that never goes back, in milliseconds. */
+    /** A monotonic clock, in milliseconds. */
     private readonly now: () => number = () => performance.now(),
   ) {
     const failures = new FailureLog(logger);

@@ -4,7 +4,7 @@ export interface CircuitBreakerOptions {
   failuresToOpen?: number;
   /** How long the circuit rests, in milliseconds, after this number of failed probes in a row (0 when the circuit opens). */
   restMs: (failedProbes: number) => number;
-  /** A clock that never goes back, in milliseconds. */
+  /** A monotonic clock, in milliseconds. */
   now: () => number;
 }
 

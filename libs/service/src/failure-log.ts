@@ -20,7 +20,7 @@ export class FailureLog {
 
   constructor(
     private readonly logger: FailureLogger,
-    /** A clock that never goes back, in milliseconds. */
+    /** A monotonic clock, in milliseconds. */
     private readonly now: () => number = () => performance.now(),
   ) {
     this.startedAt = now();

@@ -112,7 +112,7 @@ export const tracingVariables = {
     ['http', 'https'],
   ),
   OTEL_EXPORTER_OTLP_HEADERS: headersVariable,
-  // OpenTelemetry's own default traces everything, which thousands of events per second cannot afford.
+  // OpenTelemetry's own default traces everything, which is too expensive at thousands of events per second.
   OTEL_TRACES_SAMPLER: oneOf('Which traces are sampled', samplers, { default: 'parentbased_traceidratio' }),
   OTEL_TRACES_SAMPLER_ARG: decimal('Share of the traces that a sampler by ratio takes', [0, 1], {
     default: 0.01,

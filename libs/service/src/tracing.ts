@@ -35,13 +35,13 @@ export interface Tracer {
   close(): Promise<void>;
 }
 
-// Spans whose end is never seen, such as those of known events, which are not published, leave in the order of their start.
+// Some spans are never taken: known events, for example, are not published. At this limit, the oldest one is dropped.
 const maxKept = 4_096;
 
 /**
- * The traces of a service. Traces pass through services by explicit ids instead of an implicit context, which costs every promise of a
- * process on Node 20. Work finds the span that it continues by a key which it has anyway: the id of the HTTP request (the correlation
- * id) or the id of the event.
+ * The traces of a service. Services pass traces on by explicit ids. An implicit context would slow down every promise of a process on
+ * Node 20. Work finds the span that it continues by a key that it already has: the id of the HTTP request (the correlation id) or the
+ * id of the event.
  *
  * ```
  *  HTTP request ──▶ request to the events service ──▶ store ──▶ publish to EVENTS ──▶ send to live clients
@@ -101,7 +101,7 @@ export async function startTracing(
   const config = loadConfig(tracingVariables, environment);
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SERVICE_NAME: serviceName = name } = config;
   if (endpoint === undefined) return undefined;
-  // Half a second and 15 MiB, which only traces are worth.
+  // Loading this module takes half a second and 15 MiB, so load it only when traces are on.
   const { OpenTelemetry } = await import('./open-telemetry.js');
   return new Tracing(
     new OpenTelemetry({

@@ -47,7 +47,7 @@ export function EventsPage() {
       <div className={classes.filters}>
         <FilterBar filters={filters} onChange={change} onClear={() => void navigate({ search: {} })} />
       </div>
-      {/* Other filters are another feed. */}
+      {/* A change of the filters starts a new feed. */}
       <FeedView
         key={JSON.stringify(filters)}
         filters={filters}
@@ -73,7 +73,7 @@ function FeedView({ filters, event, isPaused, onInspect, onResume }: FeedViewPro
   const [isScrolled, setIsScrolled] = useState(false);
   const [selected, setSelected] = useState(event);
   const isWide = useMediaQuery('(min-width: 62em)', true, { getInitialValueInEffect: false });
-  // Rows that move away from a reader are the opposite of calm.
+  // Hold the feed while somebody reads, so that the rows do not move away.
   const isHeld = isPaused || isScrolled || event !== undefined;
   const setHeld = useEffectEvent(control.setHeld);
   useEffect(() => setHeld(isHeld), [isHeld]);

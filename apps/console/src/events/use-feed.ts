@@ -34,8 +34,8 @@ export interface FeedControl {
 /**
  * Follows events: live ones, and the list below them.
  *
- * The list is read when the page opens, and again when the connection delivers: an event that was stored in between is in neither.
- * From then on, the connection resumes by itself, and nothing is missed.
+ * The list is read when the page opens, and again when the connection delivers its first message. Without the second read, an event that
+ * was stored in between would be missing. After that, the connection resumes by itself, and nothing is missed.
  */
 export function useFeed(filters: EventFilters): FeedControl {
   const [feed, setFeed] = useState(emptyFeed);

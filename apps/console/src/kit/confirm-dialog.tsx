@@ -9,12 +9,12 @@ interface ConfirmDialogProps {
   children: ReactNode;
   /** The verb on the button. */
   action: string;
-  /** Does it. The dialog stays open while it runs, and when it fails. */
+  /** Runs the action. The dialog stays open while the action runs, and when the action fails. */
   onConfirm: () => Promise<unknown>;
   onClose: () => void;
 }
 
-/** Asks before something is lost. The focus is on the way back. */
+/** Asks for confirmation before something is lost. The focus is on Cancel. */
 export function ConfirmDialog({ title, children, action, onConfirm, onClose }: ConfirmDialogProps) {
   const confirm = useMutation({ mutationFn: onConfirm, onSuccess: onClose });
   return (

@@ -4,7 +4,7 @@ import { printBytes, printDuration, printNumber } from '../kit/print-number.js';
 type System = components['schemas']['SystemRecord'];
 type Instance = components['schemas']['InstanceRecord'];
 
-/** How the values of several instances make one: what each does adds up; what all of them see is the same, at different times. */
+/** How to combine the values of several instances: add up the work that each one does; take the maximum of a state that all observe. */
 type Combine = 'sum' | 'max' | 'sum of processes';
 
 interface Gauge {

@@ -12,8 +12,8 @@ interface Position {
   epoch: string;
   next: number;
   /**
-   * The end of the stream when nothing was in flight any more. Events keep arriving, so the stage would never reach the end of the
-   * stream itself.
+   * The last sequence to read, taken when no old batches were in flight any more. Without this limit, the stage would never end, because
+   * events keep arriving.
    */
   end?: number;
 }
@@ -54,7 +54,7 @@ export class EventStreamStage implements Stage {
     const position = erasure.position as Position | null; // Safe cast: this stage wrote the position.
     const known = position?.epoch === epoch ? position : undefined;
     const next = Math.max(known?.next ?? 1, extent.firstSequence);
-    // The age is older than the end of the stream, which was read after it.
+    // The age was read before the end of the stream, so once the stage is settled, that end includes all old batches.
     const isSettled = erasure.isDryRun || erasure.stageAgeMs > inFlightMs;
     const end = known?.end ?? (isSettled ? extent.lastSequence : undefined);
     const reached = (from: number): Position => ({ epoch, next: from, ...(end !== undefined && { end }) });

@@ -13,7 +13,7 @@ import { StreamMessages, type StoredMessage } from './stream-messages.js';
 interface Position {
   stream: 0 | 1;
   next: number;
-  /** The end of the stream when the stage came to it. What arrives later, the write path recognizes. */
+  /** The last sequence when the stage began with this stream. The write path recognizes messages that arrive later. */
   end?: number;
 }
 
@@ -73,7 +73,7 @@ export class IngestStage implements Stage {
 /** Reads the event of a message, and the fields that name the user, if the event was received in time. */
 function inspect({ data }: StoredMessage, user: SoughtUser, until: number) {
   const { event, fault } = readOrWrap(data);
-  // A message that cannot be read has no time of receipt. It gets the current time, and it waits already.
+  // A message that cannot be read has no time of receipt: its id has the current time. It is on the stream, so it counts as in time.
   const isInTime = fault !== undefined || receivedAt(event.id) <= until;
   const fields = isInTime ? fieldsNaming(user, unwrapText(event)) : [];
   return { key: receivedMessageKey(event), eventId: event.id, fields };

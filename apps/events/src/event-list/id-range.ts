@@ -44,10 +44,10 @@ export function intersect(one: IdRange, other: IdRange): IdRange | null {
 }
 
 /**
- * Returns an id that divides the ids of events below `boundary`, the first id of a millisecond, from the ids from there on. The
- * next page goes on after it, and the boundary's partition on the side that was read has no id after it. The boundary itself would
- * do, but it is no valid UUID, and services of version 0.1.0 reject it. Events have ids of version 7: one of version 8 is higher than all of
- * its millisecond, one of version 1 is lower.
+ * Returns an id between the events below `boundary` (the first id of a millisecond) and the events from `boundary` on. The next page
+ * continues after this id, and the partition on the side that was read has no ids beyond it. The boundary itself would do, but it is not a
+ * valid UUID, and services of version 0.1.0 reject it. Event ids have version 7: an id of version 8 is higher than all event ids of its
+ * millisecond, and an id of version 1 is lower.
  */
 export function positionAt(boundary: string, isOlder: boolean): string {
   return isOlder
@@ -56,8 +56,8 @@ export function positionAt(boundary: string, isOlder: boolean): string {
 }
 
 /**
- * Returns a random id between those of two events, which probably no event has. It has version 8 in an earlier millisecond than the
- * higher id, or version 7 in the same one. Neighboring ids have none between them: then it is the higher one.
+ * Returns a random id between the ids of two events, which probably no event has. If the events differ in their milliseconds, the id has
+ * version 8 and an earlier millisecond than the higher id; otherwise, version 7. Returns the higher id when no id is between the two.
  */
 export function idBetween(one: string, other: string): string {
   const [low, high] = [min(one, other), max(one, other)];

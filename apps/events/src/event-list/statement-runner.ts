@@ -31,8 +31,8 @@ type Row = [
   mark: string | null,
 ];
 
-// There are too many combinations of three conditions and more to keep a plan for each; they check so many rows that planning hardly
-// counts.
+// Three or more conditions have too many combinations to keep a plan for each. Such statements check so many rows that the planning
+// time hardly matters.
 const maxPlannedConditions = 2;
 
 // Each takes a few kilobytes. Old partitions and unusual filters leave statements behind.

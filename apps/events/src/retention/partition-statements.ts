@@ -7,7 +7,7 @@ export type RemovalState = 'attached' | 'detaching' | 'detached' | 'gone';
 // second. While it waits for the lock on the partition, no other partition can be attached.
 const lockLimitMs = 3_000;
 // FINALIZE locks the partition before it waits for older transactions. If one of these wants to read the partition, the two deadlock,
-// and the one that notices it first (after one second, by default) fails. With a shorter limit, it is never the reader.
+// and the first to detect the deadlock (after one second, by default) fails. With a shorter limit, FINALIZE fails, never the reader.
 const finalizeLockLimitMs = 500;
 
 /** Returns how far the removal of a partition has come. */

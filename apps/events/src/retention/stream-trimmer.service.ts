@@ -13,9 +13,9 @@ const pageSize = 2_000;
 
 /**
  * Deletes events from the EVENTS stream that the store no longer has. The stream itself drops nearly all of them earlier, by its maximum
- * age, which is less than RETENTION_DAYS. It counts the age from the publishing, so it keeps events too long that were published late: after
- * an outage, after a loss of the stream, or from a dead letter. The relay records up to which sequence the stream has such events. Only if
- * there are any, the trimmer reads the stream up to there, each time when retention has removed another day.
+ * age, which is less than RETENTION_DAYS. The stream counts the age from the time of publishing. It therefore keeps late events too long:
+ * events published after an outage, after a loss of the stream, or from a dead letter. The relay records up to which sequence the stream
+ * has late events. If there are any, the trimmer reads the stream up to that sequence each time retention has removed another day.
  */
 @Injectable()
 export class StreamTrimmer {

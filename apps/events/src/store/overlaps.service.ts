@@ -7,18 +7,18 @@ import { edgeMs, isPairable } from './write-overlapping.js';
 import { isPlatformRaid } from './write-raids.js';
 
 const intervalMs = 1_000;
-// Knowledge that is older than this is read again before the next write.
+// When the overlaps were read longer ago than this, they are read again before the next write.
 const maxAgeMs = 3_000;
 // From this time after the beginning of an overlap, every instance knows it or reads it before its next write.
 const announcementMs = maxAgeMs + 1_000;
-// As long as the store remembers message ids: after that, it cannot recognize any redelivery.
+// The store remembers message ids for the same time. After that, it cannot recognize any redelivery.
 const keptFor = '25 hours';
 
 /** How deliveries of subscriptions that have or had a twin are written. */
 export interface OverlappingRows {
   /** To be paired. */
   paired: ReadonlySet<EventRow>;
-  /** From after the end, of a subscription that is about to be deleted: the other subscription delivers the same. */
+  /** Deliveries after the end by a subscription that is about to be deleted. The other subscription delivers the same occurrences. */
   superseded: ReadonlySet<EventRow>;
   /** The ends of the overlaps of the paired rows, in milliseconds since 1970; infinite when there is none. */
   ends: ReadonlyMap<string, number>;
@@ -42,8 +42,8 @@ interface OverlapTimes {
  * ```
  *
  * After the end, only messages from before the end are paired. They may still wait on the INGEST stream, or for a redelivery. Later
- * messages of the subscription that stays are stored, and those of the other one ignored until it is deleted. A single moment
- * separates the two, so that no delivery of the one that stays can be taken for the partner of a delivery whose own partner is missing.
+ * messages of the subscription that stays are stored; later messages of the other one are ignored until it is deleted. Both rules switch
+ * at the same moment, so that no delivery of the subscription that stays is paired with a delivery whose own partner is missing.
  */
 @Injectable()
 export class Overlaps {

@@ -6,7 +6,7 @@ import { PartitionsRepository } from './partitions.repository.js';
 
 const intervalMs = 10 * 60_000;
 
-/** Creates partitions ahead of time, and deletes what recognizes messages once they are too old to be redelivered. */
+/** Creates partitions ahead of time, and deletes the deduplication data of messages that are too old to be redelivered. */
 @Injectable()
 export class StoreMaintenance {
   private readonly loop: WorkerLoop;

@@ -38,9 +38,9 @@ interface Unpaired {
 const maxApartMs = 60_000;
 
 /**
- * The two messages about an occurrence at the end of the overlap may have times on both sides of it. Messages from up to this long after
- * the end are still paired with their next neighbours, in milliseconds. Equal occurrences that follow each other faster can be counted as
- * one at the end, when a delivery without a partner is left: a longer time would lose events when a channel gets equal cheers quickly.
+ * How long after the end of an overlap messages are still paired with their nearest neighbors, in milliseconds. The two messages about
+ * one occurrence may have times on both sides of the end. Equal occurrences that are closer together than this can be counted as one at
+ * the end, if a delivery without a partner is left. A longer time would lose events when a channel gets equal cheers quickly.
  */
 export const edgeMs = 25;
 
@@ -141,7 +141,7 @@ class Pairing {
   }
 }
 
-/** The nearest one, so that a delivery whose partner was lost stays behind instead of taking the partner of a later one. */
+/** Finds the nearest partner, so that a delivery whose partner was lost stays unpaired and does not take the partner of a later one. */
 function findNearest(own: Unpaired, candidates: Iterable<Unpaired>, end: number): Unpaired | undefined {
   let nearest: Unpaired | undefined;
   for (const other of candidates) {

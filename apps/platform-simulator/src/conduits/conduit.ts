@@ -59,8 +59,8 @@ export class Conduit {
   }
 
   /**
-   * The shard for a message of a channel. If that is not enabled, the platform tries one other shard, and drops the event if that is
-   * not enabled either.
+   * Chooses the shard for a message of a channel. If the channel's shard is not enabled, the platform tries one other shard. Undefined
+   * when that shard is not enabled either: the platform then drops the event.
    */
   choose(channel: string, { id }: Envelope): Shard | undefined {
     const first = this.indexOf(channel);

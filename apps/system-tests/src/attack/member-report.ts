@@ -69,7 +69,7 @@ function printPromises(results: readonly MemberResult[]): KeptPromise[] {
       isKept: lostCount === 0,
     },
     {
-      // What gateways store within the second in which they exchange their counts comes on top.
+      // The second: gateways exchange their counts once a second, and can store more than the limit in between.
       promise: `A member in a loop cannot store more than the limit per day, ${formatCount(limit / mebibyte)} MiB, and one second`,
       measured: `${(stored / mebibyte).toFixed(1)} MiB`,
       isKept: stored <= limit * 1.1,

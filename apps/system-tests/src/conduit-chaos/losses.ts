@@ -22,8 +22,8 @@ export interface Loss {
 }
 
 /**
- * Checks that everything is stored once, unless it was carried by a shard in one of the shard's reported gaps, and nothing twice. What
- * is missing inside such a gap is a loss, not a finding.
+ * Checks that no occurrence is stored twice, and that every occurrence is stored, unless its shard carried it during one of the shard's
+ * reported gaps. An occurrence that is missing inside such a gap is a loss, not a finding.
  */
 export function checkConduit(evidence: ConduitEvidence): { findings: Finding[]; losses: Loss[] } {
   const { occurrences, listed, deadLetters, gaps, killedAt } = evidence;
@@ -46,8 +46,8 @@ export function checkConduit(evidence: ConduitEvidence): { findings: Finding[]; 
 }
 
 /**
- * The kill that an occurrence was lost by. A killed connector loses what it had not stored yet, so some of it is from before the kill. The
- * gaps do not tell: a kill that follows soon can leave a gap open, which then covers both.
+ * The kill that lost an occurrence. A killed connector loses everything that it had not stored yet, so some of the lost occurrences are
+ * from before the kill. The gaps do not identify the kill: if another kill follows soon, one gap can stay open and cover both.
  */
 function nearest(killedAt: readonly number[], { sentAt }: Occurrence): number | undefined {
   const distance = (time: number): number => Math.abs(sentAt - time);

@@ -79,8 +79,8 @@ async function version(command: string, args: readonly string[]): Promise<string
 }
 
 /**
- * Podman builds without a bridge network and a user's npm settings would not reach the registries that this machine reaches, so
- * the build gets its network, certificates, and npm configuration. The Docker format keeps the health check.
+ * Without a bridge network and a user's npm settings, a podman build would not reach the registries that this machine reaches. The
+ * build therefore gets the machine's network, certificates, and npm configuration. The Docker format keeps the health check.
  */
 async function podmanBuildOptions(): Promise<string[]> {
   const { stdout } = await execute('npm', ['config', 'get', 'globalconfig', 'userconfig']);

@@ -66,7 +66,7 @@ export class ErasureMessage {
   @IsString()
   platformUserId!: string | null;
 
-  /** The keyed hash of the id, which stays. It repeats the erasure after a backup was restored. */
+  /** The keyed hash of the id. It is kept, so that the erasure can be repeated after a backup is restored. */
   @Matches(userHashPattern)
   userHash!: string;
 
@@ -80,7 +80,7 @@ export class ErasureMessage {
   @IsNumber()
   progress!: number;
 
-  /** What was found until now, and erased unless it is a dry run. */
+  /** The records found so far. They are also erased, except in a dry run. */
   @IsObject()
   counts!: ErasureCounts;
 
@@ -244,7 +244,7 @@ export class WereMessagesErasedReply {
   wereErased!: boolean;
 }
 
-/** Tells whether messages are missing on the EVENTS stream because of erasures alone. Then a client has missed nothing. */
+/** Returns whether erasures removed all messages of a range of the EVENTS stream. Then a client without them has missed nothing. */
 export const wereMessagesErased = defineContract({
   subject: 'request.events.were-messages-erased',
   request: WereMessagesErasedRequest,

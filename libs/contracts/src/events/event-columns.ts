@@ -6,8 +6,8 @@ import { derivedColumns, type DerivedColumn, type EventColumns } from './filter-
 // A longer value is stored with the event, but filters do not match it.
 const maxCharacters = 255;
 
-// Services of two versions may work together. Increase this number whenever another version would derive another value for a column,
-// so that a service does not take over the values of a sender with other rules.
+// Increase this number when the derived value of any column changes. Services of two versions may work together, and a service must
+// not use values that the sender derived by other rules.
 const rulesVersion = 1;
 
 /** Identifies the derived columns and the rules for their values. */

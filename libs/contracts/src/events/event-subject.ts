@@ -22,8 +22,8 @@ export function subjectChannel({
 }
 
 /**
- * Returns the subject of an event. A type of more than 512 encoded bytes becomes `_long`, and a channel id other than 1 to
- * 64 letters, digits, `_` and `-` becomes `_`: the broker closes the connection when a subject is too long.
+ * Returns the subject of an event. The broker closes the connection when a subject is too long. Therefore, a type of more than 512
+ * encoded bytes becomes `_long`, and a channel id other than 1 to 64 letters, digits, `_` and `-` becomes `_`.
  *
  * @param channelId see `subjectChannel`
  */

@@ -1,6 +1,6 @@
 /** A user id in the data of an event. */
 export interface NamedUser {
-  /** The keys that lead to the id, separated by dots: `event.moderator_user_id`. Without the indexes of arrays. */
+  /** The path of keys to the id, separated by dots, without array indexes: `event.moderator_user_id`. */
   field: string;
   id: string;
 }
@@ -14,7 +14,7 @@ interface Frame {
   key: string | undefined;
 }
 
-// A text without an end reaches to the end of the input: a search from each of its quotes would take quadratic time.
+// An unterminated text matches up to the end of the input. Otherwise, a new search would start at each quote: quadratic time.
 const tokenPattern =
   /"([^"\\]*(?:\\.[^"\\]*)*)(?:"|\\?$)|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|[{}[\],:]|true|false|null/gs;
 // Clients choose the keys of the events that they add.
@@ -25,7 +25,7 @@ const maxFieldLength = 200;
  * itself, so that it also finds the first one of two equal keys, and the ids in text that is not valid JSON.
  */
 export function findNamedUsers(eventData: string): NamedUser[] {
-  // Most text without these characters has no user id either. An escape can spell any key.
+  // Without `user_id`, only a key with a `\u` escape can still name a user. Most texts have neither.
   if (!eventData.includes('user_id') && !eventData.includes('\\u')) return [];
   const users: NamedUser[] = [];
   const frames: Frame[] = [];

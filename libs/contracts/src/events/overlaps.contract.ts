@@ -27,7 +27,7 @@ export class BeginOverlapsRequest {
 }
 
 export class BeginOverlapsReply {
-  /** When every events service is sure to pair the deliveries of these subscriptions, in milliseconds from now; 0 means now. */
+  /** Milliseconds until every events service is sure to pair the deliveries of these subscriptions; 0 means now. */
   @IsInt()
   @Min(0)
   readyInMs!: number;
@@ -35,8 +35,8 @@ export class BeginOverlapsReply {
 
 /**
  * Announces that each of these subscriptions is about to get a twin: a second subscription with the same type and condition, which
- * delivers the same occurrences under other message ids. From then on, the store pairs the deliveries of the two. Do not create the
- * second subscription before the reply is 0: occurrences until then could be stored twice. Idempotent.
+ * delivers the same occurrences under other message ids. From then on, the store pairs the deliveries of the two. Create the second
+ * subscription only after a reply of 0. Before that, occurrences could be stored twice. Idempotent.
  */
 export const beginOverlaps = defineContract({
   subject: 'request.events.begin-overlaps',
@@ -52,8 +52,8 @@ export class EndingOverlap {
   subscription!: string;
 
   /**
-   * When the platform created the subscription that stays, by its own clock, in milliseconds since 1970. Later messages of older
-   * subscriptions are ignored from the end on. 0 when no older subscription is left.
+   * When the platform created the subscription that stays, by its own clock, in milliseconds since 1970. Messages of older subscriptions
+   * from after the end of the overlap are ignored. 0 when no older subscription is left.
    */
   @IsInt()
   @Min(0)
@@ -80,8 +80,9 @@ export class EndOverlapsRequest {
 export class EndOverlapsReply {}
 
 /**
- * Announces that only one of the two subscriptions counts from a time on: send it before you delete the other one. Messages from before
- * that time are paired for another day, because they may still wait in a queue. An overlap that has an end keeps it. Idempotent.
+ * Announces the time from which only one of the two subscriptions counts. Send this request before you delete the other subscription.
+ * Messages from before that time are paired for another day, because they may still wait in a queue. An overlap that already has an end
+ * keeps that end. Idempotent.
  */
 export const endOverlaps = defineContract({
   subject: 'request.events.end-overlaps',

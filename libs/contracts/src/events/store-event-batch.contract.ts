@@ -62,8 +62,8 @@ export class StoreEventBatchReply {
 }
 
 /**
- * Stores a batch like `storeEvents`, at a lower cost: the event data travels without JSON escapes, the filter columns come along,
- * and the reply names only the exceptions. Events services of version 0.1.0 do not serve it.
+ * Stores a batch like `storeEvents`, at a lower cost: the event data travels without JSON escapes, the request includes the filter
+ * columns, and the reply lists only the exceptions. Events services of version 0.1.0 do not serve this request.
  */
 export const storeEventBatch = defineContract({
   subject: 'request.events.store-batch',
@@ -86,8 +86,8 @@ const fields = [
   'occurredAt',
 ] as const;
 
-// A request has one row of texts for each event: the fields above, then the columns, then the delivery. The head says where the
-// delivery is, because another version may have other columns.
+// A request has one row of texts for each event: the fields above, then the columns, then the delivery. The head contains the index of
+// the delivery, because another version may have other columns.
 const deliveryAt = fields.length + derivedColumns.length;
 const deliveryWidth = 3;
 const width = deliveryAt + deliveryWidth;

@@ -58,8 +58,8 @@ export const maxSubscriptionLength = 1_000;
  */
 export class Delivery {
   /**
-   * Tells the subscriptions with the same type and condition apart. The platform has at most one for each callback, conduit, or
-   * session, so this is the fingerprint in the callback, or a name of the conduit or session.
+   * Distinguishes subscriptions with the same type and condition. The platform allows at most one for each callback, conduit, or
+   * session, so the value is the fingerprint in the callback, or a name of the conduit or session.
    */
   @IsText(0, 64)
   via!: string;

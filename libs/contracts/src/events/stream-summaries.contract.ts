@@ -90,7 +90,7 @@ export class GivenTotal {
   @IsInt()
   anonymous!: number;
 
-  /** The users who gave most, the first one most of all. */
+  /** The users who gave most, largest sum first. */
   @IsArray()
   @ArrayMaxSize(maxSummaryTops)
   @IsObject({ each: true })
@@ -136,7 +136,7 @@ export class RaidTotal {
   top!: SummarizedRaid[];
 }
 
-/** What the events of a stream add up to. */
+/** The totals of a stream's events. */
 export class StreamSummaryMessage {
   /** Whether retention has removed a part of the stream's events. */
   @IsBoolean()

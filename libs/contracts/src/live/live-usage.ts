@@ -1,12 +1,12 @@
 import { isJsonObject } from '../json-object.js';
 
 /**
- * The subject on core NATS on which every gateway announces what its users hold open, so that limits apply to all gateways together.
- * Only gateways may use it.
+ * The subject on core NATS on which every gateway announces the open connections of its users, so that limits apply to all gateways
+ * together. Only gateways may use this subject.
  */
 export const liveUsageSubject = 'live.usage';
 
-/** What a user holds open at one gateway. */
+/** The number of open connections of a user at one gateway. */
 export interface LiveUsage {
   /** Live connections. */
   connections: number;

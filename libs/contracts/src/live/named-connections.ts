@@ -18,7 +18,7 @@ export interface SentRecord {
   record: string;
 }
 
-/** What a client can be told to do, by the names of the API. The values describe them. */
+/** The controls that can be sent to clients, by their names in the API. The values are their descriptions. */
 export const liveControls = {
   skip: 'end the current alert',
   replay: 'show the last alert again',
@@ -32,7 +32,7 @@ export type LiveControl = keyof typeof liveControls;
 export interface LiveTargetMessage {
   target: LiveTarget;
   records: readonly SentRecord[];
-  /** For connections that have asked for controls. Others do not take the message. */
+  /** Only connections that have asked for controls take a message with a control. */
   control?: LiveControl;
 }
 

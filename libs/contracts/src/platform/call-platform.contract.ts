@@ -29,7 +29,7 @@ export class CallPlatformRequest {
   @IsString()
   body!: string | null;
 
-  /** The connection whose user makes the call; null when the call decides. */
+  /** The connection whose user makes the call; null when the call itself determines the user. */
   @IsOptional()
   @IsUUID('all')
   connectionId!: string | null;
@@ -49,9 +49,9 @@ export class CallPlatformReply {
 }
 
 /**
- * Calls the platform's API once, and returns the platform's reply whatever its status is. `invalid`: it is not clear whose token the
- * call takes. `forbidden`: the user has not granted the scope. `conflict`: the connection has no valid token. `not_found`: the service
- * does not know the path.
+ * Calls the platform's API once, and returns the platform's reply with any status. `invalid`: the call does not determine whose token to
+ * use. `forbidden`: the user has not granted the scope. `conflict`: the connection has no valid token. `not_found`: the service does not
+ * know the path.
  */
 export const callPlatform = defineContract({
   subject: 'request.platform-connector.call-platform',

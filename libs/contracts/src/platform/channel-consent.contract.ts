@@ -60,7 +60,7 @@ export class ListChannelConsentReply {
   channels!: ChannelConsentMessage[];
 }
 
-/** Returns which event types of these channels the service is subscribed to, and why it is not to the others. */
+/** Returns which event types of these channels the service is subscribed to, and for each other type the reason why not. */
 export const listChannelConsent = defineContract({
   subject: 'request.platform-connector.list-channel-consent',
   request: ListChannelConsentRequest,

@@ -73,8 +73,8 @@ export class ConnectionMessage {
   userCode!: string | null;
 
   /**
-   * The page on which the user enters the code, or gives consent. Null unless pending; that of an authorization code has a secret, and
-   * is only in the reply to `startConnection`.
+   * The page on which the user enters the code, or gives consent. Null unless pending. The address for an authorization code contains a
+   * secret, so only the reply to `startConnection` has it.
    */
   @IsOptional()
   @IsString()
@@ -85,7 +85,7 @@ export class ConnectionMessage {
   @IsInt()
   expiresAt!: number | null;
 
-  /** Why the state is not `connected`, and what to do; null when there is nothing to do, or nothing but to wait for consent. */
+  /** Why the state is not `connected`, and what to do; null when there is nothing to do, except perhaps to wait for consent. */
   @IsOptional()
   @IsString()
   remedy!: string | null;
@@ -130,7 +130,7 @@ export const getConnection = defineContract({
   timeoutMs: 5_000,
 });
 
-/** Without fields, as from a gateway of an older version: a channel, by device code. */
+/** A request without fields, which gateways of older versions send, connects a channel by device code. */
 export class StartConnectionRequest {
   @IsOptional()
   @IsIn(connectionFlows)
@@ -140,7 +140,7 @@ export class StartConnectionRequest {
   @IsIn(connectionRoles)
   role?: ConnectionRole;
 
-  /** Scopes to ask for besides those that the role needs, for calls of the platform's API. */
+  /** Additional scopes to request, for calls of the platform's API. The scopes that the role needs are always requested. */
   @IsOptional()
   @IsArray()
   @IsString({ each: true })
@@ -180,8 +180,8 @@ export class CompleteConnectionRequest {
 }
 
 /**
- * A user returns from the platform's authorize page. The state is valid once. `not_found`: it is not, or no longer. `conflict`: the user
- * or the platform refused.
+ * Completes a connection when the user returns from the platform's authorize page. A state is valid once. `not_found`: the state is not
+ * valid, or no longer. `conflict`: the user or the platform refused.
  */
 export const completeConnection = defineContract({
   subject: 'request.platform-connector.complete-connection',

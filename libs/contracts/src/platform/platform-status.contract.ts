@@ -37,7 +37,7 @@ export class BudgetMessage {
   @IsInt()
   remaining!: number;
 
-  /** The service makes no call until then because the platform reported too many calls; in milliseconds since 1970. */
+  /** Until when the service makes no calls, because the platform reported too many calls; in milliseconds since 1970. */
   @IsOptional()
   @IsInt()
   blockedUntil!: number | null;
@@ -124,7 +124,7 @@ export class TransportMessage {
   @IsString()
   method!: string | null;
 
-  /** The number of working subscriptions with the wanted transport; of webhooks, only those whose messages the first secret signs. */
+  /** The number of working subscriptions with the wanted transport. A webhook counts only if the first secret signs its messages. */
   @IsInt()
   moved!: number;
 

@@ -31,7 +31,7 @@ export class StreamMessage extends PlatformStreamDetails {
   endedAt!: number | null;
 }
 
-/** The ids in its positions are those of streams. */
+/** Requests a page of a streamer's streams. The ids in its positions are stream ids. */
 export class ListStreamsRequest extends PageRequest {
   @IsUUID('all')
   streamerId!: string;

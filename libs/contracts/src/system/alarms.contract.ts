@@ -14,7 +14,7 @@ import {
 } from 'class-validator';
 import { defineContract, EmptyRequest } from '../contract.js';
 
-/** What an alarm is about, with its meaning for the documentation. */
+/** The kinds of alarms, each with its description in the documentation. */
 export const alarmKinds = {
   transport_down:
     'The platform’s messages cannot arrive: no webhook subscription works, or the event sockets are not connected',
@@ -28,7 +28,7 @@ export const alarmKinds = {
 } as const;
 export type AlarmKind = keyof typeof alarmKinds;
 
-/** The key of an alarm: its kind, and what exactly is affected if that can be one of several, such as `shard_lost:3`. */
+/** The key of an alarm: its kind and, if the kind can affect several things, the affected one, such as `shard_lost:3`. */
 export type AlarmKey = AlarmKind | `${AlarmKind}:${string}`;
 
 /** Maximum length of a key, in characters. */

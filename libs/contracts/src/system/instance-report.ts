@@ -27,7 +27,7 @@ export interface InstanceReport {
   measures: Readonly<Partial<Record<SystemMeasure, number>>>;
   /** Of gateways. */
   live?: LiveReport;
-  /** The instance stops now. */
+  /** Set when the instance is shutting down. */
   isLeaving?: true;
 }
 
@@ -80,7 +80,7 @@ export interface ClosedConnection extends LiveConnectionReport {
   closedAt: number;
   /** The close code; null when the client ended a stream of server-sent events, which has no code. */
   code: number | null;
-  /** Why it was closed; `left`: the client has closed it. */
+  /** Why the connection was closed; `left` means that the client closed it. */
   reason: string;
 }
 

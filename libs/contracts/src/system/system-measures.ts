@@ -1,4 +1,4 @@
-/** What instances measure, by name, with the meaning as the API description has it. The name ends with the unit. */
+/** The measures that instances report, by name, with their texts in the API description. Each name ends with the unit. */
 export const systemMeasures = {
   memory_bytes: 'Resident memory of the process',
   webhook_messages_per_second: 'gateway: messages received at the platform’s webhook callback',

@@ -36,7 +36,7 @@ export async function* readArchive(path: string): AsyncGenerator<ArchiveEntry> {
       };
       const rows = content();
       yield { name, content: rows };
-      // What the caller did not read.
+      // Skip the content that the caller did not read.
       for await (const _chunk of rows);
     }
   } finally {
