@@ -37,7 +37,7 @@ export function callRefusal({ endpoint, method, auth }: ApiEndpoint): string | n
   return null;
 }
 
-/** The ids of the conduits that a call deletes, in lower case. A conduit of an installation that no longer exists has no other end. */
+/** The ids of the conduits that a call deletes, in lower case. */
 export function deletedConduits(endpoint: ApiEndpoint, query: URLSearchParams): string[] {
   return isConduitDeletion(endpoint) ? query.getAll('id').map((id) => id.trim().toLowerCase()) : [];
 }
