@@ -58,7 +58,12 @@ process.stdout.write(
 
 /** The chart of the test servers is no part of the service: it only has to be valid. */
 function checkTestServers() {
-  const values = ['--set', 'existingSecret=test-servers', '--set-file', `natsConfig=${root}deploy/nats-accounts.conf`];
+  const values = [
+    '--set',
+    'existingSecret=test-servers',
+    '--set-file',
+    `natsConfig=${root}deploy/nats-accounts.conf`,
+  ];
   const servers = `${root}deploy/helm-test-servers`;
   run(helm, ['lint', '--strict', '--quiet', servers, ...values, '--kube-version', kubernetesVersions[0]]);
   const text = run(helm, [

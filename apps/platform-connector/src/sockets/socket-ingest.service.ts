@@ -199,9 +199,12 @@ export class SocketIngest {
         return await this.ingest.store(event, source.transport);
       } catch (error) {
         if (error instanceof ServiceError && error.code === 'unavailable') {
-          this.failures.warn('the event store and the INGEST stream are unavailable, keeping messages in memory', {
-            err: error,
-          });
+          this.failures.warn(
+            'the event store and the INGEST stream are unavailable, keeping messages in memory',
+            {
+              err: error,
+            },
+          );
           return 'unavailable';
         }
         this.failures.warn('cannot store a platform message', { err: error, messageId: event.eventId });

@@ -24,7 +24,12 @@ export class ErasedMessages {
     try {
       return (await this.client.request(wereMessagesErased, { epoch, from, to })).wereErased;
     } catch (err) {
-      this.failures.warn('cannot request the list of erased messages, reporting a gap', { err, epoch, from, to });
+      this.failures.warn('cannot request the list of erased messages, reporting a gap', {
+        err,
+        epoch,
+        from,
+        to,
+      });
       return false;
     }
   }
