@@ -20,7 +20,7 @@ type DiskConfig = Pick<GatewayConfig, 'MIN_FREE_DISK_MB' | 'DATA_DIR'>;
 const mebibyte = 1024 ** 2;
 // At 100 MiB/s, a disk loses 200 MiB in this time.
 const checkMs = 2_000;
-// Space for events is free again when it is not used up at once.
+// Clients may store again only when free space exceeds the minimum by this factor, so that the new space is not used up immediately.
 const recoveryFactor = 1.1;
 // An operator has to act, so clients need not ask often.
 const retryAfterSeconds = 60;

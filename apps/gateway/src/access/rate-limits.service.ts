@@ -6,7 +6,7 @@ import type { GatewayConfig } from '../gateway.config.js';
 /** A request of a user did not fit into a limit. */
 export class RateLimitError extends ServiceError {}
 
-/** What of a request counts. */
+/** The part of a request that the limits count. */
 export interface CountedRequest {
   method: string;
   /** The size of its body; undefined if the client does not say it. */
@@ -26,7 +26,7 @@ const maxUsers = 10_000;
 const bytesPerWrite = 16 * 1024;
 const maxBodyBytes = 256 * 1024;
 
-/** One limit: at most so many requests of a user in a second. */
+/** One limit: a user may send at most `perSecond` requests in a second. */
 class RateLimit {
   private readonly allowances = new Map<string, Allowance>();
 
@@ -75,7 +75,8 @@ export class RateLimits {
   }
 
   /**
-   * Counts a request of a user. A write counts once for each 16 KiB of its body. Passes the headers that report the limits to `report`, also for a refused request.
+   * Counts a request of a user. A write counts once for each 16 KiB of its body. Passes the headers that report the limits to `report`,
+   * even when the request is refused.
    *
    * @throws RateLimitError
    */

@@ -12,8 +12,8 @@ interface Turns {
 }
 
 /**
- * Lets a few requests of each user run at a time at this gateway, and the others wait for their turn, so that the requests of others never
- * wait behind a burst of one user. Without a limit of requests per second, there is none here either.
+ * Runs a few requests of each user at a time at this gateway. The user's other requests wait for their turn, so that a burst of one user
+ * never delays the requests of others. Applies only if a limit of requests per second is configured.
  */
 @Injectable()
 export class UserTurns {

@@ -19,7 +19,7 @@ export const workLimits: WorkLimits = { share: 0.1, burstMs: 1_000, maxCostMs: 5
 
 // The cost of a user's first piece of work, until it is known.
 const firstCostMs = 10;
-// How much the latest piece of work says about the next one.
+// The weight of the latest piece of work in the expected cost of the next one.
 const latestWeight = 0.2;
 const maxUsers = 10_000;
 

@@ -36,9 +36,9 @@ export const minBodyCost = 64 * kib;
 export const largeResponseBytes = 16 * kib;
 
 /**
- * Memory: bodies that are being read take at most 128 + 64 MiB, unread responses 256 + 80 MiB, and 8,000 connections at 20 KiB take 160 MiB. Complete bodies of
- * requests in progress take at most 1.25 GiB, because at most 4,096 events wait for the store, 768 are on the way to it, and events
- * beyond that are refused.
+ * Memory: bodies that are being read take at most 128 + 64 MiB, unread responses 256 + 80 MiB, and 8,000 connections at 20 KiB take 160
+ * MiB. Complete bodies of requests in progress take at most 1.25 GiB, because at most 4,096 events wait for the store, 768 are on the way
+ * to it, and events beyond that are refused.
  *
  * File descriptors: 8,000 connections and 10,000 live connections stay below `maxConnections`, so clients without a token cannot
  * reach it.

@@ -38,7 +38,7 @@ export function addSecurityHeaders(fastify: FastifyInstance): void {
       const ancestors = reply.getHeader('x-frame-options') === 'SAMEORIGIN' ? "'self'" : "'none'";
       void reply.header('content-security-policy', `${pagePolicy}; frame-ancestors ${ancestors}`);
     }
-    // A browser replaces the headers of the file that it has kept with these, and a page would get the policy of the API.
+    // On a 304, a browser replaces the stored headers of the file with those of the response, and a page would get the policy of the API.
     if (reply.statusCode === 304) void reply.removeHeader('content-security-policy');
     done(null, payload);
   });

@@ -9,8 +9,8 @@ export interface ConnectionLimits {
   /** Connections of one user at all gateways. */
   perUser: number;
   /**
-   * How long a client waits whose user has too many connections only together with those at other gateways. Longer than the time after
-   * which a gateway that crashed is forgotten, because its clients connect to the others at once.
+   * How long a client waits if its user has too many connections only when those at other gateways are counted. Longer than the time after
+   * which a crashed gateway is forgotten, because the clients of that gateway connect to the others at once.
    */
   patienceMs: number;
 }

@@ -18,8 +18,8 @@ import { ConsentConfirmation } from './connections.dto.js';
 const maxCodeLength = 1_000;
 
 /**
- * Where browsers return from the platform's authorize page. The browser has no token, so `state` shows that an owner started the
- * connection: it has the owner's id, and a secret that is valid once. The response is JSON and redirects nowhere.
+ * Receives browsers that return from the platform's authorize page. The browser has no token. Instead, `state` proves that an owner started
+ * the connection: it contains the owner's id, and a secret that is valid once. The response is JSON and redirects nowhere.
  */
 @ApiTags('Platform')
 @Controller(connectionCallbackPath)

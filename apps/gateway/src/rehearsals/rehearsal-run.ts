@@ -42,8 +42,8 @@ const sendLimitMs = 2_000;
  *  saving    the progress, twice a second; learns of changes by clients
  * ```
  *
- * While no connection receives the rehearsal, it stands still, so that an overlay that reconnects misses nothing. A batch is sent again
- * if no connection has confirmed it.
+ * While no connection receives the rehearsal, it does not advance, so that an overlay that reconnects misses nothing. A batch that no
+ * connection has confirmed is sent again.
  */
 export class RehearsalRun {
   private row: Rehearsal;

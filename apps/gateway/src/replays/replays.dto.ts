@@ -91,7 +91,10 @@ const eventFields = [
   'origin',
 ] satisfies (keyof EventRecord)[];
 
-/** Body of `POST /api/v1/platform-events/<id>/replay`. Rejects unknown fields: a misspelled one would replay the event to all connections. */
+/**
+ * Body of `POST /api/v1/platform-events/<id>/replay`. Rejects unknown fields, because a misspelled field would replay the event to all
+ * connections.
+ */
 @RefusesUnknownFields(eventFields)
 export class EventReplayBody {
   @ConnectionField()

@@ -24,7 +24,7 @@ export class StorageLimitError extends ServiceError {
 export const mebibyte = 1024 ** 2;
 const dayMs = 86_400_000;
 
-/** The part of the EVENTS stream that the events of clients may fill: with it, they shorten its time window by at most a tenth. */
+/** The share of the EVENTS stream that events of clients may fill. They shorten the stream's time window by at most a tenth. */
 export const clientShare = 0.1;
 
 /** Returns the day of a time in UTC: YYYY-MM-DD. */
@@ -67,8 +67,8 @@ class Sums {
  *  └──────────── of all users, at most a tenth of the EVENTS stream ──────────────┘
  * ```
  *
- * Of this tenth, a user gets at most as much as is still free. One user alone therefore gets half of it, and there is always something
- * left for others.
+ * A user can store at most as much of this tenth as is still free for all users. A single user therefore gets half of it, and something is
+ * always left for others.
  */
 export class StorageBudgets {
   private today: string;
@@ -122,7 +122,7 @@ export class StorageBudgets {
     return { today: this.beginDay(), first: dayOf(this.now() - (this.stream?.maxAgeMs ?? 0)) };
   }
 
-  /** Returns what was counted, in order to write it. It stays in force as known. */
+  /** Returns what was counted, to be written to the database. From now on, it counts as known. */
   flush(): DailyBytes[] {
     const added = [...this.counted].flatMap(([day, sums]) =>
       [...sums.entries()].map(([userId, bytes]) => ({ day, userId, bytes })),

@@ -14,9 +14,9 @@ import { EventsStreamClient } from '../live/stream/events-stream-client.js';
 import { mebibyte, StorageBudgets, StorageLimitError } from './storage-budgets.js';
 import { StoredBytesRepository } from './stored-bytes.repository.js';
 
-// A user at the limit can exceed it by what the gateways store in this time.
+// How often counts are written and read. A user at the limit can exceed it by what the gateways store in this time.
 const syncMs = 1_000;
-// What other gateways count for users who do not write here.
+// How often the counts of other gateways are read while this gateway has nothing to write.
 const idleReadMs = 10_000;
 // The earlier days and the stream's limits hardly change.
 const earlierMs = 60_000;

@@ -3,7 +3,7 @@ import { compileFilter } from '../live/connections/live-filter.js';
 import { LiveEvent } from '../live/stream/live-event.js';
 import type { HeardInstance } from './instance-board.js';
 
-/** Leaves, of the open live connections that instances report, those that would receive the event. */
+/** Reduces the open live connections in the reports of instances to those that would receive the event. */
 export function findMatching(heard: readonly HeardInstance[], event: StoredEvent): HeardInstance[] {
   const sent = new LiveEvent(event.id, Buffer.from(printEventRecord(event)), '', 0);
   return heard.map((instance) => {

@@ -234,7 +234,7 @@ export function toTokenChanges(body: TokenBody | TokenChangesBody): Partial<Name
 }
 
 /**
- * Refuses limits beside scopes that they cannot limit.
+ * Refuses scopes that cannot be limited when the token has limits.
  *
  * @throws ServiceError `invalid` on `scopes`
  */

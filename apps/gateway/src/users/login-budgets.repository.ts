@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { ServiceError } from '@stream-events/contracts';
 import type { EntityManager } from 'typeorm';
 
-// 20 failures cost nothing, then one attempt per minute is possible. An address that tries many names, and a name that is tried from
-// many addresses, then have 1,440 attempts a day.
+// 20 failures are free. After that, one attempt per minute is possible: 1,440 attempts a day for an address that tries many names, and for
+// a name that is tried from many addresses.
 const burst = 20;
 const secondsPerAttempt = 60;
 const levelNow = `greatest(known.level - extract(epoch FROM now() - known.updated_at) / ${secondsPerAttempt}, 0)`;

@@ -10,7 +10,7 @@ import {
 import { nanos, nuid, type NatsConnection } from '@nats-io/transport-node';
 import { eventsStreamName } from '@stream-events/contracts';
 
-/** The subjects of platform events, and the part of them that is the same. */
+/** The subjects of platform events, and their common prefix. */
 const subjects = 'events.platform.>';
 const prefix = 'events.platform.';
 
@@ -78,7 +78,7 @@ export class ActivityReader {
     return new ActivityReader(consumer, messages, start);
   }
 
-  /** Whether the reader has ended: its consumer is gone, or NATS was. Open another one then. */
+  /** Whether the reader has ended, because its consumer is gone or NATS was. Then open another reader. */
   get hasEnded(): boolean {
     return this.isEnded;
   }
@@ -104,7 +104,7 @@ export class ActivityReader {
     this.messages.stop();
   }
 
-  /** Heartbeats are missing when the connection was lost: then the next delivery is uncertain. */
+  /** Ends the reader when its consumer is gone or heartbeats are missing. After a lost connection, the next delivery is uncertain. */
   private async endWhenLost(): Promise<void> {
     for await (const { type } of this.messages.status())
       if (type === 'heartbeats_missed' || type === 'consumer_deleted' || type === 'consumer_not_found')

@@ -106,7 +106,10 @@ export class ChannelActivity {
   }
 }
 
-/** Whether a silence is improbable at a rate: rate × day silences begin in a day, and each is this long with the chance e^(-rate × silence). */
+/**
+ * Whether a silence is improbable at a rate. At this rate, rate × day silences begin in a day, and each of them is this long with the
+ * probability e^(-rate × silence).
+ */
 function isImprobable(rate: number, silence: number): boolean {
   return rate > 0 && rate * silence >= Math.log(Math.max(1, rate * dayMs) / maxChance);
 }
@@ -117,8 +120,8 @@ function lowerRate(count: number): number {
 }
 
 /**
- * By how much the variation of the counts weakens what a silence says, from 1 (they vary like independent events) down: with the variance
- * D × mean, an interval is empty with the chance e^(-mean × ln D / (D - 1)).
+ * The factor by which the variation of the counts weakens the evidence of a silence: 1 when the counts vary like independent events, less
+ * when they vary more. With the variance D × mean, an interval is empty with the probability e^(-mean × ln D / (D - 1)).
  */
 function certaintyOf(counts: readonly number[]): number {
   const mean = sumOf(counts) / counts.length;

@@ -18,7 +18,7 @@ import { enabled } from '../subscriptions/own-subscription.js';
 import { ActivityReader } from './activity-reader.js';
 import { ChannelActivity } from './channel-activity.js';
 
-// More silent channels have a common cause, and more alarms would hide it.
+// Maximum number of alarms. If more channels are silent, there is a common cause, and more alarms would hide it.
 const maxSilent = 5;
 const subscriptionsMs = 30_000;
 // These alarms tell why no events arrive.
@@ -29,7 +29,7 @@ const explanations: readonly AlarmKind[] = [
   'clock_off',
 ];
 
-/** The types whose subscriptions of a channel are enabled: by the platform's names, and as subjects have them. */
+/** The event types of a channel whose subscriptions are enabled: `types` by the platform's names, `tokens` as subjects have them. */
 interface EnabledTypes {
   types: string;
   tokens: ReadonlySet<string>;
@@ -37,7 +37,7 @@ interface EnabledTypes {
 
 /**
  * Raises an alarm when a live channel is silent compared with its own rate (see `ChannelActivity`), although its subscriptions are enabled.
- * Only events of enabled subscriptions count: when a type is no longer subscribed, the channel is learned again.
+ * Only events of enabled subscriptions count. When a channel loses a subscription, its rate is learned from scratch.
  *
  * ```
  *  EVENTS stream ──▶ rate of each channel ──silent──▶ still live, says the monitor ──▶ alarm
@@ -45,8 +45,8 @@ interface EnabledTypes {
  *                                                                                       ▼ cleared
  * ```
  *
- * Silence counts only while a connector watches, and while no other alarm tells why no events arrive. So a restart or an outage does not
- * make every channel seem silent.
+ * Silence counts only while a connector is watching and no other alarm explains the missing events. A restart or an outage therefore does
+ * not make every channel seem silent.
  */
 @Injectable()
 export class ChannelSilence {
@@ -54,7 +54,7 @@ export class ChannelSilence {
   /** By channel. */
   private subscribed = new Map<string, EnabledTypes>();
   private subscribedAt = Number.NEGATIVE_INFINITY;
-  /** The silent channels, with the time of the last event, or for an alarm of another instance, of the alarm. */
+  /** The silent channels, each with the time of its last event. If another instance raised the alarm: with the time of the alarm. */
   private readonly silent = new Map<string, number>();
   private reader: ActivityReader | undefined;
   /** When the reader began, and until when another alarm told why events may be missing: in milliseconds by the broker's clock. */
@@ -95,7 +95,9 @@ export class ChannelSilence {
     this.activities.clear();
   }
 
-  /** Reads the memory again from the stream, and takes over open alarms, whose channels may have no event in it. */
+  /**
+   * Reads the history from the stream again, and takes over the open alarms: the channel of an open alarm may have no event in the history.
+   */
   private async begin(open: readonly AlarmMessage[]): Promise<ActivityReader> {
     this.activities.clear();
     const { intervalMs, intervals } = this.times.silence;
@@ -186,7 +188,7 @@ export class ChannelSilence {
     );
   }
 
-  /** The channel is no longer live, or not subscribed as before. It is learned again. */
+  /** Forgets a channel that is no longer live, or not subscribed as before, and clears its alarm. Its rate is learned from scratch. */
   private forget(channel: string): void {
     this.activities.delete(channel);
     this.clear(channel);

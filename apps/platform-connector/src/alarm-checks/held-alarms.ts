@@ -34,7 +34,7 @@ export class HeldAlarms {
     this.alarms.raise(key, message);
   }
 
-  /** Counts the time of a cause from the next decision on. An open alarm remains open. */
+  /** Restarts the hold time of a cause at the next decision. An open alarm remains open. */
   restart(key: AlarmKey): void {
     this.since.delete(key);
   }

@@ -40,7 +40,7 @@ export class SocketAlarms {
   }
 }
 
-/** Whether everything is lost now, including what this alarm is about. */
+/** Whether an alarm about all shards or all sockets covers this one. */
 function isPartOf(key: AlarmKey, faults: Faults): boolean {
   return (
     (key.startsWith(lostShard) && faults.has(conduitDown)) ||

@@ -9,7 +9,7 @@ import { SubscriptionsRepository } from '../subscriptions/subscriptions.reposito
 
 export const conduitDown = 'transport_down:conduit';
 export const socketsDown = 'transport_down:websocket';
-// More of them have a common cause, and more alarms would hide it.
+// Maximum number of alarms of each kind. If there are more faults, they have a common cause, and more alarms would hide it.
 const maxEach = 5;
 
 const whatToCheck =
@@ -51,7 +51,7 @@ export class SocketFaults {
     return new Map([...ofConduit, ...(await this.findSocketFaults())]);
   }
 
-  /** A socket that no subscription waits for may be closed. */
+  /** Ignores closed sockets that no subscription uses or waits for. */
   private async findSocketFaults(): Promise<Faults> {
     const sessions = await this.sessions.all();
     const down: string[] = [];
@@ -77,7 +77,7 @@ export class SocketFaults {
     );
   }
 
-  /** Whether subscriptions wait that any socket could have, such as those of channels that are not connected. */
+  /** Whether subscriptions are waiting that could use any socket, such as those of channels that are not connected. */
   private async isAnyWaiting(): Promise<boolean> {
     if (this.settings.transport !== 'websocket') return false;
     return (await this.subscriptions.count()).some(({ status }) => status === waiting);

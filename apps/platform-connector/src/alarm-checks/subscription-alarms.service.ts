@@ -63,8 +63,9 @@ export class SubscriptionAlarms {
   }
 
   /**
-   * Counts subscriptions by status. A subscription stays not enabled when an attempt has failed twice, or when it has not been enabled for
-   * 45 s, although the reconciler has no work left, or gets none done. While thousands are created, the last of them wait for minutes.
+   * Counts subscriptions by status. A subscription is faulty when an attempt has failed twice, or when it has not been enabled for 45 s
+   * although the reconciler has no work left or makes no progress. While thousands of subscriptions are created, the last of them wait for
+   * minutes and are not faulty.
    */
   private count(): Promise<StatusCount[]> {
     return this.dataSource.query<StatusCount[]>(

@@ -2,7 +2,7 @@ import { ServiceError } from '@stream-events/contracts';
 import type { ApiEndpoint } from '@stream-events/platforms';
 import type { Connection } from '../connections/connection.entity.js';
 
-/** What of a connection decides whether its token serves a call. */
+/** The part of a connection that decides whether its token can be used for a call. */
 export type CallerConnection = Pick<Connection, 'id' | 'state' | 'userId' | 'login' | 'scopes' | 'remedy'>;
 
 /** Whose token a call asks for. */

@@ -8,7 +8,7 @@ import { ShardSocket } from './shard-socket.js';
 import { ShardSockets } from './shard-sockets.js';
 import { ShardsRepository, type Holder } from './shards.repository.js';
 
-// The interval at which a connector looks at the shards. Reports of the platform come in between.
+// How often a connector checks the shards. A report from the platform triggers a check in between.
 const tickMs = 500;
 // While a shard is lost.
 const urgentTickMs = 50;
@@ -16,7 +16,7 @@ const urgentTickMs = 50;
 const suspicionMs = 1_000;
 // A quarter of the lease, as in `Lease`.
 const renewMs = 1_500;
-// Other connectors take the shards of a connector that stops within a second.
+// When a connector stops, other connectors take its shards within a second.
 const handOverMs = 3_000;
 // The next check finds out the result of a call that is cut off.
 const checkLimitMs = 2_000;
@@ -129,7 +129,10 @@ export class ShardKeeper {
     if (plan.isSuspicious) await this.suspect();
   }
 
-  /** Nobody reports a shard whose report would have to go over a lost one. */
+  /**
+   * Makes a check of the conduit due. The platform may send the report about a lost shard over another lost shard, where nobody receives
+   * it.
+   */
   private async suspect(): Promise<void> {
     if (performance.now() < this.suspectedAt + suspicionMs) return;
     this.suspectedAt = performance.now();
@@ -201,7 +204,10 @@ export class ShardKeeper {
     socket.start(missingSince);
   }
 
-  /** The holder of a lost shard has often lost all others, too, and a report can be lost with the shard that should carry it. */
+  /**
+   * Checks all shards after a report about one. A holder that loses one shard has often lost all of them, and a report can be lost together
+   * with the shard that should carry it.
+   */
   private async onShardReported(): Promise<void> {
     try {
       await this.upkeep.checkSoon();

@@ -7,8 +7,8 @@
  *       └─────────────────────│──── websocket_disconnected, … ◀────┘
  *                             └── the holder, or after a moment anybody ──┘
  *
- * While the platform says that a shard is enabled, somebody gets its messages: it is taken only when its holder has offered it, or
- * when this connector has seen its holder die. A session that is not ours belongs to another installation: `unknown_session`.
+ * While the platform says that a shard is enabled, somebody receives its messages. Another connector takes the shard only when the holder
+ * has offered it, or when it has itself seen the holder die. A session that is not ours belongs to another installation: `unknown_session`.
  */
 
 /** A shard of the conduit, at a moment of the database's clock. */
@@ -69,11 +69,12 @@ export interface ShardPlan {
   isSuspicious: boolean;
 }
 
-// A holder that is alive reports a loss at once. The platform reports it to somebody, too: whoever is first must not win by that.
+// A holder that is alive reports a loss immediately. The platform reports the loss to some connector, too. That connector must not take the
+// shard just because it hears of the loss first.
 const graceMs = 200;
 // A welcome and an assignment take a fraction of a second, even if one of them has to be repeated.
 const connectMs = 5_000;
-// When connectors have died, those that are left wait this long for their share to grow. Then they take what nobody takes.
+// After connectors have died, the remaining ones wait this long for their share to grow. Then they take shards beyond their share.
 const patienceMs = 3_000;
 // A reconnect can give a session another id, which its holder records within a second. Any other unknown session stays.
 const foreignMs = 3_000;

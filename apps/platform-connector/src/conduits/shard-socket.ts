@@ -50,7 +50,7 @@ export class ShardSocket implements EventSocketListener {
 
   get settled(): SettledShard {
     const { ingest, gaps } = this.tools;
-    // A connector that takes over must not believe that all is well before a gap is saved.
+    // Not beyond the start of an unsaved gap: a connector that takes over would otherwise assume that nothing is missing.
     const settledUntil = Math.min(ingest.settledUntil(this.source), gaps.unsavedFrom(this.source));
     return { ...this.key, settledUntil };
   }
@@ -109,7 +109,7 @@ export class ShardSocket implements EventSocketListener {
     }
   }
 
-  /** The next check of the shards finds out the same. */
+  /** Only logs the failure, because the next check of the shards finds the same state. */
   private warn(error: unknown): void {
     this.tools.logger.warn({ err: error, shard: this.key.id }, 'cannot save the state of a shard');
   }

@@ -55,8 +55,8 @@ export class ConnectionsService {
   }
 
   /**
-   * What a new installation starts with: a channel, by device code. Activates every event type first, unless the active ones already
-   * need a channel's consent. Undefined when a user has been connected.
+   * Starts the first connection of a new installation: a channel, by device code. Activates every event type first, unless the active ones
+   * already need a channel's consent. Undefined when a user has been connected.
    *
    * @throws like `start`
    */
@@ -101,7 +101,7 @@ export class ConnectionsService {
     if (connection.userId !== null) await this.consequences.onRemoved(connection.userId);
     const tokens = this.repository.tokensOf(connection);
     if (!tokens) return;
-    // The tokens are gone from here in any case, and nobody can try again.
+    // A failure is only logged: the tokens are already deleted here, so nobody can retry the revocation.
     await this.server.revoke(tokens.accessToken).catch((error: unknown) => {
       this.logger.warn(
         { err: error, connectionId: id },

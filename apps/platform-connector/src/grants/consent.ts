@@ -11,7 +11,7 @@ export type Consent =
   | { kind: 'given' }
   /** The platform will be asked soon. */
   | { kind: 'unlisted' }
-  /** Only an attempt shows it. One attempt shows it for all subscriptions about the same channel. */
+  /** Only an attempt to subscribe shows whether the consent exists. One attempt decides for all subscriptions about the same channel. */
   | { kind: 'unknown'; channelId: string }
   | { kind: 'missing'; remedy: string };
 

@@ -16,12 +16,13 @@ import { UserGrantsRepository, type KnownUser } from './user-grants.repository.j
 const usersPerRound = 500;
 // A call takes about 100 ms, and other calls need slots too.
 const concurrency = 4;
-// The list is missing, or fails for a reason of its own. Until then, one attempt per channel shows whether it has given consent.
+// The pause after the platform's list of grants is missing, or fails for a reason of its own. During the pause, one attempt per channel
+// shows whether the channel has given consent.
 const failurePauseMs = 5 * 60_000;
 
 /**
- * What users allow the application, so that the service subscribes only to what is granted. The platform lists it; messages about
- * changes lead to another list.
+ * What users allow the application, so that the service subscribes only to what is granted. The platform lists the grants. After a message
+ * about a change, the service requests the list again.
  */
 @Injectable()
 export class UserGrants {

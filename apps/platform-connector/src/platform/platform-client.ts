@@ -40,14 +40,14 @@ export interface ClientCall {
 
 /** The token of a call. */
 export interface TokenSource {
-  /** The user whose token it is, whose calls the platform counts apart. Null: the application's token. */
+  /** The user that the token belongs to; the platform counts the calls of each user separately. Null: the application's token. */
   readonly userId: string | null;
   current(): Promise<string>;
   /** Another token, after a 401. Null when the token is valid: the platform rejects the call for another reason. */
   replace(refused: string): Promise<string | null>;
 }
 
-/** What of a call is the same for all its attempts. */
+/** The part of a call that is the same for all its attempts. */
 interface Sending<Reply extends ReplyHead> {
   call: ClientCall & { endpoint: PlatformEndpoint; priority: LookUpPriority };
   limits: CallLimits;
@@ -77,7 +77,7 @@ export class PlatformClient implements PlatformCaller {
     this.health.measureQueue((priority) => this.slots.countWaiting(priority));
   }
 
-  /** Makes calls that name no token with this one: an application without a secret has none of its own. */
+  /** Sets the token for calls that name none. An application without a secret needs this, because it has no token of its own. */
   useTokens(tokens: TokenSource): void {
     this.ownTokens = tokens;
   }

@@ -23,8 +23,8 @@ const columns = `calls_per_minute AS "callsPerMinute", remaining, is_reported AS
 const forgottenAfter = '1 day';
 
 /**
- * The application's rate budget, and one for each user whose token makes calls, because the platform counts these apart. One row each for all
- * instances, changed under its row lock and by the database's clock.
+ * The application's rate budget, and one for each user whose token makes calls, because the platform counts them separately. All instances
+ * share one row per budget, which they change under its row lock and by the database's clock.
  */
 @Injectable()
 export class RateBudgets {

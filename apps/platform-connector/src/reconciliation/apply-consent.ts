@@ -18,7 +18,7 @@ export interface WantedRow {
 export interface Consented {
   rows: WantedRow[];
   changed: OwnSubscription[];
-  /** Whether the result of an attempt decides about others. */
+  /** Whether other subscriptions wait for the result of an attempt. */
   hasAttempts: boolean;
 }
 

@@ -16,7 +16,8 @@ import type { TransportKind } from '../subscriptions/own-transports.js';
 import type { Action } from './subscription-plan.js';
 
 /*
- * A subscription moves to another transport, or to the first webhook secret. Each step needs a fresh listing, so a move continues after a crash at any point:
+ * A subscription moves to another transport, or to the first webhook secret. Each step needs a fresh listing, so a move continues after a
+ * crash at any point:
  *
  *   announced to the events services ──4 s──▶ second subscription created ──▶ enabled ──10 s──▶ end announced ──▶ first one deleted
  *        ▲                                              │ not enabled: deleted         │ no longer enabled
@@ -58,9 +59,10 @@ export interface MovesPlan {
 
 // Bounds the doubled deliveries, and what one request announces (see `maxOverlaps`).
 const maxMoves = 500;
-// Until a subscription with the wanted transport works, the gateways may not know the first secret.
+// The limit until one subscription with the wanted transport works: before that, the gateways may not know the first secret.
 const maxProbes = 20;
-// The listing may be ahead of the delivery by a moment, and the first messages shall not be the only ones.
+// The platform may list a subscription as enabled a moment before it delivers, and the first messages of the second subscription must not
+// be the only copies.
 const overlapMs = 10_000;
 // The announcement must be stored before its time has come.
 const endNoticeMs = 5_000;
@@ -135,7 +137,7 @@ function advance(
     const [action] = toDeletion(row, observed(row, twin, now));
     return { move, ...(action && { action }) };
   }
-  // It was deleted by somebody else, or is disabled: then it is among the failed ones.
+  // Another program has deleted the second subscription. A disabled one is among the failed ones.
   if (move.endsAt !== null && !failedTwins.has(row.key)) return { move: restarted(move) };
   if (twin) return { move };
   if (failedTwins.has(row.key)) return { move: failed(move, { reason: notEnabled, now }) };

@@ -19,7 +19,7 @@ export interface PlatformListing {
 
 // With 100 per page, this allows a million subscriptions. A longer list means that paging does not end.
 const maxPages = 10_000;
-// A connection is made within a minute or so, and its session then asks for a round.
+// A user connects a channel within a minute or so, and the new session then requests a round.
 const noUserRetrySeconds = 10;
 
 /**

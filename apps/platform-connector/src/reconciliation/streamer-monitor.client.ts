@@ -11,7 +11,8 @@ export class StreamerMonitorClient {
   constructor(private readonly client: RequestClient) {}
 
   /**
-   * The platform's ids of all monitored streamers, sorted by when monitoring started. Returns all pages or fails, because the reconciler would delete the subscriptions of missing streamers.
+   * Returns the platform's ids of all monitored streamers, sorted by when monitoring started. Returns all pages or fails, because the
+   * reconciler would delete the subscriptions of missing streamers.
    *
    * @throws ServiceError when the streamer monitor does not reply to a request
    */

@@ -154,7 +154,7 @@ export class EventSocket {
       this.successor = this.open(url);
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
-      // Not logged: the URL continues the session. The platform closes the old link in 30 s, which leads to a new session.
+      // The URL is not logged, because it continues the session. The platform closes the old link in 30 s, which leads to a new session.
       this.failures.warn('the platform asked for a reconnect to a malformed URL', {
         socket: this.options.name,
       });
@@ -173,7 +173,7 @@ export class EventSocket {
     this.failures.warn('cannot reconnect an event socket', { socket: this.options.name, ...end });
     const { link, reconnectUrl } = this;
     if (!link) this.reconnectLater();
-    // Without a code, the URL has not reached the platform, which waits 30 s. Otherwise the URL is used up.
+    // Without a close code, the URL has not reached the platform, which waits 30 s for it. With a code, the URL is used up.
     else if (end.code === null) this.later(() => this.onReconnect(link, reconnectUrl));
   }
 

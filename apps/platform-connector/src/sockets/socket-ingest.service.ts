@@ -41,7 +41,7 @@ const defaultOptions: SocketQueueOptions = {
 };
 // Fills three batches, which is what the events service works on at a time.
 const maxRunning = 1_024;
-// While nothing takes messages, one of them tries this often.
+// How often one message is tried while neither the event store nor the INGEST stream takes messages.
 const probeMs = 500;
 // An error other than an outage is probably about the message itself.
 const maxErrors = 3;

@@ -143,7 +143,7 @@ export function withConsent(own: OwnSubscription, now: number): OwnSubscription 
   return { ...own, status: waiting, reason: null, attempts: 0, retryAt: null, statusSince: now };
 }
 
-// A message about the consent leads to another attempt at once. A bot that becomes a moderator causes no such message.
+// A message about the consent triggers another attempt immediately, but a bot that becomes a moderator causes no such message.
 const deniedPauseMs = 24 * 3_600_000;
 
 /** The platform refused the subscription because of missing consent. Not tried again for a day, unless the consent changes. */

@@ -65,7 +65,7 @@ export class OwnTransports {
   }
 
   /**
-   * Undefined for a callback that is not ours: there is one for each webhook secret, and the plain one of versions that had one for all
+   * Undefined for a callback that is not ours. Each webhook secret has its own callback; older versions had one plain callback for all
    * secrets.
    */
   secretKindOf(callback: string): SecretKind | undefined {
@@ -160,7 +160,7 @@ export class OwnTransportsReader {
     );
   }
 
-  /** Gives up the conduit when subscriptions have another transport now, and none of those listed is left on the conduit. */
+  /** Retires the conduit when another transport is configured, and none of the listed subscriptions uses the conduit. */
   async retire(listed: readonly { transport: SubscriptionTransport | null }[]): Promise<void> {
     const clientId = this.settings.credentials?.clientId;
     const conduitId = this.settings.transport === 'conduit' ? null : await this.findConduitId();
@@ -187,8 +187,8 @@ export class OwnTransportsReader {
 }
 
 /**
- * The session of the user whom the subscription is about, first of the one who reads: the platform accepts no other. Any session, if
- * none of these users is connected to the service. Null while theirs has no session.
+ * Chooses the session of the user that the subscription is about, because the platform accepts no other. The user who reads comes first. If
+ * none of these users is connected to the service, any session will do. Null while the user's socket has no session.
  */
 export function chooseSession(
   sessions: readonly UserSessionState[],

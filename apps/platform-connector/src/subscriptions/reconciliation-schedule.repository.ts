@@ -175,9 +175,9 @@ export class ReconciliationSchedule {
   }
 
   /**
-   * Declares the transport, and the fingerprints of the webhook secrets: the instance that started last has the newest configuration. The
-   * secret of the plain callback is recorded once: the only one that is configured when a version with a callback for each secret starts
-   * for the first time.
+   * Declares the transport and the fingerprints of the webhook secrets. The last declaration applies, because the instance that started
+   * last has the newest configuration. The secret of the plain callback is recorded once, when a version with a callback for each secret
+   * starts for the first time: the configured secret, if there is only one.
    */
   async declareTransports({ method, publicUrl, fingerprints }: NewDeclaration): Promise<void> {
     const [only = null, ...others] = fingerprints;

@@ -13,8 +13,8 @@ const lowestId = '00000000-0000-0000-0000-000000000000';
 const highestId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /**
- * The channel that a subscription is about. A raid has one of its two sides. Only without any of these keys, the user is the channel:
- * the user who reads a chat may be a bot.
+ * The channel that a subscription is about. A raid has one of its two sides. The user is the channel only when the condition has none of
+ * the other keys, because the user who reads a chat may be a bot.
  */
 export const channelOfCondition = `coalesce(condition->>'broadcaster_user_id', condition->>'to_broadcaster_user_id',
   condition->>'from_broadcaster_user_id', condition->>'user_id')`;

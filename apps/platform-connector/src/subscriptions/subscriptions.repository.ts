@@ -95,8 +95,8 @@ export class SubscriptionsRepository {
   }
 
   /**
-   * Makes subscriptions due again whose session is gone, and those of a user that wait. Subscriptions of a session end with it, so they
-   * need no deletion.
+   * Makes the subscriptions of closed sessions due again, and the waiting subscriptions of a user. The platform ends subscriptions together
+   * with their session, so none needs to be deleted.
    */
   async releaseSessions(userId: string): Promise<void> {
     await this.dataSource.query(
@@ -121,7 +121,10 @@ export class SubscriptionsRepository {
     return row ?? { active: 0, waiting: 0 };
   }
 
-  /** The users among these whom subscriptions are about, wanted or existing; and the users of the sessions that subscriptions use. */
+  /**
+   * `wanted`: the users in the list that any subscription, wanted or existing, is about. `used`: the users whose sessions subscriptions
+   * use.
+   */
   async usersOf(userIds: readonly string[]): Promise<{ wanted: string[]; used: string[] }> {
     const [row] = await this.dataSource.query<{ wanted: string[]; used: string[] }[]>(
       `SELECT ARRAY(SELECT DISTINCT value FROM subscriptions, jsonb_each_text(condition) WHERE value = ANY($1::text[])) AS wanted,

@@ -12,7 +12,7 @@ import {
 import type { ReconciliationSchedule } from '../subscriptions/reconciliation-schedule.repository.js';
 import type { SubscriptionsRepository } from '../subscriptions/subscriptions.repository.js';
 
-/** Why messages are missing that nobody could receive. */
+/** The reason of a gap during which no connector held the socket. */
 export const connectorStopped = 'The connector that held the socket has stopped.';
 
 /** Where the messages of a user's socket come from. */
@@ -133,8 +133,8 @@ export class UserSocket implements EventSocketListener {
   }
 
   /**
-   * Without a session, the reconciler creates nothing for this user. The next welcome repeats this. A session without subscriptions has
-   * missed nothing: the platform closes it after 10 s.
+   * Saves that the session is gone. Without a session, the reconciler creates nothing for this user. If saving fails, the next welcome
+   * repeats it. A session without subscriptions has missed nothing: the platform closes it after 10 s.
    */
   private async clear({ reason, since }: { reason: string; since: number }): Promise<void> {
     const { sessions, subscriptions } = this.context;

@@ -102,7 +102,10 @@ export class UserSockets {
     return connected.filter((userId, index) => index === 0 || wanted.includes(userId));
   }
 
-  /** No subscription waits for this socket any more. Nobody else reports what is missing since its last connector has stopped. */
+  /**
+   * Ends the gaps of a socket that no subscription waits for any more. If the socket's last connector has stopped, this first records what
+   * is missing since then, because nobody else does.
+   */
   private endGap({ userId, sessionId, settledAt, isHeld }: RemovedUserSession): void {
     const source = sourceOf(userId);
     if (sessionId !== null && !isHeld && settledAt !== null)

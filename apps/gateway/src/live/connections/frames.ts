@@ -17,9 +17,8 @@ import type { GapReason } from '../gap-reasons.js';
  * control      {"event":"control","control":…}, also with positions │ event: control, data: {"control":…}
  * ```
  *
- * `keep_alive` is `{"event":"keep_alive"}`. A WebSocket receives it on request only, server-sent events always do. Controls are sent on
- * request only. With
- * TAU_COMPATIBILITY, plain WebSockets have the format `tau`, whose records have the names that clients of TAU expect.
+ * `keep_alive` is `{"event":"keep_alive"}`. WebSockets receive keep-alives on request only, server-sent events always. Controls are sent on
+ * request only. With TAU_COMPATIBILITY, plain WebSockets have the format `tau`, whose records have the names that clients of TAU expect.
  */
 export type FrameFormat = 'plain' | 'tau' | 'positioned' | 'server_sent';
 

@@ -17,7 +17,7 @@ import { CatchUpHistory } from '../usage/catch-up-history.js';
 import { CatchUps } from '../usage/catch-ups.js';
 import { ConnectionPlaces } from '../usage/connection-places.js';
 
-// A gateway hears of connections at other gateways within a second. What is too much for longer is closed.
+// A gateway learns of connections at other gateways within a second. If a user still has too many after this time, the excess is closed.
 const excessCheckMs = 2_000;
 
 /** The client of a new connection. */

@@ -25,7 +25,7 @@ import type { LiveConnections } from './live-connections.service.js';
 const flushLimitMs = 2_000;
 // A gateway replies when its clients have read what was sent before, which takes at most `stallLimitMs`.
 const replyLimitMs = stallLimitMs + 2_000;
-// How often a gateway that died meanwhile is no longer expected to reply.
+// How often to check whether a gateway has died in the meantime. The sender no longer waits for a reply of such a gateway.
 const recheckMs = 250;
 
 /**
@@ -81,8 +81,9 @@ export class NamedConnections {
   }
 
   /**
-   * Sends records or a control to connections, and waits until all gateways with connections of the user have replied, at most 12 s. Returns
-   * the number of connections that took the message, as far as gateways replied. Without both, it counts the connections.
+   * Sends records or a control to connections, and waits until all gateways with connections of the user have replied, at most 12 s.
+   * Returns the number of connections that took the message, as reported by the gateways that replied. A message with neither records nor a
+   * control only counts the connections.
    *
    * @throws ServiceError `unavailable` while NATS is unavailable; InvalidArgumentError for more than the maximum payload of NATS
    */

@@ -13,7 +13,7 @@ import { EventFeed } from './event-feed.service.js';
 import { EventHistory } from './event-history.service.js';
 import { ReceivedUserHasher } from './received-user-hasher.js';
 
-// An erasure waits for four times as long until it ends.
+// Before an erasure ends, it waits for four times this interval.
 const intervalMs = 1_000;
 // After a failure, ask again within this time.
 const maxBackoffMs = 2_000;

@@ -230,8 +230,8 @@ interface WaitingClient extends Omit<Handshake, 'head'> {
 }
 
 /**
- * Ends the claim with the socket. A function of its own, because a listener keeps everything that its surroundings hold: in `accept`, that
- * would be the request, about 2 KiB for as long as the client is connected.
+ * Ends the claim when the socket closes. This is a separate function because a listener keeps its whole enclosing scope in memory: in
+ * `accept`, that would be the request, about 2 KiB for as long as the client is connected.
  */
 function releaseWithSocket(place: Claim, socket: Duplex): void {
   place.offer(() => socket.destroy().destroyed);

@@ -4,7 +4,7 @@ import type { WorkBudgets } from '../../access/work-budgets.service.js';
 import type { EventHistory, HistoryPage, Place } from '../stream/event-history.service.js';
 import type { CatchUps, CatchUpTurn } from './catch-ups.js';
 
-/** The older events for one connection, which reads them when it is its user's turn. */
+/** Reads older events for one connection, in the turns of its user. */
 export class CatchUpHistory {
   private turn: Promise<CatchUpTurn> | undefined;
   /** When the next page may be read. */

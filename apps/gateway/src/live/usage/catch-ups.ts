@@ -14,12 +14,12 @@ interface Waiter {
   grant(turn: CatchUpTurn): void;
 }
 
-// Gives a gateway whose catch-ups wait the time to take the turn that ends here.
+// The pause before this gateway takes the next turn, so that a gateway whose catch-ups wait can take the one that ends here.
 const courtesyMs = { min: 50, spread: 100 };
 
 /**
- * Lets a few catch-ups of each user run at a time, at all gateways together. The others wait in the order of arrival; a user has at most
- * as many as live connections. When two gateways begin at the same moment, or while NATS is unavailable, each gateway can run that many.
+ * Runs a few catch-ups of each user at a time, at all gateways together. The others wait in order of arrival; no more can wait than a user
+ * may have live connections. When two gateways begin at the same moment, or while NATS is unavailable, each gateway can run that many.
  */
 @Injectable()
 export class CatchUps {

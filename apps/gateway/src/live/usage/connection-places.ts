@@ -10,7 +10,7 @@ interface Waiter {
 }
 
 /**
- * Grants the places of live connections, of which each user has a number over all gateways:
+ * Grants places for live connections. Each user has a limited number of places at all gateways together:
  *
  * ```
  *  this gateway is full, or has as many of the user ▶ refused
@@ -63,8 +63,8 @@ export class ConnectionPlaces {
   }
 
   /**
-   * Returns how many connections of each user this gateway must close, because there have been too many since the last call. Of the
-   * gateways that have any, the last one closes first.
+   * Returns how many connections of each user this gateway must close, because the user had too many at the last call, too. Of the gateways
+   * where the user has connections, the last one closes first.
    */
   findExcess(): Map<string, number> {
     const excess = new Map<string, number>();
