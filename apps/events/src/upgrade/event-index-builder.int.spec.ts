@@ -289,7 +289,7 @@ describe(EventIndexBuilder.name, () => {
     const next = createBuilder(metrics, logger);
     await next.start();
 
-    await eventually(() => expect(reports.join()).toContain('events table busy'));
+    await eventually(() => expect(reports.join()).toContain('the events table is busy'));
     expect(await metrics.metrics()).toContain('events_index_steps_remaining{kind="drop"} 1');
     await vacuum.end();
     await complete(next);
