@@ -110,7 +110,9 @@ function PositionSlider({ rehearsal: { id, since, until, position } }: { rehears
   const [sought, setSought] = useState<number>();
   const seek = useDebouncedCallback((seconds: number) => {
     const sent = { position: new Date(seconds * 1_000).toISOString() };
-    change.mutate(sent, { onSettled: () => setSought(undefined) });
+    // The slider may have moved on while the request was under way: then it stays where it is.
+    const onSettled = (): void => setSought((current) => (current === seconds ? undefined : current));
+    change.mutate(sent, { onSettled });
   }, settleMs);
   const value = sought ?? reached ?? 0;
   return (
