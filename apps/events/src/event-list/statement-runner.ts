@@ -31,8 +31,8 @@ type Row = [
   mark: string | null,
 ];
 
-// Three or more conditions have too many combinations to keep a plan for each. Such statements check so many rows that the planning
-// time hardly matters.
+// Three or more conditions have too many combinations to keep a plan for each. Such statements check many rows, and planning takes only a
+// small part of their time.
 const maxPlannedConditions = 2;
 
 // Each takes a few kilobytes. Old partitions and unusual filters leave statements behind.

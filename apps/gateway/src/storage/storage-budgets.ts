@@ -61,7 +61,7 @@ class Sums {
  * ```
  *        earlier days of the stream's window │ today
  *  ─────────────────────────────────────────┼──────────────────────────────────────
- *   earlier: read once a minute             │ known: read every second
+ *   earlier: read once a minute             │ known: read every second (idle: every 10 s)
  *                                           │ counted: not written yet
  *                                           └──── at most MAX_STORED_MB_PER_DAY of a user
  *  └──────────── of all users, at most a tenth of the EVENTS stream ──────────────┘

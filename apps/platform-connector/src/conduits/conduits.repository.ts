@@ -153,7 +153,7 @@ export class ConduitsRepository {
 
   /**
    * Saves what the platform lists, except about shards that have changed since the request. Returns whether every shard is enabled, and
-   * every connector has one: a connector without a shard gets no report about a lost one.
+   * the shards are spread over as many connectors as possible: a connector without a shard gets no report about a lost one.
    *
    * @param startedAt when the listing was requested, by the database's clock
    */

@@ -137,7 +137,7 @@ function advance(
     const [action] = toDeletion(row, observed(row, twin, now));
     return { move, ...(action && { action }) };
   }
-  // Another program has deleted the second subscription. A disabled one is among the failed ones.
+  // The second subscription is no longer enabled or listed, for example because another program has deleted it.
   if (move.endsAt !== null && !failedTwins.has(row.key)) return { move: restarted(move) };
   if (twin) return { move };
   if (failedTwins.has(row.key)) return { move: failed(move, { reason: notEnabled, now }) };

@@ -95,8 +95,8 @@ export class SubscriptionsRepository {
   }
 
   /**
-   * Makes the subscriptions of closed sessions due again, and the waiting subscriptions of a user. The platform ends subscriptions together
-   * with their session, so none needs to be deleted.
+   * Makes subscriptions due again: those of all closed sessions, and those about this user that are waiting, refused, or over a limit. The
+   * platform ends subscriptions together with their session, so none needs to be deleted.
    */
   async releaseSessions(userId: string): Promise<void> {
     await this.dataSource.query(

@@ -94,7 +94,10 @@ export class UserSockets {
     }
   }
 
-  /** The connected users whom subscriptions are about, and the first one, who also watches channels that are not connected. */
+  /**
+   * With the transport `websocket`: the connected users that subscriptions are about, and the first connected user, whose socket also serves
+   * channels that are not connected. With another transport: the users whose sessions subscriptions still use.
+   */
   private async wantedUsers(method: TransportMethod | null): Promise<string[]> {
     const connected = (await this.users.connected()).map(({ userId }) => userId);
     const { wanted, used } = await this.subscriptions.usersOf(connected);
