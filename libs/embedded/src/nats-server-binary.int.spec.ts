@@ -88,7 +88,7 @@ describe(findNatsServer.name, () => {
     ],
     ['another user owns it', (path: string) => chown(path, 4711, 0)],
     ['another user owns its folder', (path: string) => chown(join(path, '..'), 4711, 0)],
-  ])('does not run a program when %s', (_, spoil) => expectNotRun(spoil));
+  ])('does not run a program when %s (skipped unless root)', (_, spoil) => expectNotRun(spoil));
 
   it('judges the program that a link names', async () => {
     const target = await writeProgram(join(directory, 'open'), working);
