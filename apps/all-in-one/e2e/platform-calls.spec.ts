@@ -180,7 +180,9 @@ describe('calls of the platform’s API', () => {
       fc.array(fc.constantFrom(...parts, '127.0.0.1', 'simulator', 'token', 'http:'), { maxLength: 8 }),
       200,
     );
-    for (const path of paths.map((each) => each.join('')).filter((each) => !known.has(each))) {
+    // The gateway removes one trailing slash, so that `users/` is the endpoint `users`.
+    const isKnown = (path: string): boolean => known.has(path.replace(/\/$/, ''));
+    for (const path of paths.map((each) => each.join('')).filter((each) => !isKnown(each))) {
       const answer = await sendRaw('GET', path);
       // The platform's own errors are no problem documents.
       expectSound(answer);
