@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { NoPrimaryError, PrimarySearch, watchReadOnly } from './primary-search.js';
+import { untilResolved } from './until-resolved.js';
 
 type ConnectCallback = (error?: Error) => void;
 
@@ -68,6 +69,7 @@ export class PrimaryClient extends pg.Client {
   private async connectToPrimary(): Promise<this> {
     const primary = await this.search.find();
     if (primary) Object.assign(this.inner, primary);
+    await untilResolved(this.host);
     try {
       await super.connect();
     } catch (error) {
