@@ -4,17 +4,18 @@ import { parseArgs } from 'node:util';
 import { ContainerBed } from './containers/container-bed.js';
 import { Engine, NoEngineError } from './containers/engine.js';
 import { inspectImage, prepareImages } from './containers/images.js';
-import { measureSyncIntervals } from './containers/sync-interval.js';
 import { checkPassThrough } from './containers/pass-through.js';
 import { faultPhases, fullScale, rollingRestarts, runPhase } from './containers/phases.js';
 import { scalable, type Project, type Start } from './containers/project.js';
 import { printImage, printPhases, printStarts, type StartTimes } from './containers/report.js';
+import { measureScaling } from './containers/scaling.js';
+import { measureSyncIntervals } from './containers/sync-interval.js';
 import { say } from './measure/progress.js';
 import { report, type Section, type SystemTest } from './measure/report.js';
 
 // npm run test:containers: builds the image, runs docker-compose.yml, kills, restarts, and scales it under load, and writes
-// docs/containers.md. --quick restarts everything twice instead of 20 times. Then it only prints
-// the result. --keep-image uses the image of the last run.
+// docs/containers.md. --quick restarts everything twice instead of 20 times; --only runs one part (system, scaling, or sync-interval).
+// With either, it only prints the result. --keep-image uses the image of the last run.
 
 const test: SystemTest = {
   title: 'Container test',
@@ -23,8 +24,22 @@ const test: SystemTest = {
   setting: `The image of this checkout and \`docker-compose.yml\` with the simulator, ${scalable.map((name) => `${fullScale[name]} × ${name}`).join(', ')}. Containers and load share one machine.`,
 };
 const { values: flags } = parseArgs({
-  options: { quick: { type: 'boolean', default: false }, 'keep-image': { type: 'boolean', default: false } },
+  options: {
+    quick: { type: 'boolean', default: false },
+    'keep-image': { type: 'boolean', default: false },
+    only: { type: 'string' },
+  },
 });
+const parts = {
+  system: runSystem,
+  scaling: (engine: Engine) => measureScaling(engine, { rounds: flags.quick ? 1 : 3, runMs: 12_000 }),
+  'sync-interval': (engine: Engine) =>
+    measureSyncIntervals(engine, flags.quick ? { rounds: 1, runMs: 1_000 } : { rounds: 3, runMs: 3_000 }),
+};
+if (flags.only !== undefined && !Object.hasOwn(parts, flags.only)) {
+  process.stderr.write(`--only takes one of ${Object.keys(parts).join(', ')}, not ${flags.only}.\n`);
+  process.exit(1);
+}
 const rounds = flags.quick ? 2 : 20;
 const startsEach = flags.quick ? 1 : 3;
 
@@ -56,11 +71,7 @@ async function measureStarts(project: Project): Promise<StartTimes> {
   return starts;
 }
 
-async function runAll(engine: Engine): Promise<{ sections: Section[]; proxy: string }> {
-  const sections: Section[] = [];
-  say('image: building');
-  const { buildMs, proxy } = await prepareImages(engine, { keepImage: flags['keep-image'] });
-  const image = await inspectImage(engine, buildMs);
+async function runSystem(engine: Engine): Promise<Section[]> {
   say('compose: starting');
   const bed = await ContainerBed.start(engine, fullScale);
   try {
@@ -69,18 +80,19 @@ async function runAll(engine: Engine): Promise<{ sections: Section[]; proxy: str
     const results = [];
     for (const phase of phases) results.push(await runPhase(bed, phase));
     const passing = { title: 'Proxy', paragraphs: [], promises: await checkPassThrough(bed) };
-    sections.push(printImage(image), printStarts(starts), printPhases(phases, results), passing);
+    return [printStarts(starts), printPhases(phases, results), passing];
   } finally {
     await bed.stop();
   }
-  const size = flags.quick ? { rounds: 1, runMs: 1_000 } : { rounds: 3, runMs: 3_000 };
-  sections.push(await measureSyncIntervals(engine, size));
-  return { sections, proxy };
 }
 
 const engine = await findEngineOrExit();
 const startedAt = performance.now();
-const { sections, proxy } = await runAll(engine);
+say('image: building');
+const { buildMs, proxy } = await prepareImages(engine, { keepImage: flags['keep-image'] });
+const sections: Section[] = [printImage(await inspectImage(engine, buildMs))];
+for (const [name, run] of Object.entries(parts))
+  if (flags.only === undefined || flags.only === name) sections.push(...[await run(engine)].flat());
 const machine = {
   Processor: `${cpus()[0]?.model.trim() ?? 'unknown'}, ${cpus().length} cores (${arch()})`,
   Memory: `${Math.round(totalmem() / 1024 ** 3)} GiB`,
@@ -91,4 +103,4 @@ const machine = {
     .replace(/.*load average: /, '')
     .trim()} at the end`,
 };
-await report(test, { machine, startedAt, sections, isWhole: !flags.quick });
+await report(test, { machine, startedAt, sections, isWhole: !flags.quick && flags.only === undefined });

@@ -7,6 +7,7 @@ import type { Credentials, LoadKind } from '../load/request-maker.js';
 import type { OpenLoopCounts } from '../load/open-loop-generator.js';
 import { memoryMegabytes } from '../measure/processes.js';
 import { say } from '../measure/progress.js';
+import { forkServer, type ForkedServer } from '../system/forked-server.js';
 import { runSql, startServers, type Servers } from '../system/servers.js';
 import { registerUsers, startSystem, type System } from '../system/system.js';
 import type { AttackerCounts, AttackerOptions } from './attacker.js';
@@ -15,11 +16,12 @@ import type { MemberCounts, MemberOptions } from './member.js';
 import type { MemberAttack } from './members.js';
 import type { Window } from './windows.js';
 
-/** Windows without and with an attack, in alternation. */
+/** Windows without an attack, with an attack on a bare server next to the gateway, and with one on the gateway, in alternation. */
 export interface AttackResult {
   attack: Attack;
   size: AttackSize;
   quiet: Window[];
+  beside: Window[];
   attacked: Window[];
   attackers: AttackerCounts[];
   /** The most memory that the gateway used while it was attacked, in MiB. */
@@ -30,6 +32,8 @@ export interface AttackResult {
 export interface MemberResult {
   attack: MemberAttack;
   quiet: Window[];
+  /** With the same member at a bare server next to the gateway; empty if a server that refuses everything says nothing. */
+  beside: Window[];
   attacked: Window[];
   responses: MemberCounts;
   /** What the member has stored, and may store per day. */
@@ -65,6 +69,7 @@ export class AttackBed {
     readonly servers: Servers,
     private readonly databaseUrl: string,
     private readonly system: System,
+    private readonly bareServer: ForkedServer,
     private readonly loads: Record<LoadKind, Load<OpenLoopCounts>>,
   ) {}
 
@@ -91,8 +96,9 @@ export class AttackBed {
           perSecond: perSecond[kind],
         });
       const filled = await fill(ports, { webhookSecret, token });
+      const bareServer = await forkServer(new URL('bare-server.js', import.meta.url), []);
       const loads = { notifications: start('notifications'), posts: start('posts'), lists: start('lists') };
-      const bed = new AttackBed(servers, databaseUrl, system, loads);
+      const bed = new AttackBed(servers, databaseUrl, system, bareServer, loads);
       bed.accepted = filled;
       // V8 compiles hot code within a few seconds under load.
       await bed.measure(5);
@@ -105,29 +111,33 @@ export class AttackBed {
 
   async stop(): Promise<void> {
     await this.stopLoads();
+    await this.bareServer.stop();
     await this.system.stop();
     await this.servers.stop();
   }
 
-  /** Measures windows without and with an attack in turn, so that other load on the machine affects both. */
+  /** Measures windows without and with an attack in turn, so that other load on the machine affects all of them. */
   async run(attack: Attack, size: AttackSize, { rounds, windowSeconds }: AttackPace): Promise<AttackResult> {
     const result: AttackResult = {
       attack,
       size,
       quiet: [],
+      beside: [],
       attacked: [],
       attackers: [],
       gatewayMegabytes: 0,
     };
     for (let round = 1; round <= rounds; round += 1) {
       result.quiet.push(await this.measure(windowSeconds));
-      const attacker = this.attackWith({ ...size, attack: attack.name, port: this.port });
+      const options = { ...size, attack: attack.name };
+      const elsewhere = startAttacker({ ...options, port: this.bareServer.port });
+      result.beside.push(await this.measure(windowSeconds));
+      await this.end(elsewhere);
+      const attacker = startAttacker({ ...options, port: this.port });
       result.attacked.push(await this.measure(windowSeconds));
       result.attackers.push(await attacker.takeCounts());
       result.gatewayMegabytes = Math.max(result.gatewayMegabytes, memoryMegabytes(this.gatewayPid));
-      await attacker.stop();
-      await wait(settleMs);
-      await this.take();
+      await this.end(attacker);
       say(
         `${attack.name}, ${size.addresses} × ${size.perAddress}, round ${round}/${rounds}: ${describe(result)}`,
       );
@@ -138,25 +148,20 @@ export class AttackBed {
   /** Measures windows without and with a member in a loop in turn. */
   async runMember(attack: MemberAttack, { rounds, windowSeconds }: AttackPace): Promise<MemberResult> {
     const { tokens } = await registerUsers(this.system, 1, `member-${attack.name.replaceAll(/\W/g, '-')}`);
-    const options = {
-      attack: attack.name,
-      port: this.port,
-      token: tokens[0] ?? '',
-      position: await this.findStart(),
-    };
-    const windows = { quiet: [] as Window[], attacked: [] as Window[] };
+    const options = { attack: attack.name, token: tokens[0] ?? '', position: await this.findStart() };
+    const windows = { quiet: [] as Window[], beside: [] as Window[], attacked: [] as Window[] };
     const responses: MemberCounts = {};
     for (let round = 1; round <= rounds; round += 1) {
       windows.quiet.push(await this.measure(windowSeconds));
-      const member = startLoadProcess<MemberCounts>(
-        new URL('member.js', import.meta.url),
-        options satisfies MemberOptions,
-      );
+      if (attack.isRefused) {
+        const elsewhere = startMember({ ...options, port: this.bareServer.port });
+        windows.beside.push(await this.measure(windowSeconds));
+        await this.end(elsewhere);
+      }
+      const member = startMember({ ...options, port: this.port });
       windows.attacked.push(await this.measure(windowSeconds));
       addCounts(responses, await member.takeCounts());
-      await member.stop();
-      await wait(settleMs);
-      await this.take();
+      await this.end(member);
       say(`${attack.name}, round ${round}/${rounds}: ${print({ ...windows, responses })}`);
     }
     return { attack, ...windows, responses, ...(await this.measureStored()) };
@@ -215,8 +220,11 @@ export class AttackBed {
     return this.system.gateways[0]?.pid ?? 0;
   }
 
-  private attackWith(options: AttackerOptions): Load<AttackerCounts> {
-    return startLoadProcess(new URL('attacker.js', import.meta.url), options);
+  /** Ends an attack. What happens until its connections are closed counts for no window. */
+  private async end(attacker: Load<unknown>): Promise<void> {
+    await attacker.stop();
+    await wait(settleMs);
+    await this.take();
   }
 
   private async measure(seconds: number): Promise<Window> {
@@ -243,6 +251,14 @@ export class AttackBed {
   }
 }
 
+function startAttacker(options: AttackerOptions): Load<AttackerCounts> {
+  return startLoadProcess(new URL('attacker.js', import.meta.url), options);
+}
+
+function startMember(options: MemberOptions): Load<MemberCounts> {
+  return startLoadProcess(new URL('member.js', import.meta.url), options);
+}
+
 /** Fills the stream. Returns how many events were accepted. */
 async function fill(ports: readonly number[], credentials: Credentials): Promise<number> {
   const load = startLoad({ kind: 'notifications', ports, connections: connectionsPerLoad, ...credentials });
@@ -263,8 +279,13 @@ function addCounts(sums: MemberCounts, counts: MemberCounts): void {
     }
 }
 
-function describe({ quiet, attacked, attackers }: AttackResult): string {
-  return print({ quiet: quiet.at(-1), attacked: attacked.at(-1), attackers: attackers.at(-1) });
+function describe({ quiet, beside, attacked, attackers }: AttackResult): string {
+  return print({
+    quiet: quiet.at(-1),
+    beside: beside.at(-1),
+    attacked: attacked.at(-1),
+    attackers: attackers.at(-1),
+  });
 }
 
 function print(facts: object): string {

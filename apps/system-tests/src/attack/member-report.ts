@@ -24,9 +24,9 @@ export function printMemberSection(results: readonly MemberResult[]): Section {
         ['attack', 'what the member does'],
         memberAttacks.map(({ name, description }) => [name, description]),
       ),
-      'p99 in ms, medians of the windows; requests that were due in the attacked windows and failed are lost:',
+      'p99 in ms, medians of the windows; requests that were due in the attacked windows and failed are lost. "Beside" has the same meaning as above, for a member whose requests the gateway mostly refuses:',
       table(
-        ['attack', 'load', 'p99 quiet', 'p99 attacked', 'ratio', 'sent', 'lost'],
+        ['attack', 'load', 'p99 quiet', 'p99 beside', 'p99 attacked', 'ratio', 'sent', 'lost'],
         results.flatMap((result) => kinds.map((kind) => printLoad(result, kind))),
       ),
       'Responses that the member got, by status:',
@@ -41,11 +41,12 @@ export function printMemberSection(results: readonly MemberResult[]): Section {
   };
 }
 
-function printLoad({ attack, quiet, attacked }: MemberResult, kind: LoadKind): string[] {
+function printLoad({ attack, quiet, beside, attacked }: MemberResult, kind: LoadKind): string[] {
   return [
     attack.name,
     loads[kind],
     p99(quiet, kind).toFixed(1),
+    beside.length === 0 ? '' : p99(beside, kind).toFixed(1),
     p99(attacked, kind).toFixed(1),
     (p99(attacked, kind) / p99(quiet, kind)).toFixed(2),
     formatCount(sum(attacked, (window) => succeeded(window, [kind]))),

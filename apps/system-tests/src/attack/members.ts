@@ -18,6 +18,8 @@ export interface MemberAttack {
   description: string;
   /** By how much it may raise the p99 of others. */
   maxRatio: number;
+  /** Whether the gateway refuses most of what the member sends, as a bare server would. */
+  isRefused?: boolean;
   actions: readonly MemberAction[];
 }
 
@@ -76,6 +78,7 @@ export const memberAttacks: readonly MemberAttack[] = [
   {
     name: '2,000 catch-ups',
     maxRatio: 2,
+    isRefused: true,
     description:
       'resumes at the start of the stream on 2,000 connections. A connection that the gateway refuses is opened again after 5 s',
     actions: [

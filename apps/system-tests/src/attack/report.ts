@@ -21,7 +21,7 @@ export function printSections({ results, members, events }: AttackTestResults): 
     {
       title: 'Method',
       paragraphs: [
-        'Each attack holds 5,000 connections, from one address or from 200 addresses with 25 each. They open within 5 s. A connection that the gateway closes is opened again after 5 to 15 s. Meanwhile, other addresses send 300 signed platform messages, 30 events of clients, and 20 lists per second, each due at a fixed time. Windows without and with the attack alternate; an attacked window begins with the attack. Latencies count from the time when a request was due. Attackers, load, services, and servers share the machine, so a part of the difference is the attackers’ own work.',
+        'Each attack holds 5,000 connections, from one address or from 200 addresses with 25 each. They open within 5 s. A connection that the gateway closes is opened again after 5 to 15 s. Meanwhile, other addresses send 300 signed platform messages, 30 events of clients, and 20 lists per second, each due at a fixed time. Windows without and with the attack alternate; an attacked window begins with the attack. Latencies count from the time when a request was due. Attackers, load, services, and servers share the machine, so a part of the difference is the attackers’ own work. To show that part, the same attackers also attack a bare server of Node, which refuses every request, while the gateway gets only the load: "beside" has the p99 of the load at the gateway meanwhile.',
         table(
           ['attack', 'each connection'],
           attacks.map(({ name, description }) => [name, description]),
@@ -38,6 +38,7 @@ export function printSections({ results, members, events }: AttackTestResults): 
             'attack',
             'addresses',
             'p99 quiet',
+            'p99 beside',
             'p99 attacked',
             'ratio',
             'sent',
@@ -56,12 +57,13 @@ export function printSections({ results, members, events }: AttackTestResults): 
 }
 
 function printRow(result: AttackResult): string[] {
-  const { attack, size, quiet, attacked, attackers, gatewayMegabytes } = result;
+  const { attack, size, quiet, beside, attacked, attackers, gatewayMegabytes } = result;
   const { open = 0, ends = {} } = attackers.at(-1) ?? {};
   return [
     attack.name,
     printSize(size),
     p99(quiet, 'notifications').toFixed(1),
+    p99(beside, 'notifications').toFixed(1),
     p99(attacked, 'notifications').toFixed(1),
     ratioOf(result).toFixed(2),
     formatCount(sum(attacked, countSucceeded)),

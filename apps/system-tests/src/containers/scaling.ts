@@ -1,0 +1,239 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { storeEventBatch } from '@stream-events/contracts';
+import { RequestClient } from '@stream-events/messaging';
+import { v7 as generateId } from 'uuid';
+import { startLoad } from '../load/load.js';
+import { cpuSecondsOfFamily } from '../measure/processes.js';
+import { say } from '../measure/progress.js';
+import { median } from '../measure/quantile.js';
+import { formatCount, table, type KeptPromise, type Section } from '../measure/report.js';
+import type { Engine } from './engine.js';
+import { fullScale } from './phases.js';
+import { longRunning, Project } from './project.js';
+
+/** The services whose instances are limited and counted. */
+const services = ['gateway', 'events'] as const;
+type Service = (typeof services)[number];
+
+/** The part of a core that each instance of the measured service gets. All others get what docker-compose.yml permits. */
+const limitedCpus = 0.2;
+const instances = 3;
+const connections = 96;
+// V8 compiles hot code within a few seconds under load. Limited instances would take five times as long.
+const warmUpMs = 8_000;
+const settleMs = 3_000;
+const minRateRatio = 2.7;
+const maxCpuRatio = 1.1;
+
+/** One run: events that were accepted per second, and the processor time of all containers per event in microseconds. */
+interface Run {
+  perSecond: number;
+  cpu: number;
+}
+
+/** A load that is as high as the system permits. */
+interface FullLoad {
+  /** Events that were accepted since the last call. */
+  takeCount(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+type Runs = Record<Service, { one: Run[]; all: Run[] }>;
+
+/** Measures how much more one service handles with three instances than with one, when each gets a fifth of a core. */
+export async function measureScaling(
+  engine: Engine,
+  { rounds, runMs }: { rounds: number; runMs: number },
+): Promise<Section> {
+  const project = await Project.create(engine);
+  try {
+    await project.up({ ...fullScale, gateway: instances, events: instances });
+    const bed = new ScalingBed(engine, project, runMs);
+    const runs: Runs = { gateway: { one: [], all: [] }, events: { one: [], all: [] } };
+    for (let round = 1; round <= rounds; round += 1) {
+      for (const service of services) {
+        // The order alternates, so that other load on the machine affects both.
+        const order = round % 2 === 1 ? (['one', 'all'] as const) : (['all', 'one'] as const);
+        for (const size of order) {
+          const run = await bed.measure(service, size === 'one' ? 1 : instances);
+          runs[service][size].push(run);
+          say(
+            `scaling, round ${round}: ${size} ${service}: ${formatCount(run.perSecond)} events/s, ${run.cpu.toFixed(0)} µs of CPU each`,
+          );
+        }
+      }
+    }
+    return printSection(runs);
+  } finally {
+    await project.down();
+  }
+}
+
+class ScalingBed {
+  constructor(
+    private readonly engine: Engine,
+    private readonly project: Project,
+    private readonly runMs: number,
+  ) {}
+
+  /** Runs the load on a number of limited instances; the others of the service are stopped meanwhile. */
+  async measure(service: Service, count: number): Promise<Run> {
+    const containers = await this.project.containersOf(service);
+    const stopped = containers.slice(count);
+    const running = containers.slice(0, count);
+    for (const container of stopped) await this.engine.run('stop', '--time', '30', container);
+    const load = await this.startLoad(service);
+    try {
+      await wait(warmUpMs);
+      for (const container of running) await this.limit(container, limitedCpus);
+      await wait(settleMs);
+      await load.takeCount();
+      const [before, startedAt] = [await this.cpuSeconds(), performance.now()];
+      await wait(this.runMs);
+      const [accepted, after, endedAt] = [await load.takeCount(), await this.cpuSeconds(), performance.now()];
+      return {
+        perSecond: accepted / ((endedAt - startedAt) / 1_000),
+        cpu: ((after - before) / accepted) * 1e6,
+      };
+    } finally {
+      for (const container of running) await this.limit(container, 1);
+      await load.stop();
+      for (const container of stopped) {
+        await this.engine.run('start', container);
+        await this.project.untilReady(container);
+      }
+    }
+  }
+
+  private async limit(container: string, cpus: number): Promise<void> {
+    await this.engine.run('update', '--cpus', String(cpus), container);
+  }
+
+  private startLoad(service: Service): Promise<FullLoad> {
+    return service === 'gateway'
+      ? Promise.resolve(notificationLoad(this.project))
+      : StoreLoad.start(this.project);
+  }
+
+  /** The processor time that the containers have used so far. */
+  private async cpuSeconds(): Promise<number> {
+    const containers = (await Promise.all(longRunning.map((name) => this.project.containersOf(name)))).flat();
+    const pids = await Promise.all(
+      containers.map((name) => this.engine.run('inspect', '--format', '{{.State.Pid}}', name)),
+    );
+    return pids.reduce((sum, pid) => sum + cpuSecondsOfFamily(Number(pid)), 0);
+  }
+}
+
+/** Signed notifications through the proxy. */
+function notificationLoad(project: Project): FullLoad {
+  const load = startLoad({
+    kind: 'notifications',
+    connections,
+    ports: [Number(project.variable('PORT'))],
+    webhookSecret: project.variable('PLATFORM_WEBHOOK_SECRET'),
+    token: '',
+  });
+  return { takeCount: async () => (await load.takeCounts()).succeeded, stop: () => load.stop() };
+}
+
+/** Requests of a gateway to the events services, each with one event. */
+class StoreLoad implements FullLoad {
+  private stored = 0;
+  private isStopping = false;
+  private readonly senders: Promise<void>[];
+
+  private constructor(private readonly client: RequestClient) {
+    this.senders = Array.from({ length: connections }, () => this.send());
+  }
+
+  static async start(project: Project): Promise<StoreLoad> {
+    const [address] = await project.addressesOf('nats');
+    if (address === undefined) throw new Error('nats does not run');
+    const url = `nats://gateway:${project.variable('NATS_GATEWAY_PASSWORD')}@${address}:4222`;
+    const client = new RequestClient({ urls: [url], name: 'scaling-test' });
+    await client.connect();
+    return new StoreLoad(client);
+  }
+
+  takeCount(): Promise<number> {
+    const { stored } = this;
+    this.stored = 0;
+    return Promise.resolve(stored);
+  }
+
+  async stop(): Promise<void> {
+    this.isStopping = true;
+    await Promise.all(this.senders);
+    await this.client.close();
+  }
+
+  private async send(): Promise<void> {
+    while (!this.isStopping) {
+      const id = generateId();
+      const eventData = `{"broadcaster_user_id":"4711","user_id":"${id}"}`;
+      const event = {
+        eventId: id,
+        eventType: 'channel-follow',
+        eventSource: 'system-test',
+        eventData,
+      } as const;
+      try {
+        await this.client.request(storeEventBatch, {
+          events: [{ ...event, id, origin: 'platform', idempotencyKey: null }],
+        });
+        this.stored += 1;
+      } catch {
+        await wait(100); // the service was busy, or stopped
+      }
+    }
+  }
+}
+
+function printSection(runs: Runs): Section {
+  const rows = services.flatMap((service) =>
+    (['one', 'all'] as const).map((size) => {
+      const measured = runs[service][size];
+      return [
+        `${size === 'one' ? 1 : instances} × ${service}`,
+        printRange(measured.map(({ perSecond }) => perSecond)),
+        printRange(measured.map(({ cpu }) => cpu)),
+      ];
+    }),
+  );
+  return {
+    title: 'Scaling',
+    paragraphs: [
+      `Each instance of the measured service gets ${limitedCpus} of a core, so that one machine can show what more machines would. Gateways receive signed notifications through the proxy, on ${connections} connections. Events services receive the requests of a gateway over NATS, each with one event, ${connections} at a time. Everything else runs as in \`docker-compose.yml\`, ${instances} × each of the other service. The processor time is that of all containers. Median, and lowest to highest, of alternating runs.`,
+      table(['instances', 'events/s', 'CPU per event in µs'], rows),
+    ],
+    promises: services.flatMap((service) => printPromises(service, runs)),
+  };
+}
+
+function printPromises(service: Service, runs: Runs): KeptPromise[] {
+  const ratioOf = (key: keyof Run): number => {
+    const [all, one] = [runs[service].all, runs[service].one].map((measured) =>
+      median(measured.map((run) => run[key])),
+    );
+    return (all ?? Number.NaN) / (one ?? Number.NaN);
+  };
+  const [rate, cpu] = [ratioOf('perSecond'), ratioOf('cpu')];
+  const subject = `${instances} × ${service} with ${limitedCpus} of a core each`;
+  return [
+    {
+      promise: `${subject} handle at least ${minRateRatio} × the events of one`,
+      measured: `${rate.toFixed(2)} ×`,
+      isKept: rate >= minRateRatio,
+    },
+    {
+      promise: `${subject} need at most ${maxCpuRatio} × the CPU per event of one`,
+      measured: `${cpu.toFixed(2)} ×`,
+      isKept: cpu <= maxCpuRatio,
+    },
+  ];
+}
+
+function printRange(values: readonly number[]): string {
+  return `${formatCount(median(values))} (${formatCount(Math.min(...values))} to ${formatCount(Math.max(...values))})`;
+}
