@@ -1,5 +1,6 @@
 import { copyFile, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { openArchive } from './backup-archive.js';
 import { RunningCommand, runCommand, type CommandResult } from './backup-commands.js';
 import {
@@ -93,7 +94,7 @@ describe('backup and restore of the embedded installation', () => {
       stored = await listEvents(service, `event_type=${before}`);
       const running = new AbortController();
       const load = (async () => {
-        while (!running.signal.aborted) accepted.push(await add(during));
+        for (; !running.signal.aborted; await wait(10)) accepted.push(await add(during));
       })();
       await eventually(() => expect(accepted.length).toBeGreaterThan(20));
       const known = accepted.length;

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import { AckPolicy, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connectNats } from '@stream-events/messaging';
 import { eventually, type TestService } from '@stream-events/testing';
@@ -60,7 +61,7 @@ describe('the rotation of NATS passwords', () => {
       const accepted: (string | null)[] = [];
       const sending = Promise.all(
         Array.from({ length: 4 }, async () => {
-          while (!isOver) accepted.push(await send(type));
+          for (; !isOver; await wait(20)) accepted.push(await send(type));
         }),
       );
       await eventually(() => expect(accepted.length).toBeGreaterThan(20));

@@ -1,10 +1,16 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** How long and how often `eventually` tries. The default of 20 s is far longer than any operation takes on an idle machine. */
+/** How long and how often `eventually` tries. */
 export interface EventuallyOptions {
+  /** Default: 20 s, far longer than any operation takes on an idle machine. */
   timeoutMs?: number;
+  /** The pause between two checks. Default: a tenth of the time since the start, at least 20 ms and at most 500 ms. */
   intervalMs?: number;
 }
+
+// A check costs requests and, when it fails, the difference that Jest prints. Many tests that check often take the cores from each
+// other, and from the services that they wait for.
+const pauses = { share: 0.1, min: 20, max: 500 };
 
 /**
  * Waits for a condition; use this instead of a sleep. Runs `check` until it does not throw, and returns its value. After the
@@ -12,7 +18,7 @@ export interface EventuallyOptions {
  */
 export async function eventually<T>(
   check: () => T | Promise<T>,
-  { timeoutMs = 20_000, intervalMs = 50 }: EventuallyOptions = {},
+  { timeoutMs = 20_000, intervalMs }: EventuallyOptions = {},
 ): Promise<T> {
   const startedAt = Date.now();
   const elapsed = (): number => Date.now() - startedAt;
@@ -21,9 +27,14 @@ export async function eventually<T>(
     const outcome = await attempt(check, timeoutMs - elapsed());
     if (outcome.kind === 'value') return outcome.value;
     if (outcome.kind === 'error') lastError = outcome.error;
-    if (elapsed() + intervalMs > timeoutMs) throw describeTimeout(lastError, elapsed());
-    await wait(intervalMs);
+    const pauseMs = intervalMs ?? pauseAfter(elapsed());
+    if (elapsed() + pauseMs > timeoutMs) throw describeTimeout(lastError, elapsed());
+    await wait(pauseMs);
   }
+}
+
+function pauseAfter(elapsedMs: number): number {
+  return Math.min(Math.max(elapsedMs * pauses.share, pauses.min), pauses.max);
 }
 
 type Outcome<T> = { kind: 'value'; value: T } | { kind: 'error'; error: unknown } | { kind: 'too-late' };
