@@ -7,7 +7,13 @@ import {
   type StreamInfo,
 } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { eventsStreamName, ingestStreamName, type StoredEvent } from '@stream-events/contracts';
+import {
+  eventsStreamName,
+  firstIdAt,
+  ingestStreamName,
+  receivedAt,
+  type StoredEvent,
+} from '@stream-events/contracts';
 import { connectNats, type NatsOptions } from '@stream-events/messaging';
 import { waitFor } from '../measure/progress.js';
 import { runSql, type ServerAddresses } from '../system/servers.js';
@@ -28,11 +34,13 @@ const fetchMs = 5_000;
 // Consumers that one reading may need.
 const maxOpened = 5;
 
-const lowestId = '00000000-0000-0000-0000-000000000000';
+// An id has the time when a gateway received the event. A paused nats-server keeps requests, which are stored when it goes on.
+const maxLateMs = 10 * 60_000;
 
 /** Reads the store and the stream, each from where the previous read ended. */
 export class StoreReader {
-  private lastId = lowestId;
+  private readonly knownIds = new Set<string>();
+  private newest = 0;
   private lastSequence = 0;
   private streamCreated = '';
 
@@ -83,15 +91,25 @@ export class StoreReader {
     return { outbox: row?.count ?? 0, ingest: state.messages };
   }
 
-  /** The events that were stored since the last call, oldest first. */
+  /** The events that were stored since the last call, in the order of their receipt. */
   async readNewEvents(): Promise<StoredEvent[]> {
     const rows = await runSql<StoredEvent>(
       this.databaseUrl,
       `SELECT id, event_id AS "eventId", event_type AS "eventType", event_source AS "eventSource", origin,
-         event_data::text AS "eventData" FROM events.events WHERE id > '${this.lastId}' ORDER BY id`,
+         event_data::text AS "eventData" FROM events.events
+       WHERE id >= '${firstIdAt(Math.max(0, this.newest - maxLateMs))}' ORDER BY id`,
     );
-    this.lastId = rows.at(-1)?.id ?? this.lastId;
-    return rows;
+    const found = rows.filter(({ id }) => !this.knownIds.has(id));
+    for (const { id } of found) {
+      this.knownIds.add(id);
+      this.newest = Math.max(this.newest, receivedAt(id));
+    }
+    return found;
+  }
+
+  /** Whether `readNewEvents` has returned the event. */
+  hasRead(id: string): boolean {
+    return this.knownIds.has(id);
   }
 
   /** Markers of the events that are dead letters. */

@@ -5,7 +5,7 @@ import { startSystem, type System } from '../system/system.js';
 import { check, type Finding, type PublishedMessage } from './checker.js';
 import { isSameJson, readEventList } from './event-list.js';
 import { FaultLoad, type Try } from './fault-load.js';
-import { countOutcomes, type LedgerEntry, type Outcome } from './ledger.js';
+import { countOutcomes, markerOf, type LedgerEntry, type Outcome } from './ledger.js';
 import { StoreReader } from './store-reader.js';
 
 /** The faults and results of a scenario. */
@@ -56,8 +56,9 @@ export class TestBed<S extends ServerAddresses = Servers> {
   private result = emptyResult('');
   private entries: readonly LedgerEntry[] = [];
   private readonly added: LedgerEntry[] = [];
-  private readonly ids = new Set<string>();
   private onStreamSince = Number.POSITIVE_INFINITY;
+  /** Events of earlier scenarios that are in doubt and not stored. A request that its client gave up on can be stored after the check. */
+  private inDoubt: readonly LedgerEntry[] = [];
 
   readonly servers: S;
   readonly system: System;
@@ -235,13 +236,17 @@ export class TestBed<S extends ServerAddresses = Servers> {
     this.entries = this.entries.concat(sent);
     this.result.outcomes = countOutcomes(sent);
     const listed = await this.reader.readNewEvents();
-    for (const { id } of listed) this.ids.add(id);
+    const candidates = [...this.inDoubt, ...sent];
+    const stored = new Set(listed.map(({ eventData }) => markerOf(eventData)));
+    this.inDoubt = candidates.filter(
+      ({ outcome, event }) => outcome === 'in doubt' && !stored.has(event.marker),
+    );
     const deadLetters = await this.reader.readDeadLetters();
     const published = await this.readStream();
     this.result.copies = published ? published.length - new Set(published.map(({ id }) => id)).size : 0;
-    const isKnownBefore = (id: string): boolean => this.ids.has(id);
+    const isKnownBefore = (id: string): boolean => this.reader.hasRead(id);
     this.result.findings = this.result.findings.concat(
-      check({ sent, listed, deadLetters, published, isKnownBefore }),
+      check({ sent: candidates, listed, deadLetters, published, isKnownBefore }),
     );
     if (published) this.checkOnStream(published);
   }
