@@ -94,7 +94,10 @@ describe('backup and restore of the embedded installation', () => {
       stored = await listEvents(service, `event_type=${before}`);
       const running = new AbortController();
       const load = (async () => {
-        for (; !running.signal.aborted; await wait(10)) accepted.push(await add(during));
+        while (!running.signal.aborted) {
+          accepted.push(await add(during));
+          await wait(10);
+        }
       })();
       await eventually(() => expect(accepted.length).toBeGreaterThan(20));
       const known = accepted.length;

@@ -61,7 +61,10 @@ describe('the rotation of NATS passwords', () => {
       const accepted: (string | null)[] = [];
       const sending = Promise.all(
         Array.from({ length: 4 }, async () => {
-          for (; !isOver; await wait(20)) accepted.push(await send(type));
+          while (!isOver) {
+            accepted.push(await send(type));
+            await wait(20);
+          }
         }),
       );
       await eventually(() => expect(accepted.length).toBeGreaterThan(20));
