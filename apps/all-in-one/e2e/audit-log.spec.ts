@@ -1,7 +1,8 @@
 import { resetOwner } from '@stream-events/gateway';
 import { eventually } from '@stream-events/testing';
 import { newEvent, uniqueType, type Answer, type Problem } from './api.js';
-import { owner, secretKey, startLimitMs, startStack, type Stack } from './stack.js';
+import { owner, secretKey } from './credentials.js';
+import { startLimitMs, startStack, type Stack } from './stack.js';
 
 /** An entry of the audit log in the API's form. */
 interface Entry {

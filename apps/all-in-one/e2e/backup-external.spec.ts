@@ -15,7 +15,8 @@ import { eventBody, eventsPath, uniqueType, type EventPage, type EventRecord } f
 import { RunningCommand, runCommand } from './backup-commands.js';
 import { LiveSocket } from './live-clients.js';
 import { SimulatedPlatform, type SimulatedUser } from './simulated-platform.js';
-import { secretKey, startLimitMs, startStack, type Stack } from './stack.js';
+import { secretKey } from './credentials.js';
+import { startLimitMs, startStack, type Stack } from './stack.js';
 import { monitorStreamer, readStreams, untilSubscribed, type StreamRecord } from './streamer-records.js';
 
 const limitMs = 180_000;

@@ -12,7 +12,8 @@ import {
 } from '@stream-events/testing';
 import { eventBody, eventsPath, send, uniqueType, type EventPage, type EventRecord } from './api.js';
 import { LiveSocket } from './live-clients.js';
-import { owner, startLimitMs } from './stack.js';
+import { owner } from './credentials.js';
+import { startLimitMs } from './stack.js';
 
 // The first start creates a cluster, a restore takes seconds, and an erasure waits 27 s for other processes.
 const limitMs = 240_000;

@@ -3,7 +3,8 @@ import { eventsPath } from './api.js';
 import { ConsoleBrowser, type ConsoleWindow } from './browser/console-browser.js';
 import { describeWithBrowser } from './browser/describe-with-browser.js';
 import { SimulatedPlatform, type SimulatedUser } from './simulated-platform.js';
-import { owner, startLimitMs, startStack, type Stack } from './stack.js';
+import { owner } from './credentials.js';
+import { startLimitMs, startStack, type Stack } from './stack.js';
 import { monitorStreamer } from './streamer-records.js';
 
 const settled = { timeoutMs: 30_000 };

@@ -4,7 +4,8 @@ import { ConsoleBrowser, sizes, themes, type ConsoleWindow } from './browser/con
 import { consolePages } from './browser/console-pages.js';
 import { describeWithBrowser } from './browser/describe-with-browser.js';
 import { SimulatedPlatform } from './simulated-platform.js';
-import { owner, startLimitMs, startStack, type Stack } from './stack.js';
+import { owner } from './credentials.js';
+import { startLimitMs, startStack, type Stack } from './stack.js';
 import { monitorStreamer } from './streamer-records.js';
 
 describeWithBrowser('the console', (browserPath) => {

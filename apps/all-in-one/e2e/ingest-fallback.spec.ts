@@ -4,7 +4,8 @@ import { ingestStreamName } from '@stream-events/contracts';
 import { connectNats } from '@stream-events/messaging';
 import { CuttableProxy, eventually, type TestService } from '@stream-events/testing';
 import { eventBody, eventsPath, send, type Answer, type EventRecord } from './api.js';
-import { startLimitMs, startStack, webhookSecrets, type Stack } from './stack.js';
+import { webhookSecrets } from './credentials.js';
+import { startLimitMs, startStack, type Stack } from './stack.js';
 
 // Allows for an outage, up to 5 s until the drain's next attempt (30 s for messages that a dead instance was processing), and
 // batches that wait 10 s until another instance publishes them.

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { uniqueType, type Answer, type Problem } from './api.js';
-import { owner, startLimitMs, startStack, type Stack } from './stack.js';
+import { owner } from './credentials.js';
+import { startLimitMs, startStack, type Stack } from './stack.js';
 
 const loginPath = '/api-token-auth/';
 const password = ' correct horse battery staple ';

@@ -5,7 +5,8 @@ import { eventsStreamName, parseStreamDescription } from '@stream-events/contrac
 import { eventually, type TestService } from '@stream-events/testing';
 import { eventBody, eventsPath, newEvent, uniqueType, type Answer, type Problem } from './api.js';
 import { LiveSocket } from './live-clients.js';
-import { startLimitMs, startStack, webhookSecrets, type Stack } from './stack.js';
+import { webhookSecrets } from './credentials.js';
+import { startLimitMs, startStack, type Stack } from './stack.js';
 
 const mebibyte = 1024 ** 2;
 const perUser = 50;

@@ -13,7 +13,8 @@ import {
 } from '@stream-events/testing';
 import { send, type EventPage } from './api.js';
 import { RecordingProxy } from './recording-proxy.js';
-import { application, controlSecret, startLimitMs } from './stack.js';
+import { application, controlSecret } from './credentials.js';
+import { startLimitMs } from './stack.js';
 
 const runFile = promisify(execFile);
 

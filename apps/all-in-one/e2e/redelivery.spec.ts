@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { eventsPath, type EventPage } from './api.js';
-import { startLimitMs, startStack, webhookSecrets, type Stack } from './stack.js';
+import { webhookSecrets } from './credentials.js';
+import { startLimitMs, startStack, type Stack } from './stack.js';
 
 describe('a redelivered platform message', () => {
   let stack: Stack;

@@ -6,7 +6,8 @@ import fc from 'fast-check';
 import { eventBody, eventsPath } from './api.js';
 import * as raw from './raw-http.js';
 import type { Headers, RawAnswer, RawRequest } from './raw-http.js';
-import { startLimitMs, startStack, webhookSecrets, type Stack } from './stack.js';
+import { webhookSecrets } from './credentials.js';
+import { startLimitMs, startStack, type Stack } from './stack.js';
 
 const { expectSound, problemOf } = raw;
 

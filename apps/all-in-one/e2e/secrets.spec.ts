@@ -9,16 +9,8 @@ import { LiveSocket } from './live-clients.js';
 import { RecordingProxy } from './recording-proxy.js';
 import { SecretSearch, type FoundSecret } from './secret-search.js';
 import { SimulatedPlatform } from './simulated-platform.js';
-import {
-  application,
-  controlSecret,
-  owner,
-  secretKey,
-  startLimitMs,
-  startStack,
-  webhookSecrets,
-  type Stack,
-} from './stack.js';
+import { application, controlSecret, owner, secretKey, webhookSecrets } from './credentials.js';
+import { startLimitMs, startStack, type Stack } from './stack.js';
 
 const metricsToken = randomBytes(16).toString('hex');
 const alertUrlSecret = randomBytes(16).toString('hex');

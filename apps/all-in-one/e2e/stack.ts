@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { eventsStreamName, storeEvents, type NewEvent, type StoreOutcome } from '@stream-events/contracts';
+import { storeEvents, type NewEvent, type StoreOutcome } from '@stream-events/contracts';
 import { serviceSchemas, type DatabaseService } from '@stream-events/database/roles';
 import type { RequestClient } from '@stream-events/messaging';
 import {
   eventually,
-  freePort,
   HostedService,
   ServiceProcess,
   type AppName,
@@ -15,8 +13,11 @@ import {
 } from '@stream-events/testing';
 import type pg from 'pg';
 import { type QueryResultRow } from 'pg';
-import { send, type Answer, type EventRecord, type RequestOptions } from './api.js';
+import { send, type Answer, type RequestOptions } from './api.js';
+import { controlSecret, owner, application } from './credentials.js';
+import { readEventsStream, type StreamMessage } from './events-stream.js';
 import { HeldWrites } from './held-writes.js';
+import { ServiceEnvironments } from './service-environments.js';
 import { runAll, startResources, type Resources } from './stack-resources.js';
 
 /**
@@ -38,32 +39,6 @@ export interface StackOptions {
    * All other services share the host process of the Jest worker, which starts them quickly.
    */
   killable?: AppName[];
-}
-
-export const owner = { username: 'owner', password: 'the password of the owner' };
-
-/** The webhook secrets. The simulator and the connector use the first one; the gateway accepts both. */
-export const webhookSecrets = ['the first webhook secret', 'the second webhook secret'] as const;
-
-export const secretKey = 'the secret key of the end-to-end tests';
-
-/** The secret of the simulator's control API. */
-export const controlSecret = 'the-control-secret-of-the-end-to-end-tests';
-
-/** The application that the connector uses at the platform. */
-export const application = {
-  PLATFORM_CLIENT_ID: 'end-to-end',
-  PLATFORM_CLIENT_SECRET: 'the secret of the application',
-};
-
-/** A message on the EVENTS stream. */
-export interface StreamMessage {
-  subject: string;
-  /** The `Nats-Msg-Id` header. */
-  id: string;
-  record: EventRecord;
-  /** The payload as text. */
-  text: string;
 }
 
 /** Limit for hooks and tests that start a database, NATS and several processes on two busy cores. */
@@ -102,11 +77,14 @@ export class Stack {
   /** The gateways that take turns. */
   private balanced: readonly TestService[] = [];
   private requests = 0;
+  private readonly environments: ServiceEnvironments;
 
   constructor(
     private readonly resources: Resources,
     private readonly options: StackOptions,
-  ) {}
+  ) {
+    this.environments = new ServiceEnvironments(resources, options.environment);
+  }
 
   /** The first gateway. */
   get gateway(): TestService {
@@ -230,7 +208,7 @@ export class Stack {
 
   /** Starts another gateway. The environment is added to the stack's. */
   async startGateway(environment: Record<string, string> = {}): Promise<TestService> {
-    const gateway = this.createService('gateway', await this.gatewayEnvironment(environment));
+    const gateway = this.createService('gateway', await this.environments.gateway(environment));
     this.gateways.push(gateway);
     await gateway.start();
     return gateway;
@@ -238,32 +216,14 @@ export class Stack {
 
   /** Creates a gateway with its own process, without starting it. */
   async prepareGateway(environment: Record<string, string> = {}): Promise<ServiceProcess> {
-    const gateway = new ServiceProcess('gateway', await this.gatewayEnvironment(environment));
+    const gateway = new ServiceProcess('gateway', await this.environments.gateway(environment));
     this.prepared.push(gateway);
     return gateway;
   }
 
-  private async gatewayEnvironment(environment: Record<string, string>): Promise<Record<string, string>> {
-    return {
-      ...(await this.shared('gateway')),
-      NATS_URL: this.nats.urlFor('gateway'),
-      PORT: String(await freePort()),
-      SECRET_KEY: secretKey,
-      OWNER_USERNAME: owner.username,
-      OWNER_PASSWORD: owner.password,
-      PLATFORM_WEBHOOK_SECRET: webhookSecrets.join(','),
-      // Most specs send many requests as one user.
-      RATE_LIMIT_REQUESTS: '0',
-      RATE_LIMIT_WRITES: '0',
-      MAX_STORED_MB_PER_DAY: '0',
-      ...this.options.environment,
-      ...environment,
-    };
-  }
-
   /** Starts another instance of the events service. */
   async startEvents(environment: Record<string, string> = {}): Promise<TestService> {
-    const events = this.createService('events', await this.eventsEnvironment(environment));
+    const events = this.createService('events', await this.environments.events(environment));
     this.events.push(events);
     await events.start();
     return events;
@@ -271,36 +231,15 @@ export class Stack {
 
   /** Creates an events service with its own process, without starting it. */
   async prepareEvents(environment: Record<string, string> = {}): Promise<ServiceProcess> {
-    const events = new ServiceProcess('events', await this.eventsEnvironment(environment));
+    const events = new ServiceProcess('events', await this.environments.events(environment));
     this.prepared.push(events);
     return events;
   }
 
-  private async eventsEnvironment(environment: Record<string, string>): Promise<Record<string, string>> {
-    return {
-      ...(await this.shared('events')),
-      NATS_URL: this.nats.urlFor('events'),
-      PLATFORM: 'simulator',
-      SECRET_KEY: secretKey,
-      EVENTS_MAX_GB: '1',
-      INGEST_MAX_GB: '1',
-      ...this.options.environment,
-      ...environment,
-    };
-  }
-
   /** Starts the simulator, which sends to the gateways that were started before. */
   async startSimulator(): Promise<void> {
-    this.simulator = this.createService('platform-simulator', {
-      ...(await this.shared()),
-      ...application,
-      PORT: String(await freePort()),
-      SIMULATOR_RATE: '0',
-      SIMULATOR_SEED: 'end-to-end',
-      SIMULATOR_CONTROL_SECRET: controlSecret,
-      SIMULATOR_CALLBACK_ORIGINS: this.options.publicUrl ?? this.urls.join(','),
-      ...this.options.environment,
-    });
+    const origins = this.options.publicUrl ?? this.urls.join(',');
+    this.simulator = this.createService('platform-simulator', await this.environments.simulator(origins));
     await this.simulator.start();
   }
 
@@ -323,33 +262,15 @@ export class Stack {
   }
 
   /** The environment of a connector, for a test that starts one in its own process. */
-  async connectorEnvironment(environment: Record<string, string> = {}): Promise<Record<string, string>> {
-    const platform = existing(this.simulator, 'simulator').url;
-    return {
-      ...(await this.shared('platform-connector')),
-      ...application,
-      NATS_URL: this.nats.urlFor('platform-connector'),
-      SECRET_KEY: secretKey,
-      PLATFORM: 'simulator',
-      PLATFORM_API_URL: `${platform}/helix`,
-      PLATFORM_AUTH_URL: `${platform}/oauth2`,
-      PLATFORM_SOCKET_URL: `${platform.replace(/^http/, 'ws')}/ws`,
-      PLATFORM_WEBHOOK_SECRET: webhookSecrets.join(','),
-      PUBLIC_URL: this.options.publicUrl ?? this.url,
-      ...this.options.environment,
-      ...environment,
-    };
+  connectorEnvironment(environment: Record<string, string> = {}): Promise<Record<string, string>> {
+    const platformUrl = existing(this.simulator, 'simulator').url;
+    const publicUrl = this.options.publicUrl ?? this.url;
+    return this.environments.connector({ platformUrl, publicUrl }, environment);
   }
 
   /** Starts another streamer monitor. */
   async startMonitor(environment: Record<string, string> = {}): Promise<TestService> {
-    const monitor = this.createService('streamer-monitor', {
-      ...(await this.shared('streamer-monitor')),
-      NATS_URL: this.nats.urlFor('streamer-monitor'),
-      PLATFORM: 'simulator',
-      ...this.options.environment,
-      ...environment,
-    });
+    const monitor = this.createService('streamer-monitor', await this.environments.monitor(environment));
     this.monitors.push(monitor);
     await monitor.start();
     return monitor;
@@ -384,26 +305,8 @@ export class Stack {
   }
 
   /** Reads every message on the EVENTS stream, oldest first, with a subscriber's permissions. */
-  async readStream(): Promise<StreamMessage[]> {
-    const manager = await jetstreamManager(this.subscriber, { checkAPI: false });
-    const { state } = await manager.streams.info(eventsStreamName);
-    if (state.messages === 0) return [];
-    const consumer = await jetstream(this.subscriber).consumers.get(eventsStreamName, {
-      // A subscriber cannot delete the consumer. 10 s, so that it does not expire while this process waits for a core.
-      inactive_threshold: 10_000,
-    });
-    const messages: StreamMessage[] = [];
-    for await (const message of await consumer.fetch({ max_messages: state.messages, expires: 10_000 })) {
-      const text = message.string();
-      const record = JSON.parse(text) as EventRecord; // holds as far as tests compare the record with the API's
-      messages.push({
-        subject: message.subject,
-        id: message.headers?.get('Nats-Msg-Id') ?? '',
-        record,
-        text,
-      });
-    }
-    return messages;
+  readStream(): Promise<StreamMessage[]> {
+    return readEventsStream(this.subscriber);
   }
 
   /** Stops everything that was started, even after a failed test. */
@@ -428,15 +331,6 @@ export class Stack {
   private createService(app: AppName, environment: Record<string, string>): TestService {
     const isKillable = this.options.killable?.includes(app) ?? false;
     return isKillable ? new ServiceProcess(app, environment) : new HostedService(app, environment);
-  }
-
-  private async shared(service?: DatabaseService): Promise<Record<string, string>> {
-    return {
-      HOST: '127.0.0.1',
-      ADMIN_PORT: String(await freePort()),
-      ...(service && { DATABASE_URL: this.databaseUrlFor(service) }),
-      LOG_LEVEL: 'warn',
-    };
   }
 }
 

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { eventually, freePort, ServiceProcess, type AppName } from '@stream-events/testing';
 import { eventBody, eventsPath, uniqueType, type EventRecord } from './api.js';
 import { LiveSocket } from './live-clients.js';
-import { startLimitMs, startStack, webhookSecrets, type Stack } from './stack.js';
+import { webhookSecrets } from './credentials.js';
+import { startLimitMs, startStack, type Stack } from './stack.js';
 import { TraceReceiver, type ReceivedSpan } from './trace-receiver.js';
 
 /** Prints the loaded modules of OpenTelemetry when the process ends. */

@@ -1,7 +1,8 @@
 import { eventually } from '@stream-events/testing';
 import { RecordingProxy } from './recording-proxy.js';
 import { SimulatedPlatform, type SimulatedUser } from './simulated-platform.js';
-import { application, startLimitMs, startStack, type Stack } from './stack.js';
+import { application } from './credentials.js';
+import { startLimitMs, startStack, type Stack } from './stack.js';
 import { monitorStreamer } from './streamer-records.js';
 
 const scopes = ['bits:read', 'channel:read:subscriptions'];

@@ -1,7 +1,8 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { eventually } from '@stream-events/testing';
 import { eventBody, eventsPath, problemType, send, type EventPage, type EventRecord } from './api.js';
-import { startLimitMs, startStack, webhookSecrets, type Stack } from './stack.js';
+import { webhookSecrets } from './credentials.js';
+import { startLimitMs, startStack, type Stack } from './stack.js';
 
 /** The simulator's report of a message that it sent. */
 interface Sent {

@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { eventually } from '@stream-events/testing';
 import { WebSocket } from 'ws';
 import { SimulatedPlatform, type SimulatedUser } from './simulated-platform.js';
-import { application, startLimitMs, startStack, type Stack } from './stack.js';
+import { application } from './credentials.js';
+import { startLimitMs, startStack, type Stack } from './stack.js';
 import { monitorStreamer } from './streamer-records.js';
 
 interface Gap {

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import axe from 'axe-core';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
-import { owner } from '../stack.js';
+import { owner } from '../credentials.js';
 import { OverlayWindow } from './overlay-window.js';
 import { collectFaults } from './page-faults.js';
 

@@ -1,0 +1,37 @@
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { eventsStreamName } from '@stream-events/contracts';
+import type { EventRecord } from './api.js';
+
+/** A message on the EVENTS stream. */
+export interface StreamMessage {
+  subject: string;
+  /** The `Nats-Msg-Id` header. */
+  id: string;
+  record: EventRecord;
+  /** The payload as text. */
+  text: string;
+}
+
+/** Reads every message on the EVENTS stream, oldest first. */
+export async function readEventsStream(subscriber: NatsConnection): Promise<StreamMessage[]> {
+  const manager = await jetstreamManager(subscriber, { checkAPI: false });
+  const { state } = await manager.streams.info(eventsStreamName);
+  if (state.messages === 0) return [];
+  const consumer = await jetstream(subscriber).consumers.get(eventsStreamName, {
+    // A subscriber cannot delete the consumer. 10 s, so that it does not expire while this process waits for a core.
+    inactive_threshold: 10_000,
+  });
+  const messages: StreamMessage[] = [];
+  for await (const message of await consumer.fetch({ max_messages: state.messages, expires: 10_000 })) {
+    const text = message.string();
+    const record = JSON.parse(text) as EventRecord; // holds as far as tests compare the record with the API's
+    messages.push({
+      subject: message.subject,
+      id: message.headers?.get('Nats-Msg-Id') ?? '',
+      record,
+      text,
+    });
+  }
+  return messages;
+}
