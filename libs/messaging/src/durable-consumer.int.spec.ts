@@ -208,7 +208,7 @@ describe(DurableConsumer.name, () => {
       expect(handling.seen).toEqual([['a', 'b', 'c'], ['b']]);
     });
 
-    it('gets at most 100 messages at once, including large ones', async () => {
+    it('gets at most 100 messages and 2 MiB at once', async () => {
       const handling = batches();
       const large = Array.from({ length: 6 }, (_, index) => `${index}`.padEnd(900_000, 'x'));
       await publish(...large, ...Array.from({ length: 250 }, () => 'small'));
@@ -217,7 +217,10 @@ describe(DurableConsumer.name, () => {
       await eventually(async () => expect(await countStored()).toBe(0));
 
       expect(handling.seen.flat()).toHaveLength(256);
-      for (const batch of handling.seen) expect(batch.length).toBeLessThanOrEqual(100);
+      for (const batch of handling.seen) {
+        expect(batch.length).toBeLessThanOrEqual(100);
+        expect(batch.join('').length).toBeLessThanOrEqual(2 * 1024 ** 2);
+      }
     });
 
     it('gets acknowledged messages again that are still on the stream of a work queue', async () => {
@@ -230,6 +233,24 @@ describe(DurableConsumer.name, () => {
       start(handling, { isWorkQueue: true });
 
       await eventually(() => expect(handling.seen.slice(0, 2)).toEqual([['a', 'b'], ['a', 'b']])); // prettier-ignore
+    });
+
+    it('retries the batches behind one that failed', async () => {
+      const large = Array.from({ length: 4 }, (_, index) => `${index}`.padEnd(900_000, 'x'));
+      await publish(...large);
+      const seen: string[] = [];
+
+      start({
+        handleBatch: (messages) => {
+          seen.push(messages.map((message) => message.string().charAt(0)).join(''));
+          if (seen.length === 1) return Promise.reject(new Error('no database'));
+          return Promise.resolve(messages.map(() => 'done'));
+        },
+      });
+      await eventually(async () => expect(await countStored()).toBe(0));
+
+      expect(seen[0]).toBe('01');
+      expect([...seen.slice(1).join('')].sort().join('')).toBe('0123');
     });
 
     it('retries a batch that failed, and pauses longer each time', async () => {

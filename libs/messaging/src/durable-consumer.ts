@@ -44,7 +44,7 @@ export interface MessageHandling {
   handle(message: DeliveredMessage): Promise<Outcome>;
 }
 
-/** Handles messages in batches: up to 100 messages or 2 MiB, collected for at most one second. */
+/** Handles messages in batches of up to 100 messages and 2 MiB, collected for at most one second. */
 export interface BatchHandling {
   /**
    * Returns the outcome of each message, in their order. When it throws, every message of the batch is retried. The consumer
@@ -85,7 +85,7 @@ const maxMessages = 100;
 const fetchMs = 5_000;
 // How long a batch waits to fill: the shortest time that the client allows.
 const gatherMs = 1_000;
-// Large enough for the broker's largest message (1 MiB), because a message that does not fit would block the stream forever.
+// A larger message is a batch of its own.
 const maxBatchBytes = 2 * 1024 ** 2;
 const minRetryDelayMs = 500;
 const maxPauseMs = 5_000;
@@ -191,11 +191,11 @@ export class DurableConsumer {
   private async fetch(consumer: Consumer, stopping: AbortSignal): Promise<number> {
     const { handling } = this.options;
     const isBatch = 'handleBatch' in handling;
-    const fetching = await consumer.fetch(
-      isBatch
-        ? { max_bytes: maxBatchBytes, expires: gatherMs }
-        : { max_messages: maxMessages, expires: fetchMs },
-    );
+    // Without `max_bytes`: in a cluster, nats-server 2.15 reports that such a fetch is complete before its messages arrive. The client
+    // takes this for an error and drops the messages, which then come again after `ackWaitMs`. Events have at most 256 KiB, so
+    // `maxMessages` of them fit into the server's buffer for one client (64 MiB).
+    const expires = isBatch ? gatherMs : fetchMs;
+    const fetching = await consumer.fetch({ max_messages: maxMessages, expires });
     const stop = (): void => fetching.stop();
     stopping.addEventListener('abort', stop);
     if (stopping.aborted) stop();
@@ -256,7 +256,18 @@ export class DurableConsumer {
 
   private async handleBatch(fetching: ConsumerMessages, handling: BatchHandling): Promise<number> {
     const messages = await collect(fetching);
-    if (messages.length === 0) return 0;
+    const batches = divide(messages);
+    try {
+      for (let batch = batches.shift(); batch; batch = batches.shift())
+        await this.handleOneBatch(batch, handling);
+    } finally {
+      for (const message of batches.flat()) this.acknowledge(message, 'retry');
+    }
+    return messages.length;
+  }
+
+  /** @throws when every message has to be retried */
+  private async handleOneBatch(messages: readonly JsMsg[], handling: BatchHandling): Promise<void> {
     let outcomes: readonly Outcome[] = [];
     const startedAt = performance.now();
     try {
@@ -271,7 +282,6 @@ export class DurableConsumer {
     }
     if (outcomes.every((outcome) => outcome === 'retry'))
       throw new Error('every message of a batch failed, retrying');
-    return messages.length;
   }
 
   private acknowledge(message: JsMsg, outcome: Outcome, retryInMs = this.retryDelayMs(message)): void {
@@ -353,14 +363,29 @@ export function platformEvents(
   };
 }
 
-/** Collects messages until the batch is full or the fetch ends. */
+/** Collects messages until as many have arrived as were requested, or the fetch ends. */
 async function collect(fetching: ConsumerMessages): Promise<JsMsg[]> {
   const messages: JsMsg[] = [];
   try {
     for await (const message of fetching) if (messages.push(message) === maxMessages) break;
   } catch (error) {
-    // The client reports the byte limit as an error. Any other error occurs again at the next fetch.
+    // The messages that arrived are valid. The error occurs again at the next fetch.
     if (messages.length === 0) throw error;
   }
   return messages;
+}
+
+/** Divides messages into batches of at most `maxBatchBytes`, in their order. */
+function divide(messages: readonly JsMsg[]): JsMsg[][] {
+  const batches: JsMsg[][] = [];
+  let bytes = Number.POSITIVE_INFINITY;
+  for (const message of messages) {
+    bytes += message.data.length;
+    if (bytes > maxBatchBytes) {
+      batches.push([]);
+      bytes = message.data.length;
+    }
+    batches.at(-1)?.push(message);
+  }
+  return batches;
 }

@@ -1,0 +1,80 @@
+import { jetstreamManager, RetentionPolicy, type JetStreamManager } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { ingestStreamName, ingestSubject, natsUsers } from '@stream-events/contracts';
+import { createLogger } from '@stream-events/service';
+import {
+  createGuardedDirectory,
+  eventually,
+  NatsCluster,
+  type GuardedDirectory,
+} from '@stream-events/testing';
+import { closeNats, connectNats } from './connection.js';
+import { DurableConsumer } from './durable-consumer.js';
+
+const binary = process.env.TEST_NATS_BINARY;
+const stream = ingestStreamName;
+
+describe(`${DurableConsumer.name} on a cluster`, () => {
+  let directory: GuardedDirectory;
+  let cluster: NatsCluster;
+  let connection: NatsConnection;
+  let publisher: NatsConnection;
+  let manager: JetStreamManager;
+
+  beforeAll(async () => {
+    directory = await createGuardedDirectory();
+    cluster = await NatsCluster.start({
+      directory: directory.path,
+      users: [natsUsers.events, natsUsers.gateway],
+      ...(binary !== undefined && { binary }),
+    });
+    connection = await connectNats({ urls: cluster.urlsFor('events'), name: 'test' });
+    publisher = await connectNats({ urls: cluster.urlsFor('gateway'), name: 'test' });
+    manager = await jetstreamManager(connection, { timeout: 10_000 });
+    await eventually(() =>
+      manager.streams.add({
+        name: stream,
+        subjects: [ingestSubject],
+        retention: RetentionPolicy.Workqueue,
+        num_replicas: 3,
+      }),
+    );
+  });
+
+  afterAll(async () => {
+    await Promise.all([closeNats(connection), closeNats(publisher)]);
+    await cluster.stop();
+    await directory.remove();
+  });
+
+  it('gets every message of a backlog once', async () => {
+    const count = 350;
+    for (let number = 0; number < count; number += 1)
+      await publisher.request(ingestSubject, `${number}`, { timeout: 5_000 });
+    const deliveries: number[] = [];
+    const sut = new DurableConsumer(
+      connection,
+      {
+        stream,
+        name: 'test',
+        maxRetryDelayMs: 30_000,
+        handling: {
+          handleBatch: (messages) => {
+            deliveries.push(...messages.map(({ info }) => info.deliveryCount));
+            return Promise.resolve(messages.map(() => 'done'));
+          },
+        },
+      },
+      createLogger('test', 'silent'),
+    );
+
+    sut.start();
+    // More than the 30 s after which messages that got lost are delivered again.
+    await eventually(async () => expect((await manager.streams.info(stream)).state.messages).toBe(0), {
+      timeoutMs: 50_000,
+    });
+
+    expect(deliveries).toEqual(Array.from({ length: count }, () => 1));
+    await sut.stop();
+  });
+});
