@@ -1,5 +1,5 @@
 import { jetstreamManager, RetentionPolicy, type JetStreamManager } from '@nats-io/jetstream';
-import type { NatsConnection } from '@nats-io/transport-node';
+import { headers, type NatsConnection } from '@nats-io/transport-node';
 import { ingestStreamName, ingestSubject, natsUsers } from '@stream-events/contracts';
 import { createLogger } from '@stream-events/service';
 import {
@@ -20,6 +20,7 @@ describe(`${DurableConsumer.name} on a cluster`, () => {
   let connection: NatsConnection;
   let publisher: NatsConnection;
   let manager: JetStreamManager;
+  let sut: DurableConsumer | undefined;
 
   beforeAll(async () => {
     directory = await createGuardedDirectory();
@@ -30,7 +31,8 @@ describe(`${DurableConsumer.name} on a cluster`, () => {
     });
     connection = await connectNats({ urls: cluster.urlsFor('events'), name: 'test' });
     publisher = await connectNats({ urls: cluster.urlsFor('gateway'), name: 'test' });
-    manager = await jetstreamManager(connection, { timeout: 10_000 });
+    manager = await jetstreamManager(connection, { checkAPI: false, timeout: 2_000 });
+    // The servers have to elect a leader first.
     await eventually(() =>
       manager.streams.add({
         name: stream,
@@ -42,17 +44,24 @@ describe(`${DurableConsumer.name} on a cluster`, () => {
   });
 
   afterAll(async () => {
+    await sut?.stop();
     await Promise.all([closeNats(connection), closeNats(publisher)]);
     await cluster.stop();
     await directory.remove();
   });
 
+  /** The stream has no leader for seconds after its creation. The id keeps a message that is sent again from being stored twice. */
+  const publish = (text: string): Promise<unknown> => {
+    const ids = headers();
+    ids.set('Nats-Msg-Id', text);
+    return eventually(() => publisher.request(ingestSubject, text, { timeout: 2_000, headers: ids }));
+  };
+
   it('gets every message of a backlog once', async () => {
     const count = 350;
-    for (let number = 0; number < count; number += 1)
-      await publisher.request(ingestSubject, `${number}`, { timeout: 5_000 });
+    for (let number = 0; number < count; number += 1) await publish(`${number}`);
     const deliveries: number[] = [];
-    const sut = new DurableConsumer(
+    sut = new DurableConsumer(
       connection,
       {
         stream,
@@ -75,6 +84,5 @@ describe(`${DurableConsumer.name} on a cluster`, () => {
     });
 
     expect(deliveries).toEqual(Array.from({ length: count }, () => 1));
-    await sut.stop();
   });
 });
