@@ -27,9 +27,10 @@ export async function eventually<T>(
     const outcome = await attempt(check, timeoutMs - elapsed());
     if (outcome.kind === 'value') return outcome.value;
     if (outcome.kind === 'error') lastError = outcome.error;
-    const pauseMs = intervalMs ?? pauseAfter(elapsed());
-    if (elapsed() + pauseMs > timeoutMs) throw describeTimeout(lastError, elapsed());
-    await wait(pauseMs);
+    const leftMs = timeoutMs - elapsed();
+    if (leftMs <= 0) throw describeTimeout(lastError, elapsed());
+    // No longer than the time that is left, so that the last check is at its end.
+    await wait(Math.min(intervalMs ?? pauseAfter(elapsed()), leftMs));
   }
 }
 

@@ -21,4 +21,6 @@ server.on('upgrade', (_request, socket) =>
 server.on('connection', (socket) => socket.on('error', () => undefined)); // attackers reset connections; a close follows
 
 process.once('SIGTERM', () => process.exit(0));
+// The test has ended without a stop.
+process.once('disconnect', () => process.exit(0));
 server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port)); // Safe cast: it listens on TCP.
