@@ -14,6 +14,10 @@ export class Overlap {
   @Column('timestamptz', { name: 'ended_at', nullable: true })
   endedAt!: Date | null;
 
+  /** When the overlap before this one ended. */
+  @Column('timestamptz', { name: 'last_ended_at', nullable: true })
+  lastEndedAt!: Date | null;
+
   /** When the platform created the subscription that counts from the end on. */
   @Column('timestamptz', { name: 'kept_since', nullable: true })
   keptSince!: Date | null;

@@ -3,7 +3,7 @@ import type { EndingOverlap } from '@stream-events/contracts';
 import { FailureLog, LOGGER, type Logger } from '@stream-events/service';
 import { DataSource } from 'typeorm';
 import type { EventRow } from './write-batch.js';
-import { edgeMs, isPairable } from './write-overlapping.js';
+import { edgeMs, isPairable, type OverlapEnds } from './write-overlapping.js';
 import { isPlatformRaid } from './write-raids.js';
 
 const intervalMs = 1_000;
@@ -20,16 +20,15 @@ export interface OverlappingRows {
   paired: ReadonlySet<EventRow>;
   /** Deliveries after the end by a subscription that is about to be deleted. The other subscription delivers the same occurrences. */
   superseded: ReadonlySet<EventRow>;
-  /** The ends of the overlaps of the paired rows, in milliseconds since 1970; infinite when there is none. */
-  ends: ReadonlyMap<string, number>;
+  /** The ends of the overlaps of the paired rows, by subscription. */
+  ends: ReadonlyMap<string, OverlapEnds>;
 }
 
 const none: OverlappingRows = { paired: new Set(), superseded: new Set(), ends: new Map() };
 
 /** Times are milliseconds since 1970. */
-interface OverlapTimes {
+interface OverlapTimes extends OverlapEnds {
   subscription: string;
-  end: number;
   keptSince: number;
 }
 
@@ -43,7 +42,8 @@ interface OverlapTimes {
  *
  * After the end, only messages from before the end are paired. They may still wait on the INGEST stream, or for a redelivery. Later
  * messages of the subscription that stays are stored; later messages of the other one are ignored until it is deleted. Both rules switch
- * at the same moment, so that no delivery of the subscription that stays is paired with a delivery whose own partner is missing.
+ * at the same moment, so that no delivery of the subscription that stays is paired with a delivery whose own partner is missing. When the
+ * next overlap begins, what the last one has left without a partner is still no partner of anything after its end.
  */
 @Injectable()
 export class Overlaps {
@@ -80,7 +80,8 @@ export class Overlaps {
     const [row] = await this.dataSource.query<{ readyInMs: number }[]>(
       `WITH begun AS (
          INSERT INTO subscription_overlaps (subscription) SELECT DISTINCT unnest($1::text[]) ORDER BY 1
-         ON CONFLICT (subscription) DO UPDATE SET begun_at = now(), ended_at = NULL, kept_since = NULL WHERE subscription_overlaps.ended_at IS NOT NULL
+         ON CONFLICT (subscription) DO UPDATE SET begun_at = now(), last_ended_at = subscription_overlaps.ended_at,
+           ended_at = NULL, kept_since = NULL WHERE subscription_overlaps.ended_at IS NOT NULL
          RETURNING begun_at
        ), known AS (
          SELECT begun_at FROM begun
@@ -127,7 +128,7 @@ export class Overlaps {
       if (row.occurredAt > times.end && row.delivery.subscribedAt < times.keptSince) superseded.add(row);
       else if (row.occurredAt <= times.end + edgeMs) paired.add(row);
     }
-    return { paired, superseded, ends: new Map([...overlaps].map(([key, { end }]) => [key, end])) };
+    return { paired, superseded, ends: overlaps };
   }
 
   /** Forgets overlaps, and events that were never paired, a day after their end. */
@@ -160,6 +161,7 @@ export class Overlaps {
   private async readTimes(subscriptions: readonly string[]): Promise<Map<string, OverlapTimes>> {
     const rows = await this.dataSource.query<OverlapTimes[]>(
       `SELECT subscription, (extract(epoch FROM coalesce(ended_at, 'infinity')) * 1000)::float8 AS "end",
+              (extract(epoch FROM coalesce(last_ended_at, '-infinity')) * 1000)::float8 AS "lastEnd",
               (extract(epoch FROM coalesce(kept_since, '-infinity')) * 1000)::float8 AS "keptSince"
        FROM subscription_overlaps WHERE subscription = ANY($1::text[])`,
       [subscriptions],

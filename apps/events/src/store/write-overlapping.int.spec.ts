@@ -224,6 +224,20 @@ describe(writeOverlapping.name, () => {
     expect(await storeInTurn(cheer('old', 400), cheer('new', 400))).toEqual(['stored', 'known']);
   });
 
+  it('takes nothing for the partner of a delivery that the overlap before has left without one', async () => {
+    await begin();
+    await storeInTurn(cheer('old', 119));
+    await end(120);
+    await begin();
+    const third = { delivery: { via: 'third', subscribedAt: at(150) } };
+
+    expect(await storeInTurn(cheer('new', 140), cheer('new', 151), cheer('new', 151, third))).toEqual([
+      'stored',
+      'stored',
+      'known',
+    ]);
+  });
+
   it('tells when every instance knows an overlap', async () => {
     const readyInMs = await store.overlaps.begin([subscription]);
 

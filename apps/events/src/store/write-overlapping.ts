@@ -16,11 +16,18 @@ export function isPairable(row: EventRow): row is PairableRow {
   return row.delivery != null && row.occurredAt != null && row.eventId !== null && row.origin === 'platform';
 }
 
+/** The ends of the overlaps of a subscription, in milliseconds since 1970. */
+export interface OverlapEnds {
+  /** The end of the overlap before the current one; minus infinity when there was none. */
+  lastEnd: number;
+  /** The end of the current one; infinite until it is known. */
+  end: number;
+}
+
 interface PairableDelivery {
   row: PairableRow;
   pairingKey: string;
-  /** The end of the overlap in milliseconds since 1970. */
-  end: number;
+  ends: OverlapEnds;
 }
 
 /** A stored event that only one of the two subscriptions has delivered so far. Times are milliseconds since 1970. */
@@ -44,6 +51,8 @@ const maxApartMs = 60_000;
  */
 export const edgeMs = 25;
 
+const noEnds: OverlapEnds = { lastEnd: -Infinity, end: Infinity };
+
 // Bounds the locks of a transaction, because PostgreSQL has room for 64 per connection.
 const lockedParts = 64;
 
@@ -66,17 +75,18 @@ const lockedParts = 64;
  * instances. A writer takes all its locks at once, before it touches a row, so that two writers do not deadlock.
  *
  * @param rows sorted by key and without repeated keys
- * @param ends the ends of the overlaps, in milliseconds since 1970; infinite when there is none
+ * @param ends the ends of the overlaps, by subscription
  */
 export async function writeOverlapping(
   pool: Pool,
   rows: readonly PairableRow[],
-  ends: ReadonlyMap<string, number>,
+  ends: ReadonlyMap<string, OverlapEnds>,
 ): Promise<WrittenBatch> {
-  const deliveries = rows.map((row) => {
-    const end = ends.get(row.delivery.subscription) ?? Infinity;
-    return { row, end, pairingKey: pairingKeyOf(row) };
-  });
+  const deliveries = rows.map((row) => ({
+    row,
+    ends: ends.get(row.delivery.subscription) ?? noEnds,
+    pairingKey: pairingKeyOf(row),
+  }));
   return inTransaction(pool, async (client) => {
     await takeKeyedAdvisoryLocks(
       client,
@@ -118,11 +128,11 @@ class Pairing {
     for (const each of unpaired) this.candidatesFor(each).add(each);
   }
 
-  add({ row, pairingKey, end }: PairableDelivery): void {
+  add({ row, pairingKey, ends }: PairableDelivery): void {
     const { via, subscribedAt } = row.delivery;
     const own: Unpaired = { eventId: row.id, pairingKey, via, occurredAt: row.occurredAt, subscribedAt };
     const candidates = this.candidatesFor(own);
-    const partner = findNearest(own, candidates, end);
+    const partner = findNearest(own, candidates, ends);
     if (!partner) {
       candidates.add(own);
       this.unpaired.add(own);
@@ -142,18 +152,24 @@ class Pairing {
 }
 
 /** Finds the nearest partner, so that a delivery whose partner was lost stays unpaired and does not take the partner of a later one. */
-function findNearest(own: Unpaired, candidates: Iterable<Unpaired>, end: number): Unpaired | undefined {
+function findNearest(own: Unpaired, candidates: Iterable<Unpaired>, ends: OverlapEnds): Unpaired | undefined {
   let nearest: Unpaired | undefined;
   for (const other of candidates) {
-    if (!isPair(own, other, end)) continue;
+    if (!isPair(own, other, ends)) continue;
     if (!nearest || apart(own, other) < apart(own, nearest)) nearest = other;
   }
   return nearest;
 }
 
-/** A subscription delivers nothing from before it was created, so an older delivery of the other one has no partner. */
-function isPair(one: Unpaired, other: Unpaired, end: number): boolean {
-  const maxMs = Math.max(one.occurredAt, other.occurredAt) > end ? edgeMs : maxApartMs;
+/**
+ * A subscription delivers nothing from before it was created, so an older delivery of the other one has no partner. What an overlap has left
+ * without a partner has none after its end either, not even when the next overlap has begun.
+ */
+function isPair(one: Unpaired, other: Unpaired, { lastEnd, end }: OverlapEnds): boolean {
+  const earlier = Math.min(one.occurredAt, other.occurredAt);
+  const later = Math.max(one.occurredAt, other.occurredAt);
+  const isDivided = later > end || (earlier <= lastEnd && later > lastEnd);
+  const maxMs = isDivided ? edgeMs : maxApartMs;
   return (
     one.via !== other.via &&
     apart(one, other) <= maxMs &&
