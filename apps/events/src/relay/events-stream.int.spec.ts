@@ -47,7 +47,12 @@ describe(EventsStream.name, () => {
       max_bytes: 1024 ** 3,
       duplicate_window: 120 * 1e9,
     });
-    expect(await stream.find()).toEqual({ epoch, lastSequence: 0, lastMessageAt: undefined });
+    expect(await stream.find()).toEqual({
+      epoch,
+      lastSequence: 0,
+      lastMessageAt: undefined,
+      replicas: 'none',
+    });
   });
 
   it('returns its last sequence, and the event at each sequence', async () => {

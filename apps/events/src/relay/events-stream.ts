@@ -41,6 +41,11 @@ export interface StreamState {
   lastSequence: number;
   /** When the last message arrived, in milliseconds since 1970; undefined when there has been none. */
   lastMessageAt: number | undefined;
+  /**
+   * Whether the leader has heard from most of its replicas within the last 3 s. Out of touch, the leader may have been replaced without
+   * its knowledge. It may then send this old state until it has been in touch again for a second.
+   */
+  replicas: 'none' | 'in touch' | 'out of touch';
 }
 
 /** The stream with this name carries the events of another platform, or is not an events stream. */
@@ -51,6 +56,9 @@ const deduplicationWindowMs = 120_000;
 
 // Longer than the broker takes to remove the files of a stream of several gigabytes.
 const defaultDeletionMs = 2_000;
+
+// The leader sends something every second. Replicas that do not hear from it elect another one after 4 s or more.
+const maxSilenceMs = 3_000;
 
 // How long a consumer exists after its only fetch, which ends after the second time.
 const consumerLifetimeMs = 10_000;
@@ -101,6 +109,7 @@ export class EventsStream {
       epoch: description.epoch,
       lastSequence: info.state.last_seq,
       lastMessageAt: lastMessageAt > 0 ? lastMessageAt : undefined,
+      replicas: judgeReplicas(info),
     };
   }
 
@@ -197,4 +206,12 @@ export class EventsStream {
       ...(replicas !== undefined && { num_replicas: replicas }),
     };
   }
+}
+
+function judgeReplicas({ cluster, config }: StreamInfo): StreamState['replicas'] {
+  if (config.num_replicas === 1) return 'none';
+  const heard = (cluster?.replicas ?? []).filter(
+    ({ active, offline }) => !offline && active < nanos(maxSilenceMs),
+  );
+  return 2 * (1 + heard.length) > config.num_replicas ? 'in touch' : 'out of touch';
 }

@@ -25,6 +25,11 @@ interface Decision {
   loss: { previousEpoch: string; reason: LossReason } | undefined;
 }
 
+/** The stream seems to have lost events, but its leader is cut off from the cluster, where another leader may have them. */
+export class CutOffLeaderError extends Error {}
+
+// By then, a leader that is in touch with its replicas knows whether it was replaced: they exchange messages every second.
+const secondLookMs = 3_000;
 // A missing event may have been received this much earlier than the stream's last message, because clocks differ and batches wait
 // in the outbox.
 const missingMarginMs = 5 * 60_000;
@@ -38,7 +43,8 @@ const missingMarginMs = 5 * 60_000;
  * 1 compare (see judgeStream) ──intact──▶ forget batches that can no longer be lost
  *   │ not intact
  *   ▼
- * 2 lock the record, compare again (instances take turns; the second one finds the work done) ──intact──▶ done
+ * 2 lock the record, compare again (instances take turns; the second one finds the work done; twice on a cluster, whose old leader may
+ *   still respond) ──intact──▶ done
  * 3 broker:   create the stream, or update the existing one, with a new epoch
  * 4 database: new epoch, move lost batches back to the outbox, commit
  * 5 every relay publishes these batches, under the new epoch
@@ -79,6 +85,7 @@ export class StreamCheck {
    * @param brokenEpoch the epoch of a stream that accepts no more messages: a stream with this epoch is recreated
    * @returns the stream's epoch
    * @throws ForeignStreamError
+   * @throws CutOffLeaderError
    * @throws when the broker or the database does not respond; the next check continues from there
    */
   async run(witnesses: readonly Witness[] = [], brokenEpoch?: string): Promise<string> {
@@ -109,7 +116,7 @@ export class StreamCheck {
   ): Promise<string> {
     const { decision, returned } = await this.records.change(async (record, readRetained) => {
       if (brokenEpoch !== undefined) await this.stream.delete(brokenEpoch);
-      const inspection = await this.inspect(record, witnesses);
+      const inspection = await this.inspectTwice(record, witnesses);
       const decision = await this.decide(inspection, readRetained);
       // After a deletion, nats-server 2.9 reports the stream as gone before it has removed the files, and would then remove the
       // files of the new stream.
@@ -129,9 +136,17 @@ export class StreamCheck {
     return epoch;
   }
 
+  /** Looks again when a cluster seems to have lost events. A new epoch tells every client that it may have missed some. */
+  private async inspectTwice(record: StreamRecord, witnesses: readonly Witness[]): Promise<Inspection> {
+    const first = await this.inspect(record, witnesses);
+    if (first.verdict.kind !== 'lost' || first.found?.replicas !== 'in touch') return first;
+    await wait(secondLookMs);
+    return this.inspect(record, witnesses);
+  }
+
   /**
    * Reads the stream after the record. In the other order, batches that are published in between would seem to be missing from the
-   * stream.
+   * stream. They also seem to be missing from a leader that the cluster has replaced without its knowledge, which proves no loss.
    */
   private async inspect(record: StreamRecord, witnesses: readonly Witness[]): Promise<Inspection> {
     const ours = witnesses.filter((witness) => witness.epoch === record.epoch);
@@ -142,7 +157,12 @@ export class StreamCheck {
     // The sequences of another stream do not show which of these batches are lost.
     const asked = found?.epoch === record.epoch ? ours : [];
     for (const witness of asked) isContradicted ||= await this.isContradicted(witness);
-    return { verdict: judgeStream(known, found, isContradicted), known, found };
+    const verdict = judgeStream(known, found, isContradicted);
+    if (verdict.kind === 'lost' && found?.replicas === 'out of touch')
+      throw new CutOffLeaderError(
+        'the leader of the EVENTS stream cannot reach most of its replicas, so its state may be old: check the connections between the NATS servers',
+      );
+    return { verdict, known, found };
   }
 
   private async decide({ verdict, found }: Inspection, readRetained: ReadRetained): Promise<Decision> {

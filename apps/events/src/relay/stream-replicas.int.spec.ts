@@ -7,20 +7,26 @@ import {
   StreamPublisher,
   TooFewServersError,
 } from '@stream-events/messaging';
+import { createLogger, Registry } from '@stream-events/service';
 import {
   createGuardedDirectory,
   eventually,
   NatsCluster,
   startTestNats,
   type GuardedDirectory,
+  type NatsMember,
 } from '@stream-events/testing';
+import { EventStore } from '../../test/event-store.js';
 import { IngestStream } from '../ingest/ingest-stream.js';
 import { EventsStream } from './events-stream.js';
+import { CutOffLeaderError, StreamCheck } from './stream-check.service.js';
+import { StreamRecordRepository } from './stream-record.repository.js';
 
 const sizes = { platform: 'simulator', maxAgeMs: 3_600_000, maxGigabytes: 1 };
 // The streams have no leader for seconds after they were changed.
 const patience = { timeoutMs: 30_000 };
 const binary = process.env.TEST_NATS_BINARY;
+const epoch = '0ddba115';
 
 /** Opens both streams as the events service does, and creates or updates them. */
 async function prepareStreams(urls: readonly string[], replicas: number | undefined): Promise<void> {
@@ -28,8 +34,8 @@ async function prepareStreams(urls: readonly string[], replicas: number | undefi
   const services = await connectNats({ urls, name: 'test' });
   try {
     const stream = await EventsStream.open(events, { ...sizes, replicas });
-    if (await stream.find()) await stream.update('0ddba115');
-    else await stream.create('0ddba115');
+    if (await stream.find()) await stream.update(epoch);
+    else await stream.create(epoch);
     await new IngestStream(services, { ...sizes, replicas }).prepare();
   } finally {
     await Promise.all([events.close(), services.close()]);
@@ -56,6 +62,7 @@ describe('NATS_REPLICAS', () => {
     let urls: string[];
     let events: NatsConnection;
     let services: NatsConnection;
+    const opened: { close(): Promise<void> }[] = [];
 
     beforeAll(async () => {
       directory = await createGuardedDirectory();
@@ -69,7 +76,7 @@ describe('NATS_REPLICAS', () => {
       services = await connectNats({ urls, name: 'test' });
     });
     afterAll(async () => {
-      await Promise.all([events.close(), services.close()]);
+      await Promise.all([events, services, ...opened].map((each) => each.close()));
       await cluster.stop();
       await directory.remove();
     });
@@ -80,11 +87,24 @@ describe('NATS_REPLICAS', () => {
       return [ofEvents, ofIngest].map(({ config }) => config.num_replicas);
     };
 
-    const findLeader = async (): Promise<string> => {
-      const { cluster: placement } = await (await jetstreamManager(events)).streams.info(eventsStreamName);
-      if (!placement?.leader) throw new Error('the stream has no leader');
-      if (placement.replicas?.some(({ current }) => !current)) throw new Error('a replica is not current');
-      return placement.leader;
+    /** Waits until all replicas are up to date. */
+    const findLeader = (): Promise<NatsMember> =>
+      eventually(async () => {
+        const { cluster: placement } = await (await jetstreamManager(events)).streams.info(eventsStreamName);
+        expect(placement?.replicas?.filter(({ current }) => current)).toHaveLength(2);
+        const leader = cluster.members.find(({ name }) => name === placement?.leader);
+        if (!leader) throw new Error('the stream has no leader');
+        return leader;
+      }, patience);
+
+    const publish = async (connection: NatsConnection, messageId: string): Promise<number> => {
+      const options = natsConnectionOptions({ urls, name: 'test', account: 'EVENTS' });
+      const publisher = new StreamPublisher(connection, options);
+      try {
+        return await publisher.publish([{ subject: 'events.user.test._', messageId, payload: '{}' }]);
+      } finally {
+        publisher.close();
+      }
     };
 
     it('gives existing streams three replicas, keeps them, and publishes after the loss of the leader', async () => {
@@ -96,16 +116,44 @@ describe('NATS_REPLICAS', () => {
       await eventually(() => prepareStreams(urls, undefined), patience);
       expect(await eventually(readReplicas, patience)).toEqual([3, 3]);
 
-      const options = natsConnectionOptions({ urls, name: 'test', account: 'EVENTS' });
-      const publisher = new StreamPublisher(events, options);
-      const publish = (messageId: string): Promise<number> =>
-        publisher.publish([{ subject: 'events.user.test._', messageId, payload: '{}' }]);
-      expect(await eventually(() => publish('before'), patience)).toBe(1);
-      const leader = await eventually(findLeader, patience);
-      await cluster.members.find(({ name }) => name === leader)?.kill();
+      expect(await eventually(() => publish(events, 'before'), patience)).toBe(1);
+      const leader = await findLeader();
+      await leader.kill();
 
-      expect(await eventually(() => publish('after'), patience)).toBe(2);
-      publisher.close();
+      expect(await eventually(() => publish(events, 'after'), patience)).toBe(2);
+      await leader.start();
+    });
+
+    it('takes no event for lost that only a leader without connection to its replicas lacks', async () => {
+      const leader = await findLeader();
+      const connectTo = async (member: NatsMember): Promise<NatsConnection> => {
+        const url = urls[cluster.members.indexOf(member)]!;
+        const connection = await connectNats({ urls: [url], name: 'test', account: 'EVENTS' });
+        opened.push(connection);
+        return connection;
+      };
+      const atLeader = await connectTo(leader);
+      const atFollower = await connectTo(cluster.members.find((member) => member !== leader)!);
+      const stream = await EventsStream.open(atLeader, sizes);
+      const store = await EventStore.create();
+      opened.push(store);
+      const records = new StreamRecordRepository(store.dataSource);
+      const check = new StreamCheck(stream, records, createLogger('test', 'silent'), new Registry());
+      expect(await check.prepare()).toBe(epoch);
+
+      leader.isolate();
+      await eventually(
+        async () => expect(await stream.find()).toMatchObject({ replicas: 'out of touch' }),
+        patience,
+      );
+      // Another instance has published one more message, on the other side.
+      await records.raise(epoch, 3);
+      await expect(check.run()).rejects.toThrow(CutOffLeaderError);
+      expect(await eventually(() => publish(atFollower, 'on the other side'), patience)).toBe(3);
+      await leader.join();
+
+      expect(await eventually(() => check.run(), patience)).toBe(epoch);
+      expect(await stream.find()).toMatchObject({ epoch, lastSequence: 3 });
     });
   });
 });

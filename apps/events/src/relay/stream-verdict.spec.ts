@@ -4,7 +4,7 @@ import { judgeStream, type StreamRecord } from './stream-verdict.js';
 const record: StreamRecord = { epoch: '1a2b3c4d', lastSequence: 100 };
 
 function stream(state: Partial<StreamState> = {}): StreamState {
-  return { epoch: '1a2b3c4d', lastSequence: 100, lastMessageAt: 0, ...state };
+  return { epoch: '1a2b3c4d', lastSequence: 100, lastMessageAt: 0, replicas: 'none', ...state };
 }
 
 describe(judgeStream.name, () => {
