@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import {
   jetstream,
   jetstreamManager,
@@ -132,10 +133,20 @@ export class StoreReader {
     this.streamCreated = created;
     if (state.last_seq <= this.lastSequence || state.messages === 0) return [];
     const messages: PublishedMessage[] = [];
-    for (let opened = 0; opened < maxOpened && this.lastSequence < state.last_seq; opened += 1)
-      await this.readOn(state.last_seq, messages);
+    let last: unknown;
+    for (let opened = 0; opened < maxOpened && this.lastSequence < state.last_seq; opened += 1) {
+      try {
+        await this.readOn(state.last_seq, messages);
+      } catch (error) {
+        // As a customer's service, which creates another consumer when its server does not know the new one yet.
+        last = error;
+        await wait(openPauseMs);
+      }
+    }
     if (this.lastSequence < state.last_seq)
-      throw new Error(`the stream has ${state.last_seq} messages, but delivers only ${this.lastSequence}`);
+      throw new Error(
+        `the stream has ${state.last_seq} messages, but delivers only ${this.lastSequence}: ${String(last)}`,
+      );
     return messages;
   }
 
