@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { maxListAgeMs } from '../store/erased-users.service.js';
+import { maxAgeMs } from '../store/recent-value.js';
 import type { ErasureStep, Stage } from './erasure-step.js';
 import type { RunningErasure } from './erasures.repository.js';
 
 // A write looks at the list of erased users, waits up to 3 s for a connection (the time limit of the pools), then begins.
 const connectLimitMs = 3_000;
 /** After this time, every write that begins has seen the erasure. */
-const announcementMs = maxListAgeMs + connectLimitMs;
+const announcementMs = maxAgeMs + connectLimitMs;
 // A write ends within 10 s, the time limit of a statement. Other statements, such as building an index, can take hours.
 const statementLimitMs = 12_000;
 const intervalMs = 250;

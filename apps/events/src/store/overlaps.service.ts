@@ -1,14 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { EndingOverlap } from '@stream-events/contracts';
-import { FailureLog, LOGGER, type Logger } from '@stream-events/service';
+import { LOGGER, type Logger } from '@stream-events/service';
 import { DataSource } from 'typeorm';
+import { maxAgeMs, RecentValue } from './recent-value.js';
 import type { EventRow } from './write-batch.js';
 import { edgeMs, isPairable, type OverlapEnds } from './write-overlapping.js';
 import { isPlatformRaid } from './write-raids.js';
 
-const intervalMs = 1_000;
-// When the overlaps were read longer ago than this, they are read again before the next write.
-const maxAgeMs = 3_000;
 // From this time after the beginning of an overlap, every instance knows it or reads it before its next write.
 const announcementMs = maxAgeMs + 1_000;
 // The store remembers message ids for the same time. After that, it cannot recognize any redelivery.
@@ -47,32 +45,23 @@ interface OverlapTimes extends OverlapEnds {
  */
 @Injectable()
 export class Overlaps {
-  private readonly failureLog: FailureLog;
   /** Messages after this time need no pairing: infinite during an overlap. Milliseconds since 1970. */
-  private latest = -Infinity;
-  /** From a monotonic clock: when `latest` was requested. */
-  private loadedAt = -Infinity;
-  private loading: Promise<void> | undefined;
-  private timer: NodeJS.Timeout | undefined;
+  private readonly latest: RecentValue<number>;
 
   constructor(
     private readonly dataSource: DataSource,
     @Inject(LOGGER) logger: Logger,
   ) {
-    this.failureLog = new FailureLog(logger);
+    this.latest = new RecentValue({ name: 'the overlaps', read: () => this.readLatest(), logger });
   }
 
   /** Looks for overlaps every second. */
   start(): void {
-    this.timer = setInterval(() => {
-      this.refresh().catch((err: unknown) => this.failureLog.warn('cannot read the overlaps', { err }));
-    }, intervalMs);
+    this.latest.start();
   }
 
-  async stop(): Promise<void> {
-    clearInterval(this.timer);
-    // The failure was already reported to the caller that waits for the overlaps.
-    await this.loading?.catch(() => undefined);
+  stop(): Promise<void> {
+    return this.latest.stop();
   }
 
   /** Begins overlaps that have not begun yet. Returns in how many milliseconds all of them are known to every instance. */
@@ -114,8 +103,7 @@ export class Overlaps {
    * @throws the database's error when the overlaps cannot be read
    */
   async select(rows: readonly EventRow[]): Promise<OverlappingRows> {
-    if (performance.now() > this.loadedAt + maxAgeMs) await this.refresh();
-    if (this.latest === -Infinity) return none;
+    if ((await this.latest.get()) === -Infinity) return none;
     const candidates = rows.filter(isPairable).filter((row) => !isPlatformRaid(row));
     if (candidates.length === 0) return none;
     const overlaps = await this.readTimes([
@@ -143,19 +131,14 @@ export class Overlaps {
 
   /** Reads whether there are overlaps. */
   refresh(): Promise<void> {
-    this.loading ??= this.read().finally(() => {
-      this.loading = undefined;
-    });
-    return this.loading;
+    return this.latest.refresh();
   }
 
-  private async read(): Promise<void> {
-    const requestedAt = performance.now();
+  private async readLatest(): Promise<number> {
     const [row] = await this.dataSource.query<{ latest: number | null }[]>(
       `SELECT (extract(epoch FROM max(coalesce(ended_at, 'infinity'))) * 1000)::float8 AS latest FROM subscription_overlaps`,
     );
-    this.latest = row?.latest ?? -Infinity;
-    this.loadedAt = requestedAt;
+    return row?.latest ?? -Infinity;
   }
 
   private async readTimes(subscriptions: readonly string[]): Promise<Map<string, OverlapTimes>> {

@@ -1,0 +1,70 @@
+import { FailureLog, type Logger } from '@stream-events/service';
+
+const intervalMs = 1_000;
+
+/** A value that is older than this is read again before it is used. */
+export const maxAgeMs = 3_000;
+
+/** How to read a value. */
+export interface RecentValueOptions<T> {
+  /** For the log: `the overlaps`. */
+  name: string;
+  read: () => Promise<T>;
+  logger: Logger;
+}
+
+/**
+ * A value in the database that every write needs, and that seldom changes. An instance reads it every second. Each write sees every
+ * change that was committed 3 s before it began, so whoever changes the value and waits for longer knows that every instance uses it.
+ */
+export class RecentValue<T> {
+  private readonly failureLog: FailureLog;
+  private value!: T; // read before its first use, see `get`
+  /** From a monotonic clock: when the current value was requested. */
+  private requestedAt = -Infinity;
+  private reading: Promise<void> | undefined;
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(private readonly options: RecentValueOptions<T>) {
+    this.failureLog = new FailureLog(options.logger);
+  }
+
+  start(): void {
+    const { name } = this.options;
+    this.timer = setInterval(() => {
+      this.refresh().catch((err: unknown) => this.failureLog.warn(`cannot read ${name}`, { err }));
+    }, intervalMs);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.timer);
+    // The failure was already reported to the caller that waits for the value.
+    await this.reading?.catch(() => undefined);
+  }
+
+  /**
+   * Returns the value, at most 3 s old.
+   *
+   * @throws the database's error when the value is too old and cannot be read
+   */
+  async get(): Promise<T> {
+    const calledAt = performance.now();
+    // At most twice: the first time may join a slow reading, which began too long ago.
+    while (this.requestedAt < calledAt - maxAgeMs) await this.refresh();
+    return this.value;
+  }
+
+  /** Reads the value now, or waits for the reading that has begun. */
+  refresh(): Promise<void> {
+    this.reading ??= this.read().finally(() => {
+      this.reading = undefined;
+    });
+    return this.reading;
+  }
+
+  private async read(): Promise<void> {
+    const requestedAt = performance.now();
+    this.value = await this.options.read();
+    this.requestedAt = requestedAt;
+  }
+}
