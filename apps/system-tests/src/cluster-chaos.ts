@@ -1,9 +1,8 @@
 import { parseArgs } from 'node:util';
-import { printAnswers, printSections, summarize } from './chaos/report.js';
-import type { ScenarioResult } from './chaos/test-bed.js';
+import { printSections } from './chaos/report.js';
+import { chooseScenarios, runScenarios } from './chaos/run-scenarios.js';
 import { ClusterBed, clusterLoad } from './cluster-chaos/cluster-bed.js';
 import { clusterScenarios, runScenario, type ClusterPace } from './cluster-chaos/cluster-scenarios.js';
-import { say } from './measure/progress.js';
 import { report, type SystemTest } from './measure/report.js';
 
 // npm run chaos:cluster: kills, pauses, and isolates servers of a cluster, looks for lost and duplicate events, and writes
@@ -25,36 +24,11 @@ const pace: ClusterPace = flags.quick
   ? { pausedMs: 5_000, isolatedMs: 5_000, awayMs: 5_000 }
   : { pausedMs: 40_000, isolatedMs: 20_000, awayMs: 20_000 };
 
-function chooseScenarios(): typeof clusterScenarios {
-  const names = flags.only?.split(',');
-  if (!names) return clusterScenarios;
-  const chosen = clusterScenarios.filter(({ name }) => names.includes(name));
-  if (chosen.length === names.length) return chosen;
-  throw new Error(
-    `unknown scenario; the scenarios are ${clusterScenarios.map(({ name }) => name).join(', ')}`,
-  );
-}
-
-async function runAll(cluster: ClusterBed): Promise<ScenarioResult[]> {
-  const results: ScenarioResult[] = [];
-  for (const scenario of chosen) {
-    const { name } = scenario;
-    say(`${name}: running`);
-    const result = await cluster.bed.run(name, () => runScenario(scenario, cluster, pace));
-    results.push(result);
-    say(`${name}: answers: ${printAnswers(result)}`);
-    for (const line of summarize(result.findings)) say(`${name}: FOUND ${line}`);
-  }
-  return results;
-}
-
-const chosen = chooseScenarios();
+const chosen = chooseScenarios(clusterScenarios, flags.only);
 const startedAt = performance.now();
 const cluster = await ClusterBed.start();
 try {
-  const results = await runAll(cluster);
-  const list = await cluster.bed.checkList();
-  for (const line of summarize(list.findings)) say(`list: FOUND ${line}`);
+  const results = await runScenarios(cluster.bed, chosen, (scenario) => runScenario(scenario, cluster, pace));
   const page = {
     load: clusterLoad,
     requestsSince: 'the fault, which still lasts (see the scenario if its times start later),',
@@ -62,7 +36,7 @@ try {
   await report(test, {
     servers: cluster.servers,
     startedAt,
-    sections: printSections({ scenarios: chosen, results, list }, page),
+    sections: printSections(results, page),
     isWhole: !flags.quick && flags.only === undefined,
   });
 } finally {
