@@ -2,9 +2,9 @@ import type { SimulatedUser } from './simulated-platform.js';
 import type { Stack } from './stack.js';
 
 const perSecond = 50;
-// Equal cheers are at least this many cheers apart: 1 s. A busy machine delays some, and the store may count equal ones within 25 ms of the
-// end of an overlap as one (see `edgeMs`).
-const differentCheers = 50;
+// Equal cheers are at least this many cheers apart: 0.4 s. A busy machine delays some, and the store may count equal ones within 25 ms of
+// the end of an overlap as one (see `edgeMs`).
+const differentCheers = 20;
 
 /** Cheers without ids, so that many of them are equal, at a steady rate. */
 export class CheerLoad {

@@ -15,7 +15,7 @@ import { Erasure } from './erasure/erasure.entity.js';
 import { CreateErasures1766450000000 } from './migrations/1766450000000-create-erasures.js';
 import { CreateEncryptionKeys1767200000000 } from './migrations/1767200000000-create-encryption-keys.js';
 import { CreateOverlaps1767300000000 } from './migrations/1767300000000-create-overlaps.js';
-import { KeepEndOfLastOverlap1768300000000 } from './migrations/1768300000000-keep-end-of-last-overlap.js';
+import { KeepEndOfPreviousOverlap1768300000000 } from './migrations/1768300000000-keep-end-of-previous-overlap.js';
 import { OutboxEntry } from './relay/outbox-entry.entity.js';
 import { PublishedBatch } from './relay/published-batch.entity.js';
 import { Backfill } from './store/backfill.entity.js';
@@ -62,7 +62,7 @@ export const schema = {
     CreateErasures1766450000000,
     CreateEncryptionKeys1767200000000,
     CreateOverlaps1767300000000,
-    KeepEndOfLastOverlap1768300000000,
+    KeepEndOfPreviousOverlap1768300000000,
   ],
   /** The values that are encrypted with `SECRET_KEY`. */
   encryptedColumns: [userHashKeyColumn],

@@ -42,8 +42,8 @@ export interface StreamState {
   /** When the last message arrived, in milliseconds since 1970; undefined when there has been none. */
   lastMessageAt: number | undefined;
   /**
-   * Whether the leader has heard from most of its replicas within the last 3 s. Out of touch, the leader may have been replaced without
-   * its knowledge. It may then send this old state until it has been in touch again for a second.
+   * Whether the leader has heard from most of its replicas within the last 3 s. Out of touch, it may have been replaced without its
+   * knowledge, and this state may be old. In touch, it notices that within a few seconds.
    */
   replicas: 'none' | 'in touch' | 'out of touch';
 }
@@ -57,7 +57,7 @@ const deduplicationWindowMs = 120_000;
 // Longer than the broker takes to remove the files of a stream of several gigabytes.
 const defaultDeletionMs = 2_000;
 
-// The leader sends something every second. Replicas that do not hear from it elect another one after 4 s or more.
+// A leader sends something every one or two seconds. Replicas that do not hear from it usually elect another one after 4 s or more.
 const maxSilenceMs = 3_000;
 
 // How long a consumer exists after its only fetch, which ends after the second time.
@@ -91,6 +91,7 @@ export class EventsStream {
    * Returns the state of the stream, or undefined when there is none.
    *
    * @throws ForeignStreamError
+   * @throws when the broker does not respond, or the stream has no leader
    */
   async find(): Promise<StreamState | undefined> {
     const info = await this.readInfo();
@@ -103,6 +104,9 @@ export class EventsStream {
           'Events of two platforms must not mix: use another NATS server (or account) for this platform.',
       );
     }
+    // Then any server with a replica responds, and its state may be old.
+    if (info.config.num_replicas > 1 && !info.cluster?.leader)
+      throw new Error(`the stream ${eventsStreamName} has no leader`);
     // An empty stream that never had a message reports the year 1 as the time of its last message.
     const lastMessageAt = Date.parse(info.state.last_ts);
     return {
@@ -208,10 +212,13 @@ export class EventsStream {
   }
 }
 
+/** Judges the state that a leader sends. */
 function judgeReplicas({ cluster, config }: StreamInfo): StreamState['replicas'] {
   if (config.num_replicas === 1) return 'none';
-  const heard = (cluster?.replicas ?? []).filter(
-    ({ active, offline }) => !offline && active < nanos(maxSilenceMs),
+  const replicas = cluster?.replicas ?? [];
+  // A replica that the leader has never heard has the time 0.
+  const heard = replicas.filter(
+    ({ active, offline }) => !offline && active > 0 && active < nanos(maxSilenceMs),
   );
-  return 2 * (1 + heard.length) > config.num_replicas ? 'in touch' : 'out of touch';
+  return 1 + heard.length > (1 + replicas.length) / 2 ? 'in touch' : 'out of touch';
 }

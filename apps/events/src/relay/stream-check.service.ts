@@ -19,17 +19,30 @@ interface Inspection {
   found: StreamState | undefined;
 }
 
+/** A loss that one or more looks in a row have found, and that may be none. Times are from a monotonic clock. */
+interface DoubtfulLoss {
+  /** The lowest last sequence that was found. */
+  lastSequence: number;
+  /** Since when these looks have found the leader in touch with its replicas; undefined when it is not. */
+  inTouchSince: number | undefined;
+  seenAt: number;
+}
+
 interface Decision {
   epoch: string;
   change: EpochChange | undefined;
   loss: { previousEpoch: string; reason: LossReason } | undefined;
 }
 
-/** The stream seems to have lost events, but its leader is cut off from the cluster, where another leader may have them. */
-export class CutOffLeaderError extends Error {}
+/** A stream with replicas seems to have lost events, but its leader may have been replaced by one that has them. */
+export class DoubtfulLossError extends Error {}
 
-// By then, a leader that is in touch with its replicas knows whether it was replaced: they exchange messages every second.
-const secondLookMs = 3_000;
+// By then, a leader that is in touch with its replicas knows whether it was replaced.
+const inTouchMs = 3_000;
+// Looks in a row come every second.
+const maxPauseMs = 2_500;
+// The first batches of the part that seemed to be lost are enough to see whether other events have taken their sequences.
+const maxEvidence = 10;
 // A missing event may have been received this much earlier than the stream's last message, because clocks differ and batches wait
 // in the outbox.
 const missingMarginMs = 5 * 60_000;
@@ -42,9 +55,9 @@ const missingMarginMs = 5 * 60_000;
  * ```
  * 1 compare (see judgeStream) ──intact──▶ forget batches that can no longer be lost
  *   │ not intact
+ *   │ a stream with replicas, whose old leader may have responded: in doubt (DoubtfulLossError), until checks find it for 3 s
  *   ▼
- * 2 lock the record, compare again (instances take turns; the second one finds the work done; twice on a cluster, whose old leader may
- *   still respond) ──intact──▶ done
+ * 2 lock the record, compare again (instances take turns; the second one finds the work done) ──intact──▶ done
  * 3 broker:   create the stream, or update the existing one, with a new epoch
  * 4 database: new epoch, move lost batches back to the outbox, commit
  * 5 every relay publishes these batches, under the new epoch
@@ -62,6 +75,8 @@ const missingMarginMs = 5 * 60_000;
 @Injectable()
 export class StreamCheck {
   private readonly epochsTotal: Counter<'reason'>;
+  /** The loss that the last check has found and that may be none. */
+  private doubtful: DoubtfulLoss | undefined;
 
   constructor(
     private readonly stream: EventsStream,
@@ -85,13 +100,16 @@ export class StreamCheck {
    * @param brokenEpoch the epoch of a stream that accepts no more messages: a stream with this epoch is recreated
    * @returns the stream's epoch
    * @throws ForeignStreamError
-   * @throws CutOffLeaderError
+   * @throws DoubtfulLossError: publish nothing until another check
    * @throws when the broker or the database does not respond; the next check continues from there
    */
   async run(witnesses: readonly Witness[] = [], brokenEpoch?: string): Promise<string> {
     if (brokenEpoch !== undefined) return this.agree(witnesses, { brokenEpoch });
-    const { verdict, known, found } = await this.inspect(await this.records.read(), witnesses);
-    if (verdict.kind !== 'intact' || !found) return this.agree(witnesses);
+    const record = await this.records.read();
+    const all = [...witnesses, ...(await this.readEvidence(record))];
+    const { verdict, known, found } = await this.look(record, all);
+    if (verdict.kind !== 'intact' || !found) return this.agree(all);
+    this.doubtful = undefined;
     const { epoch } = verdict;
     await this.records.raise(epoch, known.lastSequence);
     await this.records.forgetSafe(epoch, found.lastSequence);
@@ -116,7 +134,7 @@ export class StreamCheck {
   ): Promise<string> {
     const { decision, returned } = await this.records.change(async (record, readRetained) => {
       if (brokenEpoch !== undefined) await this.stream.delete(brokenEpoch);
-      const inspection = await this.inspectTwice(record, witnesses);
+      const inspection = await this.look(record, witnesses);
       const decision = await this.decide(inspection, readRetained);
       // After a deletion, nats-server 2.9 reports the stream as gone before it has removed the files, and would then remove the
       // files of the new stream.
@@ -125,6 +143,7 @@ export class StreamCheck {
       else if (decision.change ?? updateIntact) await this.stream.update(decision.epoch);
       return decision;
     });
+    this.doubtful = undefined;
     const { epoch, loss } = decision;
     if (loss) {
       this.epochsTotal.inc({ reason: loss.reason });
@@ -136,12 +155,44 @@ export class StreamCheck {
     return epoch;
   }
 
-  /** Looks again when a cluster seems to have lost events. A new epoch tells every client that it may have missed some. */
-  private async inspectTwice(record: StreamRecord, witnesses: readonly Witness[]): Promise<Inspection> {
-    const first = await this.inspect(record, witnesses);
-    if (first.verdict.kind !== 'lost' || first.found?.replicas !== 'in touch') return first;
-    await wait(secondLookMs);
-    return this.inspect(record, witnesses);
+  /** @throws DoubtfulLossError for a loss that may be none */
+  private async look(record: StreamRecord, witnesses: readonly Witness[]): Promise<Inspection> {
+    const inspection = await this.inspect(record, witnesses);
+    const { verdict, found } = inspection;
+    if (verdict.kind === 'lost' && found && found.replicas !== 'none') this.doubt(found);
+    return inspection;
+  }
+
+  /** Permits a loss that looks in a row have found for 3 s, at a leader that is in touch with its replicas. */
+  private doubt({ lastSequence, replicas }: StreamState): void {
+    const now = performance.now();
+    const before = this.doubtful;
+    const isInARow = before !== undefined && now < before.seenAt + maxPauseMs;
+    const inTouchSince =
+      replicas === 'in touch' ? ((isInARow ? before.inTouchSince : undefined) ?? now) : undefined;
+    this.doubtful = {
+      lastSequence: Math.min(lastSequence, before?.lastSequence ?? Infinity),
+      inTouchSince,
+      seenAt: now,
+    };
+    if (inTouchSince === undefined)
+      throw new DoubtfulLossError(
+        'the leader of the EVENTS stream cannot reach most of its replicas, so its state may be old: check the connections between the NATS servers',
+      );
+    if (now < inTouchSince + inTouchMs)
+      throw new DoubtfulLossError('the EVENTS stream seems to have lost events, looking again for 3 s');
+  }
+
+  /**
+   * After a doubtful loss, a stream that is long enough again proves nothing: other instances may have published meanwhile. Returns
+   * batches of the part that seemed to be lost.
+   */
+  private async readEvidence({ epoch }: StreamRecord): Promise<Witness[]> {
+    if (!this.doubtful || epoch === null) return [];
+    const batches = await this.records.readRetained(epoch, this.doubtful.lastSequence);
+    return batches
+      .slice(0, maxEvidence)
+      .map(({ eventIds, lastSequence }) => ({ epoch, eventIds, lastSequence }));
   }
 
   /**
@@ -157,12 +208,7 @@ export class StreamCheck {
     // The sequences of another stream do not show which of these batches are lost.
     const asked = found?.epoch === record.epoch ? ours : [];
     for (const witness of asked) isContradicted ||= await this.isContradicted(witness);
-    const verdict = judgeStream(known, found, isContradicted);
-    if (verdict.kind === 'lost' && found?.replicas === 'out of touch')
-      throw new CutOffLeaderError(
-        'the leader of the EVENTS stream cannot reach most of its replicas, so its state may be old: check the connections between the NATS servers',
-      );
-    return { verdict, known, found };
+    return { verdict: judgeStream(known, found, isContradicted), known, found };
   }
 
   private async decide({ verdict, found }: Inspection, readRetained: ReadRetained): Promise<Decision> {

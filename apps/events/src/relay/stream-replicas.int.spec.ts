@@ -16,10 +16,11 @@ import {
   type GuardedDirectory,
   type NatsMember,
 } from '@stream-events/testing';
+import { v7 } from 'uuid';
 import { EventStore } from '../../test/event-store.js';
 import { IngestStream } from '../ingest/ingest-stream.js';
 import { EventsStream } from './events-stream.js';
-import { CutOffLeaderError, StreamCheck } from './stream-check.service.js';
+import { DoubtfulLossError, StreamCheck } from './stream-check.service.js';
 import { StreamRecordRepository } from './stream-record.repository.js';
 
 const sizes = { platform: 'simulator', maxAgeMs: 3_600_000, maxGigabytes: 1 };
@@ -62,9 +63,12 @@ describe('NATS_REPLICAS', () => {
     let urls: string[];
     let events: NatsConnection;
     let services: NatsConnection;
+    let store: EventStore;
     const opened: { close(): Promise<void> }[] = [];
 
     beforeAll(async () => {
+      store = await EventStore.create();
+      opened.push(store);
       directory = await createGuardedDirectory();
       cluster = await NatsCluster.start({
         directory: directory.path,
@@ -80,6 +84,22 @@ describe('NATS_REPLICAS', () => {
       await cluster.stop();
       await directory.remove();
     });
+
+    const connectTo = async (member: NatsMember): Promise<NatsConnection> => {
+      const url = urls[cluster.members.indexOf(member)]!;
+      const connection = await connectNats({ urls: [url], name: 'test', account: 'EVENTS' });
+      opened.push(connection);
+      return connection;
+    };
+
+    /** The check of an instance. */
+    const createCheck = (stream: EventsStream) => {
+      const records = new StreamRecordRepository(store.dataSource);
+      return {
+        records,
+        check: new StreamCheck(stream, records, createLogger('test', 'silent'), new Registry()),
+      };
+    };
 
     const readReplicas = async (): Promise<number[]> => {
       const ofEvents = await (await jetstreamManager(events)).streams.info(eventsStreamName);
@@ -126,19 +146,10 @@ describe('NATS_REPLICAS', () => {
 
     it('takes no event for lost that only a leader without connection to its replicas lacks', async () => {
       const leader = await findLeader();
-      const connectTo = async (member: NatsMember): Promise<NatsConnection> => {
-        const url = urls[cluster.members.indexOf(member)]!;
-        const connection = await connectNats({ urls: [url], name: 'test', account: 'EVENTS' });
-        opened.push(connection);
-        return connection;
-      };
       const atLeader = await connectTo(leader);
       const atFollower = await connectTo(cluster.members.find((member) => member !== leader)!);
       const stream = await EventsStream.open(atLeader, sizes);
-      const store = await EventStore.create();
-      opened.push(store);
-      const records = new StreamRecordRepository(store.dataSource);
-      const check = new StreamCheck(stream, records, createLogger('test', 'silent'), new Registry());
+      const { check, records } = createCheck(stream);
       expect(await check.prepare()).toBe(epoch);
 
       leader.isolate();
@@ -148,12 +159,30 @@ describe('NATS_REPLICAS', () => {
       );
       // Another instance has published one more message, on the other side.
       await records.raise(epoch, 3);
-      await expect(check.run()).rejects.toThrow(CutOffLeaderError);
+      await expect(check.run()).rejects.toThrow(DoubtfulLossError);
       expect(await eventually(() => publish(atFollower, 'on the other side'), patience)).toBe(3);
       await leader.join();
 
       expect(await eventually(() => check.run(), patience)).toBe(epoch);
       expect(await stream.find()).toMatchObject({ epoch, lastSequence: 3 });
+    });
+
+    it('notices a loss, even if other events have taken the sequences of the lost ones before the second look', async () => {
+      await findLeader();
+      const { check } = createCheck(await EventsStream.open(events, sizes));
+      expect(await check.prepare()).toBe(epoch);
+      await store.dataSource.query(
+        'INSERT INTO published_batches (id, event_ids, epoch, last_sequence) VALUES (1, ARRAY[$1::uuid], $2, 4)',
+        [v7(), epoch],
+      );
+
+      await expect(check.run()).rejects.toThrow(DoubtfulLossError);
+      expect(await publish(events, 'meanwhile')).toBe(4);
+
+      const next = await eventually(() => check.run(), patience);
+      expect(next).not.toBe(epoch);
+      expect(await store.count('outbox')).toBe(1);
+      expect(await check.run()).toBe(next);
     });
   });
 });

@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type ConnectionWatch, StreamPublisher } from '@stream-events/messaging';
 import { LOGGER, type Logger } from '@stream-events/service';
 import { EventsStream, ForeignStreamError } from './events-stream.js';
-import { CutOffLeaderError, StreamCheck, type Witness } from './stream-check.service.js';
+import { DoubtfulLossError, StreamCheck, type Witness } from './stream-check.service.js';
 
 /**
  * The trusted state of the stream. After each doubt there is a new object, even when the epoch is the same, because an
@@ -37,7 +37,7 @@ const startLimitMs = 5_000;
  *         in doubt ◀── connection lost · stream not responding ─── trusted
  *  checked on reconnect,      · stream of another platform      checked every 5 s, and when a
  *  and every second;          · stream without its files        sequence is lower than an earlier one
- *  nothing is published       · leader cut off from its replicas
+ *  nothing is published       · stream that may have lost events
  * ```
  *
  * Publishing while the stream is in doubt would reuse the sequences of lost events and so hide the loss.
@@ -90,8 +90,12 @@ export class StreamWatch {
       onLost: () => this.doubt('the connection to NATS is lost'),
       onBack: () => this.checkInBackground(),
     });
-    const prepared = this.prepare();
-    this.runInBackground(prepared);
+    const preparing = this.prepare();
+    this.runInBackground(preparing);
+    // With a doubtful loss, the service starts in doubt.
+    const prepared = preparing.catch((error: unknown) => {
+      if (!(error instanceof DoubtfulLossError)) throw error;
+    });
     await Promise.race([prepared, wait(startLimitMs, undefined, { ref: false })]);
     this.timer = setInterval(() => this.onTick(), doubtIntervalMs);
   }
@@ -173,8 +177,7 @@ export class StreamWatch {
 
   private onCheckFailed(error: unknown): void {
     if (error instanceof ForeignStreamError) this.doubt('the stream belongs to another platform');
-    if (error instanceof CutOffLeaderError)
-      this.doubt('the leader of the stream is cut off from its replicas');
+    if (error instanceof DoubtfulLossError) this.doubt('the stream may have lost events');
     // Log each cause only once while it lasts.
     const failure = String(error);
     if (failure === this.lastFailure) return;

@@ -15,8 +15,8 @@ export class Overlap {
   endedAt!: Date | null;
 
   /** When the overlap before this one ended. */
-  @Column('timestamptz', { name: 'last_ended_at', nullable: true })
-  lastEndedAt!: Date | null;
+  @Column('timestamptz', { name: 'previous_ended_at', nullable: true })
+  previousEndedAt!: Date | null;
 
   /** When the platform created the subscription that counts from the end on. */
   @Column('timestamptz', { name: 'kept_since', nullable: true })

@@ -18,7 +18,7 @@ export interface OverlappingRows {
   paired: ReadonlySet<EventRow>;
   /** Deliveries after the end by a subscription that is about to be deleted. The other subscription delivers the same occurrences. */
   superseded: ReadonlySet<EventRow>;
-  /** The ends of the overlaps of the paired rows, by subscription. */
+  /** The ends of overlaps, by subscription. */
   ends: ReadonlyMap<string, OverlapEnds>;
 }
 
@@ -41,7 +41,7 @@ interface OverlapTimes extends OverlapEnds {
  * After the end, only messages from before the end are paired. They may still wait on the INGEST stream, or for a redelivery. Later
  * messages of the subscription that stays are stored; later messages of the other one are ignored until it is deleted. Both rules switch
  * at the same moment, so that no delivery of the subscription that stays is paired with a delivery whose own partner is missing. When the
- * next overlap begins, what the last one has left without a partner is still no partner of anything after its end.
+ * next overlap begins, what the previous one has left without a partner is still no partner of anything after its end.
  */
 @Injectable()
 export class Overlaps {
@@ -69,7 +69,7 @@ export class Overlaps {
     const [row] = await this.dataSource.query<{ readyInMs: number }[]>(
       `WITH begun AS (
          INSERT INTO subscription_overlaps (subscription) SELECT DISTINCT unnest($1::text[]) ORDER BY 1
-         ON CONFLICT (subscription) DO UPDATE SET begun_at = now(), last_ended_at = subscription_overlaps.ended_at,
+         ON CONFLICT (subscription) DO UPDATE SET begun_at = now(), previous_ended_at = LEAST(subscription_overlaps.ended_at, now()),
            ended_at = NULL, kept_since = NULL WHERE subscription_overlaps.ended_at IS NOT NULL
          RETURNING begun_at
        ), known AS (
@@ -144,7 +144,7 @@ export class Overlaps {
   private async readTimes(subscriptions: readonly string[]): Promise<Map<string, OverlapTimes>> {
     const rows = await this.dataSource.query<OverlapTimes[]>(
       `SELECT subscription, (extract(epoch FROM coalesce(ended_at, 'infinity')) * 1000)::float8 AS "end",
-              (extract(epoch FROM coalesce(last_ended_at, '-infinity')) * 1000)::float8 AS "lastEnd",
+              (extract(epoch FROM coalesce(previous_ended_at, '-infinity')) * 1000)::float8 AS "previousEnd",
               (extract(epoch FROM coalesce(kept_since, '-infinity')) * 1000)::float8 AS "keptSince"
        FROM subscription_overlaps WHERE subscription = ANY($1::text[])`,
       [subscriptions],

@@ -19,7 +19,7 @@ export function isPairable(row: EventRow): row is PairableRow {
 /** The ends of the overlaps of a subscription, in milliseconds since 1970. */
 export interface OverlapEnds {
   /** The end of the overlap before the current one; minus infinity when there was none. */
-  lastEnd: number;
+  previousEnd: number;
   /** The end of the current one; infinite until it is known. */
   end: number;
 }
@@ -51,7 +51,7 @@ const maxApartMs = 60_000;
  */
 export const edgeMs = 25;
 
-const noEnds: OverlapEnds = { lastEnd: -Infinity, end: Infinity };
+const noEnds: OverlapEnds = { previousEnd: -Infinity, end: Infinity };
 
 // Bounds the locks of a transaction, because PostgreSQL has room for 64 per connection.
 const lockedParts = 64;
@@ -165,10 +165,10 @@ function findNearest(own: Unpaired, candidates: Iterable<Unpaired>, ends: Overla
  * A subscription delivers nothing from before it was created, so an older delivery of the other one has no partner. What an overlap has left
  * without a partner has none after its end either, not even when the next overlap has begun.
  */
-function isPair(one: Unpaired, other: Unpaired, { lastEnd, end }: OverlapEnds): boolean {
+function isPair(one: Unpaired, other: Unpaired, { previousEnd, end }: OverlapEnds): boolean {
   const earlier = Math.min(one.occurredAt, other.occurredAt);
   const later = Math.max(one.occurredAt, other.occurredAt);
-  const isDivided = later > end || (earlier <= lastEnd && later > lastEnd);
+  const isDivided = later > end || (earlier <= previousEnd && later > previousEnd);
   const maxMs = isDivided ? edgeMs : maxApartMs;
   return (
     one.via !== other.via &&
