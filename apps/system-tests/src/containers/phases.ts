@@ -67,12 +67,16 @@ export function rollingRestarts(rounds: number): Phase {
 /** Runs a phase and prints what failed. */
 export async function runPhase(bed: ContainerBed, phase: Phase): Promise<PhaseResult> {
   say(`${phase.name}: running`);
+  const beganAt = Date.now();
   const result = await bed.run(() => phase.run(bed.project));
   const answers = Object.entries(result.answers).map(([name, count]) => `${name} ${count}`);
   say(
     `${phase.name}: ${answers.join(', ')}; ${result.reads.succeeded} reads; ${result.findings.length} findings`,
   );
   for (const [name, count] of result.reads.failures) say(`${phase.name}: FAILED ${name} (${count})`);
+  if (!phase.mayFail && result.reads.failures.size > 0)
+    for (const [text, count] of await bed.project.readWarnings(beganAt))
+      say(`${phase.name}: LOGGED ${text} (${count})`);
   for (const { kind, what } of result.findings.slice(0, 5)) say(`${phase.name}: FOUND ${kind} ${what}`);
   return result;
 }

@@ -25,6 +25,22 @@ const pollMs = 250;
 /** Linux counts processor time in hundredths of a second. */
 const tickMs = 10;
 
+/** The level of warnings in the log; errors have higher ones. */
+const warningLevel = 40;
+
+interface LogLine {
+  level: number;
+  /** Milliseconds since 1970. */
+  time: number;
+  msg: string;
+  err?: LoggedError;
+}
+
+interface LoggedError {
+  message: string;
+  cause?: LoggedError;
+}
+
 /** How long a service took to start, and how much processor time. */
 export interface Start {
   ms: number;
@@ -204,6 +220,21 @@ export class Project {
     const stat = (await this.engine.run('exec', container, 'cat', '/proc/1/stat')).split(' ');
     const ticks = Number(stat[13]) + Number(stat[14]); // utime and stime: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
     return { ms: time - Date.parse(await this.startedAt(container)), cpuMs: ticks * tickMs };
+  }
+
+  /** The warnings and errors that the services have logged since a time (milliseconds since 1970), with their numbers. */
+  async readWarnings(since: number): Promise<Map<string, number>> {
+    const counts = new Map<string, number>();
+    for (const service of scalable)
+      for (const container of await this.containersOf(service))
+        for (const line of (await this.engine.readLogs(container)).split('\n')) {
+          if (!line.startsWith('{')) continue;
+          const { level, time, msg, err } = JSON.parse(line) as LogLine; // holds: the services log such lines
+          if (level < warningLevel || time < since) continue;
+          const text = [`${service}: ${msg}`, err?.message, err?.cause?.message].filter(Boolean).join(': ');
+          counts.set(text, (counts.get(text) ?? 0) + 1);
+        }
+    return counts;
   }
 
   private async startedAt(container: string): Promise<string> {
