@@ -67,6 +67,8 @@ export class Lease {
   private readonly trustedMs: number;
   private lossTimer: NodeJS.Timeout;
   private isEnded = false;
+  /** Why the last renewal failed. */
+  private failure: unknown;
 
   /**
    * @param seconds the length of the lease, which was just taken
@@ -82,7 +84,7 @@ export class Lease {
     this.lossTimer = this.loseIn(this.trustedMs);
   }
 
-  /** Aborts when the holder must stop its work. */
+  /** Aborts when the holder must stop its work. The cause of the reason is the last failed renewal, if there was one. */
   get lost(): AbortSignal {
     return this.losing.signal;
   }
@@ -97,14 +99,19 @@ export class Lease {
   private async renewNow(): Promise<void> {
     const askedAt = performance.now();
     // A failed renewal does not lose the lease: the next attempt may succeed. If none succeeds in time, the timer reports the loss.
-    const isOurs = await this.renew().catch(() => undefined);
+    const isOurs = await this.renew().catch((error: unknown) => {
+      this.failure = error;
+      return undefined;
+    });
     if (isOurs === undefined || this.isEnded) return;
+    this.failure = undefined;
     clearTimeout(this.lossTimer);
     // Measure from the request, because the reply may have taken long.
     this.lossTimer = this.loseIn(isOurs ? askedAt + this.trustedMs - performance.now() : 0);
   }
 
   private loseIn(milliseconds: number): NodeJS.Timeout {
-    return setTimeout(() => this.losing.abort(new Error('the lease is lost')), Math.max(milliseconds, 0));
+    const lose = (): void => this.losing.abort(new Error('the lease is lost', { cause: this.failure }));
+    return setTimeout(lose, Math.max(milliseconds, 0));
   }
 }

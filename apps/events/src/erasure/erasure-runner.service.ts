@@ -72,6 +72,7 @@ export class ErasureRunner {
     const lease = new Lease(erasureLease.seconds, () => this.erasures.renew(holder));
     try {
       await this.run(erasure, AbortSignal.any([stopping, lease.lost]));
+      if (!stopping.aborted) lease.lost.throwIfAborted();
     } catch (error) {
       // If this fails too, the lease expires.
       await this.erasures.fail(holder, describe(error)).catch(() => undefined);

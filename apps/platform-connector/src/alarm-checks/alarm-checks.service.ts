@@ -66,6 +66,7 @@ export class AlarmChecks {
       held.end();
       for (const check of this.checks) check.stop();
     }
+    if (!stopping.aborted) held.lost.throwIfAborted();
     // Another instance takes over at once.
     await this.change(lease.release, lease.isHeldBy('$1'));
     return true;

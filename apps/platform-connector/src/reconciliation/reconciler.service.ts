@@ -115,11 +115,14 @@ export class Reconciler {
       this.report(round);
       await this.reconciliation.release(holder, signal.aborted ? afterInterruption : round.end);
     } catch (error) {
-      await this.reconciliation.release(holder, signal.aborted ? afterInterruption : afterFailure);
-      if (!signal.aborted) throw error;
+      const due = signal.aborted ? afterInterruption : afterFailure;
+      // If this fails too, the lease expires.
+      await this.reconciliation.release(holder, due).catch(() => undefined);
+      if (!this.stopping.signal.aborted) throw error;
     } finally {
       lease.end();
     }
+    if (!this.stopping.signal.aborted) lease.lost.throwIfAborted();
   }
 
   /** Logs one line per round that did something, one when the platform or the monitor fails, and one when it is back. */
