@@ -75,7 +75,11 @@ function listSteps() {
 }
 
 function requireCleanTree() {
-  const { stdout } = spawnSync('git', ['status', '--porcelain'], { cwd: root, encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync('git', ['status', '--porcelain'], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`git status failed:\n${stderr}`);
   if (stdout !== '') throw new Error(`commit or stash your changes first:\n${stdout}`);
 }
 

@@ -3,6 +3,7 @@ import { mkdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promis
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { lockDirectory } from './directory-lock.js';
+import { unlessMissing } from './error-code.js';
 import { findFreePort } from './free-port.js';
 import { findNatsServer } from './nats-server-binary.js';
 import { currentSystem, type OperatingSystem } from './operating-system.js';
@@ -198,7 +199,7 @@ function isServing(port: number, serverName: string): Promise<boolean> {
 }
 
 async function stopLeftOver(directory: string, log: Log): Promise<void> {
-  const pid = Number(await readFile(pidPath(directory), 'utf8').catch(() => ''));
+  const pid = Number(await unlessMissing(readFile(pidPath(directory), 'utf8')));
   const argument = configPath(directory);
   if ((await stopOrphan({ pid, program: 'nats-server', argument }, STOP_STEPS)) === 'stopped') {
     log(`NATS: stopped a server (pid ${pid}) that an earlier run left behind`);

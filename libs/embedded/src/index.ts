@@ -5,6 +5,7 @@ export {
   type EmbeddedPostgres,
   type EmbeddedPostgresOptions,
 } from './embedded-postgres.js';
+export { unlessMissing } from './error-code.js';
 export { findFreePort } from './free-port.js';
 export { findNatsServer, type FindNatsServerOptions } from './nats-server-binary.js';
 export {

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { chown, mkdir, open, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { unlessMissing } from './error-code.js';
 import { currentSystem } from './operating-system.js';
 import type { PostgresSite } from './postgres-site.js';
 import { runCommand, type Log } from './run-command.js';
@@ -24,8 +25,8 @@ export function dataPath(site: PostgresSite): string {
  */
 export async function readOrReplacePassword(directory: string, site: PostgresSite): Promise<string> {
   const path = join(directory, 'postgres-password');
-  const existing = await readFile(path, 'utf8').catch(() => '');
-  if (existing.trim() !== '') return existing.trim();
+  const existing = (await unlessMissing(readFile(path, 'utf8')))?.trim();
+  if (existing) return existing;
   const password = randomBytes(24).toString('hex');
   // First the cluster, then the file: after a crash in between, the next start chooses another password.
   if (await hasCluster(site)) await setPassword(site, password);
@@ -35,11 +36,8 @@ export async function readOrReplacePassword(directory: string, site: PostgresSit
   return password;
 }
 
-function hasCluster(site: PostgresSite): Promise<boolean> {
-  return stat(dataPath(site)).then(
-    () => true,
-    () => false,
-  );
+async function hasCluster(site: PostgresSite): Promise<boolean> {
+  return (await unlessMissing(stat(dataPath(site)))) !== undefined;
 }
 
 /** Sets the superuser's password in single-user mode, which needs no password. */

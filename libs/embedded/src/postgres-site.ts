@@ -9,6 +9,7 @@ import {
   sharedDirectory,
   type PostgresBinaries,
 } from './postgres-binaries.js';
+import { unlessMissing } from './error-code.js';
 import { isRoot } from './operating-system.js';
 import { runCommand, type Account, type Log } from './run-command.js';
 
@@ -81,7 +82,7 @@ async function canEnter(directory: string, account: Account): Promise<boolean> {
 }
 
 async function moveAway(directory: string, near: string, account: Account, log: Log): Promise<string> {
-  const hasData = await stat(join(near, 'data')).catch(() => undefined);
+  const hasData = await unlessMissing(stat(join(near, 'data')));
   if (hasData) {
     throw new Error(
       `PostgreSQL's user "${account.name}" can no longer enter ${near}, where its data is. ` +
@@ -105,7 +106,7 @@ async function farHome(directory: string): Promise<string> {
 }
 
 async function readPointer(directory: string): Promise<string | undefined> {
-  const content = await readFile(join(directory, POINTER_FILE), 'utf8').catch(() => undefined);
+  const content = await unlessMissing(readFile(join(directory, POINTER_FILE), 'utf8'));
   return content?.trim();
 }
 

@@ -79,8 +79,10 @@ export class ConsumerGate {
       this.subscriptions.push(
         this.options.services.subscribe(`${gate}.>`, {
           queue: 'events',
-          callback: (error, message) => {
-            if (!error) this.enqueue(message, api, message.subject.slice(gate.length + 1));
+          callback: (err, message) => {
+            if (err)
+              this.options.log.warn('cannot receive requests of subscribers to create consumers', { err });
+            else this.enqueue(message, api, message.subject.slice(gate.length + 1));
           },
         }),
       );

@@ -5,6 +5,7 @@ import {
   findRunningPostgres,
   lockDirectory,
   startEmbeddedPostgres,
+  unlessMissing,
 } from '@stream-events/embedded';
 import type { BackedUpSchema } from '@stream-events/database/backup';
 import type { DatabaseService } from '@stream-events/database/roles';
@@ -53,7 +54,7 @@ export async function openForBackup(config: AllInOneConfig, say: Say): Promise<O
     return { urlFor, finishMigrations: nothing, close: nothing };
   }
   const directory = dataDirectory(config);
-  const found = await stat(directory).catch(() => undefined);
+  const found = await unlessMissing(stat(directory));
   if (!found)
     throw new Error(`there is no installation in ${directory}. Set DATA_DIR and PLATFORM as for npm start`);
   const running = await findRunningPostgres(directory);

@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises';
+import { unlessMissing } from '@stream-events/embedded';
 import {
   checkArchive,
   restore,
@@ -131,10 +132,7 @@ async function readLists(
   { erasures }: Choices,
   replacedPath: string,
 ): Promise<ErasureList[]> {
-  const hasReplaced = await stat(replacedPath).then(
-    () => true,
-    () => false,
-  );
+  const hasReplaced = (await unlessMissing(stat(replacedPath))) !== undefined;
   const paths = [...(erasures === undefined ? [] : [erasures]), ...(hasReplaced ? [replacedPath] : [])];
   const lists: ErasureList[] = [];
   for (const path of paths) {

@@ -1,6 +1,7 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { listEvents, type ListPosition, type StoredEvent } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
+import { FailureLog, LOGGER, type Logger } from '@stream-events/service';
 import {
   parseStoredEvent,
   streamEventTypes,
@@ -13,10 +14,25 @@ const pageSize = 100;
 // Below the id of every event.
 const lowestId = '00000000-0000-0000-0000-000000000000';
 
+/** The stream events of a streamer in the event store. */
+export interface LoggedEvents {
+  /** In no order. */
+  events: StreamEvent[];
+  /** The ids of all of them. An event that cannot be read has an id, too. */
+  ids: Set<string>;
+}
+
 /** Reads a streamer's stream events from the event store. */
 @Injectable()
 export class EventLog {
-  constructor(private readonly client: RequestClient) {}
+  private readonly failures: FailureLog;
+
+  constructor(
+    private readonly client: RequestClient,
+    @Inject(LOGGER) logger: Logger,
+  ) {
+    this.failures = new FailureLog(logger);
+  }
 
   /** Returns the id of the oldest event in the store, of any streamer; undefined when the store is empty. */
   async readOldestId(): Promise<string | undefined> {
@@ -25,9 +41,9 @@ export class EventLog {
     return page.events[0]?.id;
   }
 
-  /** Returns all stream events of the streamer, in no order. Skips unreadable events, as the consumer does. */
-  async read(platformId: string): Promise<StreamEvent[]> {
-    const events: StreamEvent[] = [];
+  /** Reads all stream events of the streamer. Skips and logs unreadable events, as the consumer does. */
+  async read(platformId: string): Promise<LoggedEvents> {
+    const logged: LoggedEvents = { events: [], ids: new Set() };
     for (const eventType of streamEventTypes) {
       let position: ListPosition | null | undefined;
       do {
@@ -37,20 +53,24 @@ export class EventLog {
           pageSize,
           ...(position && { position }),
         });
-        events.push(...page.events.flatMap(readEvent));
+        for (const event of page.events) {
+          logged.ids.add(event.id);
+          logged.events.push(...this.parse(event));
+        }
         position = page.next;
       } while (position);
     }
-    return events;
+    return logged;
   }
-}
 
-function readEvent(event: StoredEvent): StreamEvent[] {
-  try {
-    const read = parseStoredEvent(event);
-    return read ? [read] : [];
-  } catch (error) {
-    if (error instanceof UnreadableEventError) return [];
-    throw error;
+  private parse(event: StoredEvent): StreamEvent[] {
+    try {
+      const read = parseStoredEvent(event);
+      return read ? [read] : [];
+    } catch (err) {
+      if (!(err instanceof UnreadableEventError)) throw err;
+      this.failures.warn('stream event is unreadable, skipping it in the rebuild', { err, event: event.id });
+      return [];
+    }
   }
 }

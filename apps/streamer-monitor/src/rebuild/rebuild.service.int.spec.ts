@@ -107,6 +107,19 @@ describe(RebuildService.name, () => {
     expect(await rebuild()).toMatchObject({ state: 'done', streamsChanged: 0 });
   });
 
+  it('keeps facts from an event of the log that cannot be read', async () => {
+    const streamer = await store.addStreamer();
+    const said = [old(online(streamer, 's0', 0)), old(online(streamer, 's1', 1_000 * second))];
+    for (const event of said) await store.recorder.recordEvent(event);
+    const before = await summarize(streamer);
+    const [first, latest] = said.map(toStoredEvent);
+    const eventData = JSON.stringify({ broadcaster_user_id: streamer.platformId });
+    log.events = [first!, { ...latest!, eventData }];
+
+    expect(await rebuild()).toMatchObject({ state: 'done', streamsChanged: 0 });
+    expect(await summarize(streamer)).toEqual(before);
+  });
+
   it('removes facts that the log does not confirm, and keeps facts from polls and facts older than the log', async () => {
     const streamer = await store.addStreamer();
     await store.recorder.recordEvent(old(online(streamer, 'older', 0)));

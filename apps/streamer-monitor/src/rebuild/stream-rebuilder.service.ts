@@ -3,7 +3,7 @@ import { receivedAt } from '@stream-events/contracts';
 import { DataSource, type EntityManager } from 'typeorm';
 import { absenceOf, MonitoredStreamersRepository } from '../streams/monitored-streamers.repository.js';
 import { missesBeforeKnown } from '../streams/stream-facts.js';
-import { StreamRecorder, type StreamEvent } from '../streams/stream-recorder.service.js';
+import { StreamRecorder } from '../streams/stream-recorder.service.js';
 import {
   StreamsRepository,
   type AnnouncedStream,
@@ -31,12 +31,12 @@ export class StreamRebuilder {
     // Read the records before the log, because every event is stored in the log before it is recorded here, and more events may
     // arrive during the read.
     const recorded = await this.readRecorded(platformId);
-    const events = await this.log.read(platformId);
+    const { events, ids } = await this.log.read(platformId);
     // Read the beginning of the log last. Retention may remove events during the read, but none that are newer than this one.
     const oldestId = await this.log.readOldestId();
     const online = events.flatMap((event) => (event.kind === 'online' ? [event.stream] : []));
     const offline = events.flatMap((event) => (event.kind === 'offline' ? [event.offline] : []));
-    const missingIds = findMissingFromLog(recorded, events, oldestId);
+    const missingIds = findMissingFromLog(recorded, ids, oldestId);
     return this.dataSource.transaction(async (transaction) => {
       const streamer = await this.streamers.lockByPlatformId(transaction, platformId);
       if (!streamer) return 0;
@@ -88,17 +88,12 @@ export class StreamRebuilder {
  */
 function findMissingFromLog(
   recorded: readonly string[],
-  events: readonly StreamEvent[],
+  logged: ReadonlySet<string>,
   oldestId: string | undefined,
 ): string[] {
-  const logged = new Set(events.map(eventIdOf));
   const oldest = [...logged].reduce((least, id) => Math.min(least, receivedAt(id)), Infinity);
   const begin = oldestId === undefined ? Infinity : Math.max(oldest, receivedAt(oldestId));
   return recorded.filter((id) => receivedAt(id) >= begin && !logged.has(id));
-}
-
-function eventIdOf(event: StreamEvent): string {
-  return event.kind === 'online' ? event.stream.eventId : event.offline.eventId;
 }
 
 /** Removes the facts recorded from these events. Keeps streams that polls have seen or another event has announced. */
