@@ -32,7 +32,7 @@ export function printSections(chaos: ChaosResults, page: PageOptions = chaosPage
     {
       title: 'Results',
       paragraphs: [
-        `**Requests again**: from ${page.requestsSince} until notifications and POSTs succeeded at each gateway, including the start of the process. **Published**: until all events accepted before that time were stored and on the stream. Median / maximum, in seconds.`,
+        `**Requests again**: from ${page.requestsSince} until notifications and POSTs succeeded at each gateway, including the start of the process. **Published**: from the same time, until all events accepted before it were stored and on the stream. Median / maximum, in seconds.`,
         printSummary(chaos.results),
       ],
       promises: printPromises(chaos),

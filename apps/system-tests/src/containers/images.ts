@@ -49,6 +49,8 @@ async function prepareProxyImage(engine: Engine): Promise<string> {
 export async function inspectImage(engine: Engine, buildMs: number | undefined): Promise<ImageFacts> {
   const inspect = (image: string, format: string): Promise<string> =>
     engine.run('image', 'inspect', '--format', format, image);
+  // Docker builds with an image that `inspect` does not find.
+  if (!(await engine.succeeds('image', 'inspect', baseImage))) await engine.run('pull', '--quiet', baseImage);
   const labels = JSON.parse(await inspect(serviceImage, '{{json .Config.Labels}}')) as Record<string, string>; // holds: labels are texts
   const files = (await runInside(engine, 'find', '/app', '-type', 'f')).split('\n');
   const listed = await readSbom(engine);
