@@ -106,6 +106,7 @@ async function start(folder, app) {
   const isReady = () =>
     fetch(`http://127.0.0.1:${adminPort}/health/ready`).then(
       ({ ok }) => ok,
+      // The service does not listen yet. After the time limit, its log says why.
       () => false,
     );
   for (const deadline = Date.now() + readyTimeoutMs; !(await isReady()); await wait(100))

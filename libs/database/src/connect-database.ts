@@ -92,6 +92,7 @@ export async function connectClient(options: SessionOptions): Promise<pg.Client>
     await applySettings(client, options);
     return client;
   } catch (error) {
+    // The caller gets the first failure; the connection is lost in any case.
     await client.end().catch(() => undefined);
     throw error;
   }

@@ -105,6 +105,7 @@ async function askHost(url: string): Promise<Primary> {
       cause: error,
     });
   } finally {
+    // The host has replied already, or its failure is being thrown.
     void client.end().catch(() => undefined);
   }
 }

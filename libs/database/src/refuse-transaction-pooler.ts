@@ -39,6 +39,7 @@ export async function refuseTransactionPooler(options: SessionOptions): Promise<
         `cannot use PostgreSQL as ${options.applicationName}: the address leads to a pooler that shares sessions between clients, by transaction or by statement. ${advice}`,
       );
   } finally {
+    // These connections only serve the check, whose result is known already.
     await Promise.allSettled(clients.map((client) => client.end()));
   }
 }

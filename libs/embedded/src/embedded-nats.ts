@@ -189,6 +189,7 @@ function isServing(port: number, serverName: string): Promise<boolean> {
       resolve(isReady);
     };
     socket.setTimeout(PROBE_TIMEOUT_MS, () => finish(false));
+    // The server does not listen yet: the caller tries again until its time limit.
     socket.once('error', () => finish(false));
     socket.once('close', () => finish(false));
     socket.on('data', (chunk) => {

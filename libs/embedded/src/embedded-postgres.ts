@@ -190,6 +190,7 @@ async function isListening(site: PostgresSite, pid: number | undefined): Promise
 }
 
 function readPidFile(site: PostgresSite): Promise<string> {
+  // Without a pid file, no server runs, or it has just been started.
   return readFile(join(dataPath(site), 'postmaster.pid'), 'utf8').catch(() => '');
 }
 
@@ -210,6 +211,7 @@ async function accepts(url: string): Promise<boolean> {
     }
     return false;
   } finally {
+    // Whether the server accepts connections is known already.
     await client.end().catch(() => undefined);
   }
 }

@@ -102,6 +102,7 @@ async function firstUsable(
   { log, reasons }: Report,
 ): Promise<string | undefined> {
   for (const path of paths) {
+    // There is no such program, or this user may not run it: look in the next folder.
     const isExecutable = await access(path, constants.X_OK).then(
       () => true,
       () => false,

@@ -28,6 +28,7 @@ export async function judgeInstalled(path: string): Promise<Verdict> {
 export async function findTrusted(program: string): Promise<string | undefined> {
   for (const folder of (process.env.PATH ?? '').split(delimiter)) {
     const path = join(folder, program);
+    // There is no such program, or this user may not run it: look in the next folder.
     const isExecutable = await access(path, constants.X_OK).then(
       () => true,
       () => false,

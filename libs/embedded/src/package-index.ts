@@ -46,6 +46,7 @@ export async function configuredIndex(
   const files = [environment.PIP_CONFIG_FILE, ...SETTING_FILES.map((parts) => join(home, ...parts))];
   for (const path of [...files, '/etc/pip.conf']) {
     if (path === undefined) continue;
+    // As pip does, skip a settings file that does not exist or cannot be read.
     const text = await readFile(path, 'utf8').catch(() => '');
     const [, index] = /^\s*index[-_]url\s*[=:]\s*(\S+)\s*$/m.exec(text) ?? [];
     if (index !== undefined) return index;

@@ -11,6 +11,7 @@ const COMMAND_TIMEOUT_MS = 30_000;
  */
 export async function choosePostgresAccount(dataDirectory: string, log: Log): Promise<Account | undefined> {
   if (!isRoot()) return undefined;
+  // There is no data yet. If it cannot be read, PostgreSQL says so when it starts.
   const data = await stat(dataDirectory).catch(() => undefined);
   if (data && data.uid !== 0) return { name: `uid ${data.uid}`, uid: data.uid, gid: data.gid };
   return (await findAccount()) ?? (await createAccount(log));

@@ -22,6 +22,7 @@ export async function identifyProcess(pid: number): Promise<ProcessIdentity | un
     const startTicks = statFields(stat)[19];
     if (startTicks === undefined) return undefined;
     // Ticks count from the boot of the machine, so they are unique only together with the boot id.
+    // Without the file, all identities of this machine lack the boot id, and pid and start time must be enough.
     const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '');
     return { pid, startedAt: `${boot.trim()}:${startTicks}` };
   }
@@ -86,5 +87,6 @@ export function statFields(stat: string): string[] {
 }
 
 async function readProcessFile(pid: number, name: 'stat' | 'cmdline'): Promise<string | undefined> {
+  // There is no /proc, or the process has ended; the caller then asks the process tool.
   return readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => undefined);
 }

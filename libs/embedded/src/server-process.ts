@@ -108,6 +108,7 @@ export class ServerProcess implements RunningServer {
       const giveUp = new AbortController();
       await Promise.race([
         this.exited,
+        // Only the abort below rejects this wait, when the race is over.
         wait(step.waitMs, undefined, { signal: giveUp.signal }).catch(() => undefined),
       ]);
       giveUp.abort();
@@ -123,6 +124,7 @@ export class ServerProcess implements RunningServer {
 
 /** Keeps the log of the previous run and drops older ones, so that the file does not grow forever. */
 export async function keepPreviousLog(logFile: string): Promise<void> {
+  // The first start has no earlier log. Opening the log reports any other problem with the folder.
   await rename(logFile, `${logFile}.1`).catch(() => undefined);
 }
 
@@ -166,6 +168,7 @@ export async function stopOrphan(
 
 /** The last lines of a log. */
 export async function readTail(path: string): Promise<string> {
+  // This log only explains another failure, whose message names the file.
   const content = await readFile(path, 'utf8').catch(() => '');
   return content.trimEnd().split('\n').slice(-TAIL_LINES).join('\n');
 }

@@ -189,6 +189,7 @@ function parseObject(text: string): Record<string, unknown> | undefined {
   try {
     return asObject(JSON.parse(text));
   } catch {
+    // The client gets the error that its request has no configuration of a consumer.
     return undefined;
   }
 }

@@ -47,6 +47,7 @@ async function attempt<T>(check: () => T | Promise<T>, remainingMs: number): Pro
     return await Promise.race([run(check), tooLate]);
   } finally {
     settled.abort();
+    // The abort above rejects this wait, unless the time is over.
     await tooLate.catch(() => undefined);
   }
 }

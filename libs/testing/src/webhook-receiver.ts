@@ -28,6 +28,7 @@ export class WebhookReceiver {
     server.on('request', (request, response) => {
       receiver.take(request).then(
         () => response.writeHead(receiver.statuses.shift() ?? 204, { location: '/elsewhere' }).end(),
+        // The signature is not valid: refuse the message, as a real receiver does.
         () => response.writeHead(401).end(),
       );
     });

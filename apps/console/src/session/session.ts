@@ -62,6 +62,7 @@ function read(): Session | undefined {
   try {
     return JSON.parse(text) as Session; // Safe cast: only `begin` writes it.
   } catch {
+    // Only another script can have written this; the user signs in again.
     return undefined;
   }
 }

@@ -129,6 +129,7 @@ export class TokenLookup {
       this.next = undefined;
       return this.query([...hashes]);
     });
+    // Each caller awaits `found` and gets its failure; the next batch only waits until this one is over.
     this.running = found.catch(() => undefined);
     return { hashes, found };
   }

@@ -50,11 +50,13 @@ export class WholeList<Position = string> {
     const end = (): void => {
       if (!this.next) this.reading = undefined;
     };
+    // The callers of this read get its failure; here, only its end matters.
     reading.then(end, end);
     return reading;
   }
 
   private async beginAfter(reading: Promise<Buffer>, correlationId: string): Promise<Buffer> {
+    // A failure of the previous read concerns only its own callers.
     await Promise.allSettled([reading]);
     this.next = undefined;
     return this.begin(correlationId);

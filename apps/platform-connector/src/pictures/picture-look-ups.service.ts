@@ -44,6 +44,7 @@ export class PictureLookUps {
       );
     const ids = new Set<string>();
     const batch = { ids, addresses: this.lookUp(kind, ids, this.last) };
+    // The callers of this batch get its failure; the next batch only waits until this one is over.
     this.last = batch.addresses.catch(() => undefined);
     this.open.set(kind, batch);
     return batch;

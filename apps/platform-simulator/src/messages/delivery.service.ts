@@ -113,6 +113,7 @@ export class DeliveryService implements OnModuleDestroy, BeforeApplicationShutdo
     const timeout = new AbortController();
     await Promise.race([
       Promise.allSettled([...this.inFlight]),
+      // Only the abort below rejects this wait, when the race is over.
       delay(drainTimeoutMs, undefined, { signal: timeout.signal }).catch(() => undefined),
     ]);
     timeout.abort();

@@ -51,6 +51,7 @@ async function measure(engine: Engine, interval: Interval, runMs: number): Promi
     ...['--volume', `${path}:/etc/nats.conf:ro`, natsImage, 'nats-server', '--config', '/etc/nats.conf'],
   );
   try {
+    // The server does not listen yet. After the time limit, the error has its log.
     const connection = await waitFor(() => connect({ port }).catch(() => undefined), {
       limitMs: 20_000,
       everyMs: 100,

@@ -129,6 +129,7 @@ export class StreamTap {
       clearTimeout(giveUp);
       await reading.close();
     } finally {
+      // If this fails, the consumer expires after it was not used for a while.
       await consumer.delete().catch(() => undefined);
     }
     if ((found.at(-1)?.sequence ?? 0) < last)

@@ -125,6 +125,7 @@ export class FilledStores {
 }
 
 async function readManifest(directory: string): Promise<Manifest | undefined> {
+  // The folder has no stores yet, so they are filled.
   const text = await readFile(manifestPath(directory), 'utf8').catch(() => undefined);
   return text === undefined ? undefined : (JSON.parse(text) as Manifest); // holds: `fill` wrote it
 }

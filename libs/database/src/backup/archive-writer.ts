@@ -86,6 +86,7 @@ export class ArchiveWriter {
   /** Removes the draft. */
   async abort(): Promise<void> {
     this.archive.destroy();
+    // The backup has failed, and its failure is being thrown; here, only the end of writing matters.
     await this.file.catch(() => undefined);
     await rm(draftOf(this.path), { force: true });
   }

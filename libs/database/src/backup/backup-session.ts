@@ -55,5 +55,6 @@ export async function openSessions(
 }
 
 export async function closeSessions(sessions: readonly SchemaSession[]): Promise<void> {
+  // The work is done, or its failure is being thrown; the server ends a broken session itself.
   await Promise.all(sessions.map(({ client }) => client.end().catch(() => undefined)));
 }

@@ -18,6 +18,7 @@ export async function canLogIn(url: string): Promise<boolean> {
     if (error instanceof pg.DatabaseError && /^(28|08P01)/.test(error.code ?? '')) return false;
     throw error;
   } finally {
+    // The result is known already, or its failure is being thrown.
     await client.end().catch(() => undefined);
   }
 }

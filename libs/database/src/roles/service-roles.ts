@@ -56,6 +56,7 @@ export async function createServiceRoles(
       throw new Error(explainLock, { cause: error });
     throw error;
   } finally {
+    // The transaction is committed, or its failure is being thrown.
     await client.end().catch(() => undefined);
   }
 }

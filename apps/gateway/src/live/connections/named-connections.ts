@@ -73,6 +73,7 @@ export class NamedConnections {
         if (reply) this.pending.get(message.subject)?.(reply);
       },
     });
+    // If NATS is away now, the client subscribes when it reconnects.
     await within(flushLimitMs, this.connection.flush());
   }
 

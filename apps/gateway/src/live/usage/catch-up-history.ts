@@ -48,6 +48,7 @@ export class CatchUpHistory {
 
   private beginTurn(signal: AbortSignal): Promise<CatchUpTurn> {
     const turn = this.catchUps.begin(this.caller.id, signal);
+    // The callers that await the turn get the failure; here, the next read only has to ask for a new turn.
     turn.catch(() => {
       if (this.turn === turn) this.turn = undefined;
     });

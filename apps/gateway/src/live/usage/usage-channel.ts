@@ -42,6 +42,7 @@ export class UsageChannel {
         else this.take(message);
       },
     });
+    // If NATS is away now, the client subscribes when it reconnects.
     await within(flushLimitMs, this.connection.flush());
     this.board.onAnnounce(() => this.announceSoon());
     this.timer = setInterval(() => {

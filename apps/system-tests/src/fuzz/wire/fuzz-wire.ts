@@ -104,6 +104,7 @@ function reportProgress(
   const ended = new AbortController();
   const loop = async (): Promise<void> => {
     while (!ended.signal.aborted) {
+      // Only `stop` rejects this wait, to end it early.
       await wait(1_000, undefined, { signal: ended.signal }).catch(() => undefined);
       await onProgress?.(counts);
     }
