@@ -46,6 +46,15 @@ describe('a DATABASE_URL with several hosts', () => {
     }
   });
 
+  it('connects to hosts by name', async () => {
+    const url = pair.urlOf('stream_events').replaceAll('127.0.0.1', 'localhost');
+
+    const dataSource = await connectDatabase(optionsFor(url));
+
+    expect(await readPort(dataSource)).toBe(pair.primary.port);
+    await dataSource.destroy();
+  });
+
   it('refuses a standby as the only host', async () => {
     const pool = createPool(optionsFor(pair.standby.url));
 
