@@ -84,13 +84,12 @@ describe('the alert rules', () => {
     }; // Safe cast: promtool checks the form.
     const cases = tests.flatMap((test) => test.alert_rule_test);
 
-    for (const wanted of [true, false])
-      expect(
-        cases
-          .filter(({ exp_alerts }) => exp_alerts.length > 0 === wanted)
-          .map(({ alertname }) => alertname)
-          .sort(),
-      ).toEqual(alerts.map(({ alert }) => alert).sort());
+    for (const wanted of [true, false]) {
+      const tested = cases.filter(({ exp_alerts }) => exp_alerts.length > 0 === wanted);
+      expect([...new Set(tested.map(({ alertname }) => alertname))].sort()).toEqual(
+        alerts.map(({ alert }) => alert).sort(),
+      );
+    }
   });
 
   const { isMissing } = runPromtool('--version');

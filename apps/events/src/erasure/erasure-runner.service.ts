@@ -71,8 +71,7 @@ export class ErasureRunner {
     if (!erasure) return false;
     const lease = new Lease(erasureLease.seconds, () => this.erasures.renew(holder));
     try {
-      await this.run(erasure, AbortSignal.any([stopping, lease.lost]));
-      if (!stopping.aborted) lease.lost.throwIfAborted();
+      await this.run(erasure, { stopping, lost: lease.lost });
     } catch (error) {
       // If this fails too, the lease expires.
       await this.erasures.fail(holder, describe(error)).catch(() => undefined);
@@ -85,8 +84,12 @@ export class ErasureRunner {
     return true;
   }
 
-  private async run(claimed: RunningErasure, signal: AbortSignal): Promise<void> {
+  private async run(
+    claimed: RunningErasure,
+    { stopping, lost }: { stopping: AbortSignal; lost: AbortSignal },
+  ): Promise<void> {
     const { id, isDryRun } = claimed;
+    const signal = AbortSignal.any([stopping, lost]);
     const holder = claimed.leasedBy ?? '';
     const user = this.seek(claimed);
     this.logger.info({ erasure: id, isDryRun, stage: claimed.stage }, 'running an erasure');
@@ -117,6 +120,7 @@ export class ErasureRunner {
       erasure = await this.erasures.readHeld(holder);
     }
     if (!erasure) throw new LeaseLostError(id);
+    if (!stopping.aborted) lost.throwIfAborted();
   }
 
   /** Compares ids with the user's id, or, when only its hash is known, remembers the results: the same ids occur again and again. */

@@ -48,6 +48,9 @@ export interface StreamState {
   replicas: 'none' | 'in touch' | 'out of touch';
 }
 
+/** The state of the stream may be old: it has no leader, or one that may have been replaced. Publish nothing until another check. */
+export class DoubtfulStateError extends Error {}
+
 /** The stream with this name carries the events of another platform, or is not an events stream. */
 export class ForeignStreamError extends Error {}
 
@@ -91,7 +94,8 @@ export class EventsStream {
    * Returns the state of the stream, or undefined when there is none.
    *
    * @throws ForeignStreamError
-   * @throws when the broker does not respond, or the stream has no leader
+   * @throws DoubtfulStateError when the stream has no leader
+   * @throws when the broker does not respond
    */
   async find(): Promise<StreamState | undefined> {
     const info = await this.readInfo();
@@ -104,9 +108,9 @@ export class EventsStream {
           'Events of two platforms must not mix: use another NATS server (or account) for this platform.',
       );
     }
-    // Then any server with a replica responds, and its state may be old.
+    // Without a leader, any server with a replica responds, and its state may be old.
     if (info.config.num_replicas > 1 && !info.cluster?.leader)
-      throw new Error(`the stream ${eventsStreamName} has no leader`);
+      throw new DoubtfulStateError(`the stream ${eventsStreamName} has no leader`);
     // An empty stream that never had a message reports the year 1 as the time of its last message.
     const lastMessageAt = Date.parse(info.state.last_ts);
     return {
@@ -216,7 +220,7 @@ export class EventsStream {
 function judgeReplicas({ cluster, config }: StreamInfo): StreamState['replicas'] {
   if (config.num_replicas === 1) return 'none';
   const replicas = cluster?.replicas ?? [];
-  // A replica that the leader has never heard has the time 0.
+  // A replica that the leader has never heard from has the time 0.
   const heard = replicas.filter(
     ({ active, offline }) => !offline && active > 0 && active < nanos(maxSilenceMs),
   );

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { Counter, LOGGER, Registry, startAtZero, type Logger } from '@stream-events/service';
-import { EventsStream, type StreamState } from './events-stream.js';
+import { DoubtfulStateError, EventsStream, type StreamState } from './events-stream.js';
 import { StreamRecordRepository, type EpochChange, type ReadRetained } from './stream-record.repository.js';
 import { judgeStream, type LossReason, type StreamRecord, type Verdict } from './stream-verdict.js';
 
@@ -21,8 +21,11 @@ interface Inspection {
 
 /** A loss that one or more looks in a row have found, and that may be none. Times are from a monotonic clock. */
 interface DoubtfulLoss {
-  /** The lowest last sequence that was found. */
-  lastSequence: number;
+  /**
+   * The first batches that seemed to be lost. Afterwards, a stream that is long enough proves nothing, because other instances may have
+   * published meanwhile: then these show whether their events are still there.
+   */
+  evidence: readonly Witness[];
   /** Since when these looks have found the leader in touch with its replicas; undefined when it is not. */
   inTouchSince: number | undefined;
   seenAt: number;
@@ -34,15 +37,14 @@ interface Decision {
   loss: { previousEpoch: string; reason: LossReason } | undefined;
 }
 
-/** A stream with replicas seems to have lost events, but its leader may have been replaced by one that has them. */
-export class DoubtfulLossError extends Error {}
-
-// By then, a leader that is in touch with its replicas knows whether it was replaced.
+// After this time, a leader that is in touch with its replicas knows whether it was replaced.
 const inTouchMs = 3_000;
-// Looks in a row come every second.
-const maxPauseMs = 2_500;
-// The first batches of the part that seemed to be lost are enough to see whether other events have taken their sequences.
+// In doubt, a look begins at most two seconds after the end of the one before.
+const maxPauseMs = 4_000;
+// For each batch, a message of up to 256 KiB is read from the broker at every look. All of them were lost, or none.
 const maxEvidence = 10;
+// The largest bigint.
+const maxOutboxId = '9223372036854775807';
 // A missing event may have been received this much earlier than the stream's last message, because clocks differ and batches wait
 // in the outbox.
 const missingMarginMs = 5 * 60_000;
@@ -55,9 +57,10 @@ const missingMarginMs = 5 * 60_000;
  * ```
  * 1 compare (see judgeStream) ──intact──▶ forget batches that can no longer be lost
  *   │ not intact
- *   │ a stream with replicas, whose old leader may have responded: in doubt (DoubtfulLossError), until checks find it for 3 s
  *   ▼
  * 2 lock the record, compare again (instances take turns; the second one finds the work done) ──intact──▶ done
+ *   │ a stream with replicas, whose old leader may have responded ──▶ in doubt (DoubtfulStateError), until looks find this for 3 s
+ *   ▼
  * 3 broker:   create the stream, or update the existing one, with a new epoch
  * 4 database: new epoch, move lost batches back to the outbox, commit
  * 5 every relay publishes these batches, under the new epoch
@@ -67,6 +70,9 @@ const missingMarginMs = 5 * 60_000;
  * between 3 and 4 │ an epoch that the record does not contain,  │ nothing; all recently published batches
  *                 │ like a foreign stream's: a new epoch again  │ are published again, not only the lost ones
  * after 4         │ an intact stream and a full outbox          │ nothing
+ *
+ * One exception: this instance ends while it is in doubt, and other instances publish over the lost sequences before their own checks,
+ * within 5 s. Then the lost events stay off the stream; the store has them.
  *
  * A batch that is sent before step 3 and recorded after step 4 is recorded with the old epoch. Every check moves such batches back
  * to the outbox. When an event is published again that was not lost, the stream deduplicates it by its id.
@@ -100,15 +106,13 @@ export class StreamCheck {
    * @param brokenEpoch the epoch of a stream that accepts no more messages: a stream with this epoch is recreated
    * @returns the stream's epoch
    * @throws ForeignStreamError
-   * @throws DoubtfulLossError: publish nothing until another check
+   * @throws DoubtfulStateError: publish nothing until another check
    * @throws when the broker or the database does not respond; the next check continues from there
    */
   async run(witnesses: readonly Witness[] = [], brokenEpoch?: string): Promise<string> {
     if (brokenEpoch !== undefined) return this.agree(witnesses, { brokenEpoch });
-    const record = await this.records.read();
-    const all = [...witnesses, ...(await this.readEvidence(record))];
-    const { verdict, known, found } = await this.look(record, all);
-    if (verdict.kind !== 'intact' || !found) return this.agree(all);
+    const { verdict, known, found } = await this.inspect(await this.records.read(), witnesses);
+    if (verdict.kind !== 'intact' || !found) return this.agree(witnesses);
     this.doubtful = undefined;
     const { epoch } = verdict;
     await this.records.raise(epoch, known.lastSequence);
@@ -122,9 +126,13 @@ export class StreamCheck {
     return epoch;
   }
 
-  /** Checks the stream under the lock. Brings the subjects and limits of an intact stream up to date. */
-  prepare(): Promise<string> {
-    return this.agree([], { updateIntact: true });
+  /**
+   * Checks the stream under the lock. Brings the subjects and limits of an intact stream up to date.
+   *
+   * @throws as `run`
+   */
+  prepare(witnesses: readonly Witness[] = []): Promise<string> {
+    return this.agree(witnesses, { updateIntact: true });
   }
 
   /** Compares again, one instance at a time, and gives the stream a new epoch if needed. */
@@ -132,9 +140,11 @@ export class StreamCheck {
     witnesses: readonly Witness[],
     { updateIntact = false, brokenEpoch }: { updateIntact?: boolean; brokenEpoch?: string } = {},
   ): Promise<string> {
+    const beganAt = performance.now();
     const { decision, returned } = await this.records.change(async (record, readRetained) => {
       if (brokenEpoch !== undefined) await this.stream.delete(brokenEpoch);
-      const inspection = await this.look(record, witnesses);
+      const inspection = await this.inspect(record, witnesses);
+      if (inspection.verdict.kind === 'lost') await this.doubt(inspection, beganAt, readRetained);
       const decision = await this.decide(inspection, readRetained);
       // After a deletion, nats-server 2.9 reports the stream as gone before it has removed the files, and would then remove the
       // files of the new stream.
@@ -155,44 +165,40 @@ export class StreamCheck {
     return epoch;
   }
 
-  /** @throws DoubtfulLossError for a loss that may be none */
-  private async look(record: StreamRecord, witnesses: readonly Witness[]): Promise<Inspection> {
-    const inspection = await this.inspect(record, witnesses);
-    const { verdict, found } = inspection;
-    if (verdict.kind === 'lost' && found && found.replicas !== 'none') this.doubt(found);
-    return inspection;
-  }
-
-  /** Permits a loss that looks in a row have found for 3 s, at a leader that is in touch with its replicas. */
-  private doubt({ lastSequence, replicas }: StreamState): void {
-    const now = performance.now();
+  /**
+   * Permits a loss of a stream with replicas only when looks in a row have found it for 3 s, at a leader that is in touch with them.
+   *
+   * @param beganAt when the look began
+   * @throws DoubtfulStateError until then
+   */
+  private async doubt(
+    { known, found }: Inspection,
+    beganAt: number,
+    readRetained: ReadRetained,
+  ): Promise<void> {
+    if (!found || found.replicas === 'none') return;
     const before = this.doubtful;
-    const isInARow = before !== undefined && now < before.seenAt + maxPauseMs;
+    const isInARow = before !== undefined && beganAt < before.seenAt + maxPauseMs;
     const inTouchSince =
-      replicas === 'in touch' ? ((isInARow ? before.inTouchSince : undefined) ?? now) : undefined;
-    this.doubtful = {
-      lastSequence: Math.min(lastSequence, before?.lastSequence ?? Infinity),
-      inTouchSince,
-      seenAt: now,
-    };
+      found.replicas === 'in touch' ? ((isInARow ? before.inTouchSince : undefined) ?? beganAt) : undefined;
+    const evidence = before?.evidence ?? (await this.readEvidence(known, found, readRetained));
+    this.doubtful = { evidence, inTouchSince, seenAt: performance.now() };
     if (inTouchSince === undefined)
-      throw new DoubtfulLossError(
+      throw new DoubtfulStateError(
         'the leader of the EVENTS stream cannot reach most of its replicas, so its state may be old: check the connections between the NATS servers',
       );
-    if (now < inTouchSince + inTouchMs)
-      throw new DoubtfulLossError('the EVENTS stream seems to have lost events, looking again for 3 s');
+    if (performance.now() < inTouchSince + inTouchMs)
+      throw new DoubtfulStateError('the EVENTS stream seems to have lost events, looking again for 3 s');
   }
 
-  /**
-   * After a doubtful loss, a stream that is long enough again proves nothing: other instances may have published meanwhile. Returns
-   * batches of the part that seemed to be lost.
-   */
-  private async readEvidence({ epoch }: StreamRecord): Promise<Witness[]> {
-    if (!this.doubtful || epoch === null) return [];
-    const batches = await this.records.readRetained(epoch, this.doubtful.lastSequence);
-    return batches
-      .slice(0, maxEvidence)
-      .map(({ eventIds, lastSequence }) => ({ epoch, eventIds, lastSequence }));
+  private async readEvidence(
+    { epoch }: StreamRecord,
+    { lastSequence }: StreamState,
+    readRetained: ReadRetained,
+  ): Promise<Witness[]> {
+    if (epoch === null) return [];
+    const batches = await readRetained(epoch, { outboxId: maxOutboxId, lastSequence, eventIds: [] });
+    return batches.slice(0, maxEvidence).map((batch) => ({ ...batch, epoch }));
   }
 
   /**
@@ -200,15 +206,15 @@ export class StreamCheck {
    * stream. They also seem to be missing from a leader that the cluster has replaced without its knowledge, which proves no loss.
    */
   private async inspect(record: StreamRecord, witnesses: readonly Witness[]): Promise<Inspection> {
-    const ours = witnesses.filter((witness) => witness.epoch === record.epoch);
+    const all = [...witnesses, ...(this.doubtful?.evidence ?? [])];
+    const ours = all.filter((witness) => witness.epoch === record.epoch);
     const lastSequence = Math.max(record.lastSequence, ...ours.map((witness) => witness.lastSequence));
     const known = { ...record, lastSequence };
     const found = await this.stream.find();
-    let isContradicted = false;
     // The sequences of another stream do not show which of these batches are lost.
     const asked = found?.epoch === record.epoch ? ours : [];
-    for (const witness of asked) isContradicted ||= await this.isContradicted(witness);
-    return { verdict: judgeStream(known, found, isContradicted), known, found };
+    const answers = await Promise.all(asked.map((witness) => this.isContradicted(witness)));
+    return { verdict: judgeStream(known, found, answers.includes(true)), known, found };
   }
 
   private async decide({ verdict, found }: Inspection, readRetained: ReadRetained): Promise<Decision> {

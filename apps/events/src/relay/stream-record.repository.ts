@@ -37,8 +37,6 @@ const retainedFor = "interval '5 minutes'";
 const maxForgotten = 5_000;
 // Number of batches read at a time. For each batch, a message of up to 256 KiB is read from the broker, all in parallel.
 const maxRead = 100;
-// The largest bigint.
-const maxId = '9223372036854775807';
 // The relay reads a whole batch into memory.
 const maxRepublishedBytes = 512 * 1024;
 // Number of events that one statement looks at. Even with the largest events (256 KiB), the statement ends within its time limit.
@@ -70,11 +68,6 @@ export class StreamRecordRepository {
       const returned = decision.change ? await applyChange(transaction, record, decision.change) : 0;
       return { decision, returned };
     });
-  }
-
-  /** Reads the first batches of an epoch above a sequence. */
-  readRetained(epoch: string, above: number): Promise<RetainedBatch[]> {
-    return readRetained(this.dataSource, epoch, { outboxId: maxId, lastSequence: above, eventIds: [] });
   }
 
   /** Records that the stream has acknowledged this sequence. */

@@ -2,8 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { type ConnectionWatch, StreamPublisher } from '@stream-events/messaging';
 import { LOGGER, type Logger } from '@stream-events/service';
-import { EventsStream, ForeignStreamError } from './events-stream.js';
-import { DoubtfulLossError, StreamCheck, type Witness } from './stream-check.service.js';
+import { DoubtfulStateError, EventsStream, ForeignStreamError } from './events-stream.js';
+import { StreamCheck, type Witness } from './stream-check.service.js';
 
 /**
  * The trusted state of the stream. After each doubt there is a new object, even when the epoch is the same, because an
@@ -37,7 +37,7 @@ const startLimitMs = 5_000;
  *         in doubt ◀── connection lost · stream not responding ─── trusted
  *  checked on reconnect,      · stream of another platform      checked every 5 s, and when a
  *  and every second;          · stream without its files        sequence is lower than an earlier one
- *  nothing is published       · stream that may have lost events
+ *  nothing is published       · stream whose state may be old
  * ```
  *
  * Publishing while the stream is in doubt would reuse the sequences of lost events and so hide the loss.
@@ -55,6 +55,8 @@ export class StreamWatch {
   private doubts = 0;
   private connection: ConnectionWatch | undefined;
   private isStopped = false;
+  /** Whether the stream is up to date with the configuration of this instance. */
+  private isPrepared = false;
   private isCheckDue = false;
   /** From a monotonic clock, so that publishing continues when the machine's time is changed. */
   private lastCheckAt = Number.NEGATIVE_INFINITY;
@@ -90,13 +92,13 @@ export class StreamWatch {
       onLost: () => this.doubt('the connection to NATS is lost'),
       onBack: () => this.checkInBackground(),
     });
-    const preparing = this.prepare();
-    this.runInBackground(preparing);
-    // With a doubtful loss, the service starts in doubt.
-    const prepared = preparing.catch((error: unknown) => {
-      if (!(error instanceof DoubtfulLossError)) throw error;
+    const checking = this.check();
+    this.runInBackground(checking);
+    // Then the service starts in doubt.
+    const checked = checking.catch((error: unknown) => {
+      if (!(error instanceof DoubtfulStateError)) throw error;
     });
-    await Promise.race([prepared, wait(startLimitMs, undefined, { ref: false })]);
+    await Promise.race([checked, wait(startLimitMs, undefined, { ref: false })]);
     this.timer = setInterval(() => this.onTick(), doubtIntervalMs);
   }
 
@@ -139,7 +141,10 @@ export class StreamWatch {
     const doubts = this.doubts;
     const highest = this.highest;
     const witnesses = [this.earlier, highest].filter((witness) => witness !== undefined);
-    const epoch = await this.streamCheck.run(witnesses, this.brokenEpoch);
+    const epoch = this.isPrepared
+      ? await this.streamCheck.run(witnesses, this.brokenEpoch)
+      : await this.streamCheck.prepare(witnesses);
+    this.isPrepared = true;
     this.earlier = highest;
     if (doubts === this.doubts) this.trust(epoch);
   }
@@ -153,12 +158,6 @@ export class StreamWatch {
   private checkSoon(): void {
     this.isCheckDue = true;
     this.onTick();
-  }
-
-  private async prepare(): Promise<void> {
-    const doubts = this.doubts;
-    const epoch = await this.streamCheck.prepare();
-    if (doubts === this.doubts) this.trust(epoch);
   }
 
   private checkInBackground(): void {
@@ -177,12 +176,12 @@ export class StreamWatch {
 
   private onCheckFailed(error: unknown): void {
     if (error instanceof ForeignStreamError) this.doubt('the stream belongs to another platform');
-    if (error instanceof DoubtfulLossError) this.doubt('the stream may have lost events');
+    if (error instanceof DoubtfulStateError) this.doubt('the state of the stream may be old');
     // Log each cause only once while it lasts.
     const failure = String(error);
     if (failure === this.lastFailure) return;
     this.lastFailure = failure;
-    this.logger.warn({ err: error }, 'cannot check the EVENTS stream, retrying within 5 s');
+    this.logger.warn({ err: error }, 'cannot check the EVENTS stream, retrying in some seconds');
   }
 
   private doubt(reason: string): void {

@@ -40,7 +40,8 @@ export class AlarmChecks {
       work: (stopping) => this.runWithLease(stopping),
       idleMs,
       maxBackoffMs: idleMs,
-      onFailure: (err) => this.failures.warn('cannot take the lease of the alarm checks, retrying', { err }),
+      onFailure: (err) =>
+        this.failures.warn('the lease of the alarm checks is lost, or cannot be taken, retrying', { err }),
     });
   }
 
