@@ -4,9 +4,11 @@ import {
   PostgresPair,
   type GuardedDirectory,
 } from '@stream-events/testing';
+import pg from 'pg';
 import type { DataSource } from 'typeorm';
 import { connectDatabase, createPool, type DatabaseOptions } from './connect-database.js';
 import { isUnavailableError } from './database-error.js';
+import { resolveHostOf } from './resolve-host.js';
 
 describe('a DATABASE_URL with several hosts', () => {
   let directory: GuardedDirectory;
@@ -44,6 +46,20 @@ describe('a DATABASE_URL with several hosts', () => {
       expect(await readPort(dataSource)).toBe(pair.primary.port);
       await dataSource.destroy();
     }
+  });
+
+  it('resolves the name of a host once, before it connects', async () => {
+    const url = pair.primary.url.replace('127.0.0.1', 'no.such.name.invalid');
+    const client = new pg.Client({ connectionString: url });
+    const addresses = [{ address: '127.0.0.1', family: 4 }];
+
+    await resolveHostOf(client, { resolve: () => Promise.resolve(addresses) });
+    await client.connect();
+
+    expect((await client.query('SELECT inet_server_port() AS port')).rows).toEqual([
+      { port: pair.primary.port },
+    ]);
+    await client.end();
   });
 
   it('connects to hosts by name', async () => {

@@ -1,7 +1,6 @@
-import type { Socket, TcpSocketConnectOpts } from 'node:net';
 import pg from 'pg';
 import { NoPrimaryError, PrimarySearch, watchReadOnly } from './primary-search.js';
-import { lookUpIn, resolveHost } from './resolve-host.js';
+import { resolveHostOf } from './resolve-host.js';
 
 type ConnectCallback = (error?: Error) => void;
 
@@ -70,7 +69,7 @@ export class PrimaryClient extends pg.Client {
   private async connectToPrimary(): Promise<this> {
     const primary = await this.search.find();
     if (primary) Object.assign(this.inner, primary);
-    await this.resolveHost();
+    await resolveHostOf(this);
     try {
       await super.connect();
     } catch (error) {
@@ -82,17 +81,6 @@ export class PrimaryClient extends pg.Client {
     if (!this.isReadOnly()) return this;
     this.leave();
     throw new NoPrimaryError(`${this.host}:${this.port} is a standby or read-only`);
-  }
-
-  /** pg would resolve the name once more, and fail at the first gap of the DNS. */
-  private async resolveHost(): Promise<void> {
-    const addresses = await resolveHost(this.host);
-    if (!addresses) return;
-    const stream = this.inner.connection.stream as Socket; // Safe cast: pg has created it, and connects it next.
-    const connect = stream.connect.bind(stream) as (options: TcpSocketConnectOpts) => Socket; // Safe cast: one of its forms.
-    const lookup = lookUpIn(addresses);
-    const connectTo = (port: number, host: string): Socket => connect({ port, host, lookup });
-    stream.connect = connectTo as Socket['connect']; // Safe cast: pg calls this form.
   }
 
   private leave(): void {

@@ -1,5 +1,6 @@
 import { splitHosts } from '@stream-events/service';
 import pg from 'pg';
+import { resolveHostOf } from './resolve-host.js';
 
 /** A server that accepts writes. */
 export interface Primary {
@@ -96,6 +97,7 @@ async function askHost(url: string): Promise<Primary> {
   const isReadOnly = watchReadOnly(client);
   const { host, port } = client;
   try {
+    await resolveHostOf(client, { limitMs: searchLimitMs / 2 });
     await client.connect();
     if (isReadOnly()) throw new Error('it is a standby or read-only');
     return { host, port };

@@ -28,6 +28,11 @@ describe(resolveHost, () => {
     expect(asked.length).toBeGreaterThan(1);
   });
 
+  it('gives up a look-up that does not end', async () => {
+    const resolve = (): Promise<LookupAddress[]> => new Promise(() => undefined);
+    expect(await resolveHost('postgres', { resolve, limitMs: 50 })).toBeUndefined();
+  });
+
   it.each(['127.0.0.1', '::1', '/var/run/postgresql'])('resolves no name for %s', async (host) => {
     const { asked, resolve } = setup(0);
     expect(await resolveHost(host, { resolve })).toBeUndefined();

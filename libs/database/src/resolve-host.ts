@@ -1,9 +1,16 @@
-import type { LookupAddress } from 'node:dns';
+import { ADDRCONFIG, type LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
-import { isIP, type LookupFunction } from 'node:net';
+import { isIP, type LookupFunction, type Socket, type TcpSocketConnectOpts } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
+import type pg from 'pg';
 
-type Resolve = (host: string, options: { all: true }) => Promise<LookupAddress[]>;
+type Resolve = (host: string, options: { all: true; hints: number }) => Promise<LookupAddress[]>;
+
+/** Options of tests. */
+interface ResolveOptions {
+  resolve?: Resolve;
+  limitMs?: number;
+}
 
 const pauseMs = 100;
 
@@ -16,14 +23,19 @@ const pauseMs = 100;
  */
 export async function resolveHost(
   host: string,
-  // Less than the time limit of a connection attempt.
-  { resolve = lookup, limitMs = 2_000 }: { resolve?: Resolve; limitMs?: number } = {},
+  // Less than the time limit of a connection attempt (3 s).
+  { resolve = lookup, limitMs = 2_000 }: ResolveOptions = {},
 ): Promise<LookupAddress[] | undefined> {
   if (isIP(host) !== 0 || host.startsWith('/')) return undefined;
   const deadline = performance.now() + limitMs;
   for (;;) {
     // A name that does not resolve is tried again. After the limit, the connection attempt reports the error.
-    const addresses = await resolve(host, { all: true }).catch(() => undefined);
+    const resolving = resolve(host, { all: true, hints: ADDRCONFIG }).catch(() => undefined);
+    const isLate = new AbortController();
+    const late = wait(deadline - performance.now(), undefined, { signal: isLate.signal });
+    // Only the abort rejects this wait, when the race is over.
+    const addresses = await Promise.race([resolving, late.catch(() => undefined)]);
+    isLate.abort();
     if (addresses || performance.now() >= deadline) return addresses;
     await wait(pauseMs);
   }
@@ -36,4 +48,20 @@ export function lookUpIn(addresses: LookupAddress[]): LookupFunction {
     if (all === true) callback(null, addresses);
     else callback(null, first?.address ?? '', first?.family);
   };
+}
+
+/**
+ * Resolves the host of a client before it connects. pg would fail at the first gap of the DNS.
+ *
+ * @throws when the time limit of the connection has ended meanwhile: a pool has destroyed the socket, which pg would connect all the same
+ */
+export async function resolveHostOf(client: pg.Client, options?: ResolveOptions): Promise<void> {
+  const addresses = await resolveHost(client.host, options);
+  const { stream } = (client as unknown as { connection: { stream: Socket } }).connection; // Safe cast: pg's client has a connection with a socket.
+  if (stream.destroyed) throw new Error('timeout exceeded when trying to connect');
+  if (!addresses) return;
+  const connect = stream.connect.bind(stream) as (options: TcpSocketConnectOpts) => Socket; // Safe cast: one of its forms.
+  const lookup = lookUpIn(addresses);
+  const connectTo = (port: number, host: string): Socket => connect({ port, host, lookup });
+  stream.connect = connectTo as Socket['connect']; // Safe cast: pg calls this form.
 }
