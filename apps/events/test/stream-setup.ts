@@ -7,9 +7,9 @@ import {
   occurredAtHeader,
   parseStreamDescription,
 } from '@stream-events/contracts';
-import { connectNats, StreamPublisher } from '@stream-events/messaging';
+import { connectNats, isStreamNotFound, StreamPublisher } from '@stream-events/messaging';
 import { createLogger, Registry } from '@stream-events/service';
-import { startTestNats, type TestNats } from '@stream-events/testing';
+import { eventually, startTestNats, type TestNats } from '@stream-events/testing';
 import { EventsStream, type EventsStreamOptions } from '../src/relay/events-stream.js';
 import { OutboxRepository } from '../src/relay/outbox.repository.js';
 import { Relay } from '../src/relay/relay.service.js';
@@ -112,14 +112,19 @@ export class StreamSetup {
     return { relay, watch, publisher, outbox, metrics, stop };
   }
 
+  /** Deletes the stream, if there is one. On a busy machine, the broker may respond too late. */
   async deleteStream(): Promise<void> {
     const manager = await jetstreamManager(this.connection);
-    await manager.streams.delete(eventsStreamName);
+    await eventually(() =>
+      manager.streams.delete(eventsStreamName).catch((error: unknown) => {
+        if (!isStreamNotFound(error)) throw error;
+      }),
+    );
   }
 
   /** Recreates the stream: without messages, and with an empty deduplication window. */
   async recreateStream(epoch = '00000000'): Promise<void> {
-    await this.deleteStream().catch(() => undefined);
+    await this.deleteStream();
     await (await this.openStream()).create(epoch);
   }
 

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => setup.close());
 beforeEach(async () => {
-  await setup.deleteStream().catch(() => undefined);
+  await setup.deleteStream();
 });
 
 const epoch = '1a2b3c4d';

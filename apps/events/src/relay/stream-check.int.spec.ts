@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   await store.clear();
-  await stream.deleteStream().catch(() => undefined);
+  await stream.deleteStream();
 });
 
 const minute = 60_000;

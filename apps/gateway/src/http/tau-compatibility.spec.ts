@@ -1,3 +1,4 @@
+import { parseJson } from '@stream-events/contracts';
 import fc from 'fast-check';
 import { translateRecord } from './tau-compatibility.js';
 
@@ -52,8 +53,9 @@ describe(translateRecord, () => {
           `{"event_data":${eventData},"origin":"twitch"}`,
         );
         // A record without event data has the same values afterwards, under the names of TAU.
-        expect(JSON.parse(translate(JSON.stringify({ a: data, event_data: data })))).toMatchObject({
-          event_data: JSON.parse(eventData) as unknown,
+        // JSON.parse of Node 24 loses some escaped names (nodejs/node#63785).
+        expect(parseJson(translate(JSON.stringify({ a: data, event_data: data })))).toMatchObject({
+          event_data: parseJson(eventData),
         });
       }),
       { numRuns: 1_000 },
