@@ -15,7 +15,7 @@ export interface RecentValueOptions<T> {
 
 /**
  * A value in the database that every write needs, and that seldom changes. An instance reads it every second. Each write sees every
- * change that was committed 3 s before it began, so whoever changes the value and waits for longer knows that every instance uses it.
+ * change that was committed 3 s before it began, so code that changes the value, and waits longer, knows that every instance uses it.
  */
 export class RecentValue<T> {
   private readonly failureLog: FailureLog;
