@@ -2,13 +2,15 @@ import { ADDRCONFIG, type LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import { isIP, type LookupFunction, type Socket, type TcpSocketConnectOpts } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
+import { within } from '@stream-events/service';
 import type pg from 'pg';
 
 type Resolve = (host: string, options: { all: true; hints: number }) => Promise<LookupAddress[]>;
 
-/** Options of tests. */
 interface ResolveOptions {
+  /** For tests. */
   resolve?: Resolve;
+  /** Default: 2 s. */
   limitMs?: number;
 }
 
@@ -29,14 +31,12 @@ export async function resolveHost(
   if (isIP(host) !== 0 || host.startsWith('/')) return undefined;
   const deadline = performance.now() + limitMs;
   for (;;) {
-    // A name that does not resolve is tried again. After the limit, the connection attempt reports the error.
-    const resolving = resolve(host, { all: true, hints: ADDRCONFIG }).catch(() => undefined);
-    const isLate = new AbortController();
-    const late = wait(deadline - performance.now(), undefined, { signal: isLate.signal });
-    // Only the abort rejects this wait, when the race is over.
-    const addresses = await Promise.race([resolving, late.catch(() => undefined)]);
-    isLate.abort();
-    if (addresses || performance.now() >= deadline) return addresses;
+    let found = undefined as LookupAddress[] | undefined;
+    const resolving = resolve(host, { all: true, hints: ADDRCONFIG }).then((addresses) => {
+      found = addresses;
+    });
+    await within(deadline - performance.now(), resolving);
+    if (found || performance.now() >= deadline) return found;
     await wait(pauseMs);
   }
 }

@@ -179,8 +179,8 @@ export class StreamCheck {
     if (!found || found.replicas === 'none') return;
     const before = this.doubtful;
     const isInARow = before !== undefined && beganAt < before.seenAt + maxPauseMs;
-    const inTouchSince =
-      found.replicas === 'in touch' ? ((isInARow ? before.inTouchSince : undefined) ?? beganAt) : undefined;
+    const sinceBefore = isInARow ? before.inTouchSince : undefined;
+    const inTouchSince = found.replicas === 'in touch' ? (sinceBefore ?? beganAt) : undefined;
     const evidence = before?.evidence ?? (await this.readEvidence(known, found, readRetained));
     this.doubtful = { evidence, inTouchSince, seenAt: performance.now() };
     if (inTouchSince === undefined)

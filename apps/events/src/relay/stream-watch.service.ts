@@ -94,7 +94,7 @@ export class StreamWatch {
     });
     const checking = this.check();
     this.runInBackground(checking);
-    // Then the service starts in doubt.
+    // While the state may be old, the service starts in doubt: it stores events, and publishes nothing.
     const checked = checking.catch((error: unknown) => {
       if (!(error instanceof DoubtfulStateError)) throw error;
     });
