@@ -10,6 +10,7 @@ export * from './logger.js';
 export * from './measure-health.js';
 export * from './pause.js';
 export * from './per-registry.js';
+export * from './read-for-gauge.js';
 export * from './secret-box.js';
 export * from './service.js';
 export * from './shared-variables.js';

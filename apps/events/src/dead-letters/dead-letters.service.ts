@@ -1,6 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ServiceError, type NewEvent, type RetryDeadLetterReply } from '@stream-events/contracts';
-import { Counter, Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
+import {
+  Counter,
+  FailureLog,
+  Gauge,
+  LOGGER,
+  readForGauge,
+  Registry,
+  type Logger,
+} from '@stream-events/service';
 import { EventWriter } from '../store/event-writer.service.js';
 import { unwrap } from './unreadable-message.js';
 import { DeadLettersRepository, type StoredDeadLetter } from '../store/dead-letters.repository.js';
@@ -32,7 +40,7 @@ export class DeadLettersService {
       labelNames: ['outcome'],
       registers: [metrics],
     });
-    measureDeadLetters(repository, metrics);
+    measureDeadLetters(repository, logger, metrics);
   }
 
   /** @throws ServiceError `not_found` */
@@ -88,14 +96,16 @@ function readAgain(event: NewEvent): NewEvent {
   }
 }
 
-/** Measures the number of dead letters. The gauge is NaN while the database is unavailable. */
-function measureDeadLetters(repository: DeadLettersRepository, metrics: Registry): void {
+/** Measures the number of dead letters. */
+function measureDeadLetters(repository: DeadLettersRepository, logger: Logger, metrics: Registry): void {
+  const failureLog = new FailureLog(logger);
   new Gauge({
     name: 'events_dead_letters',
     help: 'Dead letters waiting for an owner; every instance reports the same value',
     registers: [metrics],
     async collect() {
-      this.set(await repository.count().catch(() => Number.NaN));
+      const count = await readForGauge(this, failureLog, () => repository.count());
+      this.set(count ?? Number.NaN);
     },
   });
 }

@@ -2,7 +2,15 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { NewEvent } from '@stream-events/contracts';
 import { isUnavailableError } from '@stream-events/database';
 import { DurableConsumer, type DeliveredMessage, type Outcome } from '@stream-events/messaging';
-import { Counter, FailureLog, Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
+import {
+  Counter,
+  FailureLog,
+  Gauge,
+  LOGGER,
+  readForGauge,
+  Registry,
+  type Logger,
+} from '@stream-events/service';
 import { EventWriter } from '../store/event-writer.service.js';
 import { IngestStream, isInsufficientStorage, type DrainedStream } from './ingest-stream.js';
 import { IntakeStream } from './intake-stream.js';
@@ -39,7 +47,8 @@ export class IngestDrain {
     @Inject(LOGGER) private readonly logger: Logger,
     metrics: Registry,
   ) {
-    this.failureLog = new FailureLog(logger);
+    const failureLog = new FailureLog(logger);
+    this.failureLog = failureLog;
     this.drainedTotal = new Counter({
       name: 'events_ingest_drained_total',
       help: 'Messages of the INGEST stream that were stored, recognized as already stored, or kept as dead letters',
@@ -50,8 +59,9 @@ export class IngestDrain {
       help: 'Accepted messages on the INGEST stream that are not stored yet; every instance reports the same value',
       registers: [metrics],
       async collect() {
-        const counts = await Promise.all([ingest.count(), intake.count()]).catch(() => [Number.NaN]);
-        this.set(counts.reduce((sum, count) => sum + count));
+        const read = () => Promise.all([ingest.count(), intake.count()]);
+        const counts = await readForGauge(this, failureLog, read);
+        this.set(counts?.reduce((sum, count) => sum + count) ?? Number.NaN);
       },
     });
     const streams: DrainedStream[] = [ingest, intake];

@@ -1,5 +1,5 @@
-import { Injectable } from '@nestjs/common';
-import { Gauge, Registry } from '@stream-events/service';
+import { Inject, Injectable } from '@nestjs/common';
+import { FailureLog, Gauge, LOGGER, readForGauge, Registry, type Logger } from '@stream-events/service';
 import { DataSource } from 'typeorm';
 import { EventsStream } from '../relay/events-stream.js';
 import { IngestStream } from './ingest-stream.js';
@@ -10,7 +10,14 @@ const cacheMs = 30_000;
 /** Measures everything that events are stored in: the database and both streams. */
 @Injectable()
 export class StoreSizes {
-  constructor(dataSource: DataSource, events: EventsStream, ingest: IngestStream, metrics: Registry) {
+  constructor(
+    dataSource: DataSource,
+    events: EventsStream,
+    ingest: IngestStream,
+    @Inject(LOGGER) logger: Logger,
+    metrics: Registry,
+  ) {
+    const failureLog = new FailureLog(logger);
     const registers = [metrics];
     const readDatabase = async (): Promise<number | undefined> => {
       const [row] = await dataSource.query<{ bytes: number }[]>(
@@ -22,31 +29,34 @@ export class StoreSizes {
       name: 'events_database_bytes',
       help: 'Size of the database, including other schemas in it; every instance reports the same value',
       registers,
-      collect: collectSize(readDatabase),
+      collect: collectSize(failureLog, readDatabase),
     });
     new Gauge({
       name: 'events_stream_bytes',
       help: 'Size of the EVENTS stream; every instance reports the same value',
       registers,
-      collect: collectSize(() => events.measureBytes()),
+      collect: collectSize(failureLog, () => events.measureBytes()),
     });
     new Gauge({
       name: 'events_ingest_stream_bytes',
       help: 'Size of the INGEST stream; every instance reports the same value',
       registers,
-      collect: collectSize(() => ingest.measureBytes()),
+      collect: collectSize(failureLog, () => ingest.measureBytes()),
     });
   }
 }
 
 /** Sets a gauge to a size, which is NaN while it cannot be read. */
-function collectSize(read: () => Promise<number | undefined>): (this: Gauge) => Promise<void> {
+function collectSize(
+  failureLog: FailureLog,
+  read: () => Promise<number | undefined>,
+): (this: Gauge) => Promise<void> {
   let bytes = Number.NaN;
   let readAt = Number.NEGATIVE_INFINITY;
   return async function (this: Gauge) {
     if (performance.now() >= readAt + cacheMs) {
       readAt = performance.now();
-      bytes = (await read().catch(() => undefined)) ?? Number.NaN;
+      bytes = (await readForGauge(this, failureLog, read)) ?? Number.NaN;
     }
     this.set(bytes);
   };

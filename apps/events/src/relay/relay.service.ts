@@ -7,8 +7,9 @@ import {
   FailureLog,
   Gauge,
   Histogram,
-  LOGGER,
   lagBuckets,
+  LOGGER,
+  readForGauge,
   Registry,
   type Logger,
 } from '@stream-events/service';
@@ -101,7 +102,7 @@ export class Relay {
       help: 'Failed attempts to publish a batch; the batch stays in the outbox and is retried',
       registers: [metrics],
     });
-    measureOutbox(outbox, metrics);
+    measureOutbox(outbox, this.failureLog, metrics);
   }
 
   /** Publishes a batch that was just committed, in the background. */
@@ -277,8 +278,8 @@ export class Relay {
   }
 }
 
-/** Measures the outbox. The gauges are NaN while the database is unavailable. */
-function measureOutbox(outbox: OutboxRepository, metrics: Registry): void {
+/** Measures the outbox. */
+function measureOutbox(outbox: OutboxRepository, failureLog: FailureLog, metrics: Registry): void {
   const overdue = new Gauge({
     name: 'events_outbox_overdue_seconds',
     help: 'Seconds since the oldest outbox batch became claimable; more than a few seconds means that publishing fails',
@@ -289,10 +290,9 @@ function measureOutbox(outbox: OutboxRepository, metrics: Registry): void {
     help: 'Stored batches that the EVENTS stream has not acknowledged yet',
     registers: [metrics],
     async collect() {
-      const unknown = { count: Number.NaN, overdueSeconds: Number.NaN };
-      const measured = await outbox.measure().catch(() => unknown);
-      this.set(measured.count);
-      overdue.set(measured.overdueSeconds);
+      const measured = await readForGauge(this, failureLog, () => outbox.measure());
+      this.set(measured?.count ?? Number.NaN);
+      overdue.set(measured?.overdueSeconds ?? Number.NaN);
     },
   });
 }

@@ -1,7 +1,16 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { firstIdAt } from '@stream-events/contracts';
 import type { MaintenanceSession } from '@stream-events/database';
-import { Counter, Gauge, LOGGER, pause, Registry, type Logger } from '@stream-events/service';
+import {
+  Counter,
+  FailureLog,
+  Gauge,
+  LOGGER,
+  pause,
+  readForGauge,
+  Registry,
+  type Logger,
+} from '@stream-events/service';
 import { PartitionsRepository } from '../store/partitions.repository.js';
 import { deleteBelow, detach, drop, finalizeDetach, readState } from './partition-statements.js';
 import { RetentionRepository } from './retention.repository.js';
@@ -51,7 +60,7 @@ export class PartitionRemover {
       help: 'Expired events that were deleted one by one from a partition that is still in use',
       registers: [metrics],
     });
-    measureOverdue(partitions, metrics);
+    measureOverdue(partitions, logger, metrics);
   }
 
   /**
@@ -114,14 +123,16 @@ export class PartitionRemover {
   }
 }
 
-/** Measures how late the removal is. The gauge is NaN while the database is unavailable. */
-function measureOverdue(partitions: PartitionsRepository, metrics: Registry): void {
+/** Measures how late the removal is. */
+function measureOverdue(partitions: PartitionsRepository, logger: Logger, metrics: Registry): void {
+  const failureLog = new FailureLog(logger);
   new Gauge({
     name: 'events_retention_overdue_seconds',
     help: 'Seconds for which the oldest partition has been due for removal; more than an hour means that removing fails',
     registers: [metrics],
     async collect() {
-      this.set(await partitions.readOverdueSeconds().catch(() => Number.NaN));
+      const seconds = await readForGauge(this, failureLog, () => partitions.readOverdueSeconds());
+      this.set(seconds ?? Number.NaN);
     },
   });
 }

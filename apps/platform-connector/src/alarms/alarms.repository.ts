@@ -9,7 +9,7 @@ import {
   type ListAlarmsReply,
   type ReportAlarmsRequest,
 } from '@stream-events/contracts';
-import { Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
+import { FailureLog, Gauge, LOGGER, readForGauge, Registry, type Logger } from '@stream-events/service';
 import { DataSource, type EntityManager } from 'typeorm';
 import { v7 } from 'uuid';
 import { AlarmPosts } from './alarm-posts.repository.js';
@@ -31,6 +31,7 @@ export class AlarmsRepository {
     @Inject(LOGGER) private readonly logger: Logger,
     metrics: Registry,
   ) {
+    const failureLog = new FailureLog(logger);
     const countOpen = (): Promise<Map<string, number>> => this.countOpen();
     new Gauge({
       name: 'alarms_open',
@@ -38,8 +39,7 @@ export class AlarmsRepository {
       labelNames: ['kind'],
       registers: [metrics],
       async collect() {
-        // Reports nothing while the database is unavailable.
-        const counts = await countOpen().catch(() => undefined);
+        const counts = await readForGauge(this, failureLog, countOpen);
         this.reset();
         if (!counts) return;
         for (const kind of Object.keys(alarmKinds)) this.set({ kind }, counts.get(kind) ?? 0);

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ConduitMessage, ShardMessage } from '@stream-events/contracts';
-import { Gauge, Registry } from '@stream-events/service';
+import { FailureLog, Gauge, LOGGER, readForGauge, Registry, type Logger } from '@stream-events/service';
 import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
 import { ConduitsRepository } from './conduits.repository.js';
 import { connecting, enabled, foreign } from './shard-rules.js';
@@ -17,8 +17,10 @@ export class ConduitStatus {
     @Inject(PLATFORM_SETTINGS) private readonly settings: PlatformSettings,
     private readonly conduits: ConduitsRepository,
     private readonly shards: ShardsRepository,
+    @Inject(LOGGER) logger: Logger,
     metrics: Registry,
   ) {
+    const failureLog = new FailureLog(logger);
     const countByState = () => this.countByState();
     new Gauge({
       name: 'platform_conduit_shards',
@@ -27,9 +29,8 @@ export class ConduitStatus {
       registers: [metrics],
       async collect() {
         this.reset();
-        // Reports nothing while the database is unavailable.
-        const counts = await countByState().catch(() => ({}));
-        for (const [state, count] of Object.entries(counts)) this.set({ state }, count);
+        const counts = await readForGauge(this, failureLog, countByState);
+        for (const [state, count] of Object.entries(counts ?? {})) this.set({ state }, count);
       },
     });
   }

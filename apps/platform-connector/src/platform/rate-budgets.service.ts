@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { LookUpPriority } from '@stream-events/contracts';
 import type { RateLimitReport } from '@stream-events/platforms';
-import { Gauge, Registry } from '@stream-events/service';
+import { FailureLog, Gauge, LOGGER, readForGauge, Registry, type Logger } from '@stream-events/service';
 import { DataSource, type EntityManager } from 'typeorm';
 import { PLATFORM_SETTINGS, type PlatformSettings } from './platform-settings.js';
 import { block, correct, isNews, newBucket, refill, take, type Bucket, type Taking } from './rate-budget.js';
@@ -33,8 +33,10 @@ export class RateBudgets {
   constructor(
     private readonly dataSource: DataSource,
     @Inject(PLATFORM_SETTINGS) settings: PlatformSettings,
+    @Inject(LOGGER) logger: Logger,
     metrics: Registry,
   ) {
+    const failureLog = new FailureLog(logger);
     this.clientId = settings.credentials?.clientId ?? '';
     const read = (): Promise<Bucket | null> => this.read();
     const capacity = new Gauge({
@@ -47,8 +49,7 @@ export class RateBudgets {
       help: 'Calls left of the platform’s rate limit; every instance reports the same value',
       registers: [metrics],
       async collect() {
-        // Reports NaN while the database is unavailable.
-        const bucket = await read().catch(() => null);
+        const bucket = await readForGauge(this, failureLog, read);
         this.set(bucket?.remaining ?? Number.NaN);
         capacity.set(bucket?.callsPerMinute ?? Number.NaN);
       },

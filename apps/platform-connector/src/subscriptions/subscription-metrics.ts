@@ -1,5 +1,14 @@
-import { Injectable } from '@nestjs/common';
-import { Counter, Gauge, Registry, startAtZero } from '@stream-events/service';
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  Counter,
+  FailureLog,
+  Gauge,
+  LOGGER,
+  readForGauge,
+  Registry,
+  startAtZero,
+  type Logger,
+} from '@stream-events/service';
 import {
   authorizationRevoked,
   enabled,
@@ -44,8 +53,10 @@ export class SubscriptionMetrics {
     subscriptions: SubscriptionsRepository,
     schedule: ReconciliationSchedule,
     status: SubscriptionStatus,
+    @Inject(LOGGER) logger: Logger,
     metrics: Registry,
   ) {
+    const failureLog = new FailureLog(logger);
     this.actionsTotal = new Counter({
       name: 'platform_subscription_actions_total',
       help: 'Subscription actions on the platform and received revocations, by result',
@@ -60,9 +71,8 @@ export class SubscriptionMetrics {
       registers: [metrics],
       async collect() {
         this.reset();
-        // Reports nothing while the database is unavailable.
-        const counts = await subscriptions.count().catch(() => []);
-        for (const { status, count } of counts)
+        const counts = await readForGauge(this, failureLog, () => subscriptions.count());
+        for (const { status, count } of counts ?? [])
           this.inc({ status: knownStatuses.includes(status) ? status : 'other' }, count);
       },
     });
@@ -73,9 +83,8 @@ export class SubscriptionMetrics {
       registers: [metrics],
       async collect() {
         this.reset();
-        // Reports nothing while the database is unavailable.
-        const counts = await status.countByMethod().catch(() => ({}));
-        for (const [transport, count] of Object.entries(counts)) this.set({ transport }, count);
+        const counts = await readForGauge(this, failureLog, () => status.countByMethod());
+        for (const [transport, count] of Object.entries(counts ?? {})) this.set({ transport }, count);
       },
     });
     new Gauge({
@@ -85,9 +94,8 @@ export class SubscriptionMetrics {
       registers: [metrics],
       async collect() {
         this.reset();
-        // Reports nothing while the database is unavailable.
-        const counts = await status.countBySecret().catch(() => ({}));
-        for (const [secret, count] of Object.entries(counts)) this.set({ secret }, count);
+        const counts = await readForGauge(this, failureLog, () => status.countBySecret());
+        for (const [secret, count] of Object.entries(counts ?? {})) this.set({ secret }, count);
       },
     });
     new Gauge({
@@ -95,8 +103,7 @@ export class SubscriptionMetrics {
       help: 'Time of the last round that left nothing to reconcile; every instance reports the same value',
       registers: [metrics],
       async collect() {
-        // Reports NaN while the database is unavailable.
-        const facts = await schedule.read().catch(() => undefined);
+        const facts = await readForGauge(this, failureLog, () => schedule.read());
         this.set((facts?.completedAt ?? Number.NaN) / 1_000);
       },
     });

@@ -6,9 +6,10 @@ import {
   FailureLog,
   Gauge,
   LOGGER,
+  readForGauge,
   Registry,
-  WorkerLoop,
   within,
+  WorkerLoop,
   type Logger,
 } from '@stream-events/service';
 import { ClaimsRepository, type Claim } from './claims.repository.js';
@@ -49,8 +50,8 @@ export class Poller {
     metrics: Registry,
   ) {
     this.counts = countPolls(metrics);
-    measureStreamers(claims, metrics);
     const failureLog = new FailureLog(logger);
+    measureStreamers(claims, failureLog, metrics);
     const onFailure = (err: unknown): void =>
       failureLog.warn('cannot poll streamers, retrying within 15 s', { err });
     // A batch that is not full took every streamer that was due. Waiting limits how often small batches call the platform.
@@ -141,14 +142,15 @@ function countPolls(metrics: Registry) {
   };
 }
 
-/** Measures how late polling is and how many streams are running. Reports NaN while the database is unavailable. */
-function measureStreamers(claims: ClaimsRepository, metrics: Registry): void {
+/** Measures how late polling is and how many streams are running. */
+function measureStreamers(claims: ClaimsRepository, failureLog: FailureLog, metrics: Registry): void {
   new Gauge({
     name: 'streamer_monitor_poll_lag_seconds',
     help: 'Seconds that the most overdue streamer has been waiting for a poll; every instance reports the same value',
     registers: [metrics],
     async collect() {
-      this.set(await claims.measureLag().catch(() => Number.NaN));
+      const seconds = await readForGauge(this, failureLog, () => claims.measureLag());
+      this.set(seconds ?? Number.NaN);
     },
   });
   new Gauge({
@@ -156,7 +158,8 @@ function measureStreamers(claims: ClaimsRepository, metrics: Registry): void {
     help: 'Running streams; every instance reports the same value',
     registers: [metrics],
     async collect() {
-      this.set(await claims.countRunning().catch(() => Number.NaN));
+      const count = await readForGauge(this, failureLog, () => claims.countRunning());
+      this.set(count ?? Number.NaN);
     },
   });
 }

@@ -8,7 +8,15 @@ import {
   type DeliveredMessage,
   type Outcome,
 } from '@stream-events/messaging';
-import { Counter, FailureLog, Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
+import {
+  Counter,
+  FailureLog,
+  Gauge,
+  LOGGER,
+  readForGauge,
+  Registry,
+  type Logger,
+} from '@stream-events/service';
 import { StreamRecorder } from '../streams/stream-recorder.service.js';
 import { parseStreamMessage, streamEventTypes, UnreadableEventError } from './stream-event.external.js';
 
@@ -67,7 +75,7 @@ export class StreamEventsConsumer {
         logger,
       );
     });
-    measureWaiting(this.consumers, metrics);
+    measureWaiting(this.consumers, this.failureLog, metrics);
   }
 
   start(): void {
@@ -101,17 +109,20 @@ export class StreamEventsConsumer {
   }
 }
 
-/** Measures the number of events that are not read yet. Reports NaN while NATS is unavailable. */
-function measureWaiting(consumers: readonly DurableConsumer[], metrics: Registry): void {
+/** Measures the number of events that are not read yet. */
+function measureWaiting(
+  consumers: readonly DurableConsumer[],
+  failureLog: FailureLog,
+  metrics: Registry,
+): void {
   new Gauge({
     name: 'streamer_monitor_events_waiting',
     help: 'Stream events on the EVENTS stream that are not read yet; every instance reports the same value',
     registers: [metrics],
     async collect() {
-      const counts = await Promise.all(
-        consumers.map((consumer) => consumer.countPending().catch(() => Number.NaN)),
-      );
-      this.set(counts.reduce((sum, count) => sum + count, 0));
+      const read = () => Promise.all(consumers.map((consumer) => consumer.countPending()));
+      const counts = await readForGauge(this, failureLog, read);
+      this.set(counts?.reduce((sum, count) => sum + count, 0) ?? Number.NaN);
     },
   });
 }

@@ -1,0 +1,19 @@
+import type { FailureLog } from './failure-log.js';
+
+/**
+ * Reads what a gauge shows. Returns undefined when that fails, so that the other metrics are still served, and the log says why.
+ * A gauge without labels then shows NaN, and a gauge with labels shows nothing.
+ */
+export async function readForGauge<T>(
+  gauge: object,
+  failureLog: FailureLog,
+  read: () => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (err) {
+    const { name: metric } = gauge as { name: string }; // holds: prom-client sets it, but does not declare it
+    failureLog.warn('cannot read the value of a metric', { metric, err });
+    return undefined;
+  }
+}
