@@ -1,4 +1,4 @@
-import type { ConnectionMessage } from '@stream-events/contracts';
+import { ServiceError, type ConnectionMessage } from '@stream-events/contracts';
 import { offerFirstConnection, reportConnection, type Connections } from './first-connection.js';
 
 const pending: ConnectionMessage = {
@@ -17,7 +17,7 @@ const pending: ConnectionMessage = {
 
 const connections = (overrides: Partial<Connections>): Connections => ({
   offer: () => Promise.resolve(undefined),
-  get: () => Promise.reject(new Error('not found')),
+  get: () => Promise.reject(new ServiceError('not_found', 'no such connection')),
   ...overrides,
 });
 
@@ -70,6 +70,15 @@ describe('reportConnection', () => {
     expect(await report(() => Promise.resolve(expired))).toEqual([
       expect.stringContaining('The code expired.'),
     ]);
-    expect(await report(() => Promise.reject(new Error('not found')))).toEqual([]);
+    expect(await report(connections({}).get)).toEqual([]);
+  });
+
+  it('goes on when the connection cannot be read', async () => {
+    const replies = [
+      () => Promise.reject(new ServiceError('unavailable', 'the database is away')),
+      () => Promise.resolve({ ...pending, state: 'connected' as const, login: 'mira' }),
+    ];
+    const said = await report(() => replies.shift()?.() ?? Promise.reject(new Error('asked again')));
+    expect(said).toEqual([expect.stringContaining('mira is connected')]);
   });
 });

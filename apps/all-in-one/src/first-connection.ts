@@ -1,4 +1,4 @@
-import type { ConnectionMessage } from '@stream-events/contracts';
+import { ServiceError, type ConnectionMessage } from '@stream-events/contracts';
 import { scopes } from '@stream-events/platforms';
 import { pause } from '@stream-events/service';
 import type { AllInOneConfig } from './all-in-one.config.js';
@@ -7,6 +7,7 @@ import type { AllInOneConfig } from './all-in-one.config.js';
 export interface Connections {
   /** Undefined when a channel has been connected. */
   offer(): Promise<ConnectionMessage | undefined>;
+  /** @throws ServiceError `not_found` when it was deleted; other errors while it cannot be read */
   get(id: string): Promise<ConnectionMessage>;
 }
 
@@ -39,7 +40,7 @@ export async function offerFirstConnection(
   }
 }
 
-/** Says when the channel is connected, or that it is not. Ends when the signal aborts. */
+/** Says when the channel is connected, or that it is not. Ends when the connection is deleted, and when the signal aborts. */
 export async function reportConnection(
   connections: Connections,
   id: string,
@@ -47,13 +48,25 @@ export async function reportConnection(
 ): Promise<void> {
   while (!signal.aborted) {
     await pause(watchIntervalMs, signal);
-    // It is unknown while the database is unavailable, and when the connection was deleted.
-    const connection = await connections.get(id).catch(() => undefined);
-    if (connection?.state === 'pending') continue;
+    const connection = await read(connections, id);
+    if (connection === 'unknown') continue;
     if (connection?.state === 'connected')
       say(`The channel ${connection.login} is connected. Its events arrive from now on.`);
     else if (connection?.remedy) say(`${connection.remedy} ${guide} shows how.`);
     return;
+  }
+}
+
+/** Undefined when the connection was deleted. Unknown while it waits for consent, and while it cannot be read. */
+async function read(
+  connections: Connections,
+  id: string,
+): Promise<ConnectionMessage | 'unknown' | undefined> {
+  try {
+    const connection = await connections.get(id);
+    return connection.state === 'pending' ? 'unknown' : connection;
+  } catch (error) {
+    return error instanceof ServiceError && error.code === 'not_found' ? undefined : 'unknown';
   }
 }
 

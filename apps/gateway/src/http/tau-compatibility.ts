@@ -95,7 +95,7 @@ async function hasStreamer(parameters: unknown, client: RequestClient): Promise<
     await client.request(getStreamer, { id });
     return true;
   } catch (error) {
-    if (error instanceof ServiceError) return false;
+    if (error instanceof ServiceError && error.code === 'not_found') return false;
     throw error;
   }
 }
