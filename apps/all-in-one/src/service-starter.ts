@@ -1,11 +1,10 @@
 import {
   closeAll,
-  createLogger,
   Health,
   loadConfig,
   measureHealth,
   Registry,
-  startTracing,
+  startTelemetry,
   type RunningService,
   type ServiceDefinition,
   type Variables,
@@ -29,11 +28,11 @@ export class ServiceStarter {
     environment: NodeJS.ProcessEnv,
   ): Promise<R> {
     const config = loadConfig(definition.variables, environment);
-    const tracing = await startTracing(definition, environment);
+    const { logger, tracing } = await startTelemetry(definition, environment, this.logLevel);
     if (tracing) this.onStop(() => tracing.close());
     const service = await definition.start({
       config,
-      logger: createLogger(definition.name, this.logLevel, tracing),
+      logger,
       health: this.health,
       metrics: this.metrics,
       tracing,

@@ -16,6 +16,7 @@ import {
   ParentBasedSampler,
   TraceIdRatioBasedSampler,
   type Sampler,
+  type SpanExporter,
 } from '@opentelemetry/sdk-trace-base';
 import type { SamplerName } from './shared-variables.js';
 import type { Span, SpanOptions, Tracer } from './tracing.js';
@@ -32,6 +33,8 @@ export interface OpenTelemetryOptions {
   sampler: SamplerName;
   /** Share of the traces that a sampler by ratio takes, from 0 to 1. */
   ratio: number;
+  /** Called for each batch of spans that the receiver did not take, after all attempts. */
+  onFailure: (error: unknown) => void;
 }
 
 // Long enough to export what waits. A receiver that is down must not keep the process from stopping.
@@ -49,12 +52,12 @@ export class OpenTelemetry implements Tracer {
   private readonly provider: BasicTracerProvider;
   private readonly tracer: OtelTracer;
 
-  constructor({ endpoint, headers, serviceName, sampler, ratio }: OpenTelemetryOptions) {
+  constructor({ endpoint, headers, serviceName, sampler, ratio, onFailure }: OpenTelemetryOptions) {
     const exporter = new OTLPTraceExporter({ url: `${endpoint}/v1/traces`, headers });
     this.provider = new BasicTracerProvider({
       resource: resourceFromAttributes({ 'service.name': serviceName, 'service.version': version }),
       sampler: toSampler(sampler, ratio),
-      spanProcessors: [new BatchSpanProcessor(exporter)],
+      spanProcessors: [new BatchSpanProcessor(reporting(exporter, onFailure))],
     });
     this.tracer = this.provider.getTracer('stream-event-service', version);
   }
@@ -80,6 +83,18 @@ export class OpenTelemetry implements Tracer {
   close(): Promise<void> {
     return within(closeLimitMs, this.provider.shutdown());
   }
+}
+
+/** The library itself keeps silent about spans that it cannot export. */
+function reporting(exporter: SpanExporter, onFailure: (error: unknown) => void): SpanExporter {
+  return {
+    export: (spans, onResult) =>
+      exporter.export(spans, (result) => {
+        if (result.error) onFailure(result.error);
+        onResult(result);
+      }),
+    shutdown: () => exporter.shutdown(),
+  };
 }
 
 function toSampler(name: SamplerName, ratio: number): Sampler {

@@ -56,13 +56,17 @@ describe(Tracing.name, () => {
 describe(startTracing.name, () => {
   const service = { name: 'events', variables: tracingVariables };
 
+  const unexpected = (error: unknown): void => {
+    throw new Error('the receiver was not expected to fail', { cause: error });
+  };
+
   it('starts no traces without an endpoint', async () => {
-    expect(await startTracing(service, {})).toBeUndefined();
-    expect(await startTracing({ name: 'simulator', variables: {} }, endpoint)).toBeUndefined();
+    expect(await startTracing(service, {}, unexpected)).toBeUndefined();
+    expect(await startTracing({ name: 'simulator', variables: {} }, endpoint, unexpected)).toBeUndefined();
   });
 
   it('starts traces with an endpoint', async () => {
-    const sut = await startTracing(service, { ...endpoint, OTEL_TRACES_SAMPLER: 'always_on' });
+    const sut = await startTracing(service, { ...endpoint, OTEL_TRACES_SAMPLER: 'always_on' }, unexpected);
     expect(sut?.start('work', { kind: 'server' })?.ids.traceId).toMatch(/^[0-9a-f]{32}$/);
     const child = sut?.start('work', { kind: 'client', parent: ids });
     expect(child?.ids).toMatchObject({ traceId: ids.traceId });
@@ -77,7 +81,7 @@ describe(startTracing.name, () => {
     ['parentbased_traceidratio', '0', 0],
   ])('samples with %s and the share %s %i of 100 traces', async (sampler, share, expected) => {
     const environment = { OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: share };
-    const sut = await startTracing(service, { ...endpoint, ...environment });
+    const sut = await startTracing(service, { ...endpoint, ...environment }, unexpected);
     const spans = Array.from({ length: 100 }, () => sut?.start('work', { kind: 'server' }));
     expect(spans.filter((span) => span !== undefined)).toHaveLength(expected);
   });

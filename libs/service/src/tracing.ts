@@ -92,10 +92,13 @@ export class Tracing {
 
 /**
  * Starts the traces of a service. Undefined when they are off: OTEL_EXPORTER_OTLP_ENDPOINT is not set, or the service has no traces.
+ *
+ * @param onFailure is called when the receiver does not take spans, which are then lost
  */
 export async function startTracing(
   { name, variables }: { name: string; variables: Variables },
   environment: NodeJS.ProcessEnv,
+  onFailure: (error: unknown) => void,
 ): Promise<Tracing | undefined> {
   if (!('OTEL_EXPORTER_OTLP_ENDPOINT' in variables)) return undefined;
   const config = loadConfig(tracingVariables, environment);
@@ -110,6 +113,7 @@ export async function startTracing(
       headers: config.OTEL_EXPORTER_OTLP_HEADERS,
       sampler: config.OTEL_TRACES_SAMPLER,
       ratio: config.OTEL_TRACES_SAMPLER_ARG,
+      onFailure,
     }),
   );
 }
