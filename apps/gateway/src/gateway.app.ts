@@ -48,6 +48,7 @@ export const gateway = defineService({
   name: 'gateway',
   variables,
   migrate: migrateGatewayDatabase,
+  commands: { 'reset-owner': resetOwnerOnTerminal },
   start,
 });
 
@@ -140,6 +141,18 @@ async function start(shell: Shell<GatewayConfig>) {
         () => dataSource.destroy(),
       ]),
   };
+}
+
+/** For an owner of an installation without `npm start`, such as containers. The output of other commands may end in a log. */
+async function resetOwnerOnTerminal({ DATABASE_URL, SECRET_KEY }: GatewayConfig): Promise<string> {
+  if (!process.stdout.isTTY) throw new Error('it shows a password, so run it on a terminal');
+  const { username, password, token } = await resetOwner(DATABASE_URL, SECRET_KEY);
+  return [
+    'The owner has a new password. These credentials are shown only this once:',
+    `  user      ${username}`,
+    `  password  ${password}`,
+    `  token     ${token}`,
+  ].join('\n');
 }
 
 /** Restores an owner's access after a lost password. `npm run owner:reset` calls this on the machine itself. */

@@ -2,8 +2,9 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import { closeAll } from './close-all.js';
 import { startAdminServer, type AdminOptions } from './admin-server.js';
 import { ConfigError, loadConfig, type ConfigOf, type Variable, type Variables } from './config.js';
+import { FailureLog } from './failure-log.js';
 import { Health } from './health.js';
-import { createLogger, type Logger } from './logger.js';
+import { createLogger, toLoggedError, type Logger } from './logger.js';
 import { measureHealth } from './measure-health.js';
 import { startTracing, type Tracing } from './tracing.js';
 
@@ -29,6 +30,8 @@ export interface ServiceDefinition<V extends Variables, R extends RunningService
   variables: V;
   /** Runs the pending migrations of the service's database, and disconnects. A service without a database has none. */
   migrate?(config: ConfigOf<V>): Promise<void>;
+  /** Further commands of the program, by name. Each returns what it prints. */
+  commands?: Record<string, (config: ConfigOf<V>) => Promise<string>>;
   start(shell: Shell<ConfigOf<V>>): Promise<R>;
 }
 
@@ -53,7 +56,8 @@ const shutdownTimeoutMs = 25_000;
 /**
  * Runs a service as this process: reads its configuration from the environment (lists every error and exits with code 2),
  * serves health and metrics on `ADMIN_PORT`, and stops in order on SIGTERM and SIGINT. With the argument `migrate`, it only runs the
- * migrations and exits: deployments do this before they start the first instance of a new version.
+ * migrations and exits: deployments do this before they start the first instance of a new version. With one of the service's own
+ * `commands`, it only runs this one.
  */
 export async function runService<V extends ProcessVariables>(
   definition: ServiceDefinition<V>,
@@ -63,8 +67,7 @@ export async function runService<V extends ProcessVariables>(
     definition.variables,
     process.env,
   );
-  const tracing = await startTracing(definition, process.env);
-  const logger = createLogger(definition.name, LOG_LEVEL, tracing);
+  const { logger, tracing } = await startTelemetry(definition, process.env, LOG_LEVEL);
   const [command] = process.argv.slice(2);
   if (command !== undefined) await runCommand(command, definition, { config, logger });
   const shell = { config, logger, health: new Health(), metrics: new Registry(), tracing };
@@ -85,15 +88,40 @@ export async function runService<V extends ProcessVariables>(
   }
 }
 
+/** Creates the logger of a service, and starts its traces. Log lines have trace ids, and the log says when spans cannot be exported. */
+export async function startTelemetry(
+  definition: Pick<ServiceDefinition<Variables>, 'name' | 'variables'>,
+  environment: NodeJS.ProcessEnv,
+  logLevel: string,
+): Promise<{ logger: Logger; tracing: Tracing | undefined }> {
+  const onFailure = (err: unknown): void => failureLog.warn('cannot export spans, they are lost', { err });
+  const tracing = await startTracing(definition, environment, onFailure);
+  const logger = createLogger(definition.name, logLevel, tracing);
+  const failureLog = new FailureLog(logger);
+  return { logger, tracing };
+}
+
 /** Runs the command of the command line and exits. */
 async function runCommand<V extends Variables>(
   command: string,
   definition: ServiceDefinition<V>,
   { config, logger }: Pick<Shell<ConfigOf<V>>, 'config' | 'logger'>,
 ): Promise<never> {
+  const { name, commands = {} } = definition;
+  const run = Object.hasOwn(commands, command) ? commands[command] : undefined;
+  if (run) {
+    try {
+      process.stdout.write(`${await run(config)}\n`);
+    } catch (error) {
+      process.stderr.write(`${name} ${command} failed: ${toLoggedError(error).message}\n`);
+      return exitAfterFlush(logger, 1);
+    }
+    return exitAfterFlush(logger, 0);
+  }
   if (command !== 'migrate') {
+    const known = ['migrate', ...Object.keys(commands)].join(', ');
     process.stderr.write(
-      `${definition.name} has no command ${command}. Start it without arguments, or with: migrate\n`,
+      `${name} has no command ${command}. Start it without arguments, or with: ${known}\n`,
     );
     process.exit(2);
   }

@@ -10,7 +10,8 @@ export const auditActions = {
   'user.made_user': 'a user got the role `user`',
   'user.deleted': 'a user was deleted',
   'user.password_changed': 'a user changed the password',
-  'user.recovered': 'an owner got a new password by `npm run owner:reset`',
+  'user.recovered':
+    'an owner got a new password by `npm run owner:reset`, or by the command `reset-owner` of a gateway',
   'token.rotated': 'a user rotated the main token',
   'token.created': 'a named token was created',
   'token.updated': 'a named token was changed',

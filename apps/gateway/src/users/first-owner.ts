@@ -22,7 +22,7 @@ export async function createFirstOwner(
   }
   if (!(await users.hasOwner()))
     logger.warn(
-      'no owner exists, so no users can be registered: set OWNER_USERNAME and OWNER_PASSWORD, or run npm run owner:reset',
+      'no owner exists, so no users can be registered: set OWNER_USERNAME and OWNER_PASSWORD, or run the gateway with the command reset-owner',
     );
   return undefined;
 }

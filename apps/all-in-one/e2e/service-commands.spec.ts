@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { serviceSchemas, type DatabaseService } from '@stream-events/database/roles';
 import { createTestDatabase, freePort, ServiceProcess, type TestDatabase } from '@stream-events/testing';
 import pg from 'pg';
@@ -75,4 +77,51 @@ describe('the command migrate', () => {
     expect(code).toBe(2);
     expect(output).toContain('events has no command migrat');
   });
+});
+
+/** `node apps/gateway/dist/main.js reset-owner`, for an owner who lost the password of an installation without `npm start`. */
+describe('the command reset-owner', () => {
+  let database: TestDatabase;
+  let environment: Record<string, string>;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    environment = {
+      DATABASE_URL: database.urlFor(serviceSchemas.gateway),
+      NATS_URL: 'nats://nobody:password@127.0.0.1:9',
+      SECRET_KEY: 'a key of at least 32 characters for tests',
+    };
+    await new ServiceProcess('gateway', environment, { args: ['migrate'] }).runToEnd();
+  }, startLimitMs);
+
+  afterAll(() => database.drop());
+
+  it(
+    'shows the new password and token on a terminal',
+    async () => {
+      const command = `${process.execPath} apps/gateway/dist/main.js reset-owner`;
+      // `script` runs the command on a pseudo terminal.
+      const { stdout } = await promisify(execFile)(
+        'script',
+        ['--quiet', '--return', '--command', command, '/dev/null'],
+        {
+          env: { ...process.env, ...environment },
+        },
+      );
+      expect(stdout).toMatch(/new password.*user {6}admin\s+password {2}\S{20}\s+token {5}\S{20,}/s);
+    },
+    startLimitMs,
+  );
+
+  it(
+    'changes nothing when its output may end in a log',
+    async () => {
+      const { code, output } = await new ServiceProcess('gateway', environment, {
+        args: ['reset-owner'],
+      }).runToEnd();
+      expect(code).toBe(1);
+      expect(output).toContain('gateway reset-owner failed: it shows a password, so run it on a terminal');
+    },
+    startLimitMs,
+  );
 });
