@@ -1,26 +1,17 @@
 // npm run check:chart: lints the Helm chart, renders it with every file of deploy/helm/ci, and validates the result against the
 // schemas of Kubernetes. Needs helm, or Go to build it; and Python for the schemas. Keeps both in the user's cache.
 import { execFileSync, spawnSync } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findChartFaults } from './chart-faults.mjs';
+import { findHelm, helmVersion, isInstalled, toolCache } from './helm.mjs';
 import { install, root } from './prepare.mjs';
 
-const helmVersion = 'v3.22.0';
 const schemasVersion = '1.37.0';
 // The oldest version that the chart supports, and the newest one with schemas.
 const kubernetesVersions = ['1.30', '1.37'];
 const chart = `${root}deploy/helm`;
-const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'stream-event-service');
 
 // Helm assumes an old version unless given.
 const render = ['template', 'events', chart, '--kube-version', kubernetesVersions.at(-1)];
@@ -28,7 +19,7 @@ const render = ['template', 'events', chart, '--kube-version', kubernetesVersion
 const isOptional = process.argv.includes('--if-possible');
 
 install();
-const helm = findHelm();
+const helm = findHelm(skip);
 const python = findSchemas();
 const { parseAllDocuments } = await import('yaml');
 
@@ -129,24 +120,9 @@ function readVariables() {
   return JSON.parse(readFileSync(`${chart}/variables.json`, 'utf8'));
 }
 
-/** Returns helm from the PATH or the cache. Builds it when neither has it, which takes some minutes. */
-function findHelm() {
-  if (isInstalled('helm', ['version'])) return 'helm';
-  const cached = join(cache, `helm-${helmVersion}`);
-  if (existsSync(join(cached, 'helm'))) return join(cached, 'helm');
-  if (!isInstalled('go', ['version'])) skip('It needs helm, or Go to build helm.');
-  process.stdout.write(`Building helm ${helmVersion}, once\n`);
-  mkdirSync(cached, { recursive: true });
-  const env = { ...process.env, GOBIN: cached, GOFLAGS: '' };
-  const build = ['install', '-trimpath', `helm.sh/helm/v3/cmd/helm@${helmVersion}`];
-  if (spawnSync('go', build, { env, stdio: ['ignore', 'ignore', 'inherit'] }).status !== 0)
-    skip('Go cannot build helm: see above.');
-  return join(cached, 'helm');
-}
-
 /** Returns a Python that has the schemas. */
 function findSchemas() {
-  const environment = join(cache, `kubernetes-validate-${schemasVersion}`);
+  const environment = join(toolCache, `kubernetes-validate-${schemasVersion}`);
   const found = join(environment, 'bin/python');
   if (isInstalled(found, ['-c', 'import kubernetes_validate'])) return found;
   if (!isInstalled('python3', ['-c', 'import venv, ensurepip'])) skip('It needs Python 3 with venv and pip.');
@@ -155,10 +131,6 @@ function findSchemas() {
   if (spawnSync(found, ['-m', 'pip', 'install', '--quiet', wanted], { stdio: 'inherit' }).status !== 0)
     skip('pip cannot install the schemas: see above.');
   return found;
-}
-
-function isInstalled(command, args) {
-  return spawnSync(command, args, { stdio: 'ignore' }).status === 0;
 }
 
 function run(command, args, options = {}) {

@@ -1,9 +1,10 @@
 // npm run release -- <version> [--dry-run]: makes a release: sets the version everywhere, ends the section "Unreleased" of the change
-// log, packs the npm package of libs/client, builds the image where a container engine is available, commits, and tags. It pushes and
-// publishes nothing. With --dry-run, it changes nothing and prints what it would do.
+// log, packs the npm package of libs/client and the Helm chart, commits, builds the image of that commit where a container engine is
+// available, and tags. It pushes and publishes nothing. With --dry-run, it changes nothing and prints what it would do.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { planRelease } from './release-plan.mjs';
+import { findHelm } from './helm.mjs';
 import { build, markInstalled, npmCommand, prepare, root, run } from './prepare.mjs';
 
 const args = process.argv.slice(2);
@@ -22,65 +23,66 @@ try {
   if (!isDryRun) markInstalled();
   // Builds the packages with the new version.
   if (!isDryRun && !build()) throw new Error('the build failed');
-  const steps = listSteps();
-  for (const [purpose, command, ...options] of steps) {
-    say(`${isDryRun ? 'Would run' : 'Running'}: ${[command, ...options].join(' ')} (${purpose})`);
-    if (!isDryRun) run(command, options, `The release is not complete: ${purpose} failed.`);
-  }
+  for (const [purpose, command, ...options] of listPacking()) make(purpose, command, options);
+  make('commit', 'git', ['commit', '--all', '--message', `chore: release ${version}`]);
+  buildImage();
+  make('tag', 'git', ['tag', '--annotate', `v${version}`, '--message', `Version ${version}`]);
   if (!isDryRun)
-    say(`Released ${version}. Publish it: git push --follow-tags, npm publish, and a push of the image`);
+    say(
+      `Released ${version}. Publish it: git push --follow-tags, npm publish dist/*-${version}.tgz, helm push, and a push of the image`,
+    );
 } catch (error) {
   process.stderr.write(`Cannot release: ${error.message}\n`);
   process.exit(1);
 }
 
-function listSteps() {
-  const engine = ['docker', 'podman'].find(
-    (name) => spawnSync(name, ['info'], { stdio: 'ignore' }).status === 0,
-  );
-  if (!engine)
-    say(
-      `No container engine responds: build the image later with docker build -f deploy/Dockerfile -t ${image} .`,
-    );
+function make(purpose, command, options) {
+  const line = [command, ...options].map((part) => (part.includes(' ') ? `"${part}"` : part)).join(' ');
+  say(`${isDryRun ? 'Would run' : 'Running'}: ${line} (${purpose})`);
+  if (!isDryRun) run(command, options, `The release is not complete: ${purpose} failed.`);
+}
+
+/** What makes the files of the release, in dist/ and in the repository. */
+function listPacking() {
   if (!isDryRun) mkdirSync(`${root}dist`, { recursive: true });
+  const prettier = 'node_modules/prettier/bin/prettier.cjs';
   return [
     ['generated files', process.execPath, 'tools/generate.mjs'],
-    [
-      'format',
-      process.execPath,
-      'node_modules/prettier/bin/prettier.cjs',
-      '--write',
-      'libs/testing/released.json',
-    ],
+    ['format', process.execPath, prettier, '--write', 'libs/testing/released.json'],
     ['npm package', ...npmCommand(), 'pack', './libs/client/dist', '--pack-destination', 'dist'],
-    ...(engine
-      ? [
-          [
-            'image',
-            engine,
-            'build',
-            '--file',
-            'deploy/Dockerfile',
-            '--build-arg',
-            `VERSION=${version}`,
-            '--tag',
-            image,
-            '.',
-          ],
-        ]
-      : []),
-    ['commit', 'git', 'commit', '--all', '--message', `chore: release ${version}`],
-    ['tag', 'git', 'tag', '--annotate', `v${version}`, '--message', `Version ${version}`],
+    ...packChart(),
   ];
 }
 
+function packChart() {
+  const command = 'helm package deploy/helm --destination dist';
+  const helm = isDryRun
+    ? 'helm'
+    : findHelm((reason) => say(`${reason} Pack the chart later with ${command}`));
+  return helm ? [['Helm chart', helm, ...command.split(' ').slice(1)]] : [];
+}
+
+/** After the commit, because the image is labeled with it. */
+function buildImage() {
+  const engine = ['docker', 'podman'].find(
+    (name) => spawnSync(name, ['info'], { stdio: 'ignore' }).status === 0,
+  );
+  const revision = isDryRun ? 'HEAD' : git('rev-parse', 'HEAD').trim();
+  const labels = [`VERSION=${version}`, `REVISION=${revision}`].flatMap((label) => ['--build-arg', label]);
+  const options = ['build', '--file', 'deploy/Dockerfile', ...labels, '--tag', image, '.'];
+  if (engine) make('image', engine, options);
+  else say(`No container engine responds: build the image later with docker ${options.join(' ')}`);
+}
+
 function requireCleanTree() {
-  const { status, stdout, stderr } = spawnSync('git', ['status', '--porcelain'], {
-    cwd: root,
-    encoding: 'utf8',
-  });
-  if (status !== 0) throw new Error(`git status failed:\n${stderr}`);
-  if (stdout !== '') throw new Error(`commit or stash your changes first:\n${stdout}`);
+  const changes = git('status', '--porcelain');
+  if (changes !== '') throw new Error(`commit or stash your changes first:\n${changes}`);
+}
+
+function git(...args) {
+  const { status, stdout, stderr } = spawnSync('git', args, { cwd: root, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`git ${args[0]} failed:\n${stderr}`);
+  return stdout;
 }
 
 function say(line) {
