@@ -5,7 +5,7 @@ export const LIST_POOL = Symbol('LIST_POOL');
 
 /**
  * Pages have connections of their own, whose statements are planned once. Planning a page costs several times as much as reading
- * it, and a plan for unknown values is as good, because each statement can use only one index; see docs/decisions/row-comparisons.md.
+ * it, and a plan for unknown values is as good, because each part of a statement can use only one index; see docs/decisions/row-comparisons.md.
  */
 export const listPoolOptions: Pick<PoolOptions, 'poolSize' | 'settings' | 'maxLifetimeSeconds'> = {
   // A page takes a millisecond of CPU time or less. More connections would only hold more plans.

@@ -114,6 +114,8 @@ export class PageReader {
       rest: rest.map((condition) => ({
         columns: condition.columns.map(({ name }) => name),
         isList: condition.values.length > 1,
+        // For several partitions, each look-up would be one in each of them.
+        lookUps: span.partition === null ? [] : condition.lookUps,
       })),
       isOlder,
       partition: span.partition,

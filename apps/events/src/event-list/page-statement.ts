@@ -21,6 +21,8 @@ export interface StatementShape {
 export interface CheckedCondition {
   columns: readonly FilterColumnName[];
   isList: boolean;
+  /** The indexes that tell whether a row meets the condition. Empty: its columns are compared. */
+  lookUps: readonly Source[];
 }
 
 /** The parameters of statements. A `rest` parameter has the value or the list of the condition at this place. */
@@ -254,13 +256,18 @@ class StatementText {
   /** The rows of one range of an index in its order. The row comparisons leave the planner no other index. */
   private range(
     selected: string,
-    { source, prefix, bounds: { from, to } }: { source?: Source; prefix: readonly string[]; bounds: Bounds },
+    {
+      source,
+      prefix,
+      bounds: { from, to },
+      alias = 'scanned',
+    }: { source?: Source; prefix: readonly string[]; bounds: Bounds; alias?: string },
   ): string {
     const columnsOfIndex = source ? indexKeys(source.index) : ['id'];
     const row = (id: string): string => `(${[...prefix, id].join(', ')})`;
     const key = `(${columnsOfIndex.join(', ')})`;
     const order = columnsOfIndex.map((column) => `${column} ${this.order}`).join(', ');
-    return `SELECT ${selected} FROM ${this.table}
+    return `SELECT ${selected} FROM ${this.table} AS ${alias}
       WHERE ${key} >= ${row(from)} AND ${key} <= ${row(to)}${source ? this.partOf(source.index) : ''}${this.span}
       ORDER BY ${order}`;
   }
@@ -283,14 +290,23 @@ class StatementText {
 
   /** The result of the check of a row. */
   private get rest(): string {
-    const conditions = this.shape.rest.map(({ columns: compared, isList }, place) => {
+    const conditions = this.shape.rest.map(({ columns: compared, isList, lookUps }, place) => {
       const value = this.parameter(`rest ${place}`, isList ? 'text[]' : 'text');
+      if (lookUps.length > 0) return `(${lookUps.map((source) => this.lookUp(source, value)).join(' OR ')})`;
       const matches = compared.map((column) =>
         isList ? `${column} IN (SELECT unnest(${value}))` : `${column} = ${value}`,
       );
       return `(${matches.join(' OR ')})`;
     });
     return `(${conditions.join(' AND ')}) IS TRUE`;
+  }
+
+  /** Whether an index has the scanned row under the value. */
+  private lookUp({ index, types }: Source, value: string): string {
+    const keys = index.column === 'event_type' ? [value] : [value, 'scanned.event_type'];
+    const bounds = { from: 'scanned.id', to: 'scanned.id' };
+    const found = `EXISTS (${this.range('', { source: { index, types }, prefix: keys, bounds, alias: 'checked' })})`;
+    return types ? `(scanned.event_type IN (${types.map(quote).join(', ')}) AND ${found})` : found;
   }
 
   private get hasRest(): boolean {

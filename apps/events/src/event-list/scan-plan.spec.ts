@@ -127,6 +127,26 @@ describe(planScan.name, () => {
     });
   });
 
+  it.each<[string, EventFilters, string[][]]>([
+    ['one column', { userId: 'a', broadcasterUserId: 'b' }, [['broadcaster_user_id']]],
+    [
+      'several columns',
+      { userId: 'a', channelId: 'b' },
+      [['broadcaster_user_id', 'raid_from_id', 'raid_to_id']],
+    ],
+    [
+      'several conditions',
+      { userId: 'a', broadcasterUserId: 'b', origin: 'test' },
+      [['broadcaster_user_id'], ['origin']],
+    ],
+    ['the value that the partial index leaves out', { userId: 'a', origin: 'platform' }, [[]]],
+    ['one condition without an index', { userId: 'a', broadcasterUserId: 'b', origin: 'platform' }, [[], []]],
+    ['a message id, whose hash index has no types', { eventId: 'a', userId: 'b' }, [[]]],
+  ])('looks up the rest of the conditions in indexes when all have one: %s', (_, given, columns) => {
+    const { rest } = plan(given);
+    expect(rest.map(({ lookUps }) => lookUps.map(({ index }) => index.column))).toEqual(columns);
+  });
+
   it('does not use an index that is not ready', () => {
     const unless = (missing: string) => ({ isReady: (name: string) => name !== missing });
     const nameOf = (column: string) => secondaryIndexes.find((index) => index.column === column)?.name ?? '';

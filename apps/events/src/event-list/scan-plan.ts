@@ -29,6 +29,15 @@ export interface Source {
  */
 export type RangeSearch = 'one' | 'each' | 'listed' | 'skipped';
 
+/** A condition that is checked row by row. */
+export interface CheckedFilter extends FilterCondition {
+  /**
+   * The indexes that tell whether a row of the sources meets the condition, so that the row itself, which may be anywhere on the disk,
+   * need not be read. Empty: the row is read.
+   */
+  lookUps: readonly Source[];
+}
+
 /**
  * How a list is read. The sources return the rows that meet one condition and have one of the event types. The `rest` of the
  * conditions is checked row by row. Without sources, all rows are read in order of id.
@@ -40,7 +49,7 @@ export interface ScanPlan {
   /** The event types that the sources look up. Null: all types. */
   types: readonly string[] | null;
   ranges: RangeSearch;
-  rest: readonly FilterCondition[];
+  rest: readonly CheckedFilter[];
   /** Estimated share of the scanned rows that meet the rest of the conditions. */
   restShare: number;
 }
@@ -145,13 +154,31 @@ function driveBy(
 function planOf(
   scan: Pick<ScanPlan, 'sources' | 'values' | 'types'>,
   rest: readonly FilterCondition[],
-  { statistics }: Pick<Knowledge, 'statistics'>,
+  { statistics, indexes }: Knowledge,
 ): ScanPlan {
   const restShare = rest.reduce(
     (share, condition) => share * (estimateShare(statistics, condition) ?? usualShare),
     1,
   );
-  return { ...scan, ranges: chooseSearch(scan), rest, restShare };
+  return { ...scan, ranges: chooseSearch(scan), rest: chooseLookUps(scan.sources, rest, indexes), restShare };
+}
+
+/** Either all conditions are looked up in indexes or none is, because one condition that needs the row is enough to read it. */
+function chooseLookUps(
+  sources: readonly Source[],
+  rest: readonly FilterCondition[],
+  indexes: IndexReadiness,
+): CheckedFilter[] {
+  const checked = rest.map((condition) => ({
+    ...condition,
+    lookUps: condition.values.length === 1 ? sourcesOf(condition, indexes) : [],
+  }));
+  // A hash index, and a scan in order of id, do not tell the event type of a row.
+  const isPossible =
+    sources.length > 0 &&
+    checked.every(({ lookUps }) => lookUps.length > 0) &&
+    [sources, ...checked.map(({ lookUps }) => lookUps)].flat().every(({ index }) => index.method === 'btree');
+  return isPossible ? checked : checked.map((condition) => ({ ...condition, lookUps: [] }));
 }
 
 function chooseSearch({
