@@ -68,7 +68,10 @@ async function printPage(
     table(['machine', ''], Object.entries({ ...(servers && (await describeMachine(servers))), ...machine })),
     '## Promises',
     printPromises(sections),
-    ...sections.flatMap((section) => [`## ${section.title}`, ...section.paragraphs]),
+    // A section may only have promises.
+    ...sections.flatMap(({ title: heading, paragraphs: texts }) =>
+      texts.length > 0 ? [`## ${heading}`, ...texts] : [],
+    ),
   ];
   return `${paragraphs.join('\n\n')}\n`;
 }
