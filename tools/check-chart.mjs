@@ -1,11 +1,12 @@
 // npm run check:chart: lints the Helm chart, renders it with every file of deploy/helm/ci, and validates the result against the
-// schemas of Kubernetes. Needs helm, or Go to build it; and Python for the schemas. Keeps both in the user's cache.
+// schemas of Kubernetes. Needs helm, or pip or Go to get it; and Python for the schemas. Keeps both in the user's
+// cache.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findChartFaults } from './chart-faults.mjs';
-import { findHelm, helmVersion, isInstalled, toolCache } from './helm.mjs';
+import { findHelm, isInstalled, toolCache } from './helm.mjs';
 import { install, root } from './prepare.mjs';
 
 const schemasVersion = '1.37.0';
@@ -44,7 +45,7 @@ for (const name of readdirSync(`${chart}/ci`)) {
 checkTestServers();
 checkRefusals();
 process.stdout.write(
-  `The chart passes helm lint ${helmVersion} and the schemas of Kubernetes ${kubernetesVersions.join(' and ')}.\n`,
+  `The chart passes helm lint ${run(helm, ['version', '--template', '{{.Version}}'])} and the schemas of Kubernetes ${kubernetesVersions.join(' and ')}.\n`,
 );
 
 /** The chart of the test servers is no part of the service: it only has to be valid. */
