@@ -5,9 +5,12 @@ import { loadVariables } from './generate.mjs';
 import { listMetrics } from './metrics.mjs';
 import { root } from './prepare.mjs';
 
+/** Beginnings that nothing but a metric has. */
 const metricPrefix =
   /^(gateway|live|streamer_monitor|platform_connector|nats_handled|nats_sent|stream_consumer|database_pool|http_request)_/;
 const metricSuffix = /_(total|seconds|bytes|ratio)$/;
+/** Other names that begin like metrics: those of indexes, and of schemas, which have two words. */
+const otherNames = /_index$|^[a-z]+_[a-z]+$/;
 
 /** Returns what is wrong with the names in the documentation, as `<page>: <name>`. */
 export async function findUnknownNames(pages = readPages()) {
@@ -59,10 +62,20 @@ async function knowVariables() {
 /** Whether a name is a metric, or does not look like one. Fields of the API can look like metrics. */
 async function knowMetrics() {
   const metrics = new Set((await listMetrics()).map(({ name }) => name));
+  const subjects = new Set([...metrics].map(subjectOf));
   const fields = readFileSync(`${root}docs/openapi.json`, 'utf8');
   return (name) =>
     metrics.has(name) ||
     metrics.has(name.replace(/_(bucket|sum|count)$/, '')) ||
-    !(metricPrefix.test(name) || metricSuffix.test(name)) ||
+    !(
+      metricPrefix.test(name) ||
+      metricSuffix.test(name) ||
+      (subjects.has(subjectOf(name)) && !otherNames.test(name))
+    ) ||
     new RegExp(`["\`]${name}["\`]`).test(fields);
+}
+
+/** The first two words of a metric, which say what it is about: `events_outbox` of `events_outbox_batches`. */
+function subjectOf(name) {
+  return name.split('_', 2).join('_');
 }

@@ -29,7 +29,7 @@ try {
   make('tag', 'git', ['tag', '--annotate', `v${version}`, '--message', `Version ${version}`]);
   if (!isDryRun)
     say(
-      `Released ${version}. Publish it: git push --follow-tags, npm publish dist/*-${version}.tgz, helm push, and a push of the image`,
+      `Released ${version}. Publish it: git push --follow-tags, npm publish and helm push with the archives in dist/, and a push of the image`,
     );
 } catch (error) {
   process.stderr.write(`Cannot release: ${error.message}\n`);
