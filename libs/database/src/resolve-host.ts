@@ -30,15 +30,16 @@ export async function resolveHost(
 ): Promise<LookupAddress[] | undefined> {
   if (isIP(host) !== 0 || host.startsWith('/')) return undefined;
   const deadline = performance.now() + limitMs;
-  for (;;) {
+  for (let leftMs = limitMs; leftMs > 0; leftMs = deadline - performance.now()) {
     let found = undefined as LookupAddress[] | undefined;
     const resolving = resolve(host, { all: true, hints: ADDRCONFIG }).then((addresses) => {
       found = addresses;
     });
-    await within(deadline - performance.now(), resolving);
-    if (found || performance.now() >= deadline) return found;
+    await within(leftMs, resolving);
+    if (found) return found;
     await wait(pauseMs);
   }
+  return undefined;
 }
 
 /** A look-up for a socket that returns these addresses, so that the name is not resolved again. */

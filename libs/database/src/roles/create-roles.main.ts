@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { ConfigError, loadConfig, sharedVariables, splitHosts } from '@stream-events/service';
+import { isUnavailableError } from '../database-error.js';
 import { NoPrimaryError } from '../primary-search.js';
 import { databaseOf, serviceSchemas, type ServiceRole } from './service-role.js';
 import { createServiceRoles } from './service-roles.js';
@@ -67,15 +68,9 @@ async function createWhenStarted(url: string, roles: readonly ServiceRole[]): Pr
       await createServiceRoles(url, roles, { isDedicated: true });
       return;
     } catch (error) {
-      if (Date.now() > deadline || !isStarting(error)) throw error;
+      if (Date.now() > deadline || !(error instanceof NoPrimaryError || isUnavailableError(error)))
+        throw error;
       await wait(retryMs);
     }
   }
-}
-
-/** Whether PostgreSQL does not listen yet, or refuses connections because it is starting (57P03) or stopping (57P01). */
-function isStarting(error: unknown): boolean {
-  if (error instanceof NoPrimaryError) return true;
-  if (typeof error !== 'object' || error === null || !('code' in error)) return false;
-  return /^(ECONN\w+|ENOTFOUND|EAI_AGAIN|57P0[13])$/.test(String(error.code));
 }
