@@ -96,19 +96,30 @@ describe('the command reset-owner', () => {
 
   afterAll(() => database.drop());
 
-  it(
-    'shows the new password and token on a terminal',
+  // `script` of util-linux runs a command on a pseudo terminal.
+  const onLinux = process.platform === 'linux' ? it : it.skip;
+  const runOnTerminal = (variables = environment) => {
+    const command = `${process.execPath} apps/gateway/dist/main.js reset-owner`;
+    const options = ['--quiet', '--return', '--command', command, '/dev/null'];
+    return promisify(execFile)('script', options, { env: { ...process.env, ...variables } });
+  };
+
+  onLinux(
+    'shows the new password and token on a terminal (needs util-linux)',
     async () => {
-      const command = `${process.execPath} apps/gateway/dist/main.js reset-owner`;
-      // `script` runs the command on a pseudo terminal.
-      const { stdout } = await promisify(execFile)(
-        'script',
-        ['--quiet', '--return', '--command', command, '/dev/null'],
-        {
-          env: { ...process.env, ...environment },
-        },
-      );
+      const { stdout } = await runOnTerminal();
       expect(stdout).toMatch(/new password.*user {6}admin\s+password {2}\S{20}\s+token {5}\S{20,}/s);
+    },
+    startLimitMs,
+  );
+
+  onLinux(
+    'refuses a SECRET_KEY that is not that of the gateways (needs util-linux)',
+    async () => {
+      const SECRET_KEY = 'another key of at least 32 characters';
+      await expect(runOnTerminal({ ...environment, SECRET_KEY })).rejects.toMatchObject({
+        stdout: expect.stringContaining('SECRET_KEY lacks a key that is still needed'),
+      });
     },
     startLimitMs,
   );

@@ -3,7 +3,15 @@ import { KeyRotation, measurePool } from '@stream-events/database';
 import { connectionReportSubject, instanceReportSubject, type LiveReport } from '@stream-events/contracts';
 import { IngestPublisher } from '@stream-events/ingest';
 import { InstanceReporter, RequestClient, type MeasureSources } from '@stream-events/messaging';
-import { Alarms, closeAll, defineService, SecretBox, type Logger, type Shell } from '@stream-events/service';
+import {
+  Alarms,
+  closeAll,
+  createLogger,
+  defineService,
+  SecretBox,
+  type Logger,
+  type Shell,
+} from '@stream-events/service';
 import type { DataSource } from 'typeorm';
 import { AccessControl } from './access/access-control.service.js';
 import { DiskSpace } from './access/disk-space.service.js';
@@ -155,10 +163,16 @@ async function resetOwnerOnTerminal({ DATABASE_URL, SECRET_KEY }: GatewayConfig)
   ].join('\n');
 }
 
-/** Restores an owner's access after a lost password. `npm run owner:reset` calls this on the machine itself. */
+/**
+ * Restores an owner's access after a lost password. `npm run owner:reset` calls this on the machine itself.
+ *
+ * @throws Error when the keys are not those of the gateways, which would not start with a token under another key
+ */
 export async function resetOwner(databaseUrl: string, secretKeys: string[]): Promise<RecoveredOwner> {
   const dataSource = await connectGatewayDatabase(databaseUrl, 1);
   try {
+    const logger = createLogger('owner-reset', 'warn');
+    await new KeyRotation({ ...encrypted(dataSource, secretKeys), logger }).check();
     return await recoverOwner(dataSource, secretKeys);
   } finally {
     await dataSource.destroy();

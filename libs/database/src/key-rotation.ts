@@ -83,15 +83,24 @@ export class KeyRotation {
    */
   async start(): Promise<void> {
     await this.registerKey();
+    this.show(await this.check());
+    // With one key, there is nothing to move.
+    if (this.options.box.keyCount > 1) this.loop.start();
+  }
+
+  /**
+   * Checks that `SECRET_KEY` decrypts every value.
+   *
+   * @throws Error that says how many values of which table need a key that is missing
+   */
+  async check(): Promise<EncryptedCounts> {
     const total: EncryptedCounts = { first: 0, older: 0, unknown: 0 };
     for (const values of this.values) {
       const counts = await readAll(values);
       add(total, counts);
       if (counts.unknown > 0) throw missingKey(this.nameOf(values), counts);
     }
-    this.show(total);
-    // With one key, there is nothing to move.
-    if (this.options.box.keyCount > 1) this.loop.start();
+    return total;
   }
 
   stop(): Promise<void> {
