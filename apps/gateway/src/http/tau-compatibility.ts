@@ -3,6 +3,7 @@ import { getStreamer, ServiceError } from '@stream-events/contracts';
 import type { RequestClient } from '@stream-events/messaging';
 import type { FastifyInstance } from 'fastify';
 import { canonicalUrl, pathOf, queryOf } from './paths.js';
+import { becomeProblem, toServiceError } from './problem.js';
 
 /**
  * TAU_COMPATIBILITY: the names and shapes that clients of TAU (github.com/Team-TAU/tau) expect. All of it is in this file.
@@ -55,7 +56,11 @@ export function translateForTau(fastify: FastifyInstance, client: RequestClient)
     // The platform's own reply.
     if (path === platformCallPath) return payload;
     if (path === latestStreamPath && reply.statusCode === 404) {
-      if (!(await hasStreamer(request.params, client))) return payload;
+      try {
+        if (!(await hasStreamer(request.params, client))) return payload;
+      } catch (error) {
+        return becomeProblem(reply, toServiceError(error));
+      }
       reply.code(200).type('application/json; charset=utf-8');
       return '{}\n';
     }
