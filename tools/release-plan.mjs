@@ -12,15 +12,16 @@ const releasedPath = 'libs/testing/released.json';
  *
  * @param {string} version the new version, such as 0.2.0
  * @param {string} date the day of the release, such as 2026-11-24
+ * @param {{ isTrial?: boolean }} options a trial may have nothing to release: right after a release, the change log has nothing new
  * @throws Error that says why this version cannot be released
  */
-export function planRelease(version, date) {
+export function planRelease(version, date, { isTrial = false } = {}) {
   const { version: current } = JSON.parse(read('package.json'));
   requireNewer(version, current);
   const texts = new Map();
   for (const path of packagePaths()) texts.set(path, setVersion(read(path), current, version));
   texts.set('package-lock.json', setLockVersions(read('package-lock.json'), version));
-  texts.set(changelogPath, endUnreleased(read(changelogPath), version, date));
+  texts.set(changelogPath, endUnreleased(read(changelogPath), { version, date, isTrial }));
   texts.set(releasedPath, `${JSON.stringify({ version, migrations: listMigrations() }, undefined, 2)}\n`);
   if (existsSync(root + chartPath)) {
     const chart = read(chartPath).replace(/^(version|appVersion): .*$/gm, `$1: ${version}`);
@@ -70,11 +71,11 @@ function setLockVersions(text, version) {
   return `${JSON.stringify(lock, undefined, 2)}\n`;
 }
 
-function endUnreleased(text, version, date) {
+function endUnreleased(text, { version, date, isTrial }) {
   const heading = '## Unreleased\n';
   const [before, after] = text.split(heading);
   const [section = ''] = (after ?? '').split(/^## /m);
-  if (section.trim() === '') throw new Error(`${changelogPath} has nothing under "Unreleased"`);
+  if (section.trim() === '' && !isTrial) throw new Error(`${changelogPath} has nothing under "Unreleased"`);
   return `${before}${heading}\n## ${version} - ${date}\n${after}`;
 }
 

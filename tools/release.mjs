@@ -1,6 +1,6 @@
 // npm run release -- <version> [--dry-run]: makes a release: sets the version everywhere, ends the section "Unreleased" of the change
-// log, packs the npm package of libs/client and the Helm chart, commits, builds the image of that commit where a container engine is
-// available, and tags. It pushes and publishes nothing. With --dry-run, it changes nothing and prints what it would do.
+// log, packs the npm package of libs/client and the Helm chart, commits, tags, and builds the image of that commit where a container
+// engine is available. It pushes and publishes nothing. With --dry-run, it changes nothing and prints what it would do.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { planRelease } from './release-plan.mjs';
@@ -14,7 +14,8 @@ const image = `stream-event-service:${version}`;
 
 prepare();
 try {
-  const texts = planRelease(version, new Date().toISOString().slice(0, 10));
+  const day = new Date().toISOString().slice(0, 10);
+  const texts = planRelease(version, day, { isTrial: isDryRun });
   if (!isDryRun) requireCleanTree();
   for (const [path, text] of texts) {
     say(`${isDryRun ? 'Would change' : 'Changing'} ${path}`);
@@ -25,8 +26,8 @@ try {
   if (!isDryRun && !build()) throw new Error('the build failed');
   for (const [purpose, command, ...options] of listPacking()) make(purpose, command, options);
   make('commit', 'git', ['commit', '--all', '--message', `chore: release ${version}`]);
-  buildImage();
   make('tag', 'git', ['tag', '--annotate', `v${version}`, '--message', `Version ${version}`]);
+  buildImage();
   if (!isDryRun)
     say(
       `Released ${version}. Publish it: git push --follow-tags, npm publish and helm push with the archives in dist/, and a push of the image`,
@@ -36,10 +37,10 @@ try {
   process.exit(1);
 }
 
-function make(purpose, command, options) {
+function make(purpose, command, options, advice = `The release is not complete: ${purpose} failed.`) {
   const line = [command, ...options].map((part) => (part.includes(' ') ? `"${part}"` : part)).join(' ');
   say(`${isDryRun ? 'Would run' : 'Running'}: ${line} (${purpose})`);
-  if (!isDryRun) run(command, options, `The release is not complete: ${purpose} failed.`);
+  if (!isDryRun) run(command, options, advice);
 }
 
 /** What makes the files of the release, in dist/ and in the repository. */
@@ -70,8 +71,9 @@ function buildImage() {
   const revision = isDryRun ? 'HEAD' : git('rev-parse', 'HEAD').trim();
   const labels = [`VERSION=${version}`, `REVISION=${revision}`].flatMap((label) => ['--build-arg', label]);
   const options = ['build', '--file', 'deploy/Dockerfile', ...labels, '--tag', image, '.'];
-  if (engine) make('image', engine, options);
-  else say(`No container engine responds: build the image later with docker ${options.join(' ')}`);
+  const later = `Build the image later with docker ${options.join(' ')}`;
+  if (engine) make('image', engine, options, `All but the image is released. ${later}`);
+  else say(`No container engine responds. ${later}`);
 }
 
 function requireCleanTree() {
