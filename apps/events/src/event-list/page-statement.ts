@@ -303,9 +303,8 @@ class StatementText {
 
   /** Whether an index has the scanned row under the value. */
   private lookUp({ index, types }: Source, value: string): string {
-    const keys = index.column === 'event_type' ? [value] : [value, 'scanned.event_type'];
     const bounds = { from: 'scanned.id', to: 'scanned.id' };
-    const found = `EXISTS (${this.range('', { source: { index, types }, prefix: keys, bounds, alias: 'checked' })})`;
+    const found = `EXISTS (${this.range('', { source: { index, types }, prefix: [value, 'scanned.event_type'], bounds, alias: 'checked' })})`;
     return types ? `(scanned.event_type IN (${types.map(quote).join(', ')}) AND ${found})` : found;
   }
 

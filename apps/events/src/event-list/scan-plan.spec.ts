@@ -154,6 +154,7 @@ describe(planScan.name, () => {
     const withoutUsers = unless(nameOf('user_id'));
     expect(summary(plan({ userId: 'a' }, none, withoutUsers))).toEqual({ by: [], rest: ['user_id'] });
     expect(summary(plan({ userId: 'a', eventType: 'b' }, none, withoutUsers))).toEqual({ by: ['event_type'], rest: ['user_id'] }); // prettier-ignore
+    expect(plan({ userId: 'a', broadcasterUserId: 'b' }, none, unless(nameOf('broadcaster_user_id'))).rest).toMatchObject([{ lookUps: [] }]); // prettier-ignore
     // A channel needs all of its three indexes.
     expect(summary(plan({ channelId: 'a' }, none, unless(nameOf('raid_to_id'))))).toEqual({ by: [], rest: ['channel_id'] }); // prettier-ignore
     expect(summary(plan({ eventType: 'a' }, none, unless(nameOf('event_type'))))).toEqual({ by: [], rest: ['event_type'] }); // prettier-ignore

@@ -60,18 +60,21 @@ export interface Knowledge {
   indexes: IndexReadiness;
 }
 
-// Without statistics, the condition on the first of these columns drives the scan.
-const usualOrder: readonly FilterColumnName[] = [
-  'event_id',
-  'reward_id',
-  'raid_from',
-  'raid_to',
-  'user_id',
-  'user_name',
-  'event_source',
-  'origin',
-  'broadcaster_user_id',
-];
+// Without statistics, the condition on the column with the lowest place drives the scan: its values are usually the rarest.
+const usualPlaces: Record<FilterColumnName, number> = {
+  event_id: 0,
+  reward_id: 1,
+  raid_from: 2,
+  raid_to: 3,
+  raid_from_id: 4,
+  raid_to_id: 5,
+  user_id: 6,
+  user_name: 7,
+  event_source: 8,
+  origin: 9,
+  broadcaster_user_id: 10,
+  event_type: 11,
+};
 
 // Assumed for a value without statistics.
 const usualShare = 0.05;
@@ -249,7 +252,7 @@ function compareRarity(one: FilterCondition, other: FilterCondition, statistics:
 }
 
 function usualPlace({ columns }: FilterCondition): number {
-  return Math.max(...columns.map(({ name }) => usualOrder.indexOf(name)));
+  return Math.max(...columns.map(({ name }) => usualPlaces[name]));
 }
 
 function isOnType({ columns }: FilterCondition): boolean {
