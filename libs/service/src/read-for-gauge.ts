@@ -13,7 +13,8 @@ export async function readForGauge<T>(
     return await read();
   } catch (err) {
     const { name: metric } = gauge as { name: string }; // holds: prom-client sets it, but does not declare it
-    failureLog.warn('cannot read the value of a metric', { metric, err });
+    // With the name in the message, one gauge does not hide another one.
+    failureLog.warn(`cannot read the metric ${metric}`, { err });
     return undefined;
   }
 }

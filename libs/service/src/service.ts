@@ -88,7 +88,7 @@ export async function runService<V extends ProcessVariables>(
   }
 }
 
-/** Creates the logger of a service, and starts its traces. Log lines have trace ids, and the log says when spans cannot be exported. */
+/** Creates the logger of a service, and starts its traces. Log lines have trace ids, and the log says when the receiver does not take spans. */
 export async function startTelemetry(
   definition: Pick<ServiceDefinition<Variables>, 'name' | 'variables'>,
   environment: NodeJS.ProcessEnv,
