@@ -37,7 +37,7 @@ export async function resolveHost(
     });
     await within(leftMs, resolving);
     if (found) return found;
-    await wait(pauseMs);
+    await wait(Math.min(pauseMs, Math.max(0, deadline - performance.now())));
   }
   return undefined;
 }

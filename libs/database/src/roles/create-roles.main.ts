@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { ConfigError, loadConfig, sharedVariables, splitHosts } from '@stream-events/service';
 import { isUnavailableError } from '../database-error.js';
-import { NoPrimaryError } from '../primary-search.js';
 import { databaseOf, serviceSchemas, type ServiceRole } from './service-role.js';
 import { createServiceRoles } from './service-roles.js';
 
@@ -63,13 +62,18 @@ function checkRoles(roles: readonly ServiceRole[]): void {
 
 async function createWhenStarted(url: string, roles: readonly ServiceRole[]): Promise<void> {
   const deadline = Date.now() + startLimitMs;
+  let isWaiting = false;
   for (;;) {
     try {
       await createServiceRoles(url, roles, { isDedicated: true });
       return;
     } catch (error) {
-      if (Date.now() > deadline || !(error instanceof NoPrimaryError || isUnavailableError(error)))
-        throw error;
+      if (Date.now() > deadline || !isUnavailableError(error)) throw error;
+      if (!isWaiting)
+        process.stderr.write(
+          `Waiting for PostgreSQL: ${error instanceof Error ? error.message : String(error)}\n`,
+        );
+      isWaiting = true;
       await wait(retryMs);
     }
   }
