@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import js from '@eslint/js';
 import nx from '@nx/eslint-plugin';
 import reactHooks from 'eslint-plugin-react-hooks';
@@ -45,24 +46,22 @@ function allow(sourceTag, ...tags) {
  */
 const folderOrders = {
   'apps/gateway/src': [
-    ...['http', 'paging', 'access', 'audit-log', 'tokens', 'users', 'health', 'pages'],
-    ...['scopes', 'api-endpoints', 'seeds', 'dead-letters', 'erasures', 'streamers', 'events'],
-    ...['platform', 'webhook'],
-    ...['live', 'event-export', 'replays', 'rehearsals', 'system', 'api-description'],
+    ...['http', 'paging', 'event-filters', 'access', 'audit-log', 'tokens', 'users', 'health', 'pages'],
+    ...['scopes', 'api-endpoints', 'seeds', 'dead-letters', 'erasures', 'streamers', 'platform', 'live'],
+    ...['storage', 'events', 'webhook', 'event-export', 'replays', 'rehearsals', 'system', 'api-description'],
   ],
   'apps/events/src': [
     ...[
       'relay',
       'store',
+      'overlaps',
       'upgrade',
       'retention',
       'event-list',
       'event-export',
       'stream-summaries',
-      'dead-letters',
-      'ingest',
-      'erasure',
     ],
+    ...['dead-letters', 'ingest', 'erasure'],
   ],
   'apps/streamer-monitor/src': ['streams', 'polling', 'streamers', 'stream-events', 'rebuild'],
   'apps/platform-connector/src': [
@@ -83,6 +82,16 @@ const folderOrders = {
   ],
   'tools/boundary-probe/folders': ['lower', 'upper'],
 };
+
+// A folder that is not listed could import anything.
+for (const [source, folders] of Object.entries(folderOrders))
+  for (const { name } of readdirSync(new URL(source, import.meta.url), { withFileTypes: true }).filter(
+    (entry) => entry.isDirectory(),
+  ))
+    if (name !== 'migrations' && !folders.includes(name))
+      throw new Error(
+        `eslint.config.mjs: add ${source}/${name} to folderOrders, after the folders that it imports`,
+      );
 
 const oneWayImports = Object.entries(folderOrders).flatMap(([source, folders]) => [
   // The configuration file is below all folders, because features read it.

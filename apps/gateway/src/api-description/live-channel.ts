@@ -1,5 +1,5 @@
 import { liveControls, type JsonObject } from '@stream-events/contracts';
-import { filterParameters } from '../events/event-filter-parameters.js';
+import { filterParameters } from '../event-filters/event-filter-parameters.js';
 import { controlFrame, gapFrame, keepAliveFrame, readyFrame } from '../live/connections/frames.js';
 import { positionPattern, printPosition } from '../live/stream/position.js';
 import { natsMessages } from './nats-channels.js';

@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AllowAccess } from '../access/allow-access.decorator.js';
 import { StaysOpen } from '../access/stays-open.decorator.js';
 import { CurrentUser, type Caller } from '../access/caller.js';
-import { DescribesText, filterParameters } from '../events/event-filter-parameters.js';
+import { DescribesText, filterParameters } from '../event-filters/event-filter-parameters.js';
 import { EventsService, type EventReader } from '../events/events.service.js';
 import { RefusesWith } from '../http/api-decorators.js';
 import { isEventId, parseEventExportQuery } from './event-export.query.js';

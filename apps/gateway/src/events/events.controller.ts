@@ -15,7 +15,7 @@ import { CurrentUser, type Caller } from '../access/caller.js';
 import { Accepts, AcceptsAnyObject, Answers, badBody, RefusesWith } from '../http/api-decorators.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { ListLinks } from '../paging/list-links.js';
-import { DescribesEventId, EventFilterParameters } from './event-filter-parameters.js';
+import { DescribesEventId, EventFilterParameters } from '../event-filters/event-filter-parameters.js';
 import { parseEventListQuery } from './event-list.query.js';
 import { CreateEventBody, EventPage, EventRecord, exampleData } from './events.dto.js';
 import { EventsService } from './events.service.js';

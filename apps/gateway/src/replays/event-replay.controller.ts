@@ -6,7 +6,7 @@ import { AllowAccess } from '../access/allow-access.decorator.js';
 import { CurrentUser, type Caller } from '../access/caller.js';
 import { Answers, badBody, MayAccept, RefusesWith } from '../http/api-decorators.js';
 import { OptionalJsonBody } from '../http/json-body.decorator.js';
-import { DescribesEventId } from '../events/event-filter-parameters.js';
+import { DescribesEventId } from '../event-filters/event-filter-parameters.js';
 import { EventsService } from '../events/events.service.js';
 import { ReplayChannel } from './replay-channel.js';
 import { EventReplayBody, ReplayedEventRecord } from './replays.dto.js';

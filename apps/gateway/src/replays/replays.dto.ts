@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, OmitType } from '@nestjs/swagger';
 import { isTextWithin, receivedAt, replayOrigin, textFilters } from '@stream-events/contracts';
-import { EventFilterField } from '../events/event-filter-parameters.js';
+import { EventFilterField } from '../event-filters/event-filter-parameters.js';
 import { EventRecord } from '../events/events.dto.js';
 import { MayBeAbsent, RefusesUnknownFields, Trimmed } from '../http/json-body.decorator.js';
 import { exampleTime, printTime, printTimeOrNull, readTime } from '../http/time.js';

@@ -5,7 +5,7 @@ import { RequestClient } from '@stream-events/messaging';
 import type { FastifyRequest } from 'fastify';
 import { AllowAccess } from '../access/allow-access.decorator.js';
 import { CurrentUser, type Caller } from '../access/caller.js';
-import { DescribesEventId } from '../events/event-filter-parameters.js';
+import { DescribesEventId } from '../event-filters/event-filter-parameters.js';
 import { EventsService } from '../events/events.service.js';
 import { Answers, RefusesWith } from '../http/api-decorators.js';
 import { printTimeOrNull } from '../http/time.js';

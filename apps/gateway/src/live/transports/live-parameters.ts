@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiQuery } from '@nestjs/swagger';
-import { DescribesText, filterParameters } from '../../events/event-filter-parameters.js';
+import { DescribesText, filterParameters } from '../../event-filters/event-filter-parameters.js';
 import { keepAliveMs, maxEventTypes } from '../live-limits.js';
 
 /** Describes the query parameters of server-sent events. */
