@@ -156,7 +156,7 @@ async function start(shell: Shell<EventsConfig>) {
   const replicas = config.NATS_REPLICAS || undefined;
   if (replicas === undefined && isClustered(relayConnection))
     logger.warn(
-      'NATS is a cluster, but NATS_REPLICAS is not set: a new stream is stored on one server, and unavailable without it. Set NATS_REPLICAS=3',
+      'NATS is a cluster, but NATS_REPLICAS is not set: a new stream is stored on one server, and is unavailable while that server is down. Set NATS_REPLICAS=3',
     );
   const stream = await EventsStream.open(relayConnection, {
     replicas,

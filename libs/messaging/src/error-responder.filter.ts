@@ -42,7 +42,8 @@ export class ErrorResponder implements ExceptionFilter<unknown> {
       err: error.cause ?? error,
     };
     // In an outage, hundreds of requests per second fail for one reason.
-    if (error.code === 'unavailable') this.refusals.warn('cannot serve requests of other services', details);
+    if (error.code === 'unavailable')
+      this.refusals.warn('requests of other services failed as unavailable', details);
     else this.logger[errorCatalogue[error.code].logLevel](details, 'request failed');
     const message: ErrorMessage = error.toMessage();
     return throwError(() => message);

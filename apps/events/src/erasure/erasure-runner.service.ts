@@ -51,7 +51,7 @@ export class ErasureRunner {
       work: (stopping) => this.runNext(stopping),
       idleMs,
       maxBackoffMs,
-      onFailure: (err) => this.logger.warn({ err }, 'cannot continue an erasure, retrying'),
+      onFailure: (err) => this.logger.warn({ err }, 'cannot claim or run an erasure, retrying within 30 s'),
     });
   }
 

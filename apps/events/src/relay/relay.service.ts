@@ -180,7 +180,7 @@ export class Relay {
   private onFailed(batch: QueuedBatch, trusted: TrustedStream, error: unknown): void {
     this.failures += 1;
     this.failedTotal.inc();
-    this.failureLog.warn('cannot publish a batch, retrying from the outbox', {
+    this.failureLog.warn('cannot publish a batch to the EVENTS stream, retrying from the outbox', {
       err: error,
       outboxId: batch.outboxId,
     });
@@ -202,7 +202,7 @@ export class Relay {
         if (!this.isStopped) await wait(markIntervalMs);
       }
     } catch (error) {
-      this.failureLog.warn('cannot mark batches as published in the outbox, retrying in 1 s', {
+      this.failureLog.warn('cannot mark published batches in the outbox, retrying in 1 s', {
         err: error,
       });
     } finally {

@@ -188,7 +188,7 @@ export class StreamCheck {
         'the leader of the EVENTS stream cannot reach most of its replicas, so its state may be old: check the connections between the NATS servers',
       );
     if (performance.now() < inTouchSince + inTouchMs)
-      throw new DoubtfulStateError('the EVENTS stream seems to have lost events, looking again for 3 s');
+      throw new DoubtfulStateError('the EVENTS stream seems to have lost events, confirming this for 3 s');
   }
 
   private async readEvidence(

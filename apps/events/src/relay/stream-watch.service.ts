@@ -181,7 +181,7 @@ export class StreamWatch {
     const failure = String(error);
     if (failure === this.lastFailure) return;
     this.lastFailure = failure;
-    this.logger.warn({ err: error }, 'cannot check the EVENTS stream, retrying in some seconds');
+    this.logger.warn({ err: error }, 'cannot check the EVENTS stream, retrying within 5 s');
   }
 
   private doubt(reason: string): void {
@@ -191,7 +191,7 @@ export class StreamWatch {
     this.publisher.abandon(reason);
     this.logger.warn(
       { reason },
-      'cannot trust the EVENTS stream, publishing is paused until a check succeeds',
+      'the state of the EVENTS stream is uncertain, pausing publishing until a check succeeds',
     );
   }
 

@@ -52,7 +52,11 @@ export class Overlaps {
     private readonly dataSource: DataSource,
     @Inject(LOGGER) logger: Logger,
   ) {
-    this.latest = new RecentValue({ name: 'the overlaps', read: () => this.readLatest(), logger });
+    this.latest = new RecentValue({
+      name: 'the overlapping subscriptions',
+      read: () => this.readLatest(),
+      logger,
+    });
   }
 
   /** Looks for overlaps every second. */

@@ -32,7 +32,9 @@ export class RecentValue<T> {
   start(): void {
     const { name } = this.options;
     this.timer = setInterval(() => {
-      this.refresh().catch((err: unknown) => this.failureLog.warn(`cannot read ${name}`, { err }));
+      this.refresh().catch((err: unknown) =>
+        this.failureLog.warn(`cannot read ${name}, retrying in 1 s`, { err }),
+      );
     }, intervalMs);
   }
 

@@ -22,7 +22,11 @@ export class StoreMaintenance {
       work: () => this.run(),
       idleMs: intervalMs,
       maxBackoffMs: 60_000,
-      onFailure: (err) => failureLog.warn('store maintenance failed, retrying within a minute', { err }),
+      onFailure: (err) =>
+        failureLog.warn(
+          'cannot create partitions or delete old deduplication keys, retrying within a minute',
+          { err },
+        ),
     });
   }
 

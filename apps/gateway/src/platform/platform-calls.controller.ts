@@ -178,7 +178,7 @@ function DescribesCall(operationId: string, summary: string): MethodDecorator {
         'The token lacks rights, the user has not granted the scope, or clients cannot call this endpoint',
       not_found: 'The service does not know the path',
       method_not_allowed: 'The endpoint does not support the method',
-      conflict: 'The connection is not connected, or has no valid token any more',
+      conflict: 'The connection is not connected, or no longer has a valid token',
       too_large: 'The body is larger than 256 KiB',
       unsupported_media_type: 'The content type is not application/json',
       unavailable: 'The platform is unavailable, its rate limit is used up, or no platform is configured',

@@ -38,7 +38,9 @@ export class LeasedRuns<Row extends { id: string }> {
       idleMs: takeOverEveryMs,
       maxBackoffMs,
       onFailure: (error) =>
-        this.failures.warn(`cannot look for ${work.name}s to take over, retrying`, { err: error }),
+        this.failures.warn(`cannot take over the ${work.name}s of stopped gateways, retrying within 5 s`, {
+          err: error,
+        }),
     });
   }
 

@@ -59,7 +59,7 @@ export class StorageLimits implements OnApplicationBootstrap, OnModuleDestroy {
       idleMs: syncMs,
       maxBackoffMs: 10_000,
       onFailure: (err) =>
-        this.failures.warn('cannot save or read how much users have stored, retrying', { err }),
+        this.failures.warn('cannot save or read the storage use of users, retrying within 10 s', { err }),
     });
   }
 
@@ -73,7 +73,7 @@ export class StorageLimits implements OnApplicationBootstrap, OnModuleDestroy {
     try {
       await this.write(this.budgets);
     } catch (err) {
-      this.failures.warn('cannot save how much users have stored, the last second is not counted', { err });
+      this.failures.warn('cannot save the storage use of users, the last second is not counted', { err });
     }
   }
 

@@ -18,7 +18,10 @@ export class TokenUpkeep implements OnApplicationBootstrap, OnModuleDestroy {
       },
       idleMs: intervalMs,
       maxBackoffMs: 60_000,
-      onFailure: (err) => failureLog.warn('cannot update the tokens, retrying within a minute', { err }),
+      onFailure: (err) =>
+        failureLog.warn('cannot save the use of tokens or delete expired tokens, retrying within a minute', {
+          err,
+        }),
     });
   }
 

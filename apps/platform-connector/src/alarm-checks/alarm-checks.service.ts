@@ -41,7 +41,7 @@ export class AlarmChecks {
       idleMs,
       maxBackoffMs: idleMs,
       onFailure: (err) =>
-        this.failures.warn('the lease of the alarm checks is lost, or cannot be taken, retrying', { err }),
+        this.failures.warn('cannot take or keep the lease of the alarm checks, retrying within 5 s', { err }),
     });
   }
 
@@ -78,7 +78,7 @@ export class AlarmChecks {
       try {
         await check.run();
       } catch (err) {
-        this.failures.warn('a check for alarms failed, retrying', { err });
+        this.failures.warn('an alarm check failed, retrying in 5 s', { err });
       }
     }
   }

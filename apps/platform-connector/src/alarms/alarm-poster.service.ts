@@ -49,8 +49,7 @@ export class AlarmPoster {
       work: () => this.postNext(),
       idleMs,
       maxBackoffMs,
-      onFailure: (err) =>
-        this.failures.warn('cannot read the alarms that are to be posted, retrying', { err }),
+      onFailure: (err) => this.failures.warn('cannot read the alarms to post, retrying within 10 s', { err }),
     });
     this.postsTotal = new Counter({
       name: 'alarm_posts_total',

@@ -69,6 +69,6 @@ function readBody(text: string | null): JsonObject {
 function lost({ id }: Pick<Connection, 'id'>): never {
   throw new ServiceError(
     'conflict',
-    `Connection ${id} has no valid token any more. Connect the channel again.`,
+    `Connection ${id} no longer has a valid token. Connect the channel again.`,
   );
 }

@@ -67,7 +67,10 @@ export class ShardKeeper {
       await this.shards.leave(this.me.id);
       if ((await this.shards.countHolders()) > 0) await within(handOverMs, this.untilTaken());
     } catch (error) {
-      this.failures.warn('cannot hand over the shards of the conduit', { err: error });
+      this.failures.warn(
+        'cannot hand over the shards of the conduit, other connectors take them when the leases expire',
+        { err: error },
+      );
     }
     const closing = [...this.open.values()];
     this.open.clear();

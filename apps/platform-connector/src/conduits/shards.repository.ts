@@ -150,7 +150,7 @@ export class ShardsRepository {
     );
   }
 
-  /** The connector stops: other connectors may take its shards, and count on it no more. */
+  /** The connector stops: other connectors may take its shards, and no longer count on it. */
   async leave(me: string): Promise<void> {
     await this.dataSource.query('DELETE FROM shard_holders WHERE id = $1', [me]);
     await this.dataSource.query(

@@ -44,7 +44,11 @@ export class ConnectionUpkeep {
       work: () => this.attendNext(),
       idleMs,
       maxBackoffMs,
-      onFailure: (error) => this.failures.warn('cannot maintain the connections', { err: error }),
+      onFailure: (error) =>
+        this.failures.warn(
+          'cannot read the connected channels that are due for a check, retrying within 30 s',
+          { err: error },
+        ),
     });
   }
 
@@ -67,7 +71,7 @@ export class ConnectionUpkeep {
       await this.attend(connection);
     } catch (error) {
       // The claim makes the next attempt due, so the other connections go on meanwhile.
-      this.failures.warn('cannot maintain a connection, retrying within a minute', {
+      this.failures.warn('cannot check a connected channel, retrying within a minute', {
         err: error,
         connectionId: connection.id,
       });

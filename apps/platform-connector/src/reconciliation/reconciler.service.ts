@@ -82,7 +82,7 @@ export class Reconciler {
       await this.reconciliation.requestListing();
     } catch (error) {
       this.failureLog.warn(
-        'cannot request a listing of the subscriptions, the next one follows within 5 min',
+        'cannot request a listing of the subscriptions, the next scheduled one follows within 5 min',
         {
           err: error,
         },

@@ -207,7 +207,10 @@ export class SocketIngest {
           );
           return 'unavailable';
         }
-        this.failures.warn('cannot store a platform message', { err: error, messageId: event.eventId });
+        this.failures.warn('cannot store a platform message, giving up after three attempts', {
+          err: error,
+          messageId: event.eventId,
+        });
         if (errors >= maxErrors) return 'lost';
         await wait(probeMs);
       }

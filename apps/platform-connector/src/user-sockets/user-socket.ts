@@ -145,9 +145,12 @@ export class UserSocket implements EventSocketListener {
       await subscriptions.releaseSessions(this.claim.userId);
     } catch (error) {
       this.beginGap(since, reason);
-      this.failures.warn('cannot save that an event socket is lost, the next welcome saves it', {
-        err: error,
-      });
+      this.failures.warn(
+        'cannot save the loss of an event socket, saving it when the socket connects again',
+        {
+          err: error,
+        },
+      );
     }
   }
 

@@ -40,7 +40,8 @@ export class UserSockets {
       work: () => this.attend(),
       idleMs,
       maxBackoffMs,
-      onFailure: (error) => failures.warn('cannot maintain the event sockets of users', { err: error }),
+      onFailure: (error) =>
+        failures.warn('cannot maintain the event sockets of users, retrying within 5 s', { err: error }),
     });
     const { held } = this;
     new Gauge({
@@ -124,7 +125,7 @@ export class UserSockets {
     } catch (error) {
       this.logger.warn(
         { err: error, userId },
-        'cannot release the event socket of a user, its lease expires',
+        'cannot release the event socket of a user, another connector takes it when the lease expires',
       );
     }
   }

@@ -14,7 +14,7 @@ export interface SubscriptionView {
   readonly created_at: string;
 }
 
-/** Whose subscriptions they are: the application's, or those made with a user's access tokens. */
+/** The owner of subscriptions: the application, or the user whose access tokens created them. */
 export type Owner = Pick<TokenOwner, 'clientId' | 'userId'>;
 
 /** A subscription with its internal data. */

@@ -29,7 +29,7 @@ export function printSlowReaders({
           ...[...p99Ms[kind], median(p99Ms[kind])].map((ms) => `${ms.toFixed(1)} ms`),
         ]),
       ),
-      `Then ${readers} such readers, each with its own filter, stop permanently at a new gateway that serves no other clients. When all their buffers were full, the gateway used ${full.used.toFixed(0)} MiB after a garbage collection, and ${full.own.toFixed(0)} MiB of private memory. When they had reconnected and caught up, with nothing published in between, it used ${after.used.toFixed(0)} and ${after.own.toFixed(0)} MiB. Time until the last reader was disconnected: ${cutAfterMs === undefined ? '**never**' : formatSeconds(cutAfterMs)}. Their connections ended with: ${printCounts(endings)}.`,
+      `Then ${readers} such readers, each with its own filter, stop permanently at a new gateway that serves no other clients. When all their buffers were full, the gateway used ${full.used.toFixed(0)} MiB after a garbage collection, and ${full.own.toFixed(0)} MiB of private memory. When they had reconnected and caught up, with nothing published in between, it used ${after.used.toFixed(0)} and ${after.own.toFixed(0)} MiB. Time until the last reader was disconnected: ${cutAfterMs === undefined ? '**never**' : formatSeconds(cutAfterMs)}. Close codes of their connections: ${printCounts(endings)}.`,
       ...printFindings(judgement),
     ],
     promises: [

@@ -24,8 +24,8 @@ export interface RestoreOptions {
   targets: readonly RestoreTarget[];
   say: (line: string) => void;
   /**
-   * Called with what the database holds, before anything changes. Throws to refuse. The rows of an interrupted restore are always
-   * replaced.
+   * Called with the state of the database before the restore changes it. Throws an error to stop the restore. A restore always replaces
+   * the rows of an interrupted restore.
    */
   onState: (state: TargetState, sessions: readonly SchemaSession[]) => Promise<void>;
   /** Called when all rows are loaded. Services cannot start before it ends. */

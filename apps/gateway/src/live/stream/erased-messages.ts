@@ -24,7 +24,7 @@ export class ErasedMessages {
     try {
       return (await this.client.request(wereMessagesErased, { epoch, from, to })).wereErased;
     } catch (err) {
-      this.failures.warn('cannot request the list of erased messages, reporting a gap', {
+      this.failures.warn('cannot check whether missing events were erased, sending clients a gap', {
         err,
         epoch,
         from,

@@ -39,7 +39,7 @@ export class EventRingBuffer {
       this.dropOldest();
   }
 
-  /** Removes the events with these sequences, for an erasure. Positions at their places stay valid. */
+  /** Removes the events with these sequences, for an erasure. Clients can still resume at the position of a removed event. */
   remove(sequences: ReadonlySet<number>): void {
     if (sequences.size === 0) return;
     this.events = this.events.slice(this.oldest).filter(({ sequence }) => !sequences.has(sequence));
