@@ -172,16 +172,15 @@ function chooseLookUps(
   rest: readonly FilterCondition[],
   indexes: IndexReadiness,
 ): CheckedFilter[] {
+  const isBtree = ({ index }: Source): boolean => index.method === 'btree';
+  // A hash index, and a scan in order of id, do not tell the event type of a row.
+  const isPossible = sources.length > 0 && sources.every(isBtree);
   const checked = rest.map((condition) => ({
     ...condition,
-    lookUps: condition.values.length === 1 ? sourcesOf(condition, indexes) : [],
+    lookUps: isPossible && condition.values.length === 1 ? sourcesOf(condition, indexes) : [],
   }));
-  // A hash index, and a scan in order of id, do not tell the event type of a row.
-  const isPossible =
-    sources.length > 0 &&
-    checked.every(({ lookUps }) => lookUps.length > 0) &&
-    [sources, ...checked.map(({ lookUps }) => lookUps)].flat().every(({ index }) => index.method === 'btree');
-  return isPossible ? checked : checked.map((condition) => ({ ...condition, lookUps: [] }));
+  const isComplete = checked.every(({ lookUps }) => lookUps.length > 0 && lookUps.every(isBtree));
+  return isComplete ? checked : checked.map((condition) => ({ ...condition, lookUps: [] }));
 }
 
 function chooseSearch({
