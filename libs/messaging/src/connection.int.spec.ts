@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Server } from 'node:net';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { natsUsers } from '@stream-events/contracts';
 import { eventually, startTestNats, type TestNats } from '@stream-events/testing';
@@ -37,6 +39,19 @@ describe(connectNats.name, () => {
     );
   });
 
+  it('tries again when the server waited too long for the password', async () => {
+    const delays = [3_000, 0]; // the server waits for 2 s
+    const proxy = await startSlowProxy(nats.urlFor('gateway'), () => delays.shift() ?? 0);
+    const { port } = proxy.address() as AddressInfo;
+    const slow = new URL(nats.urlFor('gateway'));
+    slow.port = String(port);
+
+    open.push(await connectNats({ urls: [slow.href], name: 'test' }));
+
+    expect(delays).toEqual([]);
+    proxy.close();
+  });
+
   it('changes to the new password when the server is reloaded, and back, and loses no subscription', async () => {
     const old = new URL(nats.urlFor('gateway')).password;
     const urls = [withPassword('new-password'), nats.urlFor('gateway')];
@@ -74,3 +89,17 @@ describe(connectNats.name, () => {
     await eventually(() => connection.flush());
   });
 });
+
+/** A proxy that passes on what a client sends only after this time. */
+async function startSlowProxy(target: string, nextDelayMs: () => number): Promise<Server> {
+  const { hostname, port } = new URL(target);
+  const proxy = createServer((client) => {
+    const server = connect(Number(port), hostname);
+    for (const socket of [client, server]) socket.on('error', () => undefined); // the other end closes, too
+    server.pipe(client);
+    setTimeout(() => client.pipe(server), nextDelayMs());
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  return proxy;
+}

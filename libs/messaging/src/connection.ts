@@ -75,7 +75,8 @@ export async function connectNats(options: NatsOptions): Promise<NatsConnection>
       if (options.tracing) traceConnection(connection, options.tracing);
       return connection;
     } catch (error) {
-      if (isAuthorizationError(error)) rejected += 1;
+      const isRejected = isRejection(error);
+      if (isRejected) rejected += 1;
       if (Date.now() > deadline || rejected === passwordsOf(options).length) {
         const hosts = [...new Set(options.urls.map((text) => new URL(text).host))].join(', ');
         const user = userOf(options);
@@ -83,7 +84,7 @@ export async function connectNats(options: NatsOptions): Promise<NatsConnection>
           cause: error,
         });
       }
-      if (!isAuthorizationError(error)) await wait(500);
+      if (!isRejected) await wait(500);
     }
   }
 }
@@ -107,8 +108,10 @@ function passwordsOf({ urls }: NatsOptions): string[] {
   return [...new Set(urls.map((text) => decodeURIComponent(new URL(text).password)))];
 }
 
-function isAuthorizationError(error: unknown): boolean {
-  return error instanceof Error && /authorization/i.test(`${error.name} ${error.message}`);
+/** Whether the server rejects the password. It reports a timeout when a busy client is too slow to send one: another attempt can help. */
+function isRejection(error: unknown): boolean {
+  if (!(error instanceof Error) || /authentication timeout/i.test(error.message)) return false;
+  return /authorization/i.test(`${error.name} ${error.message}`);
 }
 
 function describe(error: unknown): string {
