@@ -37,7 +37,7 @@ export default {
   testSequencer: '<rootDir>/tools/test-sequencer.mjs',
   // Longer than any wait inside a test, so that a test reports its failed expectation, even on a slow and busy machine.
   testTimeout: 60_000,
-  // Three workers per core of the two-core reference machine, because most tests mainly wait for polls, timeouts, and servers.
-  // With three workers in all, the suite takes 20 % longer.
-  maxWorkers: 6,
+  // Two workers per core of the two-core reference machine, because many tests mainly wait for polls, timeouts, and servers. With three
+  // per core, the start of the suite, where every worker loads a system and a browser, can starve servers of a slow machine.
+  maxWorkers: 4,
 };
