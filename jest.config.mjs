@@ -37,7 +37,7 @@ export default {
   testSequencer: '<rootDir>/tools/test-sequencer.mjs',
   // Longer than any wait inside a test, so that a test reports its failed expectation, even on a slow and busy machine.
   testTimeout: 60_000,
-  // Two workers per core of the two-core reference machine, because many tests mainly wait for polls, timeouts, and servers. With three
-  // per core, the start of the suite, where every worker loads a system and a browser, can starve servers of a slow machine.
-  maxWorkers: 4,
+  // Of the two-core reference machine: many tests mainly wait for polls, timeouts, and servers, but each worker comes with the services
+  // and servers of its file. With six workers, servers of a slow machine starved until they did not accept connections in time.
+  maxWorkers: 3,
 };

@@ -9,7 +9,7 @@ export function runJest(args) {
     '--disable-warning=ExperimentalWarning',
     // Loading the modules of a test file creates much short-lived garbage, so collect garbage less often.
     '--max-semi-space-size=32',
-    // Four workers share two cores: further threads for garbage collection only compete with them (about 5 % more processor time).
+    // Several workers share two cores: further threads for garbage collection only compete with them (about 5 % more processor time).
     '--single-threaded-gc',
   ];
   run(process.execPath, [...options, `${root}node_modules/jest/bin/jest.js`, ...args]);

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import TestSequencer from '@jest/test-sequencer';
 
 /**
@@ -7,10 +8,27 @@ import TestSequencer from '@jest/test-sequencer';
 export default class SlowestFirst extends TestSequencer {
   sort(tests) {
     const sorted = super.sort(tests);
-    if (sorted.every(({ duration }) => duration !== undefined)) return sorted;
+    if (sorted.every(({ duration }) => duration !== undefined)) return spread(sorted);
     const weighted = sorted.map((test) => ({ test, weight: estimateWeight(test) }));
-    return weighted.sort((a, b) => b.weight - a.weight).map(({ test }) => test);
+    return spread(weighted.sort((a, b) => b.weight - a.weight).map(({ test }) => test));
   }
+}
+
+// A browser takes a whole core. These files are among the slowest, and when several began together, the servers of all others would
+// starve.
+const filesBetweenBrowsers = 3;
+
+/** Keeps the files that start a browser apart. */
+function spread(tests) {
+  const withBrowser = tests.filter(usesBrowser);
+  const spread = tests.filter((test) => !usesBrowser(test));
+  for (const [place, test] of withBrowser.entries())
+    spread.splice(place * (filesBetweenBrowsers + 1), 0, test);
+  return spread;
+}
+
+function usesBrowser({ path }) {
+  return path.includes('/e2e/') && readFileSync(path, 'utf8').includes('describeWithBrowser(');
 }
 
 // Seconds per byte, relative to integration specs.
