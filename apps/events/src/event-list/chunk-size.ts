@@ -7,16 +7,20 @@ const minFirstRows = 100;
 // Bounds the time of a statement whose rows take longer than those before it.
 const maxRows = 25_000;
 
-// The statements of one page should not become larger than this at once: the first ones tell how long a row takes.
-const maxFirstRows = 4_000;
+// The first statement of a page does not know yet how long a row takes: up to 20 µs to read one that is not in memory, and a fraction
+// of that to look one up in an index.
+const maxFirstRows = { read: 1_500, lookUp: 4_000 };
 
 /** How many rows the next statement checks, so that the page stays within its time. */
 export class ChunkSize {
   rows: number;
 
-  /** @param expectedRows the number of rows that probably contain a full page */
-  constructor(expectedRows: number) {
-    this.rows = Math.ceil(Math.min(Math.max(expectedRows * 1.5, minFirstRows), maxFirstRows));
+  /**
+   * @param check how a row is checked
+   * @param expectedRows the number of rows that probably contain a full page
+   */
+  constructor(check: keyof typeof maxFirstRows, expectedRows: number) {
+    this.rows = Math.ceil(Math.min(Math.max(expectedRows * 1.5, minFirstRows), maxFirstRows[check]));
   }
 
   /** Doubles the size if the time that is left permits it. */

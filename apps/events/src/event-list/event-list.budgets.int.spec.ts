@@ -112,7 +112,7 @@ describe('the byte budget of a page', () => {
 });
 
 describe('the time budget of a page', () => {
-  // No statistics: nothing is known about these values, so each page reads its first 3,000 rows and then notices that it is late.
+  // No statistics: nothing is known about these values, so each page reads its first 1,500 rows and then notices that it is late.
   const filters = { eventType: 'channel-raid', origin: 'platform' } as const;
 
   beforeEach(() => {
@@ -147,18 +147,18 @@ describe('the time budget of a page', () => {
 
     expect(idsOf(pages)).toHaveLength(matching.length);
     expect(new Set(idsOf(pages)).size).toBe(matching.length);
-    // The fifth page checks exactly the last event, so that only the sixth one shows the end.
-    expect(pages).toHaveLength(6);
+    // The tenth page checks exactly the last event, so that only the eleventh one shows the end.
+    expect(pages).toHaveLength(11);
     const back = await readPages(filters, 'previous', pages.at(-1));
     const lastIds = pages.at(-1)?.events.map((event) => event.id) ?? [];
     expect(idsOf(back.reverse())).toEqual(idsOf(pages).filter((id) => !lastIds.includes(id)));
   });
 
   it.each([
-    [2_999, 1],
-    [3_000, 2],
-    [3_001, 2],
-    [6_000, 3],
+    [1_499, 1],
+    [1_500, 2],
+    [1_501, 2],
+    [3_000, 3],
   ])(
     'returns empty pages with a next page, then the end, when none of %i events matches',
     async (count, expected) => {
@@ -181,8 +181,8 @@ describe('the time budget of a page', () => {
   });
 
   it("pages back from an empty page to the event at which the previous page's budget ended", async () => {
-    // Counted from the newest event, number 2,001 is the 3,000th.
-    await generate(5_000, [2_001]);
+    // Counted from the newest event, number 1,001 is the 1,500th.
+    await generate(2_500, [1_001]);
 
     const pages = await readPages(filters, 'next');
     expect(pages.map((page) => page.events.length)).toEqual([1, 0]);
@@ -192,7 +192,7 @@ describe('the time budget of a page', () => {
   });
 
   it('continues with events that arrive after an empty page', async () => {
-    await generate(4_000, []);
+    await generate(2_000, []);
     const first = await store.list.list({ filters, pageSize: 100 });
     expect(first.events).toEqual([]);
     expect(first.next).not.toBeNull();

@@ -69,17 +69,21 @@ export class PageReader {
     const page = new PageBuilder(limits);
     const expectedRows = limits.pageSize / plan.restShare;
     // A row that is looked up takes a fraction of the time of one that is read.
-    const chunks = { lookUp: new ChunkSize(expectedRows), read: new ChunkSize(expectedRows) };
+    const chunks = {
+      lookUp: new ChunkSize('lookUp', expectedRows),
+      read: new ChunkSize('read', expectedRows),
+    };
     let range: IdRange | null = limits.range;
     let reached: string | null = null;
+    let isLate = false;
     // A hash index is read as a whole.
     let width = plan.sources.some(({ index }) => index.method === 'hash') ? Infinity : 1;
     for (let step = 1; range; step += 1) {
       const span = findSpan(catalog.partitions, range, { isOlder, width });
       if (!span) return step > 1 || (await this.catalog.isCurrent(catalog)) ? page.end(null) : null;
+      if (isLate) return page.end(reached);
       const chunk = looksUp(plan, span) ? chunks.lookUp : chunks.read;
       const askedAt = this.now();
-      if (step > 1 && askedAt - startedAt >= budgetMs) return page.end(reached);
       const result = await this.query(plan, { catalog, span, range, isOlder, page, chunk: chunk.rows });
       // Later statements may miss partitions that were attached in the meantime, because their events are newer than the request.
       if (step === 1 && result.catalogVersion !== catalog.version) return null;
@@ -92,6 +96,8 @@ export class PageReader {
       const endedAt = this.now();
       const time = { tookMs: endedAt - askedAt, leftMs: budgetMs - (endedAt - startedAt) };
       chunk.adapt(time);
+      // A chunk has as many rows as the time permits, but a statement that looks up ranges takes about as long as the one before.
+      isLate = time.leftMs <= (isWide ? time.tookMs / 2 : 0);
       const canWiden = !isWide || 2 * time.tookMs <= time.leftMs;
       if (step >= singlePartitions && canWiden) width *= 2;
       if (chunkEnd !== null) width = 1;
