@@ -12,7 +12,7 @@ export async function runOwnerReset(): Promise<void> {
     const config = readConfig(process.env);
     const directory = await createDataDirectory(config);
     const { lines } = await presentCredentials(await reset(config, directory), directory);
-    process.stdout.write(`\n${['The owner has a new password.', ...lines].join('\n')}\n\n`);
+    process.stdout.write(`\n${['The owner has new credentials.', ...lines].join('\n')}\n\n`);
   } catch (error) {
     process.stderr.write(`\nCannot reset the owner: ${explain(error)}\n`);
     process.exitCode = 1;

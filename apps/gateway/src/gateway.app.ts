@@ -156,7 +156,7 @@ async function resetOwnerOnTerminal({ DATABASE_URL, SECRET_KEY }: GatewayConfig)
   if (!process.stdout.isTTY) throw new Error('it shows a password, so run it on a terminal');
   const { username, password, token } = await resetOwner(DATABASE_URL, SECRET_KEY);
   return [
-    'The owner has a new password. These credentials are shown only this once:',
+    'The new credentials of the owner, which are shown only this once:',
     `  user      ${username}`,
     `  password  ${password}`,
     `  token     ${token}`,

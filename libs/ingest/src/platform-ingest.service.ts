@@ -89,7 +89,10 @@ export class PlatformIngest {
     } catch (error) {
       outage.rejected += 1;
       if (outage.rejected === 1)
-        this.logger.warn({ err: error }, 'cannot publish to the INGEST stream, rejecting platform messages');
+        this.logger.warn(
+          { err: error },
+          'cannot publish to the INGEST stream, platform messages are not stored',
+        );
       return false;
     }
   }

@@ -80,8 +80,7 @@ export class ConsumerGate {
         this.options.services.subscribe(`${gate}.>`, {
           queue: 'events',
           callback: (err, message) => {
-            if (err)
-              this.options.log.warn('cannot receive requests of subscribers to create consumers', { err });
+            if (err) this.options.log.warn('cannot receive the consumer requests of subscribers', { err });
             else this.enqueue(message, api, message.subject.slice(gate.length + 1));
           },
         }),

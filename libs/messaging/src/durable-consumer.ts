@@ -344,7 +344,7 @@ export class DurableConsumer {
     // Not a failure: the service that creates the stream may start later.
     if (state === 'waiting for the stream')
       this.logger.info(this.fields, 'stream does not exist, waiting for it');
-    else this.logger.warn({ ...this.fields, err }, 'cannot consume the stream, retrying');
+    else this.logger.warn({ ...this.fields, err }, 'cannot read the stream or handle its messages, retrying');
   }
 
   private get fields() {

@@ -55,7 +55,7 @@ export class ReplyTimeoutError extends ServiceError {
   constructor(subject: string, timeoutMs: number) {
     super(
       'unavailable',
-      'A service that this request needs did not reply in time, so the request may have been carried out. Retry after the time in `Retry-After`.',
+      'A service that this request needs did not reply in time. The request may or may not have been carried out. Retry after the time in `Retry-After`.',
       { cause: new Error(`no reply to ${subject} within ${timeoutMs} ms`) },
     );
   }

@@ -23,6 +23,6 @@ describe(readForGauge.name, () => {
     expect(await metrics.metrics()).toMatch(/store_bytes 7\n.*other 1\n/s);
     expect(lines).toEqual([]);
     expect(await metrics.metrics()).toMatch(/store_bytes Nan\n.*other 1\n/s);
-    expect(lines).toEqual([[{ err, failures: 1 }, 'cannot read the metric store_bytes']]);
+    expect(lines).toEqual([[{ err, failures: 1 }, 'cannot update the metric store_bytes']]);
   });
 });

@@ -14,7 +14,7 @@ export async function readForGauge<T>(
   } catch (err) {
     const { name: metric } = gauge as { name: string }; // holds: prom-client sets it, but does not declare it
     // With the name in the message, one gauge does not hide another one.
-    failureLog.warn(`cannot read the metric ${metric}`, { err });
+    failureLog.warn(`cannot update the metric ${metric}`, { err });
     return undefined;
   }
 }

@@ -55,7 +55,7 @@ export class ErasuresRepository {
     if (waiting >= maxWaiting)
       throw new ServiceError(
         'conflict',
-        `${maxWaiting} erasures wait already. Try again when some have ended.`,
+        `${maxWaiting} erasures are already waiting. Retry when one has ended.`,
       );
     const id = uuidV7();
     await this.dataSource.query(

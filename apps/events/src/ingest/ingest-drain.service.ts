@@ -99,7 +99,7 @@ export class IngestDrain {
       if (!hasIntake || !isInsufficientStorage(err)) throw err;
       this.logger.warn(
         { err, stream: this.ingest.name },
-        'cannot create the INGEST stream until the INTAKE stream is drained, because NATS has no storage left, retrying',
+        'NATS has no storage left for the INGEST stream, draining the INTAKE stream and retrying',
       );
     }
   }

@@ -202,7 +202,7 @@ export class Relay {
         if (!this.isStopped) await wait(markIntervalMs);
       }
     } catch (error) {
-      this.failureLog.warn('cannot mark published batches in the outbox, retrying in 1 s', {
+      this.failureLog.warn('cannot mark outbox batches as published, retrying in 1 s', {
         err: error,
       });
     } finally {

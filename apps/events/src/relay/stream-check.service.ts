@@ -159,7 +159,7 @@ export class StreamCheck {
       this.epochsTotal.inc({ reason: loss.reason });
       this.logger.warn(
         { epoch, ...loss, batches: returned },
-        'EVENTS stream lost events, republishing them under a new epoch',
+        'EVENTS stream was replaced or lost events, republishing under a new epoch',
       );
     }
     return epoch;
@@ -185,7 +185,7 @@ export class StreamCheck {
     this.doubtful = { evidence, inTouchSince, seenAt: performance.now() };
     if (inTouchSince === undefined)
       throw new DoubtfulStateError(
-        'the leader of the EVENTS stream cannot reach most of its replicas, so its state may be old: check the connections between the NATS servers',
+        'the leader of the EVENTS stream cannot reach most of its replicas, so its state may be outdated: check the connections between the NATS servers',
       );
     if (performance.now() < inTouchSince + inTouchMs)
       throw new DoubtfulStateError('the EVENTS stream seems to have lost events, confirming this for 3 s');

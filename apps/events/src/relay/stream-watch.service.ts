@@ -176,7 +176,7 @@ export class StreamWatch {
 
   private onCheckFailed(error: unknown): void {
     if (error instanceof ForeignStreamError) this.doubt('the stream belongs to another platform');
-    if (error instanceof DoubtfulStateError) this.doubt('the state of the stream may be old');
+    if (error instanceof DoubtfulStateError) this.doubt('the reported state of the stream may be outdated');
     // Log each cause only once while it lasts.
     const failure = String(error);
     if (failure === this.lastFailure) return;

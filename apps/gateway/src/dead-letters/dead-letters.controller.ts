@@ -80,7 +80,7 @@ export class DeadLettersController {
   @HttpCode(200)
   @ApiOperation({
     operationId: 'retryDeadLetter',
-    summary: 'Store a dead letter',
+    summary: 'Retry a dead letter',
     description:
       'Owners only. Retry after you have removed the cause of the rejection. The event keeps its id, appears in the list by the ' +
       'time it was received, and is published like any other event. Repeated or parallel retries store the event once.',

@@ -43,7 +43,7 @@ export class ErasuresController {
   })
   @Accepts(ErasureBody)
   @Answers(201, 'The erasure is running', { type: ErasureRecord, location: true })
-  @RefusesWith({ ...badBody, conflict: 'Too many erasures wait already' })
+  @RefusesWith({ ...badBody, conflict: 'Too many erasures are already waiting' })
   async create(
     @JsonBody(ErasureBody) { platform_user_id, user_hash, dry_run = false }: ErasureBody,
     @CurrentActor() by: Actor,

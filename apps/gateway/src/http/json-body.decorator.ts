@@ -88,7 +88,7 @@ function unknownFieldsOf(type: MessageClass<object>, json: JsonObjectText): Vali
 function readField(json: JsonObjectText, name: string, isToTrim: boolean): unknown {
   const value = json.value[name];
   if (typeof value === 'string' && isToTrim) return value.trim();
-  // Objects stay text, because the API never reads their contents.
+  // With its text as the client sent it, which is stored and delivered unchanged.
   return isJsonObject(value) ? new JsonText(json.memberText(name) ?? '{}', value) : value;
 }
 

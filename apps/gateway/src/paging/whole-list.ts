@@ -71,10 +71,12 @@ async function gather<Position>(
   let bytes = 0;
   let after: Position | undefined;
   do {
-    if (bytes > maxListBytes || performance.now() > deadline)
+    if (bytes > maxListBytes)
+      throw new ServiceError('unavailable', 'The list is larger than 64 MiB, so it cannot be returned as a whole.'); // prettier-ignore
+    if (performance.now() > deadline)
       throw new ServiceError(
         'unavailable',
-        'The list is larger than 64 MiB, or reading it took longer than 15 s. Retry after the time in `Retry-After`.',
+        'Reading the list took longer than 15 s. Retry after the time in `Retry-After`.',
       );
     const { records, next } = await readPage(after);
     if (records.length > 0) {

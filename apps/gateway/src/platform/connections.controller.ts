@@ -49,7 +49,7 @@ export class ConnectionsController {
   @Answers(201, 'The connection, with the page for the user', { type: ConnectionRecord, location: true })
   @RefusesWith({
     ...badBody,
-    conflict: 'Too many connections wait for consent already, or the flow needs `PUBLIC_URL`',
+    conflict: 'Too many connections are already waiting for consent, or the flow needs `PUBLIC_URL`',
     unavailable: 'The platform is unavailable, or no platform application is configured',
   })
   async create(

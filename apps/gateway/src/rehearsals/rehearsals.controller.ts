@@ -45,7 +45,7 @@ export class RehearsalsController {
     ...badBody,
     forbidden: 'The token lacks a scope, or `user` is another user and you are not an owner',
     not_found: 'The streamer does not exist, or does not have this stream',
-    conflict: 'A rehearsal for this connection is running already',
+    conflict: 'A rehearsal for this connection is already running',
     too_many_requests: `${perUser} rehearsals of this user are running, or you send too many requests per second`,
   })
   async begin(

@@ -56,7 +56,7 @@ export class RehearsalsRepository {
       if (constraint !== 'rehearsals_connection_unique') throw error;
       throw new ServiceError(
         'conflict',
-        `A rehearsal for the connection ${order.connectionName} is running already. Stop it first, or change it.`,
+        `A rehearsal for the connection ${order.connectionName} is already running. Stop it first, or change it.`,
       );
     }
   }

@@ -92,7 +92,10 @@ export class RehearsalsService {
       };
     }
     if (filters.channel_id !== undefined)
-      throw ServiceError.onField('channel_id', 'is not allowed with stream, which has a channel');
+      throw ServiceError.onField(
+        'channel_id',
+        'cannot be combined with stream, which determines the channel',
+      );
     const { stream } = await this.client.request(
       getStreamViewers,
       { streamerId, streamId },

@@ -188,7 +188,7 @@ export class UsersController {
     @CurrentActor() by: Actor,
   ): Promise<UserReply> {
     if (role === undefined && disabled === undefined)
-      throw ServiceError.onField('disabled', 'must be set, or role must be set');
+      throw ServiceError.onField('disabled', 'is missing: send disabled, role, or both');
     const user = await this.users.update(id, {
       ...(role !== undefined && { role }),
       ...(disabled !== undefined && { isDisabled: disabled }),

@@ -16,7 +16,10 @@ export class CallableEndpoints {
   async find(request: CallPlatformRequest): Promise<ApiEndpoint> {
     const found = findApiEndpoint(request.method, request.path);
     if (found.kind !== 'found')
-      throw new ServiceError('not_found', 'The service knows no such endpoint of the platform’s API.');
+      throw new ServiceError(
+        'not_found',
+        'This service does not support that endpoint of the platform’s API.',
+      );
     const { endpoint } = found;
     const refusal = callRefusal(endpoint);
     if (refusal !== null) throw new ServiceError('forbidden', refusal);
@@ -32,7 +35,7 @@ export class CallableEndpoints {
     if (own?.id != null && deleted.includes(own.id.toLowerCase()))
       throw new ServiceError(
         'forbidden',
-        `Conduit ${own.id} belongs to this installation, which receives its events over it.`,
+        `Conduit ${own.id} cannot be deleted: this installation receives its events through it.`,
       );
   }
 }

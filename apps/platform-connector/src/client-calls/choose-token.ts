@@ -40,7 +40,7 @@ export function chooseToken<C extends CallerConnection>(
     if (!takesUser)
       throw ServiceError.onField(
         'connection',
-        'this endpoint takes the token of the application: omit `connection`',
+        'this endpoint accepts only the token of the application: omit `connection`',
       );
     return withScope(endpoint, findNamed(connectionId, connections));
   }

@@ -46,7 +46,7 @@ export class ConnectionUpkeep {
       maxBackoffMs,
       onFailure: (error) =>
         this.failures.warn(
-          'cannot read the connected channels that are due for a check, retrying within 30 s',
+          'cannot read the platform connections that are due for a check, retrying within 30 s',
           { err: error },
         ),
     });
@@ -71,7 +71,7 @@ export class ConnectionUpkeep {
       await this.attend(connection);
     } catch (error) {
       // The claim makes the next attempt due, so the other connections go on meanwhile.
-      this.failures.warn('cannot check a connected channel, retrying within a minute', {
+      this.failures.warn('cannot update a platform connection, retrying', {
         err: error,
         connectionId: connection.id,
       });

@@ -136,7 +136,7 @@ export class ConnectionsService {
     if (added) return toMessage(added);
     throw new ServiceError(
       'conflict',
-      `${maxPending} connections wait for consent already. Wait until they expire, or delete one.`,
+      `${maxPending} connections are already waiting for consent. Wait until they expire, or delete one.`,
     );
   }
 

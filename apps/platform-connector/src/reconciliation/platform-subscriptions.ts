@@ -71,7 +71,11 @@ export class PlatformSubscriptions {
   async create({ type, version, condition }: OwnSubscription): Promise<CreateOutcome> {
     const transport = (await this.transports.chooserForNew())?.(condition);
     // It was lost after the plan was made.
-    if (!transport) throw new PlatformUnavailableError('There is no transport for new subscriptions.', 1);
+    if (!transport)
+      throw new PlatformUnavailableError(
+        'No webhook, conduit, or event socket can take new subscriptions at the moment.',
+        1,
+      );
     const platform =
       transport.method === 'websocket' ? await this.platformOfSession(transport.sessionId) : this.platform;
     return platform.createSubscription({ type, version, condition, transport });

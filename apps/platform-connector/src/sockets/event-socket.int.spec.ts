@@ -102,7 +102,7 @@ describe(EventSocket.name, () => {
     await start();
     await platform.setFault('down');
     await platform.disturb('reconnect');
-    await logs.waitFor('cannot reconnect an event socket');
+    await logs.waitFor('cannot open the replacement for an event socket');
     await platform.setFault('ok');
 
     await eventually(async () => expect(await platform.reconnecting()).toEqual([false]));

@@ -137,7 +137,7 @@ export class EventSocket {
       () => logger.info({ socket: name }, 'event socket connected'),
       (error: unknown) => {
         if (this.isStopped) return;
-        this.failures.warn('cannot use the session of an event socket, closing it', {
+        this.failures.warn('cannot start using a new event socket, closing the socket', {
           err: error,
           socket: name,
         });
@@ -155,9 +155,12 @@ export class EventSocket {
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
       // The URL is not logged, because it continues the session. The platform closes the old link in 30 s, which leads to a new session.
-      this.failures.warn('the platform asked for a reconnect to a malformed URL', {
-        socket: this.options.name,
-      });
+      this.failures.warn(
+        'the platform requested a reconnect to a malformed URL, waiting until it closes the socket',
+        {
+          socket: this.options.name,
+        },
+      );
     }
   }
 
@@ -170,7 +173,10 @@ export class EventSocket {
 
   private onSuccessorEnded(end: LinkEnd): void {
     this.successor = undefined;
-    this.failures.warn('cannot reconnect an event socket', { socket: this.options.name, ...end });
+    this.failures.warn('cannot open the replacement for an event socket', {
+      socket: this.options.name,
+      ...end,
+    });
     const { link, reconnectUrl } = this;
     if (!link) this.reconnectLater();
     // Without a close code, the URL has not reached the platform, which waits 30 s for it. With a code, the URL is used up.
@@ -189,7 +195,10 @@ export class EventSocket {
     }
     this.welcomedSession = null;
     const level = end.code === sentTraffic ? 'error' : 'warn';
-    this.options.logger[level]({ socket, ...end }, 'event socket lost, messages from now on may be missing');
+    this.options.logger[level](
+      { socket, ...end },
+      'event socket lost, platform messages since its last frame may be missing',
+    );
     this.listener.lost(end);
   }
 

@@ -155,7 +155,10 @@ export class SocketIngest {
       this.messagesTotal.inc({ result: 'ignored' });
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      this.failures.warn('cannot read a platform message', { err: error, messageId: message.id });
+      this.failures.warn('cannot read a platform message, dropping it', {
+        err: error,
+        messageId: message.id,
+      });
       this.messagesTotal.inc({ result: 'bad_message' });
     }
     return undefined;
@@ -199,19 +202,17 @@ export class SocketIngest {
         return await this.ingest.store(event, source.transport);
       } catch (error) {
         if (error instanceof ServiceError && error.code === 'unavailable') {
-          this.failures.warn(
-            'the event store and the INGEST stream are unavailable, keeping messages in memory',
-            {
-              err: error,
-            },
-          );
+          this.failures.warn('cannot store platform messages, keeping them in memory and retrying', {
+            err: error,
+          });
           return 'unavailable';
         }
-        this.failures.warn('cannot store a platform message, giving up after three attempts', {
-          err: error,
-          messageId: event.eventId,
-        });
-        if (errors >= maxErrors) return 'lost';
+        const isLast = errors >= maxErrors;
+        this.failures.warn(
+          isLast ? 'cannot store a platform message, giving up' : 'cannot store a platform message, retrying',
+          { err: error, messageId: event.eventId, attempt: errors },
+        );
+        if (isLast) return 'lost';
         await wait(probeMs);
       }
     }

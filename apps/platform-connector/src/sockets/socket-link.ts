@@ -105,7 +105,7 @@ export class SocketLink {
       return inbound.readFrame(data);
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      this.options.failures.warn('ignored a malformed frame of the platform', { err: error });
+      this.options.failures.warn('ignored a malformed frame from the platform', { err: error });
       return undefined;
     }
   }

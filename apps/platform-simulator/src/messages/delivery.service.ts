@@ -69,7 +69,7 @@ export class DeliveryService implements OnModuleDestroy, BeforeApplicationShutdo
     );
   }
 
-  /** Sends a message once. Its callback has passed `checkCallback`. */
+  /** Sends a message once. Check the callback with `checkCallback` first. */
   send(message: Message, callback: string, retry = 0): Promise<Reply> {
     const sending = this.request(message, callback, retry);
     this.inFlight.add(sending);

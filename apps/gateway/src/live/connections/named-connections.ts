@@ -63,7 +63,7 @@ export class NamedConnections {
     this.watch = new ConnectionWatch(this.connection);
     this.connection.subscribe(namedConnectionsSubject, {
       callback: (err, message) => {
-        if (err) this.failures.warn('cannot receive messages to named connections', { err });
+        if (err) this.failures.warn('cannot receive messages for named connections', { err });
         else this.take(message).catch((error: unknown) => this.logIgnored(error));
       },
     });
@@ -125,7 +125,7 @@ export class NamedConnections {
   }
 
   private logIgnored(err: unknown): void {
-    this.failures.warn('ignoring an invalid message to named connections', { err });
+    this.failures.warn('cannot deliver a message to named connections', { err });
   }
 }
 
