@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
-import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
+import { setTimeout as wait } from 'node:timers/promises';
+import { createTestDatabase, CuttableProxy, type TestDatabase } from '@stream-events/testing';
 import pg from 'pg';
 import { serviceSchemas } from './service-role.js';
 
@@ -66,6 +67,22 @@ describe('the program that creates the roles', () => {
     for (const name of Object.keys(variables)) {
       expect([name, await canConnect(first[name]!)]).toEqual([name, false]);
       expect([name, await canConnect(second[name]!)]).toEqual([name, true]);
+    }
+  });
+
+  it('waits for a server that accepts connections before it responds, and says so', async () => {
+    const proxy = await CuttableProxy.start(database.url);
+    try {
+      proxy.hang();
+      const running = runProgram({ ...environmentWith('slow'), DATABASE_URL: proxy.urlOf(database.url) });
+      await wait(4_000); // an attempt fails after 3 s
+      await proxy.heal();
+
+      const { code, output } = await running;
+      expect(output).toMatch(/^Waiting for PostgreSQL: .*\nThe database .* has the roles /);
+      expect(code).toBe(0);
+    } finally {
+      await proxy.stop();
     }
   });
 
