@@ -97,7 +97,7 @@ describe(WholeList.name, () => {
   it('stops reading a list that is too large or takes too long', async () => {
     const long = { text: 'x'.repeat(1024 * 1024) };
     const endless = new WholeList(() => Promise.resolve({ records: [long], next: 'more' }));
-    await expect(endless.read('a')).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(endless.read('a')).rejects.toMatchObject({ code: 'internal' });
 
     let now = 0;
     jest.spyOn(performance, 'now').mockImplementation(() => (now += 1_000));

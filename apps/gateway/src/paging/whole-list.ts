@@ -36,7 +36,7 @@ export class WholeList<Position = string> {
   /**
    * Returns the list as JSON, in UTF-8. A read uses the correlation id of the request that starts it.
    *
-   * @throws ServiceError from reading a page; `unavailable` when the list is too large or takes too long
+   * @throws ServiceError from reading a page; `internal` when the list is too large; `unavailable` when it takes too long
    */
   read(correlationId: string): Promise<Buffer> {
     if (!this.reading) return this.begin(correlationId);
@@ -72,7 +72,7 @@ async function gather<Position>(
   let after: Position | undefined;
   do {
     if (bytes > maxListBytes)
-      throw new ServiceError('unavailable', 'The list is larger than 64 MiB, so it cannot be returned as a whole.'); // prettier-ignore
+      throw new ServiceError('internal', 'The list is larger than 64 MiB, the most that this path returns. Delete entries that nobody needs.'); // prettier-ignore
     if (performance.now() > deadline)
       throw new ServiceError(
         'unavailable',
