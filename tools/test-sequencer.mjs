@@ -18,13 +18,12 @@ export default class SlowestFirst extends TestSequencer {
 // starve.
 const filesBetweenBrowsers = 3;
 
-/** Keeps the files that start a browser apart. */
+/** Keeps the files that start a browser apart, so that they do not begin together. */
 function spread(tests) {
-  const withBrowser = tests.filter(usesBrowser);
-  const spread = tests.filter((test) => !usesBrowser(test));
-  for (const [place, test] of withBrowser.entries())
-    spread.splice(place * (filesBetweenBrowsers + 1), 0, test);
-  return spread;
+  const inOrder = tests.filter((test) => !usesBrowser(test));
+  for (const [place, test] of tests.filter(usesBrowser).entries())
+    inOrder.splice(place * (filesBetweenBrowsers + 1), 0, test);
+  return inOrder;
 }
 
 function usesBrowser({ path }) {

@@ -6,8 +6,7 @@ import { install, prepare } from './prepare.mjs';
 const args = process.argv.slice(2);
 if (args[0] === '--unit') {
   install();
-  // Unit tests do not wait, so more workers would only start more processes.
-  runJest(['--selectProjects', 'unit', '--maxWorkers=3', ...args.slice(1)]);
+  runJest(['--selectProjects', 'unit', ...args.slice(1)]);
 } else {
   prepare();
   runJest(args);

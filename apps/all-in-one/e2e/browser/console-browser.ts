@@ -34,7 +34,7 @@ const seriousImpacts = ['serious', 'critical'];
 /** A rule of WCAG that a page violates, with the HTML of the elements. */
 interface Violation {
   id: string;
-  impact: string;
+  impact: string | null;
   elements: string[];
 }
 
@@ -127,7 +127,7 @@ export class ConsoleWindow {
     if (!(await this.page.evaluate<boolean>("'axe' in window"))) await this.page.evaluate(axe.source);
     const violations = await this.page.evaluate<Violation[]>(findViolations);
     return violations
-      .filter(({ impact }) => seriousImpacts.includes(impact))
+      .filter(({ impact }) => impact !== null && seriousImpacts.includes(impact))
       .map(({ id, elements }) => `${id}: ${elements.map((html) => html.slice(0, 200)).join(' · ')}`);
   }
 

@@ -1,6 +1,6 @@
-import { findBrowser } from '@stream-events/testing';
+import { findTestBrowser } from '@stream-events/testing';
 
-const executablePath = findBrowser();
+const executablePath = findTestBrowser();
 
 /** Declares specs that need a browser, and passes its path to them. Without a browser on this machine, they are skipped. */
 export function describeWithBrowser(title: string, declare: (executablePath: string) => void): void {
