@@ -46,10 +46,13 @@ describe(connectNats.name, () => {
     const slow = new URL(nats.urlFor('gateway'));
     slow.port = String(port);
 
-    open.push(await connectNats({ urls: [slow.href], name: 'test' }));
+    try {
+      open.push(await connectNats({ urls: [slow.href], name: 'test' }));
+    } finally {
+      proxy.close();
+    }
 
     expect(delays).toEqual([]);
-    proxy.close();
   });
 
   it('changes to the new password when the server is reloaded, and back, and loses no subscription', async () => {
@@ -97,7 +100,8 @@ async function startSlowProxy(target: string, nextDelayMs: () => number): Promis
     const server = connect(Number(port), hostname);
     for (const socket of [client, server]) socket.on('error', () => undefined); // the other end closes, too
     server.pipe(client);
-    setTimeout(() => client.pipe(server), nextDelayMs());
+    const timer = setTimeout(() => client.pipe(server), nextDelayMs());
+    client.on('close', () => clearTimeout(timer));
   });
   proxy.listen(0, '127.0.0.1');
   await once(proxy, 'listening');

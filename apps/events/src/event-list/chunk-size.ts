@@ -8,7 +8,7 @@ const minFirstRows = 100;
 const maxRows = 25_000;
 
 // The first statement of a page does not know yet how long a row takes: up to 20 µs to read one that is not in memory, and a fraction
-// of that to look one up in an index.
+// of that to look one up in an index, once VACUUM has processed its page.
 const maxFirstRows = { read: 1_500, lookUp: 4_000 };
 
 /** How many rows the next statement checks, so that the page stays within its time. */

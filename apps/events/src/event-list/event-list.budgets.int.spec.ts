@@ -227,22 +227,24 @@ describe('the time budget of a page', () => {
     const events = await storeMonths();
     const eventTypes = ['channel-follow', ...Array.from({ length: 30 }, (_, n) => `type-${n}`)];
     const limits = { eventTypes };
-    store.pageClockStep = 16;
+    /** The number of pages when each statement takes this time. */
+    const countPages = async (statementMs: number): Promise<number> => {
+      store.pageClockStep = statementMs;
+      const pages: ListEventsReply[] = [];
+      for (let position: ListEventsReply['next'] | undefined; position !== null;) {
+        const page = await store.list.list({ filters: {}, limits, pageSize: 100, ...(position && { position }) }); // prettier-ignore
+        pages.push(page);
+        position = page.next;
+      }
+      expect(idsOf(pages)).toHaveLength(2 * events.length);
+      return pages.length;
+    };
 
-    const pages: ListEventsReply[] = [];
-    for (let position: ListEventsReply['next'] | undefined; position !== null;) {
-      const page = await store.list.list({
-        filters: {},
-        limits,
-        pageSize: 100,
-        ...(position && { position }),
-      });
-      pages.push(page);
-      position = page.next;
-    }
-
-    expect(pages.length).toBeGreaterThan(1);
-    expect(idsOf(pages)).toHaveLength(2 * events.length);
+    const onePerStatement = await countPages(16);
+    expect(onePerStatement).toBeGreaterThan(2);
+    // 4 ms are left, less than half of what the next statement takes.
+    expect(await countPages(13)).toBe(onePerStatement);
+    expect(await countPages(8)).toBeLessThan(onePerStatement);
   });
 
   it('permits a page that checks no rows a second, so that it can be empty only on an overloaded database', async () => {

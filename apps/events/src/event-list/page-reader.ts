@@ -96,7 +96,8 @@ export class PageReader {
       const endedAt = this.now();
       const time = { tookMs: endedAt - askedAt, leftMs: budgetMs - (endedAt - startedAt) };
       chunk.adapt(time);
-      // A chunk has as many rows as the time permits, but a statement that looks up ranges takes about as long as the one before.
+      // A chunk has as many rows as the time permits, but a statement that looks up ranges takes about as long as the one before, so it
+      // begins only if there is time for more than half of it.
       isLate = time.leftMs <= (isWide ? time.tookMs / 2 : 0);
       const canWiden = !isWide || 2 * time.tookMs <= time.leftMs;
       if (step >= singlePartitions && canWiden) width *= 2;

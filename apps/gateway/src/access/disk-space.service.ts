@@ -81,7 +81,7 @@ export class DiskSpace implements OnApplicationBootstrap, OnModuleDestroy {
     if (!this.isLow) return;
     throw new ServiceError(
       'unavailable',
-      `The disk of the service has less than ${this.config.MIN_FREE_DISK_MB} MiB of free space (MIN_FREE_DISK_MB). The service rejects requests that store data until there is more. Retry after the time in \`Retry-After\`.`,
+      `The disk of the service has less than ${this.config.MIN_FREE_DISK_MB} MiB of free space (MIN_FREE_DISK_MB). The service rejects new events, scopes, endpoint definitions, and streamers until there is more. Retry after the time in \`Retry-After\`.`,
       { retryAfterSeconds },
     );
   }

@@ -88,7 +88,7 @@ function unknownFieldsOf(type: MessageClass<object>, json: JsonObjectText): Vali
 function readField(json: JsonObjectText, name: string, isToTrim: boolean): unknown {
   const value = json.value[name];
   if (typeof value === 'string' && isToTrim) return value.trim();
-  // With its text as the client sent it, which is stored and delivered unchanged.
+  // Keeps the text that the client sent, because the service stores and delivers it unchanged.
   return isJsonObject(value) ? new JsonText(json.memberText(name) ?? '{}', value) : value;
 }
 

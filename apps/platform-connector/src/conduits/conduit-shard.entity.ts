@@ -19,7 +19,7 @@ export class ConduitShard {
   @Column('text', { name: 'session_id', nullable: true })
   sessionId!: string | null;
 
-  /** The last 10 sessions that this installation used for the shard, also one that is being assigned. Another installation has any other. */
+  /** The last 10 sessions that this installation used for the shard, also one that is being assigned. Any other session belongs to another installation. */
   @Column('text', { array: true, default: '{}' })
   sessions!: string[];
 

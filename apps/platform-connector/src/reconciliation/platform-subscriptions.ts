@@ -73,7 +73,7 @@ export class PlatformSubscriptions {
     // It was lost after the plan was made.
     if (!transport)
       throw new PlatformUnavailableError(
-        'No webhook, conduit, or event socket can take new subscriptions at the moment.',
+        'No webhook, conduit, or event socket can take this subscription at the moment.',
         1,
       );
     const platform =

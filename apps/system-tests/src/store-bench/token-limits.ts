@@ -134,7 +134,7 @@ function print(results: readonly Result[]): Section {
   return {
     title: 'Limits of tokens',
     paragraphs: [
-      `A token can be limited to ${listLength} channels and ${listLength} event types. One client reads pages of ${pageSize} events from the events service over NATS, as the gateway does for such tokens, without other load. "Any depth" starts at a random time and follows \`next\`. A page ends early, with a \`next\`, when it has taken 30 ms:`,
+      `A token can be limited to ${listLength} channels and ${listLength} event types. One client reads pages of ${pageSize} events from the events service over NATS, as the gateway does for such tokens, without other load. "Any depth" starts at a random time and follows \`next\`. A page ends early, with a \`next\`, when it has taken about 30 ms:`,
       table(
         ['limits; filter', 'events per page', 'first page p50 / p99', 'any depth p50 / p99'],
         results.map(({ name, first, deep, events }) => [name, events.toFixed(0), printTimes(first), printTimes(deep)]), // prettier-ignore

@@ -24,7 +24,8 @@ export const alarmKinds = {
   channel_silent: 'A live channel has sent no event for much longer than it usually does',
   clock_off:
     'The clock differs from the platform’s, which rejects or makes the service reject messages that seem too old',
-  disk_low: 'The disk of DATA_DIR is nearly full, and the service stores nothing for clients',
+  disk_low:
+    'The disk of DATA_DIR is nearly full, so the service rejects new events, scopes, endpoint definitions, and streamers',
 } as const;
 export type AlarmKind = keyof typeof alarmKinds;
 
