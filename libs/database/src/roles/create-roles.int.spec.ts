@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { createTestDatabase, CuttableProxy, type TestDatabase } from '@stream-events/testing';
 import pg from 'pg';
 import { serviceSchemas } from './service-role.js';
@@ -12,8 +11,11 @@ const variables = {
   STREAMER_MONITOR_DATABASE_URL: serviceSchemas['streamer-monitor'],
 };
 
-/** Runs the built program as compose does. */
-function runProgram(environment: Record<string, string>): Promise<{ code: number; output: string }> {
+/** Runs the built program as compose does. Calls `onWaiting` when it says that it waits. */
+function runProgram(
+  environment: Record<string, string>,
+  onWaiting: () => unknown = () => undefined,
+): Promise<{ code: number; output: string }> {
   const program = resolve('libs/database/dist/roles/create-roles.main.js');
   return new Promise((done) => {
     const child = execFile(
@@ -22,6 +24,7 @@ function runProgram(environment: Record<string, string>): Promise<{ code: number
       { env: { PATH: process.env.PATH, ...environment } },
       (_error, stdout, stderr) => done({ code: child.exitCode ?? -1, output: stdout + stderr }),
     );
+    child.stderr?.once('data', (text) => String(text).startsWith('Waiting') && onWaiting());
   });
 }
 
@@ -74,11 +77,9 @@ describe('the program that creates the roles', () => {
     const proxy = await CuttableProxy.start(database.url);
     try {
       proxy.hang();
-      const running = runProgram({ ...environmentWith('slow'), DATABASE_URL: proxy.urlOf(database.url) });
-      await wait(4_000); // an attempt fails after 3 s
-      await proxy.heal();
+      const environment = { ...environmentWith('slow'), DATABASE_URL: proxy.urlOf(database.url) };
 
-      const { code, output } = await running;
+      const { code, output } = await runProgram(environment, () => proxy.heal());
       expect(output).toContain('Waiting for PostgreSQL: timeout expired\n');
       expect(output).toContain('has the roles');
       expect(code).toBe(0);
