@@ -98,8 +98,25 @@ export function toStatement(step: IndexStep): string {
     case 'attach':
       return `ALTER INDEX ${step.index.name} ATTACH PARTITION ${step.name}`;
     case 'drop':
-      return `DROP INDEX IF EXISTS ${step.name}`;
+      return dropStatement(step.name);
   }
+}
+
+/**
+ * Dropping an index of `events` locks all partitions, in the order of their creation. A page of a list locks the partition that it reads,
+ * and then each empty partition for a moment, to read its size. This statement locks the empty partitions last, so that it and a page never
+ * wait for each other.
+ */
+function dropStatement(name: string): string {
+  return `DO $$
+    DECLARE tables text;
+    BEGIN
+      LOCK TABLE ONLY events IN ACCESS EXCLUSIVE MODE;
+      SELECT string_agg(inhrelid::regclass::text, ', ' ORDER BY pg_relation_size(inhrelid) = 0) INTO tables
+        FROM pg_inherits WHERE inhparent = 'events'::regclass;
+      IF tables IS NOT NULL THEN EXECUTE 'LOCK TABLE ' || tables || ' IN ACCESS EXCLUSIVE MODE'; END IF;
+      DROP INDEX IF EXISTS ${name};
+    END $$`;
 }
 
 /** Whether a step waits for others without making them wait. All other steps are short, but lock out readers or writers. */
