@@ -10,16 +10,16 @@ import { keepSecret, replaceSecret } from './kept-secret.js';
 import { createDataDirectory, secretKeyPath, subscriberPasswordPath } from './servers.js';
 import { addWebhookSecret, endWebhookSecret } from './webhook-secret.js';
 
-const usage = `Usage: npm run secrets -- rotate              a new SECRET_KEY; encrypts everything with it
-       npm run secrets -- rotate-subscriber   a new password for the NATS user subscriber
-       npm run secrets -- add-webhook-secret  a new webhook secret beside the old one
-       npm run secrets -- end-webhook-secret  only the new webhook secret
+const usage = `Usage: npm run secrets -- rotate              generates a SECRET_KEY, and encrypts all values with this key
+       npm run secrets -- rotate-subscriber   generates a password for the NATS user subscriber
+       npm run secrets -- add-webhook-secret  adds a new webhook secret, and keeps the old one
+       npm run secrets -- end-webhook-secret  removes the old webhook secret
 
-Stop npm start before the first two. All use DATA_DIR and PLATFORM like npm start. docs/security.md describes each rotation.`;
+Stop npm start before the first two commands. All commands use DATA_DIR and PLATFORM like npm start. docs/security.md describes each rotation.`;
 
 const say = (line: string): void => void process.stdout.write(`  ${line}\n`);
 
-/** Replaces a secret of the data folder. `npm run secrets` calls this while `npm start` does not run. */
+/** Replaces a secret in the data folder. `npm run secrets` calls this. */
 export async function runSecrets(command: string | undefined): Promise<void> {
   const commands = new Map([
     ['rotate', whileStopped(rotateSecretKey)],
@@ -37,7 +37,7 @@ export async function runSecrets(command: string | undefined): Promise<void> {
     const config = readConfig(process.env);
     await run(config, await createDataDirectory(config));
   } catch (error) {
-    process.stderr.write(`\nCannot rotate the secret: ${explain(error)}\n`);
+    process.stderr.write(`\nnpm run secrets -- ${command} failed: ${explain(error)}\n`);
     process.exitCode = 1;
   }
 }
@@ -55,23 +55,26 @@ function whileStopped(run: Command): Command {
   };
 }
 
-/** A running `npm start` reads the file at its next start only, so it need not be stopped. */
+/**
+ * Returns a command that also works while `npm start` runs, because `npm start` reads the file with the webhook secrets only when it
+ * starts.
+ */
 function changeWebhookSecret(change: (directory: string) => Promise<string>): Command {
   return async (config, directory) => {
     if (config.PLATFORM_WEBHOOK_SECRET.length > 0)
-      throw new Error('PLATFORM_WEBHOOK_SECRET is set: change the secret there');
+      throw new Error('PLATFORM_WEBHOOK_SECRET is set. Change the secret in this variable');
     say(await change(directory));
   };
 }
 
 /**
- * Writes `new,old` to the file of the key, moves every value to the new key, and then removes the old one. After a crash, the next run
- * continues with the new key that is already in the file, and `npm start` works in between.
+ * Writes `new,old` to the key file, encrypts every value with the new key, and then removes the old key. After a crash, the next run
+ * continues with the new key that is already in the file. `npm start` works in between.
  */
 async function rotateSecretKey(config: AllInOneConfig, directory: string): Promise<void> {
   if (config.SECRET_KEY)
     throw new Error(
-      'SECRET_KEY is set, so its value is yours to change: see "Rotate SECRET_KEY" in docs/security.md',
+      'SECRET_KEY is set as a variable. Rotate the key in this variable: see "Rotate SECRET_KEY" in docs/security.md',
     );
   const path = secretKeyPath(directory);
   const present = (await keepSecret(path)).split(',');
@@ -96,14 +99,14 @@ async function rotateSecretKey(config: AllInOneConfig, directory: string): Promi
     await postgres.stop();
   }
   await replaceSecret(path, keys[0] ?? '');
-  say('Removed the old key. Tokens and hashes stay valid. Backups from before now need the old key.');
+  say('Removed the old key. Tokens and hashes stay valid. Earlier backups need the old key.');
 }
 
 async function rotateSubscriber(config: AllInOneConfig): Promise<void> {
   if (config.NATS_URL) throw new Error('NATS_URL is set: change the password at your own nats-server');
   const path = subscriberPasswordPath(config);
   await replaceSecret(path, randomBytes(32).toString('hex'));
-  say(`The user subscriber has a new password from the next start on: ${path}`);
+  say(`The NATS user subscriber gets a new password at the next start. The password is in ${path}`);
 }
 
 function explain(error: unknown): string {

@@ -6,16 +6,19 @@ import { isStreamNotFound } from './stream-not-found.js';
 
 /** The connections and limits of a consumer gate. */
 export interface ConsumerGateOptions {
-  /** In the account of the services, where requests of subscribers arrive. */
+  /** The connection to the account of the services, where the requests of subscribers arrive. */
   services: NatsConnection;
-  /** In the account EVENTS, with all permissions there. */
+  /** The connection to the account EVENTS, with all permissions in that account. */
   events: NatsConnection;
   log: FailureLog;
-  /** Default: 500. Room for a client that restarts every second and leaves ephemeral consumers of 5 minutes. */
+  /**
+   * Default: 500. Enough for a client that restarts every second, and each time leaves behind an ephemeral consumer that expires after 5
+   * minutes.
+   */
   maxConsumers?: number;
 }
 
-/** The error of a reply of the JetStream API. */
+/** The error in a reply of the JetStream API. */
 interface ApiError {
   code: number;
   err_code: number;
@@ -23,20 +26,23 @@ interface ApiError {
 }
 
 const defaultMaxConsumers = 500;
-// Each request waits for the ones before it. In a longer queue, the last request would exceed the timeout of its client.
+// Requests are handled one after the other. In a longer queue, the last request would exceed the timeout of its client.
 const maxWaiting = 256;
 const maxPayloadBytes = 16_384;
 const apiTimeoutMs = 4_000;
 const stopLimitMs = 1_000;
-/** Maximum age of the counted number of consumers. Listing consumers costs the broker a reply of up to 256 configurations. */
+/** Maximum age of the count of consumers. Counting is expensive, because the broker sends the configurations of up to 256 consumers. */
 const maxCountAgeMs = 1_000;
 
-/** Begins the description of every consumer that a subscriber created. Subscribers cannot create a consumer without it. */
+/**
+ * The prefix of the description of every consumer that a subscriber created. The gate adds this prefix, so subscribers cannot create a
+ * consumer without it.
+ */
 export const subscriberMark = 'subscriber';
 
 /**
- * The fields of a pull consumer. Other fields do not reach the broker. A list of forbidden fields would not be enough, because the
- * broker matches field names case-insensitively.
+ * The fields of a pull consumer. The gate forwards only these fields to the broker. A list of forbidden fields would not be enough, because
+ * the broker ignores the case of field names.
  */
 const allowedFields = [
   ...['durable_name', 'name', 'description', 'metadata', 'inactive_threshold', 'mem_storage', 'num_replicas'],
@@ -54,15 +60,16 @@ const allowedFields = [
 ];
 
 /**
- * Creates the consumers of subscribers on the EVENTS stream. NATS delivers the requests of `subscriber` to the events service instead
- * of JetStream. The gate refuses push consumers, names of our own consumers, and more than `maxConsumers`, and forwards the rest.
+ * Creates the consumers of subscribers on the EVENTS stream. NATS delivers the requests of the user `subscriber` to the events service
+ * instead of JetStream. The gate refuses push consumers, the names of our own consumers, and consumers above `maxConsumers`. It forwards
+ * all other requests.
  *
  * ```
  *  subscriber ── $JS.API.CONSUMER.CREATE.EVENTS.<name> ──▶ gate ── the same request, checked ──▶ JetStream
  * ```
  *
- * Several instances share the requests. Each instance uses a count of all consumers that is at most a second old, plus the consumers
- * that it has created since. Therefore, n instances may exceed the limit, by less than n times.
+ * Several instances share the requests. Each instance uses a count of all consumers that is at most a second old, plus the consumers that
+ * it has created since that count. Together, n instances can therefore exceed the limit, but not n times the limit.
  */
 export class ConsumerGate {
   private readonly subscriptions: Subscription[] = [];
@@ -111,7 +118,7 @@ export class ConsumerGate {
       });
   }
 
-  /** @param target the consumer's name, with the filter after a dot if the request has one */
+  /** @param target the consumer's name; if the request has a filter, followed by a dot and the filter */
   private async handle(message: Msg, api: string, target: string): Promise<void> {
     const name = target.split('.', 1)[0] ?? '';
     const request = readRequest(message, name);
@@ -135,8 +142,8 @@ export class ConsumerGate {
     const { maxConsumers = defaultMaxConsumers } = this.options;
     if (performance.now() > this.countedAt + maxCountAgeMs) await this.count();
     if (this.known.has(name) || this.known.size < maxConsumers) return undefined;
-    // The same code as for a limit of the account, which clients know.
-    const description = `maximum consumers limit reached: subscribers have ${maxConsumers} consumers. Give consumers an inactive_threshold, so that unused ones expire`;
+    // JetStream's code for a reached limit of the account, because clients know this code.
+    const description = `maximum consumers limit reached: subscribers have ${maxConsumers} consumers. Give consumers an inactive_threshold, so that unused consumers expire`;
     return { code: 400, err_code: 10_026, description };
   }
 
@@ -148,7 +155,7 @@ export class ConsumerGate {
       for await (const { name, config } of this.manager.consumers.list(eventsStreamName))
         if (config.description?.startsWith(subscriberMark)) known.add(name);
     } catch (error) {
-      // JetStream's reply tells the client.
+      // Ignore a missing stream: the client gets this error in JetStream's reply.
       if (!isStreamNotFound(error)) throw error;
     }
     this.known = known;
@@ -156,7 +163,7 @@ export class ConsumerGate {
   }
 }
 
-/** Parses and checks a request, and writes the one to forward. */
+/** Parses and checks a request, and returns the request to forward. */
 function readRequest(message: Msg, name: string): { forwarded: object } | { fault: ApiError } {
   if (message.data.length > maxPayloadBytes) return { fault: invalid('the request is too large') };
   const body = parseObject(message.string());
@@ -168,10 +175,9 @@ function readRequest(message: Msg, name: string): { forwarded: object } | { faul
         fault: invalid('push consumers are not available. Create a pull consumer, without deliver_subject'),
       };
   const ours: readonly string[] = Object.values(durableConsumers);
-  if (
-    ours.includes(name) ||
-    [config.durable_name, config.name].some((given) => given !== undefined && given !== name)
-  )
+  if (ours.includes(name))
+    return { fault: invalid(`the name ${name} is reserved for a consumer of the service`) };
+  if ([config.durable_name, config.name].some((given) => given !== undefined && given !== name))
     return { fault: invalid('the name in the configuration must be the name in the subject') };
   const kept = Object.fromEntries(Object.entries(config).filter(([field]) => allowedFields.includes(field)));
   const description = typeof config.description === 'string' ? `: ${config.description}` : '';
@@ -188,7 +194,7 @@ function parseObject(text: string): Record<string, unknown> | undefined {
   try {
     return asObject(JSON.parse(text));
   } catch {
-    // The client gets the error that its request has no configuration of a consumer.
+    // `readRequest` then replies that the request has no configuration of a consumer.
     return undefined;
   }
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { METHODS, STATUS_CODES, type Server } from 'node:http';
+import { maxHeaderSize, METHODS, STATUS_CODES, type Server } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
@@ -30,18 +30,21 @@ import { limitConnections, limitRequests } from './requests-in-progress.js';
 import { addSecurityHeaders } from './security-headers.js';
 import { traceRequests, type RequestTraces } from './trace-requests.js';
 
-// While closing, the server waits this long for open connections without a request. A client that uses its connection often
-// sends a request in this time, and its response announces that the connection closes.
+// While closing, the server waits this long for idle connections to close. A client that uses its connection frequently sends a request in
+// this time, and the response announces that the connection closes.
 const idleGraceMs = 1_000;
 
-// An idle turn of the event loop takes microseconds. A connection that arrives during the last turn is reset, so this turn must be
-// short. Under constant load no turn is idle, so the number of turns is limited.
+// An idle turn of the event loop takes microseconds. A connection that arrives during the last turn is reset, so the last turn must be
+// short. Under constant load, no turn is idle, so the number of turns is limited.
 const shortTurnMs = 0.03;
 const maxTurns = 1_000;
 
 const newline = Buffer.from('\n');
 
-/** Creates the HTTP server: aliases and trailing slashes, raw bodies, limits, and errors as problem documents. */
+/**
+ * Creates the HTTP server. It resolves path aliases and trailing slashes, passes bodies as bytes, applies limits, and sends errors as
+ * problem documents.
+ */
 export function createHttpServer(
   trustProxy: TrustProxy,
   limits: Partial<HttpLimits> = {},
@@ -53,7 +56,7 @@ export function createHttpServer(
     bodyLimit: maxBodyBytes,
     // A client that sends its request byte by byte must not hold a connection forever.
     requestTimeout: requestLimitMs,
-    // Nor a client that does not read its response.
+    // A client that does not read its response must not hold a connection forever either.
     connectionTimeout: silenceLimitMs,
     keepAliveTimeout: 72_000,
     // While the server closes, open connections still get real responses.
@@ -71,18 +74,18 @@ export function createHttpServer(
       sendProblem(reply, toServiceError(error));
     },
     http: {
-      // Node would reject a request without a host with an empty response; see `refuseFaultyHost`.
+      // Node would send an empty response to a request without a host. `refuseFaultyHost` sends a problem document instead.
       requireHostHeader: false,
       headersTimeout: headersLimitMs,
       connectionsCheckingInterval: checkIntervalMs,
     },
     clientErrorHandler: (error, socket) => {
       if (socket.writable) socket.end(printClientError(error.code));
-      // The socket stays open until the client ends it too, so that the client can read the response.
+      // The socket stays open until the client ends it, but only for `lingerMs`, so that the client can read the response.
       setTimeout(() => socket.destroy(), lingerMs).unref();
     },
   };
-  // The gateway uses no Express-style middleware, so requests skip its engine.
+  // Skip Nest's engine for Express-style middleware, because the gateway uses no such middleware.
   const adapter = new FastifyAdapter({ ...options, skipMiddie: true });
   const fastify = adapter.getInstance();
   fastify.server.maxConnections = maxConnections;
@@ -103,7 +106,7 @@ export function createHttpServer(
   return adapter;
 }
 
-/** Handlers get bodies as bytes: signatures cover the bytes, and event data is passed on as text. */
+/** Passes bodies to handlers as bytes, because signatures cover the bytes and event data is passed on as text. */
 function takeRawBodies(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
@@ -112,13 +115,15 @@ function takeRawBodies(fastify: FastifyInstance): void {
   takeForms(fastify);
 }
 
-/** Lets requests with the method QUERY get 405, like those of every other unsupported method: Fastify refuses some of them with 400. */
+/**
+ * Rejects requests with the method QUERY with 405, like any other unsupported method. Fastify would reject some of these requests with 400.
+ */
 function refuseQueryMethod(fastify: FastifyInstance): void {
-  // Node 20.19 does not know the method, and responds to it with 400 itself.
+  // Node 20.19 does not know the method QUERY, and itself responds with 400.
   if (METHODS.includes('QUERY')) fastify.addHttpMethod('QUERY', { hasBody: false, overrideExisting: true });
 }
 
-/** Ends JSON responses with a newline: in a terminal, the prompt then starts on its own line. */
+/** Ends JSON responses with a newline, so that a terminal's prompt after a response starts on its own line. */
 function endJsonWithNewline(fastify: FastifyInstance): void {
   fastify.addHook('onSend', (_request, reply, payload, done) => {
     const type = reply.getHeader('content-type');
@@ -127,7 +132,7 @@ function endJsonWithNewline(fastify: FastifyInstance): void {
   });
 }
 
-/** Appends a newline unless there is one. The largest lists bring their own, so they are not copied. */
+/** Appends a newline unless the payload ends with one. The largest lists already end with a newline, so they are not copied. */
 function withNewline(payload: unknown): unknown {
   if (typeof payload === 'string') return payload.endsWith('\n') ? payload : `${payload}\n`;
   if (payload instanceof Uint8Array && payload.at(-1) !== newline[0])
@@ -136,9 +141,9 @@ function withNewline(payload: unknown): unknown {
 }
 
 /**
- * Makes each response close its connection while the server closes. Otherwise, a client that keeps its connection open would
- * keep the server waiting. Fastify only does this for requests that arrive after closing has started, and it closes idle
- * connections immediately, including those on which a request is already on its way.
+ * Makes each response close its connection while the server closes. Otherwise, a client that keeps its connection open would keep the
+ * server waiting. Fastify only does this for requests that arrive after closing has started. It also closes idle connections immediately,
+ * even if a request is already on its way.
  */
 function endConnectionsOnClose(fastify: FastifyInstance): void {
   let isClosing = false;
@@ -165,9 +170,9 @@ function endConnectionsOnClose(fastify: FastifyInstance): void {
 }
 
 /**
- * Waits until the process has accepted nearly all connections that the operating system has established, because the others
- * are reset when the server stops listening. Each turn of the event loop accepts all pending connections, so after a short turn
- * hardly any are left.
+ * Waits until the process has accepted nearly all connections that the operating system has established. Connections that are not accepted
+ * are reset when the server stops listening. Each turn of the event loop accepts all pending connections, so few are left after a short
+ * turn.
  */
 async function untilConnectionsAreAccepted(): Promise<void> {
   await setImmediate(); // ends the current turn
@@ -178,7 +183,7 @@ async function untilConnectionsAreAccepted(): Promise<void> {
   }
 }
 
-/** Gives each request an id, which its response, its log lines, and its messages to other services carry. */
+/** Sends the id of each request in its response. The log lines of the request, and its messages to other services, contain the same id. */
 function correlate(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     void reply.header('X-Request-Id', request.id);
@@ -186,7 +191,7 @@ function correlate(fastify: FastifyInstance): void {
   });
 }
 
-/** RFC 9112 §3.2 requires 400 for an HTTP/1.1 request without a host, and for any request with several. */
+/** Rejects HTTP/1.1 requests without a Host header, and all requests with several, with 400, as RFC 9112 §3.2 requires. */
 function refuseFaultyHost(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     const { raw } = request;
@@ -202,10 +207,20 @@ function ignoreExpectations(fastify: FastifyInstance): void {
   });
 }
 
-/** The response to bytes that are not an HTTP request. Printed here because there is no Fastify reply. */
+/** Prints the response to bytes that are not a complete HTTP request, for which Fastify creates no reply. */
 function printClientError(code: string): string {
-  const status = code === 'HPE_HEADER_OVERFLOW' ? 431 : code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
+  const { status, detail } = clientErrors.get(code) ?? {
+    status: 400,
+    detail: 'The request is not valid HTTP.',
+  };
   const title = STATUS_CODES[status] ?? 'Bad Request';
-  const problem = toProblem(new ServiceError('invalid', 'The request is not valid HTTP.'));
-  return printAnswer({ ...problem, status, title });
+  return printAnswer({ ...toProblem(new ServiceError('invalid', detail)), status, title });
 }
+
+const clientErrors = new Map([
+  [
+    'HPE_HEADER_OVERFLOW',
+    { status: 431, detail: `The request headers exceed ${maxHeaderSize / 1_024} KiB.` },
+  ],
+  ['ERR_HTTP_REQUEST_TIMEOUT', { status: 408, detail: 'The request did not arrive in time. Send it again.' }],
+]);
