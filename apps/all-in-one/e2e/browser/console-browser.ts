@@ -42,6 +42,10 @@ interface Violation {
 const findViolations = `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
   violations.map(({ id, impact, nodes }) => ({ id, impact, elements: nodes.map(({ html }) => html) })))`;
 
+const isTooWide = 'document.documentElement.scrollWidth > innerWidth';
+
+type ScreenshotPart = 'what is in sight' | 'whole page';
+
 /** The console in a real browser. */
 export class ConsoleBrowser {
   private constructor(
@@ -121,6 +125,29 @@ export class ConsoleWindow {
     await this.page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor();
   }
 
+  /**
+   * Changes the open page to each look, and takes a screenshot of it. Loading the page again for each look would take most of the time.
+   * Returns the serious violations of WCAG that axe finds, and a page that is wider than the window, each with the look.
+   *
+   * @param prepare runs in each look before the page is checked
+   */
+  async findBarriersInAllLooks(
+    name: string,
+    { part, prepare }: { part?: ScreenshotPart; prepare?: () => Promise<void> } = {},
+  ): Promise<string[]> {
+    const found: string[] = [];
+    for (const look of looks) {
+      const title = `${name}-${look.theme}-${look.size}`;
+      await this.change(look);
+      await prepare?.();
+      await this.screenshot(title, part);
+      const barriers = await this.findBarriers();
+      if (await this.page.evaluate<boolean>(isTooWide)) barriers.push('the page is wider than the window');
+      found.push(...barriers.map((barrier) => `${title}: ${barrier}`));
+    }
+    return found;
+  }
+
   /** Returns the serious violations of WCAG that axe finds, each with the elements. */
   async findBarriers(): Promise<string[]> {
     // Once for each page that was loaded.
@@ -131,10 +158,7 @@ export class ConsoleWindow {
       .map(({ id, elements }) => `${id}: ${elements.map((html) => html.slice(0, 200)).join(' · ')}`);
   }
 
-  async screenshot(
-    name: string,
-    part: 'what is in sight' | 'whole page' = 'what is in sight',
-  ): Promise<void> {
+  async screenshot(name: string, part: ScreenshotPart = 'what is in sight'): Promise<void> {
     const path = `${screenshotFolder}/${name}.png`;
     await this.page.screenshot({ path, animations: 'disabled', fullPage: part === 'whole page' });
   }
