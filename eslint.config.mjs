@@ -5,16 +5,16 @@ import reactHooks from 'eslint-plugin-react-hooks';
 import tseslint from 'typescript-eslint';
 
 /**
- * Which project may import which, by tags. Types:
+ * Which projects a project may import, by tags. Types:
  *
  *   app       a service; never imports another app
  *   bundle    all-in-one and system-tests, which start the apps
  *   lib       imported by apps; its layer decides which libs it may import
- *   laptop    the embedded servers: only bundles and the test kit use them, so no service depends on them
+ *   laptop    the embedded servers; only bundles and the test kit import them
  *   testing   the test kit, which starts services; only tests import it (see no-restricted-imports)
- *   client    installed by users and run in browsers: imports no other project
- *   page      runs in browsers and uses only the public API: imports only the client, and libs of pages
- *   page-lib  pure functions that several pages need: imports no other project
+ *   client    installed by users, and runs in browsers; imports no other project
+ *   page      runs in browsers and uses only the public API; imports only the client and page-libs
+ *   page-lib  pure functions that several pages need; imports no other project
  *
  * Layers: contracts ← service ← connections (messaging, database) ← features (ingest, platforms). Libs of one layer do not import
  * each other. `npm run check` proves that the rules are active: they must reject the imports in tools/boundary-probe.
@@ -24,7 +24,7 @@ const boundaries = [
   allow('type:bundle', 'type:lib', 'type:client', 'type:app', 'type:laptop'),
   allow('type:lib', 'type:lib'),
   allow('type:laptop'),
-  // The test kit creates the roles of the services as every deployment does.
+  // The test kit creates the database roles of the services, as every deployment does.
   allow('type:testing', 'type:laptop', 'layer:service', 'test-setup'),
   allow('type:client'),
   allow('type:page', 'type:client', 'type:page-lib'),
@@ -41,8 +41,8 @@ function allow(sourceTag, ...tags) {
 }
 
 /**
- * The folders of an app, lowest first. A folder may import only from folders before it. Folders that are not listed have no
- * restrictions.
+ * The folders of an app, lowest first. A folder may import only from folders before it in the list. In these apps, every folder
+ * except `migrations` must be listed.
  */
 const folderOrders = {
   'apps/gateway/src': [
@@ -74,7 +74,7 @@ const folderOrders = {
     ...['conduits', 'subscriptions', 'notifications'],
     ...['users', 'streams', 'chat', 'pictures', 'scenarios', 'simulator', 'command-line'],
   ],
-  // The pages follow the shared folders.
+  // The folders of the pages follow the shared folders.
   'apps/console/src': [
     ...['session', 'api', 'live', 'kit', 'layout', 'sign-in', 'events', 'test-event', 'system'],
     ...['rehearsals', 'streams', 'streamers'],
@@ -83,7 +83,7 @@ const folderOrders = {
   'tools/boundary-probe/folders': ['lower', 'upper'],
 };
 
-// A folder that is not listed could import anything.
+// Require that every folder is listed, because an unlisted folder could import from all folders.
 for (const [source, folders] of Object.entries(folderOrders))
   for (const { name } of readdirSync(new URL(source, import.meta.url), { withFileTypes: true }).filter(
     (entry) => entry.isDirectory(),
@@ -94,7 +94,7 @@ for (const [source, folders] of Object.entries(folderOrders))
       );
 
 const oneWayImports = Object.entries(folderOrders).flatMap(([source, folders]) => [
-  // The configuration file is below all folders, because features read it.
+  // Files at the root of `src` that end in `.config.ts` may import from no folder, because features import them.
   importNothingLike(String.raw`^\./[^/]+/`, `${source}/*.config.ts`),
   ...folders.map((folder, index) => {
     const above = folders.slice(index + 1).map((name) => `${name}/`);
@@ -110,10 +110,10 @@ function importNothingLike(regex, files) {
     ignores: ['**/*.spec.ts'],
     plugins: { '@typescript-eslint': tseslint.plugin },
     rules: {
-      // Uses this rule instead of ESLint's rule of the same name, whose options further down would replace these.
+      // Use this rule instead of ESLint's `no-restricted-imports`, whose options further down would replace these options.
       '@typescript-eslint/no-restricted-imports': [
         'error',
-        { patterns: [{ regex, message: 'Imports between folders point one way: see folderOrders.' }] },
+        { patterns: [{ regex, message: 'A folder may import only from lower folders: see folderOrders.' }] },
       ],
     },
   };
@@ -138,7 +138,7 @@ export default tseslint.config(
   {
     files: ['**/*.ts', '**/*.tsx'],
     extends: [...tseslint.configs.strictTypeChecked, ...tseslint.configs.stylisticTypeChecked],
-    // One program for all projects: with a program for each, linting takes twice as long.
+    // Use one TypeScript program for all projects, because linting takes twice as long with one program for each project.
     languageOptions: {
       parserOptions: { project: ['./tsconfig.json'], tsconfigRootDir: import.meta.dirname },
     },
@@ -165,28 +165,28 @@ export default tseslint.config(
         'error',
         { ignoreArrowShorthand: true, ignoreVoidReturningFunctions: true },
       ],
-      // Message classes only describe shapes, so allow any object of the shape.
+      // Message classes only describe shapes, so allow any object with the shape of a class.
       '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
       '@typescript-eslint/no-misused-spread': 'off',
       // A Nest module is a class that has only a decorator or a static method.
       '@typescript-eslint/no-extraneous-class': 'off',
-      // An empty string counts as missing, so || is often right.
+      // The code treats an empty string as missing, so || is often right.
       '@typescript-eslint/prefer-nullish-coalescing': ['error', { ignorePrimitives: { string: true } }],
       eqeqeq: ['error', 'always', { null: 'ignore' }],
       'max-lines': ['error', { max: 400, skipBlankLines: true, skipComments: true }],
     },
   },
   {
-    // Browsers have other globals than Node, so the console is a program of its own.
+    // Browsers have other globals than Node, so the console is a separate TypeScript program.
     files: ['apps/console/**/*.{ts,tsx}'],
     extends: [reactHooks.configs.flat.recommended],
     languageOptions: {
       parserOptions: { project: ['./apps/console/tsconfig.json'], tsconfigRootDir: import.meta.dirname },
     },
     rules: {
-      // Warns that the React Compiler skips components, which is not used.
+      // The rule warns about components that the React Compiler skips, but the console does not use that compiler.
       'react-hooks/incompatible-library': 'off',
-      // A route ends its decision by throwing a redirect.
+      // A route redirects by throwing a `Redirect`.
       '@typescript-eslint/only-throw-error': ['error', { allow: ['Redirect'] }],
     },
   },
@@ -197,21 +197,21 @@ export default tseslint.config(
     },
   },
   {
-    // System tests start the services as the tests do.
+    // Only tests and the system tests may import the test kit, because both start the services.
     files: ['**/*.ts', '**/*.tsx'],
     ignores: [...testFiles, 'apps/system-tests/**/*.ts'],
     rules: {
       'no-restricted-imports': [
         'error',
-        { paths: [{ name: '@stream-events/testing', message: 'Only tests use it.' }] },
+        { paths: [{ name: '@stream-events/testing', message: 'Only tests may import the test kit.' }] },
       ],
       'no-console': 'error',
     },
   },
   ...oneWayImports,
   {
-    // Tests use non-null assertions (and fail when they do not hold), compare with matchers (which are `any`), throw values
-    // that are not errors on purpose, and create stubs with empty methods.
+    // Tests use non-null assertions (a test fails when an assertion does not hold), compare with matchers (which have the type
+    // `any`), deliberately throw values that are not errors, and create stubs with empty methods.
     files: testFiles,
     rules: {
       '@typescript-eslint/no-non-null-assertion': 'off',

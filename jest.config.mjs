@@ -14,7 +14,7 @@ const shared = {
   setupFiles: ['reflect-metadata'],
 };
 
-/** One configuration for all tests. A run of unit tests alone starts no servers. */
+/** The configuration of all tests. A run that selects only unit tests starts no servers. */
 export default {
   projects: [
     {
@@ -35,9 +35,10 @@ export default {
     },
   ],
   testSequencer: '<rootDir>/tools/test-sequencer.mjs',
-  // Longer than any wait inside a test, so that a test reports its failed expectation, even on a slow and busy machine.
+  // Longer than any wait inside a test, so that a test reports its failed expectation instead of a timeout, even on a slow and
+  // busy machine.
   testTimeout: 60_000,
-  // Of the two-core reference machine: many tests mainly wait for polls, timeouts, and servers, but each worker comes with the services
-  // and servers of its file. With six workers, servers of a slow machine starved until they did not accept connections in time.
+  // For the two-core reference machine. Many tests mainly wait for polls, timeouts, and servers, but each worker also runs the services and
+  // servers of its file. With six workers on a slow machine, the servers were too slow to accept connections in time.
   maxWorkers: 3,
 };

@@ -4,7 +4,7 @@
 #   deploy/create-env.sh               then set PLATFORM and the credentials of your application in .env
 #   deploy/create-env.sh --simulator   for a first look: events come from a simulated platform
 #
-# Run it again after an upgrade: it keeps every line of the file, and adds what is missing. ENV_FILE names another file.
+# Run the script again after an upgrade: it keeps every line of the file, and adds missing variables. ENV_FILE names another file.
 set -eu
 cd "$(dirname "$0")/.."
 file=${ENV_FILE:-.env}
@@ -19,24 +19,24 @@ case "${1:-}" in
     ;;
 esac
 
-# The secrets become part of URLs and of the NATS configuration: only letters and digits, and a letter first.
+# The secrets become part of URLs and of the NATS configuration, so they consist only of letters and digits, and start with a letter.
 secret() {
   printf 'p'
   od -An -v -N24 -tx1 /dev/urandom | tr -d ' \n'
 }
 
-# Adds a variable unless the file has it.
+# Adds a variable unless the file already contains it.
 add() {
   grep -q "^$1=" "$file" || printf '%s=%s\n' "$1" "$2" >>"$file"
 }
 
-[ -e "$file" ] || echo '# Created by deploy/create-env.sh. Contains secrets: keep it, and keep it to yourself.' >"$file"
+[ -e "$file" ] || echo '# Created by deploy/create-env.sh. Contains secrets: keep this file, and do not share it.' >"$file"
 chmod 600 "$file"
-# A file that somebody edited may lack the last line end.
+# A file that somebody edited may lack the line break at its end.
 [ -z "$(tail -c 1 "$file")" ] || echo >>"$file"
 
 if [ "$platform" = simulator ] && grep '^PLATFORM=' "$file" | grep -qv '=simulator$'; then
-  echo "$file has another PLATFORM. Events of two platforms do not mix: use another ENV_FILE and another COMPOSE_PROJECT_NAME." >&2
+  echo "$file has another PLATFORM. Events of two platforms must not mix: use another ENV_FILE and another COMPOSE_PROJECT_NAME." >&2
   exit 1
 fi
 
@@ -63,4 +63,4 @@ if [ "$platform" = simulator ]; then
 fi
 
 echo "$file is complete. Start with: docker compose up --detach --wait"
-echo "Then open http://127.0.0.1:$(sed -n 's/^PORT=//p' "$file" | grep . || echo 8000)/ and log in as $(sed -n 's/^OWNER_USERNAME=//p' "$file") with OWNER_PASSWORD of $file."
+echo "Then open http://127.0.0.1:$(sed -n 's/^PORT=//p' "$file" | grep . || echo 8000)/ and log in as $(sed -n 's/^OWNER_USERNAME=//p' "$file") with OWNER_PASSWORD from $file."

@@ -1,10 +1,11 @@
-// The health check of the image: exits with 0 when the service of this container is ready.
+// The health check of the image. Exits with 0 when the service in this container is ready, and with 1 otherwise.
 import { get } from 'node:http';
 
-// One service runs in a container. Each has its own default port, so whichever port responds is the one of this service.
+// A container runs one service, and each service has its own default port. The port that responds is therefore the port of the service in
+// this container.
 const ports = process.env.ADMIN_PORT ? [process.env.ADMIN_PORT] : [9000, 9001, 9002, 9003, 9004];
 
-/** Resolves when the service on this port is ready. */
+/** Resolves when the service on the port is ready. */
 function check(port) {
   return new Promise((resolve, reject) => {
     const request = get({ host: '127.0.0.1', port, path: '/health/ready', timeout: 4_000 }, (response) => {

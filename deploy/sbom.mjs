@@ -1,9 +1,9 @@
-// Prints the list of the installed packages (SBOM, CycloneDX) from the list of all packages of the lock file, which it reads from
-// standard input. `npm sbom --omit=dev` would leave out packages that production needs, such as pg-protocol (npm 11.21).
+// Reads the list of all packages in the lock file (SBOM, CycloneDX) from standard input, and prints the same list with only the installed
+// packages. `npm sbom --omit=dev` would leave out packages that production needs, such as pg-protocol (npm 11.21).
 import { readdirSync, readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 
-// The root of a package, not the folders inside of it that have a file of the same name.
+// Matches the package.json at the root of a package, but not in the folders inside the package.
 const packageFile = /(^|\/node_modules\/)(@[^/]+\/)?[^/]+\/package\.json$/;
 
 const installed = new Set(

@@ -1,4 +1,4 @@
-// npm run backup -- FILE: copies all data of the service into one file, also while the service runs.
+// npm run backup -- FILE: copies all data of the service into one file. The service can keep running.
 import { prepare } from './prepare.mjs';
 
 prepare(['--exclude=tag:type:page']);

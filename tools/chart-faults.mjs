@@ -1,4 +1,4 @@
-// What every resource of the Helm chart must have, beyond the schemas of Kubernetes. npm run check:chart applies these rules to the
+// Rules for the resources of the Helm chart that the schemas of Kubernetes do not contain. npm run check:chart applies these rules to the
 // rendered chart.
 
 /** Lists the faults of rendered resources. `variables` is deploy/helm/variables.json. */
@@ -11,7 +11,7 @@ export function findChartFaults(resources, variables) {
   ];
 }
 
-/** Pods run as an ordinary user on a read-only file system, without a token of the Kubernetes API, and with bounded memory. */
+/** Checks that pods run as an ordinary user on a read-only file system, without a token for the Kubernetes API, and with limited memory. */
 function findPodFaults({ kind, metadata, spec }) {
   const pod = spec.template.spec;
   const rules = {
@@ -40,7 +40,7 @@ function hasProbes({ startupProbe, livenessProbe, readinessProbe, ports }) {
   );
 }
 
-// The time limit of a stop in libs/service, after which the process exits.
+// The time limit in libs/service for stopping a service, after which the process exits.
 const stopSeconds = 25;
 
 function stopsInTime({ terminationGracePeriodSeconds: grace, containers }) {
@@ -48,7 +48,7 @@ function stopsInTime({ terminationGracePeriodSeconds: grace, containers }) {
   return grace >= Math.max(...waits) + stopSeconds + 2;
 }
 
-/** Every container gets each required variable of its service, and no variable that the service does not read. */
+/** Checks that every container gets each required variable of its service, and no variable that the service does not read. */
 function findVariableFaults({ kind, metadata, spec }, { services, roles }) {
   return spec.template.spec.containers.flatMap(({ name, env }) => {
     const known = services[name]
@@ -68,7 +68,7 @@ function findVariableFaults({ kind, metadata, spec }, { services, roles }) {
   });
 }
 
-/** Selectors find pods, and names of other resources exist. */
+/** Checks that selectors match pods, and that references name existing resources. */
 function findReferenceFaults({ kind, metadata, spec }, resources) {
   const pods = resources.flatMap((resource) => resource.spec?.template?.metadata ?? []);
   const selects = (labels) =>
@@ -79,9 +79,10 @@ function findReferenceFaults({ kind, metadata, spec }, resources) {
   const selector = kind === 'Service' ? spec.selector : (spec?.selector ?? spec?.podSelector)?.matchLabels;
   const rules = {
     'selects no pod': !selector || selects(selector),
-    'has no such service account': !account || exists('ServiceAccount', account),
-    'scales nothing': kind !== 'HorizontalPodAutoscaler' || exists('Deployment', spec.scaleTargetRef.name),
-    'is two resources':
+    'names a missing service account': !account || exists('ServiceAccount', account),
+    'scales a missing Deployment':
+      kind !== 'HorizontalPodAutoscaler' || exists('Deployment', spec.scaleTargetRef.name),
+    'is defined more than once':
       resources.filter((other) => other.kind === kind && other.metadata.name === metadata.name).length === 1,
   };
   return listBroken(rules).map((rule) => `${kind} ${metadata.name} ${rule}`);

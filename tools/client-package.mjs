@@ -1,5 +1,5 @@
-// Completes the build of libs/client: makes its dist folder the package that `npm pack ./libs/client/dist` packs. The package.json
-// of libs/client itself contains settings that only this repository needs: Nx targets, scripts, the export of sources.
+// Completes the build of libs/client: makes its dist folder the package that `npm pack ./libs/client/dist` packs. Writes a package.json
+// without the settings that only this repository needs: Nx targets, scripts, the export of sources.
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 
 const root = new URL('../', import.meta.url);

@@ -1,4 +1,5 @@
-// Builds apps/console: bundles it, compresses the bundle, and checks the size of the first load. `serve <gateway>` serves its sources instead.
+// Builds apps/console: bundles it, compresses the bundle, and checks the size of the first load. With the arguments `serve <gateway>`,
+// serves the sources instead.
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +10,7 @@ import { compressFiles } from './compress-files.mjs';
 const project = fileURLToPath(new URL('../apps/console/', import.meta.url));
 const dist = `${project}dist/`;
 
-/** Maximum size of the scripts that the first page needs, compressed with gzip, which every browser and proxy knows. */
+/** Maximum size of the scripts that the first page needs. The size is that of gzip, which every browser and proxy supports. */
 const maxFirstLoadKilobytes = 300;
 
 const config = {
@@ -20,7 +21,7 @@ const config = {
   logLevel: 'warn',
 };
 
-/** Serves the sources with Vite, which updates the page when they change. The gateway serves the API and the overlay. */
+/** Serves the sources with Vite, which updates the page when the sources change. The gateway serves the API and the overlay. */
 async function serveConsole(gatewayUrl) {
   const paths = ['/api', '/api-token-auth', '/ws', '/health', '/overlay'];
   const proxy = Object.fromEntries(paths.map((path) => [path, { target: gatewayUrl, ws: path === '/ws' }]));
@@ -39,7 +40,7 @@ async function buildConsole() {
       modulePreload: { polyfill: false },
       chunkSizeWarningLimit: 1_000,
       manifest: true,
-      // The form library imports it in a part for its own tests, which the bundle does not contain.
+      // The form library imports this package only in code for the library's own tests, which the bundle does not contain.
       rolldownOptions: { external: ['@rjsf/validator-ajv8'] },
     },
   });
@@ -48,8 +49,8 @@ async function buildConsole() {
 }
 
 /**
- * Fails when a page needs too much script to be shown: the entry and the page, with everything that they import. What a page loads
- * afterwards, such as the form of a test event, does not count.
+ * Fails when the first load of a page needs too much script. The first load consists of the entry, the page, and all their static imports.
+ * It does not include scripts that the page loads later, such as the form of a test event.
  */
 function checkFirstLoad() {
   const manifest = JSON.parse(readFileSync(`${dist}.vite/manifest.json`, 'utf8'));
@@ -63,12 +64,12 @@ function checkFirstLoad() {
   process.stdout.write(`Console: the first load is at most ${largest} kB of compressed script\n`);
   if (largest <= maxFirstLoadKilobytes) return;
   process.stderr.write(
-    `The first load of the console may have ${maxFirstLoadKilobytes} kB of compressed script.\n`,
+    `The first load of the console is too large: the limit is ${maxFirstLoadKilobytes} kB of compressed script.\n`,
   );
   process.exit(1);
 }
 
-/** The script of a chunk, and those that it imports. */
+/** The script of a chunk, and the scripts that it imports. */
 function filesOf(manifest, name, seen = new Set()) {
   const { file, imports = [] } = manifest[name];
   if (seen.has(file)) return seen;

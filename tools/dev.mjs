@@ -1,12 +1,13 @@
-// npm run dev: runs everything as npm start does, with the inspector and source maps, and restarts when a source file changes.
+// npm run dev: runs everything that npm start runs, with the inspector and source maps. Restarts the services when a source
+// file changes.
 import { spawn } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { build, prepare, root } from './prepare.mjs';
 
-// Scans the files, because file events get lost when an editor replaces a file or adds a folder. A scan of about 1,000 files takes
-// some 20 ms.
+// Scan the files, because file events get lost when an editor replaces a file or adds a folder. A scan of about 1,000 files takes about 20
+// ms.
 const scanIntervalMs = 500;
 const inspector = '127.0.0.1:9229';
 
@@ -18,7 +19,7 @@ Stream Event Service in development mode
 
   Restarts after every change in apps/*/src and libs/*/src, except in tests and in apps/console.
   Inspector: ${inspector} (in Chrome: chrome://inspect). Stack traces point to the TypeScript sources.
-  The variables of npm start apply, for example LOG_LEVEL=debug. Ctrl-C stops everything.
+  All variables of npm start work here too, for example LOG_LEVEL=debug. Ctrl-C stops everything.
 
 `);
 prepare();
@@ -31,14 +32,14 @@ for (let service = start(); ; service = start()) {
     break;
   }
   process.stdout.write(`\n  Changed: ${changed}\n`);
-  // The old services keep running until the new ones are built. After a failed build, wait for the next change.
+  // The old services keep running until the new build is complete. After a failed build, wait for the next change.
   while (!build() && !isStopping) await waitForChange();
   await stop(service);
   if (isStopping) break;
 }
 consoleServer.kill();
 
-/** Serves the console from its sources. The page shows their changes without a restart of the services. */
+/** Serves the console from its sources. The page shows changes without a restart of the services. */
 function serveConsole() {
   const gatewayUrl = `http://127.0.0.1:${process.env.PORT ?? 8_000}`;
   return spawn(process.execPath, ['tools/console.mjs', 'serve', gatewayUrl], { cwd: root, stdio: 'inherit' });
@@ -56,7 +57,7 @@ function start() {
   return service;
 }
 
-/** Ctrl-C in a terminal also signals the services. They treat a second signal within one second as the same one. */
+/** Stops the services. After Ctrl-C in a terminal, the services get a second signal, which they ignore within one second. */
 async function stop(service) {
   if (service.exitCode !== null || service.signalCode !== null) return;
   const exit = once(service, 'exit');
@@ -77,7 +78,7 @@ async function waitForChange() {
   return undefined;
 }
 
-/** Modification times of the sources by path, without tests and the generated API types. */
+/** Returns the modification times of the sources by path, without tests and the generated API types. */
 function scanSources() {
   const projects = ['apps', 'libs']
     .flatMap((group) => readdirSync(root + group).map((name) => `${group}/${name}/src`))

@@ -1,18 +1,19 @@
-// Checks the names in the documentation: every environment variable and metric that a page names must exist in the code. The tables of
-// docs/operations.md and docs/metrics.md come from the code, so they are complete. The alerts are checked by e2e/monitoring.
+// Checks the names in the documentation: every environment variable and metric that a page names must exist in the code. The opposite
+// direction needs no check, because the tables in docs/operations.md and docs/metrics.md are generated from the code. The tests in
+// e2e/monitoring check the alerts.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { loadVariables } from './generate.mjs';
 import { listMetrics } from './metrics.mjs';
 import { root } from './prepare.mjs';
 
-/** Beginnings that nothing but a metric has. */
+/** Matches prefixes that only the names of metrics have. */
 const metricPrefix =
   /^(gateway|live|streamer_monitor|platform_connector|nats_handled|nats_sent|stream_consumer|database_pool|http_request)_/;
 const metricSuffix = /_(total|seconds|bytes|ratio)$/;
-/** Other names that begin like metrics: those of indexes, and of schemas, which have two words. */
+/** Matches other names that can begin like a metric: indexes, and names of two words, such as schemas. */
 const otherNames = /_index$|^[a-z]+_[a-z]+$/;
 
-/** Returns what is wrong with the names in the documentation, as `<page>: <name>`. */
+/** Returns the unknown names in the documentation, as `<page>: <name>`. */
 export async function findUnknownNames(pages = readPages()) {
   const isVariable = await knowVariables();
   const isMetric = await knowMetrics();
@@ -27,23 +28,23 @@ export async function findUnknownNames(pages = readPages()) {
   });
 }
 
-/** The pages by their paths. */
+/** Returns the text of the pages by path. */
 function readPages() {
   const folders = ['', 'docs/', 'docs/decisions/', 'deploy/helm/'].filter((folder) =>
     existsSync(root + folder),
   );
   const paths = folders.flatMap((folder) =>
     readdirSync(root + folder)
-      // The change log names what no longer exists.
+      // Skip the changelog, which contains names that no longer exist.
       .filter((file) => file.endsWith('.md') && file !== 'CHANGELOG.md')
       .map((file) => folder + file),
   );
   return new Map(paths.map((path) => [path, readFileSync(root + path, 'utf8')]));
 }
 
-/** Variables of the services, and those of docker-compose.yml, the chart, and the scripts in deploy. */
+/** Returns a function that knows the variables of the services, of docker-compose.yml, of the chart, and of the scripts in deploy. */
 async function knowVariables() {
-  // pip's own variable, which libs/embedded reads too.
+  // A variable of pip, which libs/embedded reads too.
   const known = new Set(['PIP_INDEX_URL']);
   for (const variables of Object.values(await loadVariables()))
     for (const [name, { isSecret }] of Object.entries(variables)) {
@@ -59,7 +60,10 @@ async function knowVariables() {
   return (name) => known.has(name);
 }
 
-/** Whether a name is a metric, or does not look like one. Fields of the API can look like metrics. */
+/**
+ * Returns a function that returns true for metrics, for names that do not look like metrics, and for fields of the API, which can look like
+ * metrics.
+ */
 async function knowMetrics() {
   const metrics = new Set((await listMetrics()).map(({ name }) => name));
   const subjects = new Set([...metrics].map(subjectOf));
@@ -75,7 +79,7 @@ async function knowMetrics() {
     new RegExp(`["\`]${name}["\`]`).test(fields);
 }
 
-/** The first two words of a metric, which say what it is about: `events_outbox` of `events_outbox_batches`. */
+/** Returns the first two words of a metric, which name its subject: `events_outbox` for `events_outbox_batches`. */
 function subjectOf(name) {
   return name.split('_', 2).join('_');
 }

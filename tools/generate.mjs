@@ -1,4 +1,4 @@
-// npm run generate: writes the files that are derived from the code. npm run check fails when one of them is stale.
+// npm run generate: writes the files that are derived from the code. npm run check fails when such a file is stale.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { root, prepare } from './prepare.mjs';
@@ -39,7 +39,7 @@ async function printFiles(directory) {
   };
 }
 
-/** Returns an example event of each type and version, from the simulated platform: the same ones each time. */
+/** Returns an example event of each type and version, from the simulated platform. Every run returns the same examples. */
 async function printEventExamples() {
   const { World } = await import('../apps/platform-simulator/dist/world/world.js');
   const { eventTypes } = await import('../libs/platforms/dist/index.js');
@@ -107,8 +107,9 @@ async function printNatsConfig() {
 }
 
 /**
- * Returns the environment variables of each service for the Helm chart: those with plain values, those in a Secret with their keys,
- * and those that are required. Every service has its own database role and NATS user, so their URLs have keys of their own.
+ * Returns the environment variables of each service for the Helm chart: the variables with plain values, the secret variables with their
+ * keys in the Secret, and the required variables. Every service has its own database role and NATS user, so the URLs of each service have
+ * their own keys.
  */
 async function printChartVariables() {
   const prettier = await import('prettier');
@@ -169,7 +170,7 @@ export async function loadVariables() {
   };
 }
 
-/** Returns the table of environment variables from the apps' declarations. */
+/** Returns the table of environment variables, generated from the apps' declarations. */
 async function printConfiguration() {
   const rows = new Map();
   for (const [app, variables] of Object.entries(await loadVariables())) {
@@ -204,10 +205,10 @@ function printDefault(variable) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  // The pages use the types that are generated here: while these are stale, the pages do not build.
+  // Exclude the pages: they use types that this script generates, so they do not build while the types are stale.
   prepare(['--exclude=tag:type:page']);
   const stale = await generate({ write: true });
   process.stdout.write(
-    stale.length > 0 ? `Written: ${stale.join(', ')}\n` : 'All generated files were fresh.\n',
+    stale.length > 0 ? `Written: ${stale.join(', ')}\n` : 'All generated files were up to date.\n',
   );
 }

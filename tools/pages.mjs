@@ -1,4 +1,5 @@
-// Prints the generated parts of the pages in docs: those between `<!-- generated: <what> -->` and `<!-- generated: end -->`.
+// Prints the generated parts of the pages in docs, which are between `<!-- generated: <what> -->` and
+// `<!-- generated: end -->`.
 import { readFileSync } from 'node:fs';
 import { printMetrics } from './metrics.mjs';
 import { root } from './prepare.mjs';
@@ -77,17 +78,17 @@ async function printLimits() {
     ['what', 'limit'],
     [
       ['connections per user, at all gateways', print(connectionLimits.perUser)],
-      ['catch-ups of a user that run at a time, at all gateways', print(catchUpLimits.perUser)],
+      ['concurrent catch-ups per user, at all gateways', print(catchUpLimits.perUser)],
       ['messages that a catch-up reads per second', print(catchUpLimits.messagesPerSecond)],
       ['connections per gateway', print(connectionLimits.connections)],
-      ['data that waits for a slow client', `${maxBufferedBytes / 1024 ** 2} MiB`],
+      ['data that waits for one slow client', `${maxBufferedBytes / 1024 ** 2} MiB`],
       ['time between keep-alives', `${keepAliveMs / 1_000} s`],
       ['time for a WebSocket client to send its token', `${webSocketLimits.tokenMs / 1_000} s`],
-      ['WebSockets per gateway that have not sent their token', print(webSocketLimits.waiting.total)],
-      ['the same, per client address', print(webSocketLimits.waiting.perAddress)],
+      ['WebSockets without a token yet, per gateway', print(webSocketLimits.waiting.total)],
+      ['WebSockets without a token yet, per client address', print(webSocketLimits.waiting.perAddress)],
       ['size of a client’s message', `${maxMessageBytes / 1024} KiB`],
-      ['rehearsals to the connections of a user that run at a time', print(rehearsalLimits.perUser)],
-      ['rehearsals that run at a time', print(rehearsalLimits.total)],
+      ['concurrent rehearsals to the connections of one user', print(rehearsalLimits.perUser)],
+      ['concurrent rehearsals to the connections of all users', print(rehearsalLimits.total)],
       ['events per second of a rehearsal', print(rehearsalLimits.eventsPerSecond)],
     ],
   );

@@ -1,5 +1,5 @@
-// The first step of all npm scripts: checks the Node version, installs the packages, builds the projects.
-// It imports only Node's own modules, because on a new machine nothing else is installed yet.
+// The first step of all npm scripts: checks the Node version, installs the packages, and builds the projects. Imports only
+// Node's own modules, because a new machine has no packages yet.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,8 @@ export const root = fileURLToPath(new URL('..', import.meta.url));
 const installedMark = `${root}node_modules/.installed-lock`;
 
 /**
- * Installs the packages when they differ from the lock file, then builds the changed projects. Exits when either fails.
+ * Installs the packages when they differ from the lock file, then builds the changed projects. Exits when one of these steps
+ * fails.
  *
  * @param {string[]} [options] further options of `nx run-many`
  */
@@ -34,7 +35,7 @@ export function install() {
   markInstalled();
 }
 
-/** Records that the installed packages are those of the lock file. Call it after a change of the lock file that changes no package. */
+/** Records that the installed packages match the lock file. Call this function after a change of the lock file that changes no package. */
 export function markInstalled() {
   writeFileSync(installedMark, hashLock());
 }
@@ -46,8 +47,8 @@ function hashLock() {
 }
 
 /**
- * How to start npm. On Windows, npm is a script of the command line, which Node refuses to start as a program, so Node runs npm's
- * own file: the one that runs this script, or the one that comes with Node.
+ * Returns the command that starts npm. On Windows, npm is a batch script, which Node refuses to start. Node therefore runs npm's JavaScript
+ * file: of the npm that runs this script, or of the npm that is installed with Node.
  */
 export function npmCommand() {
   const current = process.env.npm_execpath ?? '';
@@ -56,7 +57,7 @@ export function npmCommand() {
   return [process.execPath, join(dirname(process.execPath), 'node_modules', 'npm', 'bin', 'npm-cli.js')];
 }
 
-/** Runs a program in the root folder. When it fails, prints the advice and exits with its exit code. */
+/** Runs a program in the root folder. When the program fails, prints the advice and exits with the exit code of the program. */
 export function run(command, args, advice) {
   const { status, error } = spawnSync(command, args, { cwd: root, stdio: 'inherit', env: environment() });
   if (status === 0) return;

@@ -1,4 +1,5 @@
-// What a release changes in the files of the repository, as text. `npm run release` writes it, and `npm run check` tries it.
+// Computes the new texts of the files that a release changes. `npm run release` writes these texts, and `npm run check` tests
+// them.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { root } from './prepare.mjs';
 
@@ -12,8 +13,8 @@ const releasedPath = 'libs/testing/released.json';
  *
  * @param {string} version the new version, such as 0.2.0
  * @param {string} date the day of the release, such as 2026-11-24
- * @param {{ isTrial?: boolean }} options a trial may have nothing to release: right after a release, the change log has nothing new
- * @throws Error that says why this version cannot be released
+ * @param {{ isTrial?: boolean }} options a trial also succeeds when the changelog has no unreleased changes, as right after a release
+ * @throws Error that says why the version cannot be released
  */
 export function planRelease(version, date, { isTrial = false } = {}) {
   const { version: current } = JSON.parse(read('package.json'));
@@ -65,7 +66,7 @@ function setVersion(text, current, version) {
 function setLockVersions(text, version) {
   const lock = JSON.parse(text);
   lock.version = version;
-  // Packages of the registry are below node_modules, where workspaces are only links.
+  // Set the version only outside of node_modules: inside are the packages of the registry, and links to the workspaces.
   for (const [path, entry] of Object.entries(lock.packages))
     if (!path.startsWith('node_modules/')) entry.version = version;
   return `${JSON.stringify(lock, undefined, 2)}\n`;
@@ -79,7 +80,10 @@ function endUnreleased(text, { version, date, isTrial }) {
   return `${before}${heading}\n## ${version} - ${date}\n${after}`;
 }
 
-/** The class names of the migrations by database schema, in their order. The next version may not break the schema that they make. */
+/**
+ * Returns the class names of the migrations by database schema, in the order in which they run. The next version must not break the schemas
+ * that these migrations create.
+ */
 function listMigrations() {
   const apps = readdirSync(`${root}apps`).filter((app) => existsSync(`${root}apps/${app}/src/migrations`));
   return Object.fromEntries(

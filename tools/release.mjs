@@ -1,6 +1,6 @@
-// npm run release -- <version> [--dry-run]: makes a release: sets the version everywhere, ends the section "Unreleased" of the change
-// log, packs the npm package of libs/client and the Helm chart, commits, tags, and builds the image of that commit where a container
-// engine is available. It pushes and publishes nothing. With --dry-run, it changes nothing and prints what it would do.
+// npm run release -- <version> [--dry-run]: makes a release. Sets the version in all files, ends the section "Unreleased" of the changelog,
+// packs the npm package of libs/client and the Helm chart, commits, and tags. Then builds the image of this commit, if a container engine
+// responds. Pushes and publishes nothing. With --dry-run, changes nothing, and prints the changes and commands.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { planRelease } from './release-plan.mjs';
@@ -30,7 +30,7 @@ try {
   buildImage();
   if (!isDryRun)
     say(
-      `Released ${version}. Publish it: git push --follow-tags, npm publish and helm push with the archives in dist/, and a push of the image`,
+      `Released ${version}. To publish the release, run git push --follow-tags, run npm publish and helm push with the archives in dist/, and push the image`,
     );
 } catch (error) {
   process.stderr.write(`Cannot release: ${error.message}\n`);
@@ -43,7 +43,7 @@ function make(purpose, command, options, advice = `The release is not complete: 
   if (!isDryRun) run(command, options, advice);
 }
 
-/** What makes the files of the release, in dist/ and in the repository. */
+/** Returns the steps that create the files of the release, in dist/ and in the repository. */
 function listPacking() {
   if (!isDryRun) mkdirSync(`${root}dist`, { recursive: true });
   const prettier = 'node_modules/prettier/bin/prettier.cjs';
@@ -63,7 +63,7 @@ function packChart() {
   return helm ? [['Helm chart', helm, ...command.split(' ').slice(1)]] : [];
 }
 
-/** After the commit, because the image is labeled with it. */
+/** Builds the image. Call this function after the commit, because the image is labeled with the id of the commit. */
 function buildImage() {
   const engine = ['docker', 'podman'].find(
     (name) => spawnSync(name, ['info'], { stdio: 'ignore' }).status === 0,
@@ -72,7 +72,7 @@ function buildImage() {
   const labels = [`VERSION=${version}`, `REVISION=${revision}`].flatMap((label) => ['--build-arg', label]);
   const options = ['build', '--file', 'deploy/Dockerfile', ...labels, '--tag', image, '.'];
   const later = `Build the image later with docker ${options.join(' ')}`;
-  if (engine) make('image', engine, options, `All but the image is released. ${later}`);
+  if (engine) make('image', engine, options, `Everything except the image is released. ${later}`);
   else say(`No container engine responds. ${later}`);
 }
 

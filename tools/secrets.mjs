@@ -1,4 +1,4 @@
-// npm run secrets -- rotate | rotate-subscriber | add-webhook-secret | end-webhook-secret: replaces a secret that npm start generated. Runs on the service's machine only.
+// npm run secrets -- rotate | rotate-subscriber | add-webhook-secret | end-webhook-secret: replaces a secret that npm start generated. Works only on the machine of the service.
 import { prepare } from './prepare.mjs';
 
 prepare();

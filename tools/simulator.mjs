@@ -1,4 +1,4 @@
-// npm run simulator -- <command>: controls the simulated platform that npm start runs; without a command prints help.
+// npm run simulator -- <command>: controls the simulated platform that npm start runs. Without a command, prints help.
 import { existsSync } from 'node:fs';
 import { prepare } from './prepare.mjs';
 

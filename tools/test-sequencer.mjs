@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import TestSequencer from '@jest/test-sequencer';
 
 /**
- * Runs the slowest files first, so that no slow file runs alone at the end. Jest knows the duration of each file from the previous
- * run. On a new machine, Jest sorts by size only and starts small end-to-end specs last, which take half a minute.
+ * Runs the slowest test files first, so that no slow file runs alone at the end. Jest knows the duration of each file from the previous
+ * run. On a new machine, Jest itself would sort only by size, and would start small end-to-end specs last, although these take half a
+ * minute.
  */
 export default class SlowestFirst extends TestSequencer {
   sort(tests) {
@@ -14,8 +15,8 @@ export default class SlowestFirst extends TestSequencer {
   }
 }
 
-// A browser takes a whole core. These files are among the slowest, and when several began together, the servers of all others would
-// starve.
+// The files that start a browser are among the slowest, and a browser takes a whole core. If several such files began together, the servers
+// of all other files would get too little CPU time.
 const filesBetweenBrowsers = 3;
 
 /** Keeps the files that start a browser apart, so that they do not begin together. */
@@ -30,7 +31,7 @@ function usesBrowser({ path }) {
   return path.includes('/e2e/') && readFileSync(path, 'utf8').includes('describeWithBrowser(');
 }
 
-// Seconds per byte, relative to integration specs.
+// Estimated seconds per byte of a file, relative to integration specs.
 const endToEndFactor = 3;
 const unitFactor = 0.05;
 

@@ -1,6 +1,7 @@
-// node tools/try-start.mjs: tries `npm start` on this system as a new user would: starts it on an empty data folder, stores an event,
-// ends it, and finds the event after the next start. Ends it once with SIGKILL, so that the next start finds the servers of a killed run.
-// With the folder of an earlier version, the first and the last start are of that version: the upgrade of its data, and the way back.
+// node tools/try-start.mjs: tries `npm start` on this system as a new user would. Starts the service on an empty data folder, stores an
+// event, stops the service, and checks that the event exists after the next start. Stops the service once with SIGKILL, so that the next
+// start finds the servers of a killed run. With the folder of an earlier version as an argument, the first and the last start use that
+// version, which tests the upgrade of its data and the downgrade.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -23,26 +24,31 @@ for (const [folder, signal] of listStarts()) {
   const run = start(folder);
   const url = await waitFor(run, /ready at (http:\S+)/);
   const foundOrphans = /left behind/.test(run.output);
-  if (foundOrphans !== hasOrphans) fail(`servers of a killed run: expected ${hasOrphans}`, run);
+  if (foundOrphans !== hasOrphans)
+    fail(`the start found servers of a killed run: ${foundOrphans}, expected: ${hasOrphans}`, run);
   token ??= readToken(run.output);
   const health = await fetch(`${url}/health/ready`);
   if (health.status !== 200) fail(`GET /health/ready responded with ${health.status}`, run);
   stored.push(await store(url));
   for (const id of stored) {
     const event = await request(`${url}/api/v1/platform-events/${id}`);
-    if (event.event_type !== 'stream-offline') fail(`found ${JSON.stringify(event)}`, run);
+    if (event.event_type !== 'stream-offline')
+      fail(`the API returned a wrong event: ${JSON.stringify(event)}`, run);
   }
   await end(run, signal);
   hasOrphans = signal === 'SIGKILL';
   process.stdout.write(
-    `\n── Found ${stored.length} events of ${stored.length} starts, ended with ${signal}\n`,
+    `\n── Found the ${stored.length} events of ${stored.length} starts, stopped the service with ${signal}\n`,
   );
 }
 if (!hasOrphans) rmSync(directory, { recursive: true });
 process.stdout.write('npm start works on this system.\n');
 process.exit(0);
 
-/** Which version starts, and what ends it. On Windows, a program cannot press Ctrl-C for another one. */
+/**
+ * Returns the folder of the version for each start, and the signal that stops it. On Windows, a program cannot send Ctrl-C to another
+ * program.
+ */
 function listStarts() {
   if (isWindows) return [root, root].map((folder) => [folder, 'SIGKILL']);
   const own = [
@@ -72,14 +78,17 @@ function start(folder) {
 async function waitFor(run, pattern) {
   const deadline = Date.now() + startTimeoutMs;
   while (!pattern.test(run.output)) {
-    if (run.child.exitCode !== null) fail(`it ended with ${run.child.exitCode}`, run);
+    if (run.child.exitCode !== null) fail(`it exited with code ${run.child.exitCode}`, run);
     if (Date.now() > deadline) fail('it was not ready in time', run);
     await wait(100);
   }
   return pattern.exec(run.output)[1];
 }
 
-/** The output is not a terminal, so the first start writes the credentials to a file and prints its path. Version 0.1.0 printed them. */
+/**
+ * Reads the token from the output. The output is not a terminal, so the first start writes the credentials to a file and prints the path of
+ * the file. Version 0.1.0 prints the credentials themselves.
+ */
 function readToken(output) {
   const [, path] = /^ *(\S.*owner-credentials)\r?$/m.exec(output) ?? [];
   const [, found] = /^ *token +(\S+)/m.exec(path ? readFileSync(path, 'utf8') : output) ?? [];
@@ -112,7 +121,7 @@ async function end({ child, ...run }, signal) {
   const ended = await Promise.race([exited, wait(stopTimeoutMs)]);
   if (!ended) fail('it did not stop in time', { child });
   const [code] = ended;
-  if (signal === 'SIGINT' && code !== 0) fail(`ended with ${code}`, run);
+  if (signal === 'SIGINT' && code !== 0) fail(`it exited with code ${code} after SIGINT`, run);
 }
 
 function fail(reason, run) {

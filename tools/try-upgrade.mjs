@@ -1,6 +1,6 @@
 // node tools/try-upgrade.mjs <folder of a built earlier version>: replaces the services of that version one by one while clients store
-// events, in the order of docs/operations.md: both versions of the events service side by side, then both versions of the gateway. Then
-// checks that every accepted event is stored exactly once, and published.
+// events. Follows the order in docs/operations.md: first both versions of the events service run side by side, then both versions of the
+// gateway. At the end, checks that every accepted event is stored exactly once, and published.
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -17,7 +17,7 @@ const readyTimeoutMs = 120_000;
 
 const previous = process.argv[2];
 if (!previous) {
-  process.stderr.write('Name the folder of a built earlier version.\n');
+  process.stderr.write('Pass the folder of an earlier version that is already built.\n');
   process.exit(2);
 }
 prepare(['--exclude=tag:type:page']);
@@ -28,7 +28,7 @@ const { natsUsers } = await import('../libs/contracts/dist/index.js');
 const directory = mkdtempSync(join(tmpdir(), 'try-upgrade-'));
 chmodSync(directory, 0o711);
 const postgres = await startEmbeddedPostgres({ directory, log: say });
-// The configuration of NATS comes first: that of this version also serves the earlier one.
+// Use the new configuration of NATS from the start, because it also works for the earlier version.
 const nats = await startEmbeddedNats({ directory, users: Object.values(natsUsers), log: say });
 const services = new Set();
 const shared = {
@@ -77,7 +77,7 @@ async function upgrade() {
   gateways.push(newGateway.url);
   await phase('the new events service, both versions of the gateway');
   gateways.shift();
-  // A proxy finishes the requests in flight before a gateway stops.
+  // Like a proxy, let the requests in flight finish before the gateway stops.
   await wait(1_000);
   await stop(oldGateway);
   await start(root, 'platform-connector');
@@ -106,7 +106,7 @@ async function start(folder, app) {
   const isReady = () =>
     fetch(`http://127.0.0.1:${adminPort}/health/ready`).then(
       ({ ok }) => ok,
-      // The service does not listen yet. After the time limit, its log says why.
+      // The service does not listen yet. If it never does, its log contains the reason.
       () => false,
     );
   for (const deadline = Date.now() + readyTimeoutMs; !(await isReady()); await wait(100))
@@ -163,7 +163,7 @@ async function send(url, number) {
   else refused.set(response.status, (refused.get(response.status) ?? 0) + 1);
 }
 
-/** An event that was not accepted may be stored all the same. */
+/** Checks the stored events. An event that was not accepted can be stored too. */
 async function check() {
   const client = new pg.Client({ connectionString: postgres.url });
   await client.connect();

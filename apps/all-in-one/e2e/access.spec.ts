@@ -39,7 +39,7 @@ describe('every route, for every kind of client', () => {
         return operation ? [{ method: method.toUpperCase(), path, access: operation['x-access'] }] : [];
       }),
     );
-    // Ends the session of the request, so it comes last.
+    // The operation that ends the session runs last, because all others need a session.
     operations.sort((one, other) => Number(isLast(one)) - Number(isLast(other)));
     clients = await makeClients();
   }, startLimitMs);
@@ -83,7 +83,7 @@ describe('every route, for every kind of client', () => {
     ];
   }
 
-  /** Whether the gateway accepts the request: with any status but 401 and 403. The ids and the body fit no record. */
+  /** Returns whether the status is neither 401 nor 403. The ids match no record, and the body is empty. */
   async function isAllowed({ method, path }: Operation, token: string | null): Promise<boolean> {
     const url = path.replace(/\{(\w+)\}/g, (_, name: string) => (name === 'event_type' ? 'raid' : unknownId));
     // An event stream stays open, so only its head is requested.

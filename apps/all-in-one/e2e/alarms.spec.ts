@@ -16,7 +16,7 @@ const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const occurrenceMs = 150;
 const settled = { timeoutMs: 60_000 };
 
-/** Minutes become seconds. */
+/** The times of the alarms, shortened from minutes to seconds. */
 const times = {
   ...alarmTimes,
   checkMs: 200,
@@ -24,11 +24,11 @@ const times = {
   silence: {
     ...alarmTimes.silence,
     intervalMs: 1_500,
-    // 12 s: the slow beginning on a busy machine is soon forgotten.
+    // The intervals cover 12 s, so the slow start on a busy machine soon drops out of them.
     intervals: 8,
     minIntervals: 5,
     minSilenceMs: 2_000,
-    // One poll is enough.
+    // One poll is enough: a poll up to an hour before the last event proves that the channel is live.
     seenAfterMs: -3_600_000,
   },
 };
@@ -48,14 +48,14 @@ describe('alarms', () => {
     platform = new SimulatedPlatform(stack);
     const alerts = { ALERT_WEBHOOK_URL: receiver.url, ALERT_WEBHOOK_SECRET: secret };
     const config = loadConfig(platformConnector.variables, await stack.connectorEnvironment(alerts));
-    // In this process, with short times.
+    // Runs the connector in this process, so that the test can shorten its times.
     connector = await startPlatformConnector(
       { config, logger: createLogger('test', 'silent'), health: new Health(), metrics },
       times,
     );
     await stack.startMonitor();
     user = await platform.addUser();
-    // Before it is monitored, so that the first poll sees the stream.
+    // Start the stream before the streamer is monitored, so that the first poll sees the stream.
     await platform.goLive(user.id);
     await stack.request('PUT', '/api/v1/platform/event-types/channel.update', { body: { active: true } });
     await monitorStreamer(stack, user.login);
@@ -78,7 +78,7 @@ describe('alarms', () => {
     (await stack.request<{ alarms: AlarmRecord[] }>('GET', '/api/v1/platform/status')).json.alarms;
 
   /**
-   * Waits until the last 100 events fill the memory, and arrived at a steady rate: a short or lumpy past makes a silence ordinary.
+   * Waits until the last 100 events fill the memory and arrived at a steady rate. After a short or uneven history, a silence is normal.
    */
   const untilSteady = (): Promise<void> =>
     eventually(async () => {
@@ -99,7 +99,7 @@ describe('alarms', () => {
       await untilSteady();
       await eventually(async () => expect(await open()).toEqual([]), settled);
       await platform.setFaults({ notifications: { lose: 1 } });
-      // On a slow machine, events that are still on their way can clear the alarm once more.
+      // On a slow machine, events that are still in flight can clear the alarm once more.
       await eventually(async () => {
         expect(await open()).toMatchObject([
           { key: `channel_silent:${user.id}`, message: expect.stringContaining(user.login), cleared: null },

@@ -82,7 +82,7 @@ function parse(text: string): unknown {
 
 export const eventsPath = '/api/v1/platform-events';
 
-/** Body of `POST /api/v1/platform-events`. Give only the fields that the test is about. */
+/** Returns the body of `POST /api/v1/platform-events`. Give only the fields that the test is about. */
 export function eventBody(fields: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     event_type: 'stream-offline',
@@ -96,12 +96,12 @@ export function eventBody(fields: Record<string, unknown> = {}): Record<string, 
   };
 }
 
-/** An event type that no other test uses, so that its filter finds only this test's events. */
+/** Returns an event type that no other test uses, so that its filter finds only this test's events. */
 export function uniqueType(prefix = 'type'): string {
   return `${prefix}-${randomUUID()}`;
 }
 
-/** An event as the gateway sends it to the events service, received at `time` (milliseconds since 1970). */
+/** Returns an event as the gateway sends it to the events service, received at `time` (milliseconds since 1970). */
 export function newEvent({ time, ...fields }: Partial<NewEvent> & { time?: number } = {}): NewEvent {
   return {
     id: uuidV7(time === undefined ? {} : { msecs: time }),

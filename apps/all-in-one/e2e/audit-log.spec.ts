@@ -142,7 +142,7 @@ describe('the audit log', () => {
   it('has dead letters, replays of ranges, and event types', async () => {
     const events = [newEvent({ eventData: '' }), newEvent({ eventData: '' })];
     await stack.storeEvents(events);
-    const [discarded, refused] = events.map(({ id }) => id) as [string, string]; // holds: two events
+    const [discarded, refused] = events.map(({ id }) => id) as [string, string]; // Safe cast: there are two events.
     await stack.request('DELETE', `/api/v1/dead-letters/${discarded}`);
     await expectByOwner(discarded, 'dead_letter.discarded');
     expect(await stack.request('POST', `/api/v1/dead-letters/${refused}/retry`)).toMatchObject({
@@ -154,7 +154,7 @@ describe('the audit log', () => {
     await expectByOwner(replay.json.id, 'replay.started');
     await stack.request('DELETE', `/api/v1/replays/${replay.json.id}`);
     await expectByOwner(replay.json.id, 'replay.removed');
-    // A retry that failed has no entry. It came before the actions whose entries are there.
+    // The failed retry has no entry. It ran before the actions whose entries have already appeared.
     const { results } = (await list('?page_size=100')).json;
     expect(results.filter(({ object_id }) => object_id === refused)).toEqual([]);
 

@@ -17,6 +17,6 @@ export async function openArchive(
   return {
     files: names.stdout.trim().split('\n'),
     text: text.stdout,
-    contents: JSON.parse(contents.stdout) as Contents, // holds: tests compare it
+    contents: JSON.parse(contents.stdout) as Contents, // Safe cast: tests compare the contents.
   };
 }

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 
 const runFile = promisify(execFile);
 
-/** A finished command: `output` has both streams. */
+/** A finished command. `output` contains stdout and stderr. */
 export interface CommandResult {
   code: number;
   output: string;

@@ -30,7 +30,7 @@ interface PlatformSubscription {
 }
 
 /**
- * The drill of docs/backup.md for external servers: each service has its own database role, NATS and the platform keep what they have,
+ * The drill of docs/backup.md for external servers: each service has its own database role, NATS and the platform keep their data,
  * and the backup is restored into a new database.
  */
 describe('backup and restore of external servers', () => {
@@ -143,7 +143,7 @@ describe('backup and restore of external servers', () => {
   it(
     'begins again after a restore that was killed while it loaded rows',
     async () => {
-      // The second reading of the pipe ends before the last rows, so that the restore waits for them.
+      // The restore reads the pipe twice. The second read ends before the last rows, so the restore waits for these rows.
       const pipe = join(directory.path, 'pipe.tar.gz');
       await promisify(execFile)('mkfifo', [pipe]);
       const bytes = await readFile(archive);
@@ -175,7 +175,7 @@ describe('backup and restore of external servers', () => {
   it(
     'continues on the new database: the same lists and streams, and a gap although NATS kept its stream',
     async () => {
-      // All of this is not in the backup.
+      // The backup contains neither this streamer nor this event.
       late = await platform.addUser();
       await monitorStreamer(stack, late.login);
       await untilSubscribed(stack, late.id);

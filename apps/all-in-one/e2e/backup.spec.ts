@@ -117,7 +117,7 @@ describe('backup and restore of the embedded installation', () => {
       expect(text).toContain(accepted[known - 1]?.id);
       expect(files[0]).toBe('manifest.json');
       const again = await runCommand('backup', [archive], { DATA_DIR: source.path });
-      expect(again.output).toContain('exists already');
+      expect(again.output).toContain('already exists');
     },
     limitMs,
   );
@@ -191,7 +191,7 @@ describe('backup and restore of the embedded installation', () => {
       const different = original.contents.tables
         .filter(({ schema, table, sha256 }) => sums.get(`${schema}.${table}`)?.sha256 !== sha256)
         .map(({ schema, table }) => `${schema}.${table}`);
-      // The epoch, and the repeated erasure.
+      // `event_stream` has a new epoch, and `erasures` contains the repeated erasure.
       expect(different).toEqual(['events.erasures', 'events.event_stream']);
       expect(original.contents.tables.length).toBeGreaterThan(50);
       expect(restoredRows.contents.sequences).toEqual(original.contents.sequences);
@@ -204,13 +204,13 @@ describe('backup and restore of the embedded installation', () => {
     async () => {
       await restored.start();
 
-      // The erasure removes half of them later.
+      // The repeated erasure removes half of these events later, so compare only the events of other users.
       const others = (events: EventRecord[]) =>
         events.filter(({ event_data }) => event_data.user_id !== user);
       expect(others(await listEvents(restored, `event_type=${before}`))).toEqual(others(stored));
       const kept = (await listEvents(restored, `event_type=${during}`)).reverse();
       expect(kept.length).toBeGreaterThan(20);
-      // Accepted one after the other, so the backup has the first ones, and the one that was on its way.
+      // The events were accepted one after the other, so the backup contains all of them up to some event.
       expect(kept).toEqual(accepted.slice(0, kept.length));
       expect(await listEvents(restored, `event_type=${after}`)).toEqual([]);
       const socket = await LiveSocket.ready(restored.url, { token, after: position });

@@ -58,7 +58,7 @@ describe('scopes and API endpoints', () => {
   }
 
   function expectProblem(answer: Answer<unknown>, status: number, fields?: readonly string[]): void {
-    const problem = answer.json as Problem; // holds: the content type is JSON
+    const problem = answer.json as Problem; // Safe cast: the content type is JSON.
     expect(answer.status).toBe(status);
     expect(answer.headers.get('content-type')).toMatch(problemType);
     expect(Object.keys(problem.errors ?? {}).sort()).toEqual([...(fields ?? [])].sort());
@@ -252,7 +252,7 @@ describe('scopes and API endpoints', () => {
         const wrong = await stack.request('PUT', path, { body: {} });
         expectProblem(wrong, 405);
         expect(wrong.headers.get('allow')).toBe('GET, HEAD, POST');
-        // Fastify would require a content type of this method.
+        // Fastify itself would require a content type for QUERY.
         expectProblem(await stack.request('QUERY', path), 405);
         const wrongOfOne = await stack.request('POST', `${path}/${uuidV4()}`, { body: {} });
         expectProblem(wrongOfOne, 405);

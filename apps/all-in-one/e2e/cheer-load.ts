@@ -2,11 +2,11 @@ import type { SimulatedUser } from './simulated-platform.js';
 import type { Stack } from './stack.js';
 
 const perSecond = 50;
-// Equal cheers are at least this many cheers apart: 0.4 s. A busy machine delays some, and the store may count equal ones within 25 ms of
-// the end of an overlap as one (see `edgeMs`).
+// Equal cheers are at least this many cheers (0.4 s) apart, because a busy machine delays some cheers. The store may count equal cheers
+// within 25 ms of the end of an overlap as one (see `edgeMs`).
 const differentCheers = 20;
 
-/** Cheers without ids, so that many of them are equal, at a steady rate. */
+/** Sends cheers at a steady rate. They have no ids, so many of them are equal. */
 export class CheerLoad {
   private readonly happened: Record<string, number> = {};
   private readonly requests = new Set<Promise<unknown>>();
@@ -35,7 +35,7 @@ export class CheerLoad {
     return this.happened;
   }
 
-  /** The number of deliveries that the simulator still retries. Fails when it has given up. */
+  /** Returns the number of deliveries that the simulator still retries. Fails when the simulator has given up on a delivery. */
   async countUnfinished(): Promise<number> {
     const { json } = await this.stack.simulate<{ notifications: { accepted: number; given_up: number } }>(
       'GET',

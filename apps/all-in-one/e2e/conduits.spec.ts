@@ -68,7 +68,7 @@ describe('events over a conduit', () => {
     }, patiently);
 
   let follows = 0;
-  /** Somebody follows the streamer. Waits until the event is stored, and returns how long that takes, in milliseconds. */
+  /** Simulates a follow, waits until the event is stored, and returns how long that takes, in milliseconds. */
   const follow = async (): Promise<number> => {
     follows += 1;
     const user_id = `follower-${follows}`;
@@ -96,13 +96,13 @@ describe('events over a conduit', () => {
       await untilSubscribed();
       const before = await listed();
       expect(new Set(before.map(({ transport }) => transport.method))).toEqual(new Set(['conduit']));
-      // Other tests run on the same machine, so single ones may take longer.
+      // Other tests run on the same machine, so a single follow may take longer. The fastest of three counts.
       expect(Math.min(await follow(), await follow(), await follow())).toBeLessThan(2_000);
 
       const [connector] = stack.connectors;
       await connector!.kill('SIGKILL');
       await connector!.start();
-      // Before, the shards may look as enabled as before the kill.
+      // Until the gaps are recorded, the status may still show the shards as enabled.
       await eventually(
         async () =>
           expect((await status()).delivery_gaps).toMatchObject([

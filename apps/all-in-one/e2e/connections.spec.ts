@@ -54,7 +54,7 @@ describe('connections to channels', () => {
     return untilState(id, 'connected');
   };
 
-  /** The number of a streamer's subscriptions to cheers, which need consent, by status. */
+  /** Returns the statuses of a streamer's subscriptions to cheers. Cheers need consent. */
   const cheers = async (userId: string): Promise<string[]> => {
     const { json } = await stack.request<{
       results: { type: string; status: string; condition: Record<string, string> }[];
@@ -64,7 +64,7 @@ describe('connections to channels', () => {
       .map(({ status }) => status);
   };
 
-  /** Whether the events of cheers arrive, and why not. */
+  /** Returns the consent state for the cheers of a channel, such as `granted`. */
   const consentOf = async (userId: string): Promise<string | undefined> => {
     const { json } = await stack.request<{ states: Record<string, string> }[]>(
       'GET',
@@ -323,7 +323,7 @@ describe('connections to channels', () => {
       { code: 'x' },
     ])
       expect((await back(query as Record<string, string>)).status).toBe(400);
-    // A preview does not use it up.
+    // The HEAD request of a link preview does not use up the state.
     expect((await back({ state, code: 'x' }, 'HEAD')).status).toBe(200);
     const refused = await back({ state, code: 'not-a-code', redirect_uri: 'https://evil.example' });
     expect([refused.status, refused.headers.get('location')]).toEqual([409, null]);

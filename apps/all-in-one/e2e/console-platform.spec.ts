@@ -16,9 +16,9 @@ describeWithBrowser('the platform in the console', (browserPath) => {
   let platform: SimulatedPlatform;
   let browser: ConsoleBrowser;
   let view: ConsoleWindow;
-  /** Has connected during the onboarding. */
+  /** The user who connects during the onboarding. */
   let ada: SimulatedUser;
-  /** Is monitored, and gives consent in the grid. */
+  /** The monitored user who gives consent in the grid. */
   let lena: SimulatedUser;
 
   beforeAll(async () => {
@@ -59,7 +59,7 @@ describeWithBrowser('the platform in the console', (browserPath) => {
     await page.close();
   };
 
-  /** Waits until the service is subscribed to a type of a streamer. */
+  /** Waits until the consent state of a type of a streamer is `granted`. */
   const untilGranted = (userId: string, type: string): Promise<void> =>
     eventually(async () => {
       const { json } = await stack.request<{ states: Record<string, string> }[]>(
@@ -77,7 +77,7 @@ describeWithBrowser('the platform in the console', (browserPath) => {
       await view.submitLogin(owner.username, owner.password);
       await view.heading('Get started');
       await page.getByText('The simulation runs now').waitFor();
-      // The guide can be left, and comes back.
+      // The user can leave the guide, which opens again at the next visit.
       await page.getByRole('link', { name: 'Continue later' }).click();
       await view.heading('Events');
       await view.visit('/');
@@ -202,7 +202,7 @@ describeWithBrowser('the platform in the console', (browserPath) => {
     await page.getByPlaceholder('All event types').fill('raid');
     await page.getByRole('option', { name: 'channel.raid' }).click();
     await page.getByText('2 subscriptions').waitFor();
-    // The head, and both sides of the raids.
+    // The header row, and a subscription for each direction of raids.
     expect(await rows.count()).toBe(3);
     expect(page.url()).toContain('event_type=channel-raid');
   });
@@ -266,7 +266,7 @@ describeWithBrowser('the platform in the console', (browserPath) => {
       await own.page.getByRole('button', { name: 'Change password' }).click();
       const token = await own.page.getByLabel('New main token').inputValue();
       expect(await stack.logIn(user.username, changed)).toBe(token);
-      // This session stays.
+      // The password change keeps this session.
       await own.page.getByRole('button', { name: 'Done' }).click();
       await own.visit('/account');
       await own.heading('Account');

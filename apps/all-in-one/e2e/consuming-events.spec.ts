@@ -21,7 +21,7 @@ import { RaidsService } from './consuming/raids.service.js';
 import { RecentIds } from './consuming/recent-ids.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
-// Longer than all waits of the test together: a lost stream is recreated within seconds and read again seconds later.
+// Longer than all waits of a test together. A lost stream is recreated within seconds, and the examples read it seconds later.
 const limitMs = 120_000;
 
 /** The events that an example has handled. */

@@ -1,7 +1,7 @@
 /** The owner of a stack. */
 export const owner = { username: 'owner', password: 'the password of the owner' };
 
-/** The webhook secrets. The simulator and the connector use the first one; the gateway accepts both. */
+/** The webhook secrets. The simulator and the connector use the first one. The gateway accepts both. */
 export const webhookSecrets = ['the first webhook secret', 'the second webhook secret'] as const;
 
 export const secretKey = 'the secret key of the end-to-end tests';

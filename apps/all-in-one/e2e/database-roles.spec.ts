@@ -13,7 +13,7 @@ import pg from 'pg';
 import { eventBody, eventsPath, send, type EventRecord } from './api.js';
 import { startLimitMs } from './stack.js';
 
-const services = Object.keys(serviceSchemas) as DatabaseService[]; // holds: these are the keys
+const services = Object.keys(serviceSchemas) as DatabaseService[]; // Safe cast: Object.keys returns the object's own keys.
 const roles = services.map((service) => roleNameOf('stream_events', service));
 
 /** The roles of the services in the embedded database of `npm start`. */
@@ -45,7 +45,7 @@ describe('the database of npm start', () => {
     await eventually(() => expect(service.output).toContain('Press Ctrl-C to stop'), { timeoutMs: 60_000 });
   };
 
-  /** The URL of the running server, for the superuser. */
+  /** Returns the superuser's URL of the running server. */
   const superuserUrl = async (): Promise<string> => {
     const [, , , port] = (await readFile(join(data, 'postgres/data/postmaster.pid'), 'utf8')).split('\n');
     const password = (await readFile(join(data, 'postgres-password'), 'utf8')).trim();
@@ -79,7 +79,7 @@ describe('the database of npm start', () => {
     expect(await send('GET', `${service.url}${eventsPath}/${id}`, { token })).toMatchObject({ status: 200 });
   };
 
-  /** Every connection of the services has the service's role, and the role owns everything in its schema. */
+  /** Expects that every service connects with its own role, and that the role owns everything in the service's schema. */
   const expectSeparateRoles = async (): Promise<void> => {
     const url = await superuserUrl();
     const connected = await query<{ role: string; isSuperuser: boolean }>(
@@ -146,7 +146,7 @@ describe('the database of npm start', () => {
     startLimitMs,
   );
 
-  /** Makes the data look as earlier versions left it: without roles and their files, everything owned by the superuser. */
+  /** Makes the data look as earlier versions left it: no roles, no password files of roles, and all objects owned by the superuser. */
   async function makeOld(): Promise<void> {
     const postgres = await startEmbeddedPostgres({ directory: data, log: () => undefined });
     const changes = roles.map(

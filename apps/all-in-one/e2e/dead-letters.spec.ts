@@ -102,7 +102,7 @@ describe('dead letters', () => {
   });
 
   describe('in a list', () => {
-    // Ten in each millisecond.
+    // Up to ten events share a millisecond.
     const events = Array.from({ length: 25 }, (_, index) =>
       newEvent({
         time: Date.UTC(2020, 0, 1) + Math.floor(index / 10),

@@ -22,7 +22,7 @@ function findPackages(text: string): string[] {
   return commands.flatMap((names) => names.split(' ')).filter((name) => !name.startsWith('--'));
 }
 
-/** A project like a reader's: the files of the page and the packages that the page names. */
+/** Creates the project of a reader, with the files of the page and the packages that it names. Returns the names of the files. */
 async function makeProject(directory: string, text: string): Promise<string[]> {
   const files = [...text.matchAll(/```ts\n\/\/ (\S+\.ts)\n([^]*?)```/g)].map(([, name = '', code = '']) => [
     name,

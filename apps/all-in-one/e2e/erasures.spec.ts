@@ -37,7 +37,7 @@ describe('erasures', () => {
 
   afterAll(() => stack.stop());
 
-  /** An id that occurs nowhere else. */
+  /** Returns a user id that occurs nowhere else. */
   const newUser = (): string => `8${randomInt(1e12).toString().padStart(12, '0')}`;
 
   const create = async (body: object): Promise<Erasure> => {
@@ -62,7 +62,7 @@ describe('erasures', () => {
     return (await stack.request<EventRecord>('POST', eventsPath, { body })).json;
   };
 
-  /** The tables that have a text, in any column of any schema. */
+  /** Returns the tables of all services that contain a text in any column. */
   const tablesWith = async (text: string): Promise<string[]> => {
     const tables = await stack.query<{ name: string }>(
       `SELECT format('%I.%I', table_schema, table_name) AS name FROM information_schema.tables
@@ -87,7 +87,7 @@ describe('erasures', () => {
     const user = newUser();
     const type = uniqueType();
     const socket = await connect({ event_type: type }, stack.url);
-    // The first messages on the stream, so that the stream begins after them when they are erased.
+    // These are the first messages on the stream, so the stream begins after them once they are erased.
     const named = [
       await add(type, { user_id: user, broadcaster_user_id: '1' }),
       await add(type, { broadcaster_user_id: '1', message: { fragments: [{ mention: { user_id: user } }] } }),
@@ -117,7 +117,7 @@ describe('erasures', () => {
 
     const begun = await create({ platform_user_id: user });
     expect(begun).toMatchObject({ status: 'running', dry_run: false, platform_user_id: user, ended: null });
-    // One of the two instances runs it, and the other one continues.
+    // One of the two instances runs the erasure. If that instance is killed, the other one continues.
     await stack.events[0]?.kill('SIGKILL');
     await stack.events[0]?.start();
     const erased = await untilDone(begun.id);
@@ -132,7 +132,7 @@ describe('erasures', () => {
       expect(await stack.request('GET', `${eventsPath}/${id}`)).toMatchObject({ status: 404 });
     expect((await stack.readStream()).filter(({ text }) => text.includes(user))).toEqual([]);
 
-    // The gateways that had the events in memory, and a new one, which knows only the stream.
+    // Check the gateways that had the events in memory, and a new gateway, which reads only the stream.
     const gateway = await stack.startGateway();
     for (const url of [...stack.urls, gateway.url]) {
       const resumed = await connect({ event_type: type, after: first?.position }, url);
@@ -143,7 +143,7 @@ describe('erasures', () => {
     expect(socket.controls.map(({ event }) => event)).toEqual(['ready']);
     await socket.close();
 
-    // Late and repeated deliveries of what was erased.
+    // Late and repeated deliveries of erased messages are not stored.
     const redelivered = { ...message, id: newEvent().id };
     await stack.storeEvents([
       message,
@@ -151,7 +151,7 @@ describe('erasures', () => {
       newEvent({ ...deadLetter, eventData: `{"user_id":"${user}"}` }),
     ]);
     expect(await tablesWith(user)).toEqual([]);
-    // Events of the same user that are received after the erasure.
+    // Events of the same user that are received after the erasure are stored.
     const later = await add(type, { user_id: user });
     expect(await stack.request('GET', `${eventsPath}/${later.id}`)).toMatchObject({ status: 200 });
 
@@ -210,7 +210,7 @@ describe('erasures', () => {
     [{ user_hash: 'not a hash', dry_run: true }, 'user_hash'],
     [{ platform_user_id: 12826 }, 'platform_user_id'],
     [{ platform_user_id: '1', dry_run: 'yes' }, 'dry_run'],
-    // A misspelled field would erase.
+    // If the service ignored this misspelled `dry_run`, it would erase.
     [{ platform_user_id: '1', dryrun: true }, 'dryrun'],
   ])('reject %j', async (body, field) => {
     const answer = await stack.request('POST', path, { body });

@@ -24,7 +24,7 @@ describe('the export of events', () => {
 
   async function exportRecords(query: Record<string, string>): Promise<EventRecord[]> {
     const text = await exportText(query);
-    return text.split('\n').flatMap((line) => (line.trim() ? [JSON.parse(line) as EventRecord] : [])); // holds: tests compare records
+    return text.split('\n').flatMap((line) => (line.trim() ? [JSON.parse(line) as EventRecord] : [])); // Safe cast: tests compare the records.
   }
 
   /** Stores events of a type that no other test uses, oldest first. Every fifth is a test event. */

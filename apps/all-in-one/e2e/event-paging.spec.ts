@@ -73,7 +73,7 @@ describe('event pages', () => {
 
       const lastPage = forward.last.results.map(({ id }) => id);
       const backward = await walk(forward.last.previous ?? '', 'previous');
-      // Events that arrived during paging are newer, so they follow all earlier events.
+      // Events that arrived during paging are newer, so paging back reaches them last.
       expect(backward.ids.toReversed()).toEqual([...arrived, ...ids.slice(0, -lastPage.length)]);
     });
 

@@ -19,13 +19,13 @@ export async function readEventsStream(subscriber: NatsConnection): Promise<Stre
   const { state } = await manager.streams.info(eventsStreamName);
   if (state.messages === 0) return [];
   const consumer = await jetstream(subscriber).consumers.get(eventsStreamName, {
-    // A subscriber cannot delete the consumer. 10 s, so that it does not expire while this process waits for a core.
+    // A subscriber cannot delete the consumer, so it expires. 10 s are enough when this process has to wait for a CPU core.
     inactive_threshold: 10_000,
   });
   const messages: StreamMessage[] = [];
   for await (const message of await consumer.fetch({ max_messages: state.messages, expires: 10_000 })) {
     const text = message.string();
-    const record = JSON.parse(text) as EventRecord; // holds as far as tests compare the record with the API's
+    const record = JSON.parse(text) as EventRecord; // Safe cast: tests compare the record with the API's record.
     messages.push({
       subject: message.subject,
       id: message.headers?.get('Nats-Msg-Id') ?? '',

@@ -43,7 +43,7 @@ describe('HTTP edge', () => {
         );
         request.on('error', reject).end();
       });
-      const { next } = JSON.parse(text) as EventPage; // holds: the response is 200, as the link shows
+      const { next } = JSON.parse(text) as EventPage; // Safe cast: the response is 200, as the link shows.
       return next?.slice(0, next.indexOf('/api/v1')) ?? 'no link';
     };
 
@@ -189,7 +189,7 @@ describe('HTTP edge', () => {
       expect((await get('/console')).text).toBe(page.text);
       const kept = await get('/console', 'GET', {
         'if-none-match': page.headers.get('etag')!,
-        // Without this, fetch forbids a response from a cache.
+        // Without this header, fetch sends `no-cache`, which forbids a 304 response.
         'cache-control': 'max-age=0',
       });
       expect([kept.status, kept.headers.get('content-security-policy')]).toEqual([304, null]);

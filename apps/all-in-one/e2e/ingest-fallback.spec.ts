@@ -173,9 +173,9 @@ describe('platform messages while they cannot be stored', () => {
       postgres.hang();
       const startedAt = performance.now();
       const messages = await notifyMany(2);
-      // Two attempts of 2 s each, then the stream. The platform waits a few seconds; a query fails after 12 s.
+      // Two attempts of 2 s each, then the INGEST stream. The platform waits only a few seconds, but a query fails after 12 s.
       expect(performance.now() - startedAt).toBeLessThan(10_000);
-      // A probe waits for 2 s. If the machine stalls, every message does, so try another forty.
+      // Only a probe waits for 2 s. If the machine stalls, every message waits, so try another forty.
       await eventually(async () => {
         const degradedAt = performance.now();
         messages.push(...(await notifyMany(40)));

@@ -45,7 +45,7 @@ export class LiveSocket {
   }
 
   get messages(): LiveMessage[] {
-    return this.texts.map((text) => JSON.parse(text) as LiveMessage); // holds as far as tests compare it
+    return this.texts.map((text) => JSON.parse(text) as LiveMessage); // Safe cast: tests compare the messages.
   }
 
   /** The events among the messages. */

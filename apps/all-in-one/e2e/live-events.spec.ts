@@ -114,7 +114,7 @@ describe('live events', () => {
       const after = await connect({ event_type: type, after: before.position }, gateway);
       await eventually(() => expect(after.events).toMatchObject(missed));
     }
-    // The position of `ready` is a position too.
+    // Clients can also resume from the position in `ready`.
     const fresh = await connect({ event_type: type });
     await fresh.close();
     const next = await create(type);
@@ -274,7 +274,7 @@ describe('live events', () => {
     for (const live of filtered) await eventually(() => expect(live.events).toMatchObject([record]));
     const socket = await connect({ event_type: type }, stack.urls[1]);
     const stream = noted(await LiveStream.open(stack.url, stack.ownerToken, { path: `${streamPath}?event_type=${type}` })); // prettier-ignore
-    // There is more than one if the gateway sends a keep-alive at that moment.
+    // The client receives more than one part if the gateway sends a keep-alive at that moment.
     await eventually(() => expect(stream.parts).not.toEqual([]));
     const replayed = await stack.request('POST', `${eventsPath}/${record.id}/replay`);
     expect(replayed).toMatchObject({ status: 200, json: { ...record, origin: 'replay' } });

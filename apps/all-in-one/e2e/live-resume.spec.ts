@@ -40,7 +40,7 @@ describe('live clients', () => {
     opened.push(socket);
     return socket;
   };
-  /** Adds one event. Uses an idempotency key, because an event whose storing was in doubt may be stored although it was rejected. */
+  /** Adds one event. Uses an idempotency key, because the service may have stored an event although its response was an error. */
   const create = (type: string): Promise<EventRecord> => {
     const body = eventBody({ event_type: type });
     const headers = { 'idempotency-key': randomUUID() };
@@ -101,7 +101,7 @@ describe('live clients', () => {
     await create(type);
     await stack.waitUntilPublished();
     await manager.streams.purge(eventsStreamName);
-    // A running gateway keeps the events that it has read. A new gateway has none.
+    // A running gateway keeps the events that it has read. A new gateway has no events in memory.
     const gateway = await stack.startGateway();
     const after = await connect({ event_type: type, after: before.position }, gateway.url);
     const next = await create(type);

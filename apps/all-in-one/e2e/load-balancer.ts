@@ -24,10 +24,10 @@ export class LoadBalancer {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`; // holds: it listens on TCP
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`; // Safe cast: the server listens on TCP.
   }
 
-  /** Sends new connections to these URLs, and breaks the others, so that their clients connect again. */
+  /** Sends new connections to these URLs, and closes all open connections, so that the clients reconnect. */
   use(urls: readonly string[]): void {
     this.targets = urls;
     for (const close of this.closers) close();

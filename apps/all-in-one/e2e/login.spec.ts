@@ -213,7 +213,7 @@ describe('api-token-auth', () => {
         ),
       );
       const statuses = (await Promise.all(attempts)).map(({ status }) => status);
-      // Usually five. On a busy machine, one more is checked after the first second, another one two seconds later, and so on.
+      // Usually five passwords are checked. On a busy machine, one more is checked after the first second, another two seconds later, etc.
       const most = 5 + Math.floor(Math.log2(1 + (performance.now() - startedAt) / 1_000));
       const tried = statuses.filter((status) => status === 400).length;
       expect(tried).toBeGreaterThanOrEqual(5);

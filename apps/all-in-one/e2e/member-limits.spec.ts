@@ -242,7 +242,7 @@ describe('limits of a member', () => {
       );
       await untilReady(sockets);
 
-      // Each gateway can begin two before it hears of the other one's.
+      // Each gateway can begin two catch-ups before it learns of those at the other gateway.
       expect(running).toBeLessThanOrEqual(4);
       expect(
         await stack.metric('gateways', 'live_history_pages_total', { source: 'stream' }),

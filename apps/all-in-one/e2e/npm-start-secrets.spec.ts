@@ -5,7 +5,7 @@ import { send } from './api.js';
 import { SecretSearch, type FoundSecret } from './secret-search.js';
 import { startLimitMs } from './stack.js';
 
-/** The secrets that npm start generates are in files, which only one user can read. */
+/** npm start keeps the secrets that it generates in files that only one user can read. */
 describe('secrets of npm start', () => {
   it(
     'are only in files that nobody else can read',
@@ -36,7 +36,7 @@ describe('secrets of npm start', () => {
         else for (const { secret } of found) guarded.add(`${secret} in ${entry.name}`);
       }
       expect(readable).toEqual([]);
-      // The configuration of nats-server has the passwords of its users.
+      // The configuration of nats-server contains the passwords of its users.
       expect([...guarded].sort()).toEqual(
         [
           "owner's password in owner-credentials",

@@ -101,7 +101,7 @@ describe('npm start', () => {
       await expect(run('rotate')).rejects.toThrow('npm start is running on this data');
 
       await service.stop();
-      // As after a crash between the first and the last write of the file.
+      // A crash between the first and the last write leaves this content in the file.
       const begun = `${'n'.repeat(64)},${oldKey}`;
       await writeFile(keyPath, begun);
       expect(await run('rotate')).toContain('Gateway: 1 values encrypted with the new key');
@@ -149,7 +149,7 @@ describe('npm start', () => {
   );
 });
 
-/** With credentials of a platform. The service refuses a simulator in its place, so a proxy hides what it is. */
+/** Uses credentials of a platform. The service refuses the simulator as Twitch, so a proxy hides that it is the simulator. */
 describe('npm start with PLATFORM=twitch', () => {
   const follower = 'the-first-follower';
   let directory: GuardedDirectory;

@@ -48,7 +48,7 @@ describeWithBrowser('the overlay', (browserPath) => {
     await stack.stop();
   });
 
-  /** A channel that no other test uses, with the settings of a source that may only watch it. */
+  /** Returns the settings of a source. Its token can only receive the events of one channel, which no other test uses. */
   const makeSource = async (options: Record<string, string> = {}) => {
     const channel = String(randomInt(1e12));
     const body = { name: 'source', scopes: ['events:live'], channel_ids: [channel] };
@@ -191,7 +191,7 @@ describeWithBrowser('the overlay', (browserPath) => {
     );
     expect(await alert.textContent()).not.toMatch(/\u202E/);
     expect(await alert.locator('img, b, script').count()).toBe(0);
-    // As OBS adds the field "Custom CSS".
+    // OBS adds the text of its field "Custom CSS" in this way.
     await overlay.page.addStyleTag({ content: ':root { --alert-accent: rgb(1, 2, 3) }' });
     const size = await overlay.page.evaluate<[string, boolean]>(
       `[getComputedStyle(document.querySelector('.alert .name')).color, document.body.scrollWidth > innerWidth]`,
@@ -262,7 +262,7 @@ describeWithBrowser('the overlay', (browserPath) => {
         event_data: { from_broadcaster_user_name: '<b>Ada</b>', to_broadcaster_user_id: channel },
       }),
     });
-    // The service does not say when a connection without positions is open, so the raid is sent until it arrives.
+    // The service does not tell a client without positions when it is live, so send the raid until it arrives.
     await eventually(async () => {
       await stack.request('POST', `${eventsPath}/${json.id}/replay`, { body: { connection: name } });
       expect(await overlay.page.locator('body').innerText()).toBe('<b>Ada</b> raids us!');
@@ -362,7 +362,7 @@ describeWithBrowser('the overlay', (browserPath) => {
   });
 });
 
-/** A background like that of a game, because an alert must be readable on anything. */
+/** A background that looks like a game, because alerts must be readable on any background. */
 const game = `
   html {
     min-height: 100%;

@@ -32,7 +32,7 @@ describe('calls of the platform’s API', () => {
     return (await stack.request<{ key: string }>('POST', '/api/v1/tokens', { body })).json.key;
   };
 
-  /** Sends a request whose path no client changes. */
+  /** Sends a request with exactly this path. An HTTP client would normalize it. */
   const sendRaw = (method: string, path: string): Promise<RawAnswer> => {
     const headers = [['Authorization', `Token ${stack.ownerToken}`]] as const;
     return exchange(stack.gateway.url, printRequest({ method, target: `${base}/${path}`, headers }));
@@ -119,7 +119,7 @@ describe('calls of the platform’s API', () => {
     expect((await stack.request('DELETE', path, { token: caller })).status).toBe(403);
     expect((await stack.request('DELETE', path, { token: memberToken })).status).toBe(403);
     const { status, json } = await stack.request<{ message?: string }>('DELETE', path);
-    // Of the platform, which does not know the conduit.
+    // This is the response of the platform, which does not know the conduit.
     expect([status, typeof json.message]).toEqual([404, 'string']);
   });
 
@@ -184,7 +184,7 @@ describe('calls of the platform’s API', () => {
     const isKnown = (path: string): boolean => known.has(path.replace(/\/$/, ''));
     for (const path of paths.map((each) => each.join('')).filter((each) => !isKnown(each))) {
       const answer = await sendRaw('GET', path);
-      // The platform's own errors are no problem documents.
+      // The platform's own errors are not problem documents.
       expectSound(answer);
       expect([400, 404]).toContain(answer.status);
     }

@@ -25,7 +25,7 @@ describe('outage of the platform', () => {
     platform = new SimulatedPlatform(stack);
   }, startLimitMs);
 
-  // The platform works again for the next test, even after a failure.
+  // Ends the fault before the next test, even if this test fails.
   afterEach(() => platform.setFaults({ api: { mode: 'ok' } }));
   afterAll(() => stack.stop());
 

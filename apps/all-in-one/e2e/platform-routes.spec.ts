@@ -126,7 +126,7 @@ describe('routes of streamers and of the platform', () => {
     try {
       const answer = answers.get(subject);
       if (!answer) throw new ServiceError('unavailable', `no reply is scripted for ${subject}`);
-      return { response: answer(data as object) }; // holds: requests are objects, which `on` has checked
+      return { response: answer(data as object) }; // Safe cast: requests are objects, which `on` has checked.
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       return { err: error.toMessage() };

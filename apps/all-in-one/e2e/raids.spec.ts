@@ -15,7 +15,7 @@ describe('a raid between two monitored streamers', () => {
 
   beforeAll(async () => {
     stack = await startStack({ platform: true });
-    // Creates the two users of the scenario. Nothing is subscribed to their first raid.
+    // Creates the two users of the scenario. The service has no subscription for their first raid.
     await raid();
     const { json } = await stack.simulate<{ users: SimulatedUser[] }>('GET', '/simulator/users?first=1000');
     streamers = json.users.slice(-2);
@@ -24,7 +24,7 @@ describe('a raid between two monitored streamers', () => {
 
   afterAll(() => stack.stop());
 
-  /** One of the two users raids the other. */
+  /** Makes one of the two users raid the other. */
   const raid = async (): Promise<void> => {
     const scenario = { name: 'raid', users: 2, rate: 0, every_ms: 3_600_000 };
     const { status } = await stack.simulate('POST', '/simulator/scenarios', scenario);

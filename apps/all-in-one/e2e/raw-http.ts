@@ -21,7 +21,7 @@ export interface RawRequest {
 // A response takes milliseconds. A request that takes this long hangs.
 const hangMs = 15_000;
 
-/** Opens a socket to the server at a URL. The client decides when its own end is closed. */
+/** Opens a socket to the server at a URL. The caller decides when to close the client's side. */
 export function openSocket(url: string): Socket {
   const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port), allowHalfOpen: true });
   socket.on('error', () => undefined); // the server may close the connection instead of responding
@@ -29,8 +29,8 @@ export function openSocket(url: string): Socket {
 }
 
 /**
- * Sends bytes and reads until the server closes the connection. With `isAll`, ends the client's side after the bytes. Of an
- * event stream, which does not end, it reads only the head.
+ * Sends bytes and reads until the server closes the connection. With `isAll`, closes the client's side after the bytes. An
+ * event stream does not end, so this function reads only its head.
  */
 export async function exchange(url: string, bytes: Uint8Array, isAll = false): Promise<RawAnswer> {
   const socket = openSocket(url);
@@ -55,7 +55,7 @@ export async function exchange(url: string, bytes: Uint8Array, isAll = false): P
   return parseAnswer(Buffer.concat(chunks).toString('latin1'));
 }
 
-/** The bytes of a request. Adds `Host` and the right `Content-Length` unless the headers include them. */
+/** Returns the bytes of a request. Adds `Host` and the right `Content-Length` unless the headers include them. */
 export function printRequest({ method = 'GET', target = '/', headers = [], body }: RawRequest): Buffer {
   const defaults: Headers = [
     ['Host', 'localhost'],
@@ -86,7 +86,7 @@ export function expectSound(answer: RawAnswer): void {
 }
 
 export function problemOf(answer: RawAnswer): Problem {
-  return JSON.parse(answer.body) as Problem; // holds as far as expectSound compares it
+  return JSON.parse(answer.body) as Problem; // Safe cast: expectSound compares the problem document.
 }
 
 function parseAnswer(text: string): RawAnswer {

@@ -8,11 +8,11 @@ const secretFields = ['access_token', 'refresh_token', 'device_code'];
 export class RecordingProxy {
   /** The `Authorization` headers of the service's requests. */
   readonly authorizations = new Set<string>();
-  /** What the platform has issued, by the fields of its replies. */
+  /** The secrets that the platform has issued, with the names of the reply fields that contained them. */
   readonly issued: { field: string; secret: string }[] = [];
   /** Requests to this path get 404. */
   missingPath: string | undefined;
-  /** A header of the platform's replies that the service does not get, in lower case. */
+  /** A header that the proxy removes from the platform's replies, in lowercase. */
   hiddenHeader = '';
 
   private constructor(
@@ -30,7 +30,7 @@ export class RecordingProxy {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`; // holds: it listens on a port
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`; // Safe cast: the server listens on TCP.
   }
 
   async stop(): Promise<void> {
@@ -58,7 +58,7 @@ export class RecordingProxy {
     response.on('end', () => {
       const body = Buffer.concat(chunks).toString();
       if (!body.startsWith('{')) return;
-      const fields = JSON.parse(body) as Record<string, unknown>; // holds: it starts like an object
+      const fields = JSON.parse(body) as Record<string, unknown>; // Safe cast: the body starts like an object.
       for (const field of secretFields) {
         const secret = fields[field];
         if (typeof secret === 'string') this.issued.push({ field, secret });

@@ -29,7 +29,7 @@ describe('a redelivered platform message', () => {
     return json.responses.map(({ status }) => status);
   };
 
-  /** Five simultaneous copies: three with one timestamp, two with another. */
+  /** Delivers five simultaneous copies: three with one timestamp, two with another. */
   const deliverFiveTimes = async (messageId: string): Promise<number[]> => {
     const now = Date.now();
     const deliveries = [deliver(messageId, new Date(now), 3), deliver(messageId, new Date(now - 60_000), 2)];

@@ -22,7 +22,7 @@ interface User {
 
 const path = '/api/v1/rehearsals';
 const unknownId = '01999999-9999-7999-8999-999999999999';
-// A gateway that died is replaced within 10 s.
+// Within 10 s, another gateway takes over the rehearsals of a gateway that died.
 const takeOverMs = 30_000;
 
 let stack: Stack;
@@ -66,7 +66,7 @@ const at = (time: number): string => new Date(time).toISOString();
 const idsOf = (events: readonly { id: string | null }[]): (string | null)[] => events.map(({ id }) => id);
 const distinct = (socket: LiveSocket): (string | null)[] => [...new Set(idsOf(socket.events))];
 
-/** Stores events of a new type in an hour that no other test uses, with these distances from its start in milliseconds. */
+/** Stores events of a new type in an hour that no other test uses. `distances` are milliseconds from the start of the hour. */
 async function store(
   distances: readonly number[],
   describeEvent: (index: number) => object = () => ({}),
@@ -179,10 +179,10 @@ describe('a rehearsal', () => {
     await connect('other');
     overlay.pause();
     const { json } = await begin({ ...range, connection: 'overlay', speed: 20 });
-    // Long enough to send everything, if the rehearsal did not wait for its connection.
+    // In this time, a rehearsal that did not wait for its connection would send everything.
     await untilEnded((await begin({ ...other.range, connection: 'other' })).json.id);
 
-    // As much as fits into the buffers of the sockets, and no more.
+    // The rehearsal has only sent what fits into the buffers of the sockets.
     expect((await show(json.id)).sent).toBeLessThan(events.length);
     overlay.resume();
 
@@ -250,7 +250,7 @@ describe('a rehearsal', () => {
 
       expect(await untilEnded(json.id)).toMatchObject({ status: 'done' });
       expect(distinct(overlay)).toEqual(idsOf(events));
-      // Events of half a second, and those of the quarter of a second that it may be late.
+      // Allow for the events of half a second, and of the quarter of a second that the rehearsal may be late.
       expect(overlay.events.length - events.length).toBeLessThan(20);
     }, 90_000);
 
@@ -372,7 +372,7 @@ describe('/api/v1/rehearsals', () => {
     });
     const token = await createToken(['events:read', 'events:write']);
     expect(await begin(range, token)).toMatchObject({ status: 201 });
-    // A named token of an owner has no rights of an owner.
+    // A named token of an owner does not have the owner's rights.
     const { id } = await register();
     expect(await begin({ ...range, user: id }, token)).toMatchObject({ status: 403 });
   });
@@ -392,7 +392,7 @@ describe('/api/v1/rehearsals', () => {
   });
 });
 
-/** Adds a stream that has ended, as if the monitor had recorded it. */
+/** Adds an ended stream, as the monitor records it. */
 async function insertStream(
   channel: string,
   startedAt: number,

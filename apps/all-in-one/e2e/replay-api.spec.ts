@@ -118,7 +118,7 @@ describe('POST /api/v1/platform-events/<id>/replay', () => {
     expect(answer.status).toBe(200);
     expect(answer.json).toEqual({ ...test.json, id: null, origin: 'replay' });
     await eventually(() => expect(sentOf(type)).toHaveLength(1));
-    // The header has the id of the stored event.
+    // The header contains the id of the stored event.
     const [stored] = await stack.query<{ id: string }>('SELECT id FROM events.events WHERE event_type = $1', [
       type,
     ]);

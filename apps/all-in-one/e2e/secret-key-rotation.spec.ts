@@ -97,7 +97,7 @@ describe('the rotation of SECRET_KEY', () => {
     await stop(gateway, events, ...connectors);
     expect(await readHash(one.gateway)).toBe(hash);
 
-    // The old key is still needed: a start without it fails, and says so.
+    // The old key is still needed: a start without it fails with an error that names the table.
     const lacks = (table: string): RegExp =>
       new RegExp(
         `SECRET_KEY lacks a key that is still needed: no key in it decrypts \\d+ of the \\d+ values in ${table}`,
@@ -113,7 +113,7 @@ describe('the rotation of SECRET_KEY', () => {
       for (const user of [alice, bob, carol, dave]) expect(await logIn(user, at)).toBe(user.token);
     expect(await readHash(two.gateway)).toBe(hash);
     await stop(...Object.values(one));
-    // The instances look once a minute for values that others have written under the old key.
+    // Once a minute, each instance looks for values that other instances have written under the old key.
     await eventually(
       async () => {
         expect(await countUnder(fresh)).toEqual({ tokens: 5, tokensUnderKey: 5 });

@@ -5,8 +5,8 @@ export interface FoundSecret {
   where: string;
 }
 
-// Base64 of a text depends on its offset in what is encoded, so a secret has three forms. The first and last characters of a form
-// also depend on the neighbors of the secret.
+// The Base64 form of a secret depends on its offset in the encoded text, so a secret has three forms. The first and last characters
+// also depend on the text around the secret.
 const offsets = [0, 1, 2];
 
 /** Searches texts for secrets: as they are, in hexadecimal, in Base64, and percent-encoded. */
@@ -20,7 +20,7 @@ export class SecretSearch {
     for (const [form, text] of formsOf(value)) this.forms.push({ secret, form, text });
   }
 
-  /** The number of different names. */
+  /** The names of all secrets, each once. */
   get names(): string[] {
     return [...new Set(this.forms.map(({ secret }) => secret))];
   }

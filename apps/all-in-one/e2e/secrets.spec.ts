@@ -15,14 +15,14 @@ import { startLimitMs, startStack, type Stack } from './stack.js';
 const metricsToken = randomBytes(16).toString('hex');
 const alertUrlSecret = randomBytes(16).toString('hex');
 const alertWebhook = {
-  // Nobody listens on this port.
+  // Nothing listens on this port.
   ALERT_WEBHOOK_URL: `http://127.0.0.1:9/${alertUrlSecret}`,
   ALERT_WEBHOOK_SECRET: randomBytes(32).toString('base64'),
 };
 const patiently = { timeoutMs: 60_000 };
 const unknownId = '01999999-9999-7999-8999-999999999999';
 
-/** A password that looks different in each encoding. */
+/** Returns a password that looks different in each encoding. */
 function makePassword(): string {
   return `pass wörd/+"${randomBytes(9).toString('base64url')}`;
 }
@@ -31,7 +31,7 @@ interface Operations {
   paths: Record<string, Record<string, object>>;
 }
 
-/** The whole system with the most verbose logs. Everything that is secret is used, in every way that the API offers. */
+/** Runs the whole system with the most verbose logs, and uses every secret in every way that the API offers. */
 describe('secrets', () => {
   let stack: Stack;
   let platform: RecordingProxy;
@@ -82,11 +82,11 @@ describe('secrets', () => {
           decodeURIComponent(new URL(stack.nats.urlFor(name)).password),
         );
     const databasePassword = decodeURIComponent(new URL(stack.databaseUrl).password);
-    // Trusted connections need none.
+    // A server that trusts its connections needs no password.
     if (databasePassword.length >= 8) search.add('password of the database', databasePassword);
   }
 
-  /** Sends a request, and keeps the response unless it is the one that shows a new secret. */
+  /** Sends a request, and keeps the response. Requests whose responses show a new secret use `stack.request` instead. */
   async function request<Body>(
     method: string,
     path: string,
@@ -106,7 +106,7 @@ describe('secrets', () => {
     await stack.waitUntilPublished();
   }
 
-  /** Registration, login, a session, a named token, rotation, a new password: each response with a secret is left out. */
+  /** Uses registration, login, a session, a named token, rotation, and a new password. Keeps no response with a new secret. */
   async function useMember(): Promise<{ username: string; token: string }> {
     const username = uniqueType('member');
     const passwords = [makePassword(), makePassword()] as const;
@@ -163,7 +163,7 @@ describe('secrets', () => {
     for (const live of [first, second]) await live.close();
   }
 
-  /** A message of the platform, a subscription, and the connector's own token. */
+  /** Uses a message of the platform, a subscription, and the connector's own token. */
   async function usePlatform(): Promise<void> {
     const simulated = new SimulatedPlatform(stack);
     const { id, login } = await simulated.addUser();
@@ -193,7 +193,7 @@ describe('secrets', () => {
     expect(new Set(platform.issued.map(({ field }) => field)).size).toBe(3);
   }
 
-  /** The connector cannot post the alarm, and says so. */
+  /** Raises an alarm that the connector cannot post, and waits for the log line. */
   async function raiseAlarm(): Promise<void> {
     await stack.client.request(reportAlarms, {
       raised: [{ key: 'clock_off', message: 'A test raised this.' }],
@@ -206,7 +206,7 @@ describe('secrets', () => {
     expect((await request('GET', '/api/v1/platform/status')).text).toContain('A test raised this.');
   }
 
-  /** Consent with a code of a device, and on a page of the platform. Returns the id of the first connection. */
+  /** Gives consent with a device code, and on a page of the platform. Returns the id of the first connection. */
   async function useConnections(simulated: SimulatedPlatform): Promise<string> {
     const path = '/api/v1/platform/connections';
     await simulated.setLimits({ device_interval_seconds: 1 });
@@ -229,7 +229,7 @@ describe('secrets', () => {
     return device.json.id;
   }
 
-  /** Secrets at the wrong place: people mistype passwords, and put tokens into URLs, headers, and fields. */
+  /** Sends secrets in the wrong places: people mistype passwords, and put tokens into URLs, headers, and fields. */
   async function sendWrongSecrets({ username, token }: { username: string; token: string }): Promise<void> {
     const wrong = makePassword();
     search.add('mistyped password', wrong);
@@ -283,7 +283,7 @@ describe('secrets', () => {
     expect(operations.length).toBeGreaterThan(50);
     const body = { password: owner.password, token: stack.ownerToken, secret: secretKey, key: member };
     for (const { method, path } of operations) {
-      // An event stream does not end. A session would end, and the owner's token with it.
+      // Skip event streams, which do not end, and operations that would end the session or replace the owner's token.
       if (path.endsWith('/stream') || path.includes('/users/me/') || path.endsWith('/sessions/current'))
         continue;
       const url = path.replace(/\{(\w+)\}/g, (_, name: string) =>
@@ -333,7 +333,7 @@ describe('secrets', () => {
     for (const { name } of tables) {
       const rows = await stack.query<{ row: string }>(`SELECT t::text AS row FROM ${name} t`);
       const text = rows.map(({ row }) => row).join('\n');
-      // A row prints quotes twice.
+      // PostgreSQL doubles quotes in the text of a row.
       found.push(...search.find(`${text}\n${text.replaceAll('""', '"')}`, name));
       foundMarks.push(...marks.find(text, name));
     }

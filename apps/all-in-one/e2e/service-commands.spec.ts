@@ -5,7 +5,7 @@ import { createTestDatabase, freePort, ServiceProcess, type TestDatabase } from 
 import pg from 'pg';
 import { startLimitMs } from './stack.js';
 
-const services = Object.keys(serviceSchemas) as DatabaseService[]; // holds: these are the keys
+const services = Object.keys(serviceSchemas) as DatabaseService[]; // Safe cast: Object.keys returns the object's own keys.
 
 /** `node apps/<service>/dist/main.js migrate`, which the Helm chart runs before an install or upgrade. */
 describe('the command migrate', () => {
@@ -17,7 +17,7 @@ describe('the command migrate', () => {
     environment = {
       HOST: '127.0.0.1',
       ADMIN_PORT: String(await freePort()),
-      // Nothing listens here: migrations need no NATS.
+      // Nothing listens on this port, because migrations need no NATS.
       NATS_URL: 'nats://nobody:password@127.0.0.1:9',
       SECRET_KEY: 'a key of at least 32 characters for tests',
       PLATFORM: 'none',
@@ -131,7 +131,9 @@ describe('the command reset-owner', () => {
         args: ['reset-owner'],
       }).runToEnd();
       expect(code).toBe(1);
-      expect(output).toContain('gateway reset-owner failed: it shows a password, so run it on a terminal');
+      expect(output).toContain(
+        'gateway reset-owner failed: the command shows a password, so run it on a terminal',
+      );
     },
     startLimitMs,
   );

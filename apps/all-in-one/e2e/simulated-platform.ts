@@ -52,7 +52,7 @@ export class SimulatedPlatform {
     return this.call('DELETE', `/simulator/streams/${userId}`, options);
   }
 
-  /** All streams of a user, running and ended. */
+  /** Returns all streams of a user, running and ended. */
   streamsOf(userId: string): Promise<TrueStream[]> {
     return this.call('GET', `/simulator/streams?user_id=${userId}`);
   }
@@ -73,7 +73,7 @@ export class SimulatedPlatform {
     return this.call('POST', '/simulator/limits', limits);
   }
 
-  /** Decides about the code of a device, as its user. */
+  /** Decides about a device code, as the user. */
   decide(
     userCode: string,
     decision: { decision: 'allow'; login: string } | { decision: 'deny' },
@@ -94,7 +94,7 @@ export class SimulatedPlatform {
     return new URL(response.headers.get('location') ?? '');
   }
 
-  /** The user disconnects the application. */
+  /** Disconnects the application, as the user. */
   disconnect(login: string): Promise<unknown> {
     return this.call('DELETE', '/simulator/grants', { login });
   }
@@ -111,7 +111,7 @@ export class SimulatedPlatform {
   }
 }
 
-/** A login that no other test uses. */
+/** Returns a login that no other test uses. */
 export function uniqueLogin(): string {
   return `user_${randomBytes(6).toString('hex')}`;
 }

@@ -21,7 +21,7 @@ import { ServiceEnvironments } from './service-environments.js';
 import { runAll, startResources, type Resources } from './stack-resources.js';
 
 /**
- * The services that a test needs. By default two gateways and two events services, because guarantees must hold for several
+ * The services that a test needs. The default is two gateways and two events services, because guarantees must hold for several
  * instances.
  */
 export interface StackOptions {
@@ -118,7 +118,7 @@ export class Stack {
     return this.resources.testDatabase.url;
   }
 
-  /** The URL of the database that a service gets, with the role that owns its schema. */
+  /** Returns the URL of the database that a service gets, with the role that owns its schema. */
   databaseUrlFor(service: DatabaseService): string {
     return this.resources.testDatabase.urlFor(serviceSchemas[service]);
   }
@@ -261,7 +261,7 @@ export class Stack {
     return connector;
   }
 
-  /** The environment of a connector, for a test that starts one in its own process. */
+  /** Returns the environment of a connector, for a test that starts one in its own process. */
   connectorEnvironment(environment: Record<string, string> = {}): Promise<Record<string, string>> {
     const platformUrl = existing(this.simulator, 'simulator').url;
     const publicUrl = this.options.publicUrl ?? this.url;

@@ -75,7 +75,7 @@ describe('the summary of a stream', () => {
       chat: { messages: 1, chatters: 1 },
     });
 
-    // A limited token counts only what it may see.
+    // For a limited token, the summary counts only the events that the token may read.
     const summarizeWith = async (limits: object): Promise<Summary> => {
       const body = { name: 'limited', scopes: ['events:read', 'streamers:read'], ...limits };
       const { key: token } = (await stack.request<{ key: string }>('POST', '/api/v1/tokens', { body })).json;
@@ -95,7 +95,7 @@ describe('the summary of a stream', () => {
 
     await platform.goOffline(user.id);
     await untilRecorded((stream) => expect(stream.ended_at).not.toBeNull());
-    // As if the stream had been an hour ago, so that its summary is saved.
+    // Make the stream end an hour ago, so that its summary is saved.
     const moveBy = (column: string, interval: string): Promise<unknown> =>
       stack.query(`UPDATE streamer_monitor.streams SET ${column} = ${column} + $2::interval WHERE id = $1`, [
         id,

@@ -57,13 +57,13 @@ export async function readStreamer(stack: Stack, id: string): Promise<StreamerRe
   return (await stack.request<StreamerRecord>('GET', `${streamersPath}/${id}`)).json;
 }
 
-/** The newest 100 streams of a streamer, newest first. */
+/** Returns the newest 100 streams of a streamer, newest first. */
 export async function readStreams(stack: Stack, id: string): Promise<StreamRecord[]> {
   const { json } = await stack.request<StreamPage>('GET', `${streamersPath}/${id}/streams?page_size=100`);
   return json.results;
 }
 
-/** The subscriptions to the events of a channel, by the records of the connector. */
+/** Returns the subscriptions to the events of a channel, according to the connector's records. */
 export function subscriptionsOf(stack: Stack, userId: string): Promise<{ type: string; status: string }[]> {
   return stack.query<{ type: string; status: string }>(
     `SELECT type, status FROM platform_connector.subscriptions WHERE condition ->> 'broadcaster_user_id' = $1`,

@@ -15,7 +15,7 @@ import {
   type StreamRecord,
 } from './streamer-records.js';
 
-// Changes by events show within this time, long before the next polling pass, even on a busy machine.
+// Changes from events appear within this time, long before the next polling pass, even on a busy machine.
 const soon = { timeoutMs: 15_000 };
 // Without events: the poll interval of 45 s, a second poll after 25 s, and time for a busy machine.
 const afterPolling = { timeoutMs: 120_000 };
@@ -215,7 +215,7 @@ describe('streams', () => {
     expect(
       (await stack.request('POST', `${eventsPath}/stream-online/test`, { body: event_data })).status,
     ).toBe(200);
-    // The platform's event follows these events. When it has arrived, they have arrived too.
+    // The platform's event comes after these events, so all of them have arrived once the streamer is live.
     const { id } = await platform.goLive(user.id);
     await untilLive(streamer);
     expect((await readStreams(stack, streamer.id)).map(({ stream_id }) => stream_id)).toEqual([id]);

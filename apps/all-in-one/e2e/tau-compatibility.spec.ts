@@ -16,7 +16,7 @@ describe('a gateway with TAU_COMPATIBILITY', () => {
 
   const list = async (query: string): Promise<Record<string, unknown>[]> => {
     const { json } = await stack.request('GET', `${eventsPath}?${query}`);
-    return json.results as Record<string, unknown>[]; // holds: the response is a page
+    return json.results as Record<string, unknown>[]; // Safe cast: the response is a page.
   };
 
   it('shows and filters events by the values of TAU and of this service', async () => {

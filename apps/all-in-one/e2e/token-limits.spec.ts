@@ -20,7 +20,7 @@ interface Sample {
 const types = ['channel-follow', 'channel-cheer', 'channel-raid', 'stream-offline'];
 const channels = ['1', '2', '3', '4'];
 
-// A raid concerns two channels, all other events one, or none.
+// A raid concerns two channels. All other events concern one channel or none.
 const samples: Sample[] = types.flatMap((eventType) =>
   eventType === 'channel-raid'
     ? channels.flatMap((from) => channels.map((to) => ({ eventType, channels: [from, to] })))
@@ -37,7 +37,7 @@ const limitsToTry = fc.sample(
   8,
 );
 
-/** What the token may see, said once more in other words. */
+/** Returns whether the token may see an event, by a second implementation of the rule. */
 function isVisible({ eventType, channels: own }: Sample, { event_types, channel_ids }: Limits): boolean {
   if (event_types && !event_types.includes(eventType)) return false;
   return !channel_ids || own.some((channel) => channel_ids.includes(channel));
@@ -79,7 +79,7 @@ describe('a token that is limited to event types and channels', () => {
   const visibleIds = (limits: Limits): string[] =>
     events.filter((event) => isVisible(event, limits)).map(({ id }) => id);
 
-  /** The ids on all pages of a list. */
+  /** Returns the ids on all pages of a list. */
   async function walk(token: string, query = ''): Promise<string[]> {
     const ids: string[] = [];
     let path: string | null = `${eventsPath}?page_size=3${query}`;
@@ -122,7 +122,7 @@ describe('a token that is limited to event types and channels', () => {
       const exported = text.split('\n').filter((line) => line !== '');
       expect(sorted(exported.map((line) => (JSON.parse(line) as EventRecord).id))).toEqual(sorted(visible));
 
-      // Both resume at the position before all events, and then wait for the event that only replays send.
+      // Both clients resume before all events, and then wait for an event that only a replay sends.
       const socket = await LiveSocket.ready(stack.url, { token, after: start });
       const stream = await LiveStream.open(stack.urls[1]!, token, { after: start });
       await eventually(() => {

@@ -57,7 +57,7 @@ export class TraceReceiver {
     return `http://127.0.0.1:${port}`;
   }
 
-  /** The spans of the trace with a span whose attribute has this value. */
+  /** Returns all spans of the trace that contains a span with this attribute value. */
   traceOf(attribute: string, value: string): ReceivedSpan[] {
     const { traceId } = this.spans.find(({ attributes }) => attributes[attribute] === value) ?? {};
     return this.spans.filter((span) => span.traceId === traceId);
@@ -71,7 +71,7 @@ export class TraceReceiver {
   private async receive(request: IncomingMessage): Promise<void> {
     this.paths.add(`${request.method} ${request.url} ${request.headers['content-type']}`);
     this.credentials.add(request.headers['x-test']);
-    const { resourceSpans } = JSON.parse(await text(request)) as OtlpRequest; // The protocol's shape; a wrong one fails the test.
+    const { resourceSpans } = JSON.parse(await text(request)) as OtlpRequest; // Safe cast: any other shape fails the test.
     for (const { resource, scopeSpans } of resourceSpans) {
       const service = toAttributes(resource.attributes)['service.name'] ?? '';
       for (const { spans } of scopeSpans)

@@ -27,7 +27,7 @@ describe('traces', () => {
       OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
       OTEL_EXPORTER_OTLP_HEADERS: 'x-test=let%20me%20in',
       OTEL_TRACES_SAMPLER: 'parentbased_always_on',
-      // Spans reach the receiver soon. The SDK itself reads this variable.
+      // Exports spans after 100 ms. The SDK itself reads this variable.
       OTEL_BSP_SCHEDULE_DELAY: '100',
     };
     const environment = { ...tracing, LOG_LEVEL: 'debug' };
@@ -74,7 +74,7 @@ describe('traces', () => {
       'events: publish to the stream',
       'gateway: deliver live',
     ]);
-    // The trace is no part of what clients get.
+    // Clients do not receive the trace context.
     await eventually(() => expect(live.messages.some((message) => message.event_type === type)).toBe(true));
     expect(live.texts.join()).not.toContain('traceparent');
     await live.close();
@@ -186,7 +186,7 @@ describe('traces', () => {
         const { OTEL_EXPORTER_OTLP_ENDPOINT, ...off } = service?.environment ?? {};
         expect(OTEL_EXPORTER_OTLP_ENDPOINT).toBe(receiver.url);
         expect(await modulesOf(app, off)).toEqual(['@opentelemetry/api']);
-        // With the variable, the same check finds them.
+        // With the variable, the same check finds the SDK.
         expect(await modulesOf(app, { ...off, ...tracing })).toContain('@opentelemetry/sdk-trace-base');
       },
       2 * startLimitMs,

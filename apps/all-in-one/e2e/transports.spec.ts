@@ -3,7 +3,7 @@ import { CheerLoad } from './cheer-load.js';
 import { SimulatedPlatform, type SimulatedUser } from './simulated-platform.js';
 import { type Stack, startLimitMs, startStack } from './stack.js';
 
-// An announcement, an overlap of 10 s, and the end take about 40 s, and several times as long on a busy machine.
+// A move takes about 40 s: an announcement, an overlap of 10 s, and its end. On a busy machine, it takes several times as long.
 const moveLimitMs = 300_000;
 const patiently = { timeoutMs: 60_000 };
 const testLimitMs = 3 * moveLimitMs + 120_000;
@@ -45,7 +45,7 @@ describe('change of the transport', () => {
     return user;
   };
 
-  /** The transports of the application's subscriptions. Those of plain sockets belong to users, and are not listed. */
+  /** Returns the transports of the listed subscriptions. Subscriptions over plain sockets belong to users, and are not listed. */
   const methods = async (): Promise<string[]> => {
     const { json } = await stack.simulate<Listed>('GET', '/helix/eventsub/subscriptions');
     return json.data.map(({ transport }) => transport.method);
@@ -62,7 +62,10 @@ describe('change of the transport', () => {
       { timeoutMs: moveLimitMs, intervalMs: 500 },
     );
 
-  /** As in a rolling restart. A plain socket ends with its connector, so each connector runs until its subscriptions have moved. */
+  /**
+   * Changes the transport in a rolling restart. A plain socket ends with its connector, so each connector runs until all subscriptions have
+   * moved.
+   */
   const changeTo = async (transport: string): Promise<void> => {
     const before = stack.connectors.filter(({ isRunning }) => isRunning);
     await stack.startConnector({ PLATFORM_TRANSPORT: transport });

@@ -47,7 +47,7 @@ describe('1,000 streamers, one of whom gives consent', () => {
       await stack.request('PUT', `${typesPath}/${type}`, { body: { active: !active } });
   };
 
-  /** The number of subscriptions that the connector has asked the platform for. */
+  /** Returns how many subscriptions the connector has requested from the platform. */
   const creations = async (): Promise<number> =>
     (await platform.requests())['POST /helix/eventsub/subscriptions'] ?? 0;
 

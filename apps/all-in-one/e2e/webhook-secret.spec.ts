@@ -8,7 +8,7 @@ import { monitorStreamer } from './streamer-records.js';
 
 const [oldSecret, newSecret] = ['the old webhook secret', 'the new webhook secret'];
 const both = `${newSecret},${oldSecret}`;
-// An announcement, an overlap of 10 s, and the end take about 40 s on an idle machine.
+// On an idle machine, a rotation takes about 40 s: an announcement, an overlap of 10 s, and its end.
 const rotationLimitMs = 180_000;
 const testLimitMs = 420_000;
 
@@ -67,7 +67,7 @@ describe('rotation of the webhook secret', () => {
   const status = async (): Promise<Status> =>
     (await stack.request<Status>('GET', '/api/v1/platform/status')).json;
 
-  /** Starts gateways with other secrets, and stops the ones before. */
+  /** Starts gateways with these secrets, and stops the previous gateways. */
   const replaceGateways = async (secrets: string): Promise<void> => {
     const before = stack.gateways.filter(({ isRunning }) => isRunning);
     const environment = { PLATFORM_WEBHOOK_SECRET: secrets };
@@ -98,7 +98,7 @@ describe('rotation of the webhook secret', () => {
         async () => {
           const subscriptions = await listed();
           expect(subscriptions.filter(({ type }) => type === 'channel.cheer')).toHaveLength(3);
-          // None is waiting.
+          // No subscription is waiting.
           expect(await status()).toMatchObject({
             subscriptions: { enabled: subscriptions.length },
             streamers: { monitored: 3 },
@@ -115,7 +115,7 @@ describe('rotation of the webhook secret', () => {
       await eventually(async () => expect((await listed()).length).toBeGreaterThan(count), {
         timeoutMs: rotationLimitMs,
       });
-      // In the middle of the overlap.
+      // Kill a gateway in the middle of the overlap.
       const victim = stack.gateways.find(({ isRunning }) => isRunning)!;
       await victim.kill('SIGKILL');
       await victim.start();

@@ -18,7 +18,7 @@ interface Gap {
 const settled = { timeoutMs: 60_000 };
 const limitMs = 150_000;
 
-/** An application without a secret: it has no token of its own, and no webhook or conduit. */
+/** An application without a secret: it has no token of its own, and cannot use webhooks or conduits. */
 describe('events over plain sockets', () => {
   let stack: Stack;
   let platform: SimulatedPlatform;
@@ -54,7 +54,7 @@ describe('events over plain sockets', () => {
     return json.id;
   };
 
-  /** Waits until all subscriptions of the user exist, and no gap is open. */
+  /** Waits until all subscriptions of the user exist, and no delivery gap is open. */
   const untilSubscribed = (): Promise<void> =>
     eventually(async () => {
       const { json } = await stack.request<{
@@ -70,7 +70,7 @@ describe('events over plain sockets', () => {
   const gaps = async (): Promise<Gap[]> =>
     (await stack.request<{ delivery_gaps: Gap[] }>('GET', '/api/v1/platform/status')).json.delivery_gaps;
 
-  /** Somebody cheers several times. Returns the bits, which no other cheer has. */
+  /** Simulates several cheers. Returns their bits, which no other cheer has. */
   const cheer = async (times: number): Promise<number[]> => {
     const all = Array.from({ length: times }, () => (lastBits += 1));
     for (const bits of all) {
@@ -80,7 +80,7 @@ describe('events over plain sockets', () => {
     return all;
   };
 
-  /** The bits of the stored cheers, in the order of their arrival. */
+  /** Returns the bits of the stored cheers, in the order of their arrival. */
   const stored = async (): Promise<number[]> => {
     const rows = await stack.query<{ bits: number }>(
       `SELECT (event_data->>'bits')::int AS bits FROM events.events WHERE event_type = 'channel-cheer' ORDER BY id`,
@@ -195,7 +195,7 @@ describe('events over plain sockets', () => {
   );
 
   it(
-    'come from channels that are not connected, too, as far as the cost of 10 permits that a user has',
+    'also come from channels that are not connected, up to the cost of 10 that a user has',
     async () => {
       const streamers = [await platform.addUser(), await platform.addUser(), await platform.addUser()];
       for (const { login } of streamers) await monitorStreamer(stack, login);
@@ -206,7 +206,7 @@ describe('events over plain sockets', () => {
           '/api/v1/platform/status',
         );
         expect(json.cost).toEqual({ total: 10, max: 10 });
-        // Each of them has five subscriptions with a cost.
+        // Each of the three streamers has five subscriptions with a cost.
         expect(json.subscriptions).toMatchObject({ limit_reached: 5 });
       }, settled);
       const refused = { action: 'create', result: 'limit_reached' };
@@ -215,11 +215,11 @@ describe('events over plain sockets', () => {
     limitMs,
   );
 
-  /** Another program opens a socket with the token of a user, and subscribes to something. */
+  /** Opens a socket with the token of a user, and creates a subscription, as another program would. */
   const occupySocket = async (authorization: string, channel: string): Promise<WebSocket> => {
     const { url } = stack.simulator!;
     const socket = new WebSocket(`${url.replace('http', 'ws')}/ws`);
-    const [frame] = (await once(socket, 'message')) as [Buffer]; // holds: the binary type is the default
+    const [frame] = (await once(socket, 'message')) as [Buffer]; // Safe cast: ws delivers Buffers by default.
     const { payload } = JSON.parse(frame.toString()) as { payload: { session: { id: string } } };
     const { status } = await fetch(`${url}/helix/eventsub/subscriptions`, {
       method: 'POST',
@@ -244,7 +244,7 @@ describe('events over plain sockets', () => {
     const post = async (path: string, form: Record<string, string>): Promise<Record<string, string>> => {
       const body = new URLSearchParams({ client_id, scopes: '', ...form });
       const response = await fetch(`${stack.simulator!.url}/oauth2/${path}`, { method: 'POST', body });
-      return (await response.json()) as Record<string, string>; // holds: the simulator replies like the platform
+      return (await response.json()) as Record<string, string>; // Safe cast: the simulator replies like the platform.
     };
     const { device_code = '', user_code = '' } = await post('device', {});
     await platform.decide(user_code, { decision: 'allow', login });
@@ -259,7 +259,7 @@ describe('events over plain sockets', () => {
       const token = await logIn(other);
       const occupied: WebSocket[] = [];
       for (const channel of ['1', '2', '3']) occupied.push(await occupySocket(token, channel));
-      // The platform closes a session without subscriptions after 10 s, and the next one tries again.
+      // The platform closes a session without subscriptions after 10 s, and the next session tries again.
       await stack.simulate('POST', '/simulator/limits', { socket_second_ms: 300 });
       await connect(other);
       const statuses = (): Promise<{ status: string; reason: string | null }[]> =>
@@ -279,7 +279,7 @@ describe('events over plain sockets', () => {
       for (const socket of occupied) socket.close();
       await eventually(
         async () => {
-          // Attempts become rarer, up to one an hour.
+          // The connector retries less and less often, down to once an hour, so make a retry due now.
           await stack.query(
             `UPDATE platform_connector.subscriptions SET retry_at = now() WHERE status = 'limit_reached'`,
           );

@@ -16,10 +16,10 @@ function optional<T>(variable: Variable<T>): Variable<T | undefined> {
   return { ...variable, defaultValue: undefined };
 }
 
-/** The environment variables that all-in-one itself reads; every service also reads its own. */
+/** The environment variables that all-in-one itself reads. Every service also reads its own variables. */
 export const variables = {
   HOST: sharedVariables.HOST,
-  // Another free port is used when this one is in use.
+  // When this port is in use, `npm start` chooses another free port.
   PORT: gateway.variables.PORT,
   DATA_DIR: text('Directory for the data and secrets of the embedded servers', { default: '.data' }),
   DATABASE_URL: optional(sharedVariables.DATABASE_URL),
@@ -43,8 +43,7 @@ export const variables = {
 
 export type AllInOneConfig = ConfigOf<typeof variables>;
 
-/**
- * @param needs whether the command needs `SECRET_KEY` for a database of the operator's own; by default it does
+/** @param needs `needsSecretKey`: whether the command needs `SECRET_KEY` for the operator's own database (default: true)
  * @throws ConfigError that lists all faults
  */
 export function readConfig(
@@ -58,18 +57,18 @@ export function readConfig(
   if (needsSecretKey && usesOwnDatabase(config) && !config.SECRET_KEY) {
     // A newly generated key could not decrypt existing data, and other instances could not decrypt new data.
     throw new ConfigError([
-      'SECRET_KEY is required when DATABASE_URL is set. Use the key that this database was used with before',
+      'SECRET_KEY is required when DATABASE_URL is set. If the database already contains data, use the key that encrypted the data',
     ]);
   }
   return config;
 }
 
-/** Whether the database is the operator's own, not the embedded one. */
+/** Whether the services use the operator's own database instead of the embedded one. */
 export function usesOwnDatabase(config: AllInOneConfig): boolean {
   return config.DATABASE_URL !== undefined || serviceUrlsOf(config) !== undefined;
 }
 
-/** The URLs of the services' databases. Undefined unless they are configured. */
+/** Returns the database URL of each service. Undefined unless all of them are configured. */
 export function serviceUrlsOf(config: AllInOneConfig): Record<DatabaseService, string> | undefined {
   const {
     EVENTS_DATABASE_URL: events,

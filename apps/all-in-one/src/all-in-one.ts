@@ -11,7 +11,7 @@ import { presentCredentials } from './owner-credentials.js';
 import { dataDirectory, startServers } from './servers.js';
 import { startServices, type Services } from './services.js';
 
-// PostgreSQL gets half a minute for its last checkpoint before it is killed.
+// When the service stops, PostgreSQL has half a minute for its last checkpoint before it is killed.
 const shutdownTimeoutMs = 60_000;
 
 /** Runs embedded servers, all services, and the simulated platform in this process until Ctrl-C. */

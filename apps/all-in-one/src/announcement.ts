@@ -4,7 +4,7 @@ import { dataDirectory, subscriberPasswordPath } from './servers.js';
 import type { Services } from './services.js';
 import { shellOf, type Shell } from './shell.js';
 
-/** What the announcement says about the running services. */
+/** The facts about the running services for the announcement. */
 export interface Announced extends Pick<Services, 'url' | 'simulatorUrl' | 'firstConnection'> {
   /** Undefined when an earlier start created the first owner. */
   credentials: CredentialsNotice | undefined;
@@ -46,10 +46,10 @@ export function announce(
 }
 
 function describeSimulator({ SIMULATOR_RATE, DATA_DIR }: AllInOneConfig, shell: Shell): string {
-  // `npm run simulator` finds the simulator by the data folder.
+  // `npm run simulator` finds the simulator through the data folder.
   const environment = DATA_DIR === '.data' ? '' : shell.prefix('DATA_DIR', DATA_DIR);
   const rate = SIMULATOR_RATE === 1 ? '1 event' : `${SIMULATOR_RATE} events`;
-  return `SIMULATED, ${rate} per second; control it with: ${environment}npm run simulator`;
+  return `SIMULATED, ${rate} per second; control the simulator with: ${environment}npm run simulator`;
 }
 
 function describeOwner(credentials: CredentialsNotice | undefined): string[] {

@@ -1,6 +1,6 @@
 import { findFreePort } from '@stream-events/embedded';
 
-/** Returns the wanted port. When that port is in use, prints a notice and returns another free port. */
+/** Returns the wanted port. If the wanted port is in use, prints a notice and returns another free port. */
 export async function choosePort(
   wanted: number,
   purpose: string,

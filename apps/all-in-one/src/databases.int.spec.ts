@@ -8,7 +8,7 @@ import pg from 'pg';
 import { readConfig } from './all-in-one.config.js';
 import { prepareEmbeddedDatabase, prepareOwnDatabase, type Databases } from './databases.js';
 
-const services = Object.keys(serviceSchemas) as DatabaseService[]; // holds: these are the keys
+const services = Object.keys(serviceSchemas) as DatabaseService[]; // Safe cast: Object.keys returns the object's own keys.
 const SECRET_KEY = 'the secret key of tests that use a database';
 
 let database: TestDatabase;
@@ -30,7 +30,7 @@ async function run(url: string, sql: string): Promise<unknown[]> {
   }
 }
 
-/** The roles that the services log in with, each of which is not a superuser and owns one schema. */
+/** Returns for the role of each service whether it is a superuser, and the schemas that it owns. */
 async function rolesOf(databases: Databases): Promise<unknown[]> {
   const rows = services.map((service) =>
     run(
@@ -148,7 +148,7 @@ describe(prepareEmbeddedDatabase.name, () => {
   });
 
   it('lets the gateway read the tables that its migration copies, until the migrations are finished', async () => {
-    // What version 0.1.0 leaves.
+    // Version 0.1.0 leaves these tables.
     await run(
       database.url,
       `CREATE TABLE platform_connector.scopes AS SELECT 'a scope' AS scope;

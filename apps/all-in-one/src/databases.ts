@@ -15,15 +15,18 @@ import { splitHosts } from '@stream-events/service';
 import { serviceUrlsOf, type AllInOneConfig } from './all-in-one.config.js';
 import { keepSecret } from './kept-secret.js';
 
-/** The database as each service sees it. */
+/** The access of each service to the database. */
 export interface Databases {
   /** The URL with the role that owns the service's schema. */
   urlFor(service: DatabaseService): string;
-  /** Takes away the rights that only the first migrations needed. Call it when the services have started. */
+  /** Revokes the rights that only the first migrations needed. Call this when the services have started. */
   finishMigrations(): Promise<void>;
 }
 
-/** Creates the roles in the embedded database. Their passwords are files in the data folder: without its file, a role gets a new one. */
+/**
+ * Creates the roles in the embedded database. The data folder has a file with each role's password. A role without a file gets a new
+ * password.
+ */
 export async function prepareEmbeddedDatabase(superuserUrl: string, directory: string): Promise<Databases> {
   const roles = await describeRoles(superuserUrl, (service) =>
     keepSecret(join(directory, `postgres-${service}-password`)),
@@ -32,8 +35,8 @@ export async function prepareEmbeddedDatabase(superuserUrl: string, directory: s
 }
 
 /**
- * Chooses the URLs of the services on the operator's own database: the configured ones, or those of new roles. When the role of
- * DATABASE_URL may not create roles, every service uses it.
+ * Chooses the URLs of the services on the operator's own database: the configured URLs, or URLs with new roles. When the role of
+ * DATABASE_URL may not create roles, every service uses that role.
  */
 export async function prepareOwnDatabase(
   config: AllInOneConfig,
@@ -51,11 +54,11 @@ export async function prepareOwnDatabase(
   return { urlFor: () => DATABASE_URL, finishMigrations: () => Promise.resolve() };
 }
 
-/** Returns the reason when the roles cannot be created, or cannot be used. */
+/** Creates the roles. Returns the reason as a text when the roles cannot be created or used. */
 async function tryToCreateRoles(url: string): Promise<Databases | string> {
   const { password } = new URL(splitHosts(url)[0] ?? url);
   if (password === '') return 'DATABASE_URL has no password';
-  // Derived, not random: several instances on one database must have the same passwords.
+  // Derived, not random, because all instances on one database must have the same passwords.
   const derive = (service: DatabaseService): string =>
     createHmac('sha256', decodeURIComponent(password)).update(`database role of ${service}`).digest('hex');
   try {
@@ -63,7 +66,7 @@ async function tryToCreateRoles(url: string): Promise<Databases | string> {
     const databases = await createRoles(url, roles, { isDedicated: false });
     return (await canLogIn(databases.urlFor('gateway')))
       ? databases
-      : 'the server accepts no log-in of new roles';
+      : 'the server does not let new roles log in';
   } catch (error) {
     if (isPermissionError(error)) return `the role of DATABASE_URL may not create roles (${String(error)})`;
     throw error;

@@ -22,7 +22,7 @@ beforeAll(async () => {
     });
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // holds: it listens on a port
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // Safe cast: the server listens on TCP.
 });
 afterAll(() => server.close());
 beforeEach(() => {

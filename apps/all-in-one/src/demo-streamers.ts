@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Simulator } from './simulated-platform.js';
 
-/** Addresses and access for the demonstration. */
+/** The addresses and the token that the demonstration needs. */
 export interface Demo {
   /** Address of the API. */
   url: string;
@@ -12,7 +12,7 @@ export interface Demo {
 
 const requestTimeoutMs = 10_000;
 
-// Right after the start, a look-up fails until the connector has its first access token.
+// Immediately after the start, look-ups fail until the connector has its first access token.
 const attempts = 5;
 const pauseMs = 1_000;
 
@@ -25,7 +25,7 @@ export async function monitorDemoStreamers(demo: Demo, say: (line: string) => vo
     await monitorAll(demo);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    say(`Cannot monitor all simulated streamers; add the others through the API (${reason})`);
+    say(`Cannot monitor all simulated streamers; add the missing ones through the API (${reason})`);
   }
 }
 
@@ -34,7 +34,7 @@ async function monitorAll({ url, token, simulator }: Demo): Promise<void> {
     headers: { authorization: `Bearer ${simulator.controlSecret}` },
     signal: AbortSignal.timeout(requestTimeoutMs),
   });
-  const { broadcasters } = (await world.json()) as { broadcasters: { login: string }[] }; // holds: it is our own simulator
+  const { broadcasters } = (await world.json()) as { broadcasters: { login: string }[] }; // Safe cast: this is our own simulator
   for (const { login } of broadcasters) await monitor(login, { url, token });
 }
 

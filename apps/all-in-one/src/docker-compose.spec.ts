@@ -5,14 +5,14 @@ import { platformConnector } from '@stream-events/platform-connector';
 import { streamerMonitor } from '@stream-events/streamer-monitor';
 import { parse } from 'yaml';
 
-// The file is ours.
+// Safe cast: the file is part of this repository.
 const { services } = parse(readFileSync('docker-compose.yml', 'utf8'), { merge: true }) as {
   services: Record<string, { environment: Record<string, string> }>;
 };
 
-/** Set by the image. */
+/** The image sets these variables. */
 const setByImage = ['HOST', 'PORT', 'ADMIN_PORT'];
-/** One value in .env would give all services the same name. */
+/** The file does not set this variable: one value in .env would give all services the same name. */
 const notSet = ['OTEL_SERVICE_NAME'];
 
 describe('docker-compose.yml', () => {

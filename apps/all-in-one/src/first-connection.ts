@@ -5,13 +5,13 @@ import type { AllInOneConfig } from './all-in-one.config.js';
 
 /** The part of the platform connector that asks a channel for consent. */
 export interface Connections {
-  /** Undefined when a channel has been connected. */
+  /** Starts a connection. Returns undefined when a channel is already connected. */
   offer(): Promise<ConnectionMessage | undefined>;
-  /** @throws ServiceError `not_found` when it was deleted; other errors while it cannot be read */
+  /** @throws ServiceError `not_found` when the connection was deleted; other errors while it cannot be read */
   get(id: string): Promise<ConnectionMessage>;
 }
 
-/** What `npm start` says about the first channel. */
+/** The lines that `npm start` prints about the first channel. */
 export interface FirstConnection {
   lines: readonly string[];
   /** The id of the connection that waits for consent. */
@@ -23,8 +23,8 @@ const watchIntervalMs = 2_000;
 const permissions = new Map(scopes.map(({ scope, description }) => [scope, description]));
 
 /**
- * Leads from the platform's credentials to the first channel. The simulated platform needs no consent. A failure does not stop the
- * start: the service works without a channel.
+ * Starts the connection of the first channel, and returns instructions for the user. The simulated platform needs no consent. A failure
+ * does not stop the start, because the service works without a channel.
  */
 export async function offerFirstConnection(
   { PLATFORM }: Pick<AllInOneConfig, 'PLATFORM'>,
@@ -36,11 +36,14 @@ export async function offerFirstConnection(
     return connection ? { id: connection.id, lines: describe(connection) } : { lines: [] };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return { lines: [`No channel is connected. ${reason}`, `${guide} leads you through it.`] };
+    return { lines: [`No channel is connected. ${reason}`, `${guide} shows how to connect a channel.`] };
   }
 }
 
-/** Says when the channel is connected, or that it is not. Ends when the connection is deleted, and when the signal aborts. */
+/**
+ * Prints a line when the channel is connected, or when the connection has failed. Also ends when the connection is deleted or the signal
+ * aborts.
+ */
 export async function reportConnection(
   connections: Connections,
   id: string,
@@ -57,7 +60,7 @@ export async function reportConnection(
   }
 }
 
-/** Undefined when the connection was deleted. Unknown while it waits for consent, and while it cannot be read. */
+/** Reads a connection. Returns undefined when it was deleted, and `unknown` while it waits for consent or cannot be read. */
 async function read(
   connections: Connections,
   id: string,
@@ -75,7 +78,7 @@ function describe({ userCode, verificationUri, expiresAt, scopes: asked }: Conne
   return [
     `Connect your channel: open this page within ${minutes} minutes, sign in as the channel, and confirm the code ${userCode}`,
     `  ${verificationUri}`,
-    'It asks for your permission to:',
+    'The page asks for your permission to:',
     ...asked.map((scope) => `  - ${permissions.get(scope) ?? scope}`),
     `${guide} explains each step.`,
   ];

@@ -8,7 +8,7 @@ import { parse } from 'yaml';
 
 interface ServiceVariables {
   plain: string[];
-  /** The key in the Secret of each secret variable. */
+  /** The key of each secret variable in the Secret. */
   secret: Record<string, string>;
   required: string[];
 }
@@ -20,7 +20,7 @@ const declared = new Map<string, Variables>(services.map(({ name, variables }) =
 /** The environment variables that the chart's templates set by themselves. */
 const setByTemplates = { HOST: '0.0.0.0', PORT: '8000', ADMIN_PORT: '9000' };
 
-// The files below are ours.
+// Safe casts: both files are part of this repository.
 const given = JSON.parse(readFileSync(`${chart}/variables.json`, 'utf8')) as {
   services: Record<string, ServiceVariables>;
   roles: string[];
@@ -48,7 +48,7 @@ describe('the Helm chart', () => {
     const fromValues = Object.entries(set).filter(([variable]) => plain.includes(variable));
     const environment = {
       ...Object.fromEntries(fromValues),
-      // Values of the right form: the Secret has no default.
+      // The Secret has no defaults, so use any values of the right form.
       ...Object.fromEntries(Object.keys(secret).map((variable) => [variable, secretValues[variable]])),
     };
     expect(() => loadConfig(variables, environment)).not.toThrow();
@@ -66,7 +66,7 @@ describe('the Helm chart', () => {
       .flatMap(
         (file) => readFileSync(`${chart}/templates/${file}`, 'utf8').match(/name: [A-Z][A-Z_]+/g) ?? [],
       );
-    // The superuser's URL for the hook that creates the roles.
+    // The only other variable is the superuser's URL, for the hook that creates the roles.
     expect(inTemplates).toEqual(['name: DATABASE_URL']);
   });
 

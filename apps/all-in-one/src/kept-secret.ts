@@ -4,7 +4,7 @@ import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
 /** Reads a secret from a file, or generates the secret and the file. Only the current user can read the file. */
 export async function keepSecret(path: string): Promise<string> {
   const draft = `${path}.${process.pid}`;
-  // The file is complete before it gets its name, so a start that is killed here leaves no partial secret.
+  // The file gets its name only when it is complete, so a start that is killed here leaves no partial secret.
   await writeFile(draft, randomBytes(32).toString('hex'), { mode: 0o600, flush: true });
   try {
     await link(draft, path);
@@ -18,7 +18,7 @@ export async function keepSecret(path: string): Promise<string> {
   return (await readFile(path, 'utf8')).trim();
 }
 
-/** Replaces a secret. The file is complete before it gets its name, and only the current user can read it. */
+/** Replaces a secret. The file gets its name only when it is complete, and only the current user can read it. */
 export async function replaceSecret(path: string, secret: string): Promise<void> {
   const draft = `${path}.${process.pid}`;
   try {

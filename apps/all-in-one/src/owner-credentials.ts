@@ -2,7 +2,9 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { shellOf } from './shell.js';
 
-/** The access of an owner. Presented once: afterwards, the service can show neither the password nor the token. */
+/**
+ * The credentials of an owner. They are presented only once, because afterwards the service can show neither the password nor the token.
+ */
 export interface OwnerCredentials {
   username: string;
   /** Undefined when OWNER_PASSWORD was given. */
@@ -10,11 +12,11 @@ export interface OwnerCredentials {
   token: string;
 }
 
-/** How an owner gets the credentials. */
+/** The notice from which an owner gets the credentials. */
 export interface CredentialsNotice {
   /** Lines to print. */
   lines: string[];
-  /** The token, or a shell command that prints it, as the value of a shell variable. */
+  /** The value of a shell variable for the token: the token itself, or a shell command that prints the token. */
   shellToken: string;
 }
 
@@ -49,7 +51,7 @@ export async function presentCredentials(
 
 async function writeCredentials(path: string, credentials: readonly string[]): Promise<void> {
   const header = `# Written at ${new Date().toISOString()}. Later changes of the password or the token are not in this file.`;
-  // A file of an earlier owner is stale. Creating a new file ignores the permissions of the old one and follows no link.
+  // Delete a stale file of an earlier owner. A new file does not inherit the permissions of an old file, and follows no link.
   await rm(path, { force: true });
   await writeFile(path, `${[header, ...credentials].join('\n')}\n`, { flag: 'wx', mode: 0o600, flush: true });
 }

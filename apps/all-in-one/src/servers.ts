@@ -13,14 +13,14 @@ export interface Servers {
   /** The NATS URL of a service, with the service's own user. */
   natsUrlFor(service: keyof typeof natsUsers): string;
   secretKey: string;
-  /** Address of the EVENTS stream for your own services, which connect as user `subscriber`; undefined with NATS_URL. */
+  /** The NATS URL for your own services, which read the EVENTS stream as user `subscriber`; undefined when NATS_URL is set. */
   subscriberUrl: string | undefined;
   /** Resolves with the name of a server that stops unexpectedly. */
   failed: Promise<string>;
   stop(): Promise<void>;
 }
 
-/** The data folder of one platform, so that simulated events never mix with real ones. */
+/** Returns the data folder of the platform. Each platform has its own folder, so that simulated and real events never mix. */
 export function dataDirectory(config: AllInOneConfig): string {
   return resolve(config.DATA_DIR, config.PLATFORM);
 }
@@ -34,14 +34,14 @@ export async function createDataDirectory(config: AllInOneConfig): Promise<strin
   return directory;
 }
 
-/** The file with `SECRET_KEY`: one key, or several, separated by commas, while a rotation is not complete. */
+/** Returns the path of the file with `SECRET_KEY`: one key, or, during a rotation, several keys separated by commas. */
 export function secretKeyPath(directory: string): string {
   return join(directory, 'secret-key');
 }
 
 /**
- * The file with the password of the NATS user `subscriber`. The password survives restarts, because your services are configured
- * with it.
+ * Returns the path of the file with the password of the NATS user `subscriber`. The password survives restarts, because your services are
+ * configured with it.
  */
 export function subscriberPasswordPath(config: AllInOneConfig): string {
   return join(dataDirectory(config), 'nats-subscriber-password');

@@ -18,7 +18,7 @@ import { choosePlatform, simulatorAddresses, startSimulator } from './simulated-
 export interface Services {
   url: string;
   simulatorUrl: string | undefined;
-  /** What to do so that events of the first channel arrive; empty when there is nothing to do. */
+  /** Lines that say how to connect the first channel; empty when no channel needs to be connected. */
   firstConnection: readonly string[];
   /** The owner that this start created. */
   firstOwner: OwnerCredentials | undefined;
@@ -59,7 +59,7 @@ export async function startServices(
       ...shared,
       ...connections('gateway'),
       PORT: String(port),
-      // The embedded servers store there.
+      // The folder in which the embedded servers store their data.
       DATA_DIR: dataDirectory(config),
       OWNER_USERNAME: config.OWNER_USERNAME ?? 'admin',
       OWNER_PASSWORD: config.OWNER_PASSWORD ?? password,
@@ -106,7 +106,10 @@ export async function startServices(
   }
 }
 
-/** Sizes of the JetStream streams in GiB: 8 and 2. On a small disk, half of the free space, because NATS reserves them. */
+/**
+ * Chooses the sizes of the JetStream streams: 8 GiB for EVENTS and 2 GiB for INGEST. On a small disk, both together get half of the free
+ * space, because NATS reserves the sizes.
+ */
 async function chooseStreamSizes(config: AllInOneConfig): Promise<NodeJS.ProcessEnv> {
   const { bavail, bsize } = await statfs(dataDirectory(config));
   const half = Math.floor((bavail * bsize) / 1024 ** 3 / 2);

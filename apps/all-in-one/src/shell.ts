@@ -1,10 +1,10 @@
-/** How the printed commands set variables, for the shell that people use on a system. */
+/** The syntax of the printed commands for the usual shell of an operating system. */
 export interface Shell {
-  /** A command that sets a variable for the commands after it. The value is a word, or a command from `readField`. */
+  /** Returns a command that sets a variable for the following commands. The value is a word, or a command from `readField`. */
   set(name: string, value: string): string;
-  /** What sets a variable for the command after it. */
+  /** Returns the prefix that sets a variable for one command. */
   prefix(name: string, value: string): string;
-  /** The value of a field in a file with one field per line: its name, spaces, and its value. */
+  /** Returns a command that reads a field from a file. Each line of the file is the name of a field, spaces, and its value. */
   readField(path: string, field: string): string;
   curl: string;
 }
@@ -24,7 +24,7 @@ const powerShell: Shell = {
   curl: 'curl.exe',
 };
 
-/** PowerShell on Windows, otherwise a POSIX shell. */
+/** Returns PowerShell on Windows, otherwise a POSIX shell. */
 export function shellOf(platform: NodeJS.Platform): Shell {
   return platform === 'win32' ? powerShell : posixShell;
 }

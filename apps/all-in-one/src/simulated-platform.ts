@@ -52,14 +52,14 @@ export async function startSimulator(
   return { url, controlSecret };
 }
 
-/** Addresses of the platform and of its callback when both run on this machine. */
+/** Returns the environment variables with the addresses of the simulated platform and of the gateway, when both run on this machine. */
 export function simulatorAddresses(simulatorUrl: string, gatewayUrl: string): NodeJS.ProcessEnv {
   return { ...toPlatformEnvironment(simulatorUrls(simulatorUrl)), PUBLIC_URL: gatewayUrl };
 }
 
 /**
- * The environment variables that select the platform and the service's application on it. Generates an application for the
- * simulator, and a webhook secret when none is configured.
+ * Returns the environment variables that select the platform and the service's application on the platform. Generates an application for
+ * the simulator, and a webhook secret when none is configured.
  */
 export async function choosePlatform(config: AllInOneConfig): Promise<NodeJS.ProcessEnv> {
   const { PLATFORM } = config;

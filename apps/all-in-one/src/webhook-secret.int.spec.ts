@@ -18,13 +18,13 @@ describe('the webhook secret of npm start', () => {
   it('adds a new secret before the old one, then removes the old one', async () => {
     await expect(addWebhookSecret(directory)).rejects.toThrow('Run npm start first');
     await writeFile(webhookSecretPath(directory), `${'0'.repeat(64)}\n`, { mode: 0o600 });
-    await expect(endWebhookSecret(directory)).rejects.toThrow('there is one secret only');
+    await expect(endWebhookSecret(directory)).rejects.toThrow('there is only one webhook secret');
 
     expect(await addWebhookSecret(directory)).toContain('can_remove_others');
     const [added, ...others] = await read();
     expect(others).toEqual(['0'.repeat(64)]);
     expect(added).toMatch(/^[0-9a-f]{64}$/);
-    await expect(addWebhookSecret(directory)).rejects.toThrow('a change is under way');
+    await expect(addWebhookSecret(directory)).rejects.toThrow('a change of the webhook secret is under way');
 
     await endWebhookSecret(directory);
     expect(await read()).toEqual([added]);

@@ -10,13 +10,14 @@ export function webhookSecretPath(directory: string): string {
 
 /**
  * Adds a new secret before the old one. Returns what to do next.
- *
- * @throws Error when there are two secrets already
+ * @throws Error when there are already two secrets
  */
 export async function addWebhookSecret(directory: string): Promise<string> {
   const [first = '', ...others] = await readSecrets(directory);
   if (others.length > 0)
-    throw new Error('a change is under way. End it with: npm run secrets -- end-webhook-secret');
+    throw new Error(
+      'a change of the webhook secret is under way. Finish the change with: npm run secrets -- end-webhook-secret',
+    );
   await replaceSecret(webhookSecretPath(directory), [randomBytes(32).toString('hex'), first].join(','));
   return 'Added a new webhook secret. Restart the service, and wait until `webhook_secret` in GET /api/v1/platform/status has `can_remove_others: true`. Then run: npm run secrets -- end-webhook-secret';
 }
@@ -24,12 +25,14 @@ export async function addWebhookSecret(directory: string): Promise<string> {
 /**
  * Removes the old secret. Returns what to do next.
  *
- * @throws Error when there is one secret only
+ * @throws Error when there is only one secret
  */
 export async function endWebhookSecret(directory: string): Promise<string> {
   const [first = '', ...others] = await readSecrets(directory);
   if (others.length === 0)
-    throw new Error('there is one secret only. Add a new one with: npm run secrets -- add-webhook-secret');
+    throw new Error(
+      'there is only one webhook secret. Add a new secret with: npm run secrets -- add-webhook-secret',
+    );
   await replaceSecret(webhookSecretPath(directory), first);
   return 'Removed the old webhook secret. Restart the service.';
 }
@@ -39,6 +42,6 @@ async function readSecrets(directory: string): Promise<string[]> {
   try {
     return (await readFile(path, 'utf8')).trim().split(',');
   } catch (cause) {
-    throw new Error(`cannot read ${path}. Run npm start first: it makes a secret`, { cause });
+    throw new Error(`cannot read ${path}. Run npm start first to create a webhook secret`, { cause });
   }
 }

@@ -11,7 +11,7 @@ import { resolveVariables, theme } from './layout/theme.js';
 import { router } from './router.js';
 
 const element = document.getElementById('console');
-if (!element) throw new Error('index.html lacks the element of the console.');
+if (!element) throw new Error('index.html does not contain the element #console.');
 createRoot(element).render(
   <StrictMode>
     <QueryClientProvider client={queryClient}>

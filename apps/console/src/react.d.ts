@@ -1,7 +1,7 @@
 import 'react';
 
 declare module 'react' {
-  /** Custom properties of this console's styles. */
+  /** The custom CSS properties of the console's styles. */
   interface CSSProperties {
     '--avatar-hue'?: number;
     '--avatar-size'?: string;

@@ -19,7 +19,7 @@ import { testEventRoute } from './test-event/test-event.route.js';
 import { tokensRoute } from './tokens/tokens.route.js';
 import { usersRoute } from './users/users.route.js';
 
-/** All views. To add a page, see the README. */
+/** The routes of all pages. To add a page, see the README. */
 const routeTree = rootRoute.addChildren([
   signInRoute,
   signedInRoute.addChildren([
@@ -42,7 +42,7 @@ const routeTree = rootRoute.addChildren([
   ]),
 ]);
 
-// A page that arrives sooner is shown without a flash of the loading state.
+// A page that loads within this time appears without a flash of the loading state.
 const pendingMs = 300;
 
 export const router = createRouter({
@@ -52,12 +52,12 @@ export const router = createRouter({
   defaultPreload: 'intent',
   defaultPendingComponent: LoadingRows,
   defaultPendingMs: pendingMs,
-  // All values are text. By default, the router would turn the id `123` into a number.
+  // Parse all values as text. By default, the router would convert the id `123` to a number.
   parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
   stringifySearch: printSearch,
 });
 
-// When the session ends, the routes decide again, and the user signs in.
+// When the session begins or ends, evaluate the routes again: without a session, the user must sign in.
 sessionStore.subscribe(() => void router.invalidate());
 
 function printSearch(search: Record<string, unknown>): string {

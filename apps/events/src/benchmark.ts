@@ -1,4 +1,4 @@
-// For apps/system-tests only. The benchmark's raw ceiling writes the same rows with the same statement.
+// For apps/system-tests only: its benchmark measures the raw speed of PostgreSQL with the same rows and the same statement.
 export { schema } from './events.database.js';
 export { PartitionsRepository } from './store/partitions.repository.js';
 export { toRow, writeBatch, type EventRow } from './store/write-batch.js';

@@ -103,7 +103,7 @@ const servedContracts = [
   endOverlaps,
 ];
 
-/** What each instance reports about itself. */
+/** The measures that each instance reports about itself. */
 const measures: MeasureSources = {
   events_stored_per_second: { metric: 'events_ingest_total', labels: { outcome: 'stored' }, isRate: true },
   events_published_per_second: { metric: 'events_published_total', isRate: true },
@@ -131,7 +131,7 @@ async function start(shell: Shell<EventsConfig>) {
   const nats = { urls: config.NATS_URL, name: 'events', tracing: shell.tracing };
   const { entities, migrations, ...database } = databaseAt(config.DATABASE_URL);
   const dataSource = await connectDatabase({ ...database, entities, migrations, poolSize: 10 });
-  // Batches are written through a pool of their own, so that no list keeps a write waiting.
+  // Batches have their own connection pool, so that no list keeps a write waiting.
   const writePool = createPool({ ...database, poolSize: writeConnections });
   const listPool = createPool({ ...database, ...listPoolOptions });
   measurePool(shell.metrics, 'events', dataSource);
@@ -232,7 +232,7 @@ async function start(shell: Shell<EventsConfig>) {
   health.register('events nats', () => strategy.ping());
   health.register('events relay', () => app.get(Relay).check());
   return {
-    // First stop receiving, then publish the stored events, then close the connections.
+    // Stops receiving first, then publishes the stored events, then closes the connections.
     close: () =>
       closeAll([
         () => reporter.stop(),
@@ -276,7 +276,7 @@ function encrypted(dataSource: DataSource, secretKeys: readonly string[]) {
   };
 }
 
-/** Encrypts every stored secret under the first key, while no service runs. Returns their number. */
+/** Encrypts every stored secret with the first key, and returns the number of secrets. Call this only while no service runs. */
 export async function reencryptEvents(
   databaseUrl: string,
   secretKeys: string[],
@@ -284,7 +284,7 @@ export async function reencryptEvents(
 ): Promise<number> {
   const dataSource = await connectDatabase({ ...databaseAt(databaseUrl), poolSize: 2 });
   try {
-    // Keys of an earlier version depend on the old SECRET_KEY.
+    // In a store of an earlier version, `load` derives the hash keys from SECRET_KEY. Call it while the old key is still known.
     await UserHashKeys.load(dataSource, secretKeys);
     return await new KeyRotation({ ...encrypted(dataSource, secretKeys), logger }).runOnce();
   } finally {

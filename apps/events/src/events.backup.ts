@@ -13,16 +13,19 @@ export const eventsBackup: BackedUpSchema = schema;
 export const userHashKeysTable = userHashKeyColumn.table;
 
 /**
- * Records an epoch that no stream has. The next start of the events service then sees that the EVENTS stream is another one, and gives
- * it a new epoch: a client with a position from before the restore gets a gap. Without this step, a stream that NATS has kept would look
- * intact, although it has events that the restored store does not have.
+ * Records an epoch that no stream has. At its next start, the events service then treats the EVENTS stream as a different stream, and gives
+ * it a new epoch. A client with a position from before the restore therefore gets a gap. Without this step, a stream that NATS has kept
+ * would look intact, although it contains events that the restored store does not have.
  */
 export async function forgetEventsStream(queries: Pick<pg.Client, 'query'>): Promise<void> {
   const epoch = randomBytes(4).toString('hex');
   await queries.query('UPDATE event_stream SET epoch = $1, last_sequence = 0', [epoch]);
 }
 
-/** Deletes the hashes of erased users whose ids are not known any more, when the keys of the hashes are lost. */
+/**
+ * Deletes the erasures that have ended. Call this when the keys of their hashes are lost, because an ended erasure identifies its user only
+ * by the hash.
+ */
 export async function forgetUserHashes(queries: Pick<pg.Client, 'query'>): Promise<void> {
   await queries.query('DELETE FROM erasures WHERE ended_at IS NOT NULL');
 }

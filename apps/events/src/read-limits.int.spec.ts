@@ -27,7 +27,7 @@ let exports: EventExportService;
 let summaries: StreamSummaries;
 beforeAll(async () => {
   store = await EventStore.create();
-  // The reference is never partial: the store needs the partition of the beginning, even if no event is in it.
+  // The reference summary is never partial, so the store needs the partition of `beginning`, even if the partition is empty.
   await store.partitions.ensureAhead(beginning);
   exports = new EventExportService(store.list);
   summaries = new StreamSummaries(
@@ -59,19 +59,19 @@ const anyEvents = fc
   )
   .map((all) =>
     all.map(({ at, eventType, origin, of, from, to }) => {
-      // The store takes two messages of the platform about one raid for one event.
+      // Platform raids have no event id, because the store would merge two messages about one raid into one event.
       const eventId = origin === 'test' || !eventType.endsWith('raid') ? v7() : null;
       const data = {
         ...{ user_id: 'u', bits: 5, viewers: 7, from_broadcaster_user_id: from, to_broadcaster_user_id: to },
         ...(of !== null && { broadcaster_user_id: of }),
-        // The reference of summaries reads these names of every raid.
+        // The reference summary reads these names from every raid.
         ...{ from_broadcaster_user_name: from, to_broadcaster_user_name: to },
       };
       return newEvent({ id: v7({ msecs: at }), eventType, origin, eventId, eventData: JSON.stringify(data) });
     }),
   );
 
-/** Some values, some of them twice, and maybe so many others that looking up each one would be slow. */
+/** Generates lists of values, some with duplicates, and some with so many other values that looking up each one would be slow. */
 const listOf = (value: fc.Arbitrary<string>): fc.Arbitrary<string[]> =>
   fc
     .record({ some: fc.array(value, { maxLength: 4 }), others: fc.constantFrom(0, 0, 30, 90) })
@@ -82,7 +82,7 @@ const anyFilters = fc.record(
   { requiredKeys: [] },
 );
 
-/** Whether a reader may see an event, in the plainest words. */
+/** Returns whether a reader may see an event, by the simplest possible code. */
 function isWithin({ eventTypes, channelIds }: ReadLimits, { eventType, eventData }: NewEvent): boolean {
   const channels = channelsOf(eventType, eventData);
   return (
@@ -92,7 +92,7 @@ function isWithin({ eventTypes, channelIds }: ReadLimits, { eventType, eventData
 }
 
 function channelsOf(eventType: string, eventData: string): unknown[] {
-  const data = JSON.parse(eventData) as Record<string, unknown>; // holds: the test writes objects
+  const data = JSON.parse(eventData) as Record<string, unknown>; // Safe cast: the test writes objects.
   const ofRaid = [data.from_broadcaster_user_id, data.to_broadcaster_user_id];
   return [data.broadcaster_user_id, ...(eventType === 'channel-raid' || eventType === 'raid' ? ofRaid : [])];
 }
@@ -122,7 +122,7 @@ async function walk(
   }
 }
 
-/** The events of an export, by their text without the time: the record of a test event has no id. */
+/** Returns the records of an export as CSV lines. Not as ids, because the record of a test event has no id. */
 async function exportTexts(limits: ReadLimits): Promise<string[]> {
   const texts: string[] = [];
   let after: string | null | undefined;
@@ -140,7 +140,7 @@ function reference(events: readonly NewEvent[]): StreamSummaryMessage {
   return computeReferenceSummary(events, { channelId: 'c1', from: beginning, to: beginning + 20 });
 }
 
-/** The order of types with the same number of events does not matter. */
+/** Ignores the order of the types, because types with the same number of events have no fixed order. */
 function withoutOrder(summary: StreamSummaryMessage): object {
   return { ...summary, eventTypes: new Set(summary.eventTypes) };
 }
@@ -190,7 +190,7 @@ describe('the limits of a reader', () => {
           for (const { id, eventId } of visible)
             expect(exported.filter((line) => line.includes(eventId ?? id))).toHaveLength(1);
 
-          // The saved summary of readers without limits stays theirs.
+          // A reader with limits does not change the saved summary of readers without limits.
           for (const [given, counted] of [
             [undefined, events],
             [limits, visible],
@@ -211,7 +211,7 @@ describe('the limits of a reader', () => {
     );
     if (!older || !newer) throw new Error('there are two');
     await store.writer.store([older]);
-    // The service remembers message ids for a day.
+    // The service forgets message ids after a day.
     await store.dataSource.query('TRUNCATE received_messages');
     await store.writer.store([newer]);
 

@@ -89,13 +89,13 @@ export class EventStore {
     };
     const { entities, migrations } = schema;
     const dataSource = await connectDatabase({ ...connection, entities, migrations });
-    const { master } = dataSource.driver as unknown as { master: Pool }; // holds: the driver of type postgres keeps its pool there
+    const { master } = dataSource.driver as unknown as { master: Pool }; // Safe cast: the driver of type postgres keeps its pool there.
     const writePool = createPool(connection);
     for (const { options } of [master, writePool]) options.connectionTimeoutMillis = connectTimeoutMs;
     return new EventStore(database, dataSource, writePool);
   }
 
-  /** Creates another writer, which creates missing partitions with these, and writes with `events`. */
+  /** Creates another writer. It creates missing partitions through `partitions`, and writes through `events`. */
   createWriter(
     partitions: PartitionsRepository,
     metrics: Registry,
@@ -131,7 +131,7 @@ export class EventStore {
     await this.dataSource.query('UPDATE event_stream SET epoch = NULL, last_sequence = 0');
   }
 
-  /** Makes the events of a user that arrive from now on late ones: the user's erasure, which ends in a minute, has searched the store. */
+  /** Records an erasure that has searched the store and ends in a minute. From now on, events of this user are late. */
   async noteErased(platformUserId: string): Promise<void> {
     await this.dataSource.query(
       `INSERT INTO erasures (id, user_hash, is_dry_run, stage, stage_began_at, progress, counts, created_at, erases_until,

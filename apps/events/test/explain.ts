@@ -38,7 +38,7 @@ export function nodesOf(node: PlanNode): PlanNode[] {
   return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 }
 
-/** The number of rows that a node read, including the rows that it discarded. */
+/** Returns the number of rows that a node read, including the rows that it discarded. */
 export function rowsRead(node: PlanNode): number {
   return (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'];
 }

@@ -8,7 +8,7 @@ import {
   type TierCount,
 } from '@stream-events/contracts';
 
-/** What the store should say about these events: the summary of a channel's period, computed in the plainest way. */
+/** Returns the expected summary of a channel's period, by the simplest possible code. */
 export function computeReferenceSummary(
   events: readonly NewEvent[],
   { channelId, from, to }: { channelId: string; from: number; to: number },
@@ -19,7 +19,7 @@ export function computeReferenceSummary(
       id: event.id,
       type: event.eventType,
       at: event.occurredAt ?? receivedAt(event.id),
-      data: JSON.parse(event.eventData) as Record<string, unknown>, // holds: tests write objects
+      data: JSON.parse(event.eventData) as Record<string, unknown>, // Safe cast: tests write objects.
     }))
     .filter(({ at }) => at >= from && at <= to)
     .filter(({ type, data }) => channelsOf(type, data).includes(channelId))
@@ -77,7 +77,7 @@ function isRaidOf({ type, data }: Fact, channelId: string): boolean {
   return channelsOf(type, data).slice(1).includes(channelId);
 }
 
-/** The number of times that each text occurs, most first. */
+/** Counts how often each text occurs. The most frequent text is first. */
 function countBy(texts: readonly string[]): [string, number][] {
   const counts = new Map<string, number>();
   for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
@@ -129,8 +129,8 @@ function toRaids(facts: readonly Fact[], channelId: string, direction: 'incoming
     .filter(({ type, data }) => raidTypes.includes(type) && data[`${own}_broadcaster_user_id`] === channelId)
     .map(({ at, data }) => ({
       at,
-      channelId: data[`${other}_broadcaster_user_id`] as string, // holds: tests write texts
-      channelName: toReadable(data[`${other}_broadcaster_user_name`] as string), // holds: as above
+      channelId: data[`${other}_broadcaster_user_id`] as string, // Safe cast: tests write strings.
+      channelName: toReadable(data[`${other}_broadcaster_user_name`] as string), // Safe cast: see above.
       viewers: toAmount(data.viewers),
     }));
   return {
@@ -141,7 +141,7 @@ function toRaids(facts: readonly Fact[], channelId: string, direction: 'incoming
   };
 }
 
-/** A whole number, or the digits of one. */
+/** Reads a whole number, given as a number or as digits. Everything else counts as 0. */
 function toAmount(value: unknown): number {
   return /^\d{1,9}$/.test(String(value)) ? Number(value) : 0;
 }

@@ -1,2 +1,2 @@
-// For apps/system-tests only. The benchmark of the metrics calls them directly.
+// Exports for apps/system-tests only: its benchmark of the metrics calls `HttpMetrics` directly.
 export { HttpMetrics } from './http/http-metrics.js';

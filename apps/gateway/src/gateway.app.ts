@@ -51,7 +51,7 @@ const measures: MeasureSources = {
   disk_free_bytes: { metric: 'gateway_disk_free_bytes' },
 };
 
-/** The gateway, the public edge. The started service reports its address, and the first owner if this start created one. */
+/** The gateway: the public edge of the service. `start` returns its address, and the first owner if this start created one. */
 export const gateway = defineService({
   name: 'gateway',
   variables,
@@ -124,18 +124,18 @@ async function start(shell: Shell<GatewayConfig>) {
     owner,
     close: () =>
       closeAll([
-        // The process already reports that it is not ready. The load balancer must notice before the gateway stops listening.
+        // The readiness probe already fails. Serve requests until the load balancer has noticed this.
         () => wait(config.DRAIN_SECONDS * 1_000),
         () => reporter.stop(),
         () => replays.stop(),
         () => rehearsals.stop(),
-        // Close live connections before the server: clients keep them open indefinitely, and the server would wait.
+        // Close live connections before the server, because clients keep them open indefinitely and the server would wait for them.
         () => live.stop(),
         () => webSockets.stop(),
-        // Before the clients have left: they reconnect to another gateway at once.
+        // Tell the other gateways now that the connections here have ended, because the clients immediately reconnect to those gateways.
         () => usage.close(),
         () => named.close(),
-        // An export can take many minutes. Its client continues it at another gateway.
+        // Do not wait for exports, which can take many minutes. Clients continue them at another gateway.
         () => app.get(EventExports).stop(),
         () => app.close(),
         () => erasures.stop(),
@@ -151,12 +151,15 @@ async function start(shell: Shell<GatewayConfig>) {
   };
 }
 
-/** For an owner of an installation without `npm start`, such as containers. The output of other commands may end in a log. */
+/**
+ * Resets the credentials of an owner in installations without `npm start`, such as containers. Needs a terminal, so that the password does
+ * not get into a log.
+ */
 async function resetOwnerOnTerminal({ DATABASE_URL, SECRET_KEY }: GatewayConfig): Promise<string> {
-  if (!process.stdout.isTTY) throw new Error('it shows a password, so run it on a terminal');
+  if (!process.stdout.isTTY) throw new Error('the command shows a password, so run it on a terminal');
   const { username, password, token } = await resetOwner(DATABASE_URL, SECRET_KEY);
   return [
-    'The new credentials of the owner, which are shown only this once:',
+    'New credentials of the owner (they are shown only once):',
     `  user      ${username}`,
     `  password  ${password}`,
     `  token     ${token}`,
@@ -166,7 +169,7 @@ async function resetOwnerOnTerminal({ DATABASE_URL, SECRET_KEY }: GatewayConfig)
 /**
  * Restores an owner's access after a lost password. `npm run owner:reset` calls this on the machine itself.
  *
- * @throws Error when the keys are not those of the gateways, which would not start with a token under another key
+ * @throws Error when the keys differ from the keys of the gateways. A token that another key encrypts would keep the gateways from starting
  */
 export async function resetOwner(databaseUrl: string, secretKeys: string[]): Promise<RecoveredOwner> {
   const dataSource = await connectGatewayDatabase(databaseUrl, 1);
@@ -179,7 +182,7 @@ export async function resetOwner(databaseUrl: string, secretKeys: string[]): Pro
   }
 }
 
-/** The values that are encrypted with `SECRET_KEY`. */
+/** Returns the options of `KeyRotation` for the values that are encrypted with `SECRET_KEY`. */
 function encrypted(dataSource: DataSource, secretKeys: readonly string[]) {
   return {
     schema: schema.name,
@@ -189,7 +192,7 @@ function encrypted(dataSource: DataSource, secretKeys: readonly string[]) {
   };
 }
 
-/** Encrypts every stored secret under the first key, while no service runs. Returns their number. */
+/** Encrypts every stored secret with the first key. Call this while no service runs. Returns the number of secrets. */
 export async function reencryptGateway(
   databaseUrl: string,
   secretKeys: string[],

@@ -1,5 +1,5 @@
 import type { BackedUpSchema } from '@stream-events/database/backup';
 import { schema } from './gateway.database.js';
 
-/** The gateway's part of a backup. */
+/** The database schema of the gateway, which backups contain. */
 export const gatewayBackup: BackedUpSchema = schema;

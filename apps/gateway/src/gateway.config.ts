@@ -14,15 +14,15 @@ import {
 export type TrustProxy = boolean | string[];
 
 /**
- * The rule for user names: for the first owner in the configuration, and for users in the API. In this file, because the
- * configuration is below all folders.
+ * The rule for user names, for the first owner in the configuration and for users in the API. The rule is declared here, because feature
+ * folders may import the configuration, but the configuration may not import feature folders.
  */
 export const usernameRule = {
   pattern: /^[\w.@+-]{1,150}$/,
   fault: 'must be 1 to 150 letters, digits, or any of @ . + - _',
 };
 
-/** The allowed length of a password, in characters. The maximum only keeps hashing cheap. */
+/** The allowed length of a password, in characters. The maximum keeps hashing cheap. */
 export const passwordLength = { min: 10, max: 1_000 };
 
 const trustProxy: Variable<TrustProxy> = {
@@ -41,7 +41,7 @@ export const variables = {
   ADMIN_PORT: adminPort(9000),
   METRICS_TOKEN: sharedVariables.METRICS_TOKEN,
   DRAIN_SECONDS: integer(
-    'Seconds for which a stopping gateway still serves requests. It reports at once that it is not ready. Set this longer than the load balancer takes to notice',
+    'Seconds for which a stopping gateway still serves requests while its readiness probe already fails. Set this to more seconds than the load balancer needs to notice the failing probe',
     [0, 15],
     { default: 0 },
   ),
@@ -63,34 +63,34 @@ export const variables = {
     default: 'owner',
   }),
   RATE_LIMIT_REQUESTS: integer(
-    'Requests per second of one user at each gateway. 0: no limit',
+    'Maximum number of requests per second of one user at each gateway. 0: no limit',
     [0, 1_000_000],
     {
       default: 200,
     },
   ),
   RATE_LIMIT_WRITES: integer(
-    'Requests per second that change something, of one user at each gateway. 0: no limit',
+    'Maximum number of writes (requests that change something) per second of one user at each gateway. 0: no limit',
     [0, 1_000_000],
     { default: 50 },
   ),
   TAU_COMPATIBILITY: oneOf(
-    'Whether bodies and WebSockets have the names and shapes that clients of TAU expect (`on`), in addition to those of this service',
+    'Whether responses and plain WebSockets use the names and shapes that clients of TAU expect (`on` or `off`). With `on`, requests can use the names of TAU or of this service',
     ['on', 'off'],
     { default: 'off' },
   ),
   MAX_STORED_MB_PER_DAY: integer(
-    'MiB of events that one user may add per day (UTC), over all gateways. All users together may fill 10 % of the EVENTS stream. 0: no limit, also not for all users',
+    'Maximum MiB of events that one user may add per day (UTC), at all gateways together. All users together may fill 10 % of the EVENTS stream. 0: neither limit applies',
     [0, 1_000_000],
     { default: 200 },
   ),
   MIN_FREE_DISK_MB: integer(
-    'When the disk of DATA_DIR has less free space than this, in MiB, the gateway rejects events and other data of clients with 503, and still accepts platform messages. 0: no limit',
+    'Minimum free space on the disk of DATA_DIR, in MiB. With less free space, the gateway rejects events and other data of clients with 503, but still accepts platform messages. 0: no limit',
     [0, 100_000_000],
     { default: 1_024 },
   ),
   DATA_DIR: optionalText(
-    'Directory on the disk that MIN_FREE_DISK_MB is about. `npm start` sets it to the directory of the embedded servers. When this is not set, the gateway checks no disk',
+    'Directory on the disk that the gateway checks against MIN_FREE_DISK_MB. `npm start` sets it to the directory of the embedded servers. Without a directory, the gateway checks no disk',
   ),
   PLATFORM_WEBHOOK_SECRET: sharedVariables.PLATFORM_WEBHOOK_SECRET,
   INGEST_FALLBACK: sharedVariables.INGEST_FALLBACK,

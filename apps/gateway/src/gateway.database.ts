@@ -63,7 +63,7 @@ export function migrateGatewayDatabase({ DATABASE_URL }: { DATABASE_URL: string 
   return migrateDatabase(optionsOf(DATABASE_URL, 1));
 }
 
-/** A data source that is never connected: enough to describe the API. */
+/** Creates a data source that never connects, which is enough to describe the API. */
 export function createOfflineDataSource(): DataSource {
   return createDataSource(optionsOf('postgres://nowhere', 1));
 }

@@ -29,9 +29,9 @@ import { UsersModule } from './users/users.module.js';
 import { WebhookModule } from './webhook/webhook.module.js';
 
 /**
- * The gateway's features. Their order does not matter to routing: Fastify's router prefers a fixed path segment to a parameter,
- * so `/platform-events/stream` never reaches the handler of `/platform-events/:event_id`. The API description lists the paths
- * in this order.
+ * The gateway's features. Their order does not affect routing, because Fastify's router prefers a fixed path segment to a parameter:
+ * `/platform-events/stream` never reaches the handler of `/platform-events/:id`. The API description lists the paths in the order of the
+ * features.
  */
 const features = [
   HttpModule,

@@ -1,6 +1,6 @@
 import type { ShareLimits } from '../src/http/fair-share.js';
 
-/** The limits of a resource of which one address may hold all. */
+/** Returns limits that let one address hold the whole resource. */
 export function atMost(total: number): ShareLimits {
   return { total, perAddress: total, patienceMs: Infinity };
 }

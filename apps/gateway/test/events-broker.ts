@@ -15,7 +15,7 @@ import { EventsStreamClient } from '../src/live/stream/events-stream-client.js';
 const publishedAtOnce = 500;
 // Long enough for a slow, busy machine.
 const patientLimitMs = 10_000;
-// A request to a NATS server that is gone gets no response: retry soon.
+// A NATS server that has stopped sends no response, so retry soon.
 const retryLimitMs = 2_000;
 
 /** A gateway's access to the stream. Tests can take the stream away from it without stopping NATS. */
@@ -117,7 +117,7 @@ export class EventsBroker {
     await this.remove(sequence);
   }
 
-  /** Records messages as erased that the test removes in another way. */
+  /** Records messages as erased, without removing them. The test removes them in another way. */
   noteErased(sequences: readonly number[]): void {
     for (const sequence of sequences) this.erasedSequences.add(sequence);
   }
@@ -168,7 +168,7 @@ export class EventsBroker {
   }
 }
 
-/** Ids in the order of their time, a millisecond apart. The first is this old. */
+/** Returns ids in time order, one millisecond apart. The first id is `agoMs` milliseconds old. */
 export function newIds(count: number, agoMs = 0): string[] {
   const now = Date.now() - agoMs;
   return Array.from({ length: count }, (_, index) => v7({ msecs: now + index }));

@@ -125,7 +125,7 @@ export class LiveEdges {
           Tokens,
           TokenWatch,
           { provide: EventFeed, useValue: feed },
-          // The ring buffer has everything, so nothing reads the history.
+          // The ring buffer contains all events, so nothing reads the history.
           { provide: EventHistory, useValue: {} },
           {
             provide: LiveConnections,
@@ -167,7 +167,7 @@ export class LiveEdges {
     return this.app.getHttpServer();
   }
 
-  /** The number of live connections, from the metric. */
+  /** Returns the number of live connections, from the metric. */
   async liveCount(): Promise<number> {
     const text = await this.app.get(Registry).metrics();
     return Number(/^live_connections (\d+)$/m.exec(text)?.[1]);
@@ -217,7 +217,7 @@ export class LiveEdges {
   }
 }
 
-/** The live connections of a gateway that knows of no other gateway. */
+/** Creates the live connections of a gateway that knows of no other gateway. */
 function createConnections(
   feed: EventFeed,
   history: EventHistory,

@@ -9,7 +9,7 @@ import { checkOfStart, positionOf, type Position } from '../src/live/stream/posi
 import type { CloseReason } from '../src/live/close-codes.js';
 import type { GapReason } from '../src/live/gap-reasons.js';
 
-/** An event with this sequence. Its type is a, b, or c in turn. */
+/** Returns an event with this sequence. Its type is a, b, or c in turn. */
 export function makeEvent(epoch: string, sequence: number, padding = ''): LiveEvent {
   const id = `019aa3c1-7f5e-7cc2-9d5c-${epoch.slice(0, 4)}${String(sequence).padStart(8, '0')}`;
   const type = ['a', 'b', 'c'][sequence % 3];

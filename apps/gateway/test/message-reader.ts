@@ -16,7 +16,7 @@ export class MessageReader {
     });
   }
 
-  /** The messages that these bytes complete. */
+  /** Returns the messages that these bytes complete. */
   read(bytes: Buffer): string[] {
     this.receiver.write(bytes);
     return this.messages.splice(0);

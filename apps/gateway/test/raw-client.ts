@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 
-/** A client that sends bytes as they are, from an address of its choice (in 127.0.0.0/8), and collects what it gets. */
+/** A client that sends bytes as they are, from an address of its choice (in 127.0.0.0/8), and collects the responses. */
 export interface RawClient {
   socket: Socket;
   /** Everything that the server has sent. */

@@ -18,7 +18,7 @@ import { ReplayChannel } from '../src/replays/replay-channel.js';
 import { ReplayRunner } from '../src/replays/replay-runner.service.js';
 import { connectGateway } from './connect-gateway.js';
 
-// A batch that NATS does not confirm within the limit goes out twice. A long limit keeps a busy machine from causing that.
+// The gateway sends a batch twice when NATS does not confirm it within the limit. A long limit keeps a busy machine from causing that.
 const patientLimitMs = 20_000;
 // Enough that no replay has to wait for a database connection, which fails after 3 s, when many replays start at once.
 const connectionsOfGateway = 15;
@@ -167,7 +167,7 @@ export async function store(client: RequestClient, events: readonly NewEvent[]):
   }
 }
 
-/** A replay of all events from `since` to before `until`. */
+/** Returns a replay of all events from `since` to before `until`. */
 export function orderOf(since: number, until: number, overrides: Partial<ReplayOrder> = {}): ReplayOrder {
   return {
     filters: {},

@@ -28,7 +28,7 @@ function event(index: number, fields: object = {}): ArrivingEvent {
   } as ArrivingEvent; // Safe cast: the fields of a record, with the position.
 }
 
-/** A live connection of a service that has these events: the real one is in the end-to-end tests. */
+/** A live connection to a service that has these events. The end-to-end tests use a real connection. */
 class Connection {
   position: string | undefined;
   private isEnded = false;
@@ -62,7 +62,7 @@ class Connection {
 }
 
 describe(AlertFeed.name, () => {
-  /** A page that shows the alerts of a service, until it ends. */
+  /** Opens a page that shows the alerts of a service, until it ends. */
   const open = (events: readonly ArrivingEvent[], store: PositionStore, hash = '', clockMs = Date.now()) => {
     const queue = new AlertQueue(queueLimit);
     let end: (reason: Error) => void = () => undefined;

@@ -4,26 +4,25 @@ import type { Alert, AlertQueue } from './alert-queue.js';
 import type { PositionStore } from './position-store.js';
 import type { Settings } from './settings.js';
 
-/** What an alert feed works with. */
+/** The parts that an alert feed needs. */
 export interface FeedParts {
   client: Client;
   settings: Settings;
   queue: AlertQueue;
   store: PositionStore;
   onControl: (control: LiveControl) => void;
-  /** Takes the state of the connection, in words. */
+  /** Called with the state of the connection, in words. */
   onState: (state: string) => void;
 }
 
-/** Older alerts are skipped, so that the first start after a night is calm. */
+/** Skips older alerts, so that the first start of the day does not show the alerts of the night. */
 const maxAgeMs = 600_000;
-// A reloaded source reads again, and skips again, the events that it has skipped since the position was saved.
+// Not longer, because a reloaded source reads again, and skips again, all events that it has skipped since it saved its position.
 const saveMs = 5_000;
 const clockLimitMs = 10_000;
 const retryMs = 2_000;
 
-/**
- * Receives the events of a source, and keeps its position.
+/** Receives the events of a source, and saves the position of the source.
  *
  * ```
  *  service ──▶ feed ──▶ queue ──▶ shown
@@ -31,18 +30,18 @@ const retryMs = 2_000;
  *                └──── position ◀───┘  saved when an alert is about to be shown
  * ```
  *
- * The saved position is that of the last alert that was shown, and of everything before it. A page that comes back receives the
- * alerts that waited, and not those that were shown. While no alert waits, the position of the connection is saved.
+ * The saved position is the position of the last alert that was shown. After a reload, the page therefore receives the waiting alerts, but
+ * not the alerts that were already shown. While no alert waits, the feed saves the position of the connection.
  *
- * When the queue is full, events are dropped, and read again from their position when the queue has room. The connection stays open
- * meanwhile, because it carries the controls.
+ * When the queue is full, the feed drops events, and reads them again from their position when the queue has room. The connection stays
+ * open meanwhile, because it also carries the controls.
  */
 export class AlertFeed {
   private events: LiveEvents | undefined;
-  /** Up to this position, every event is in the queue or no longer needs to be shown. */
+  /** Every event up to this position is in the queue, or does not need to be shown anymore. */
   private reached: string | undefined;
   private isBehind = false;
-  /** How far the clock of the service is ahead of this computer's. */
+  /** How far the clock of the service is ahead of this computer's clock. */
   private clockOffsetMs = 0;
 
   constructor(private readonly parts: FeedParts) {
@@ -74,7 +73,7 @@ export class AlertFeed {
     }
   }
 
-  /** Must be called when an alert is about to be shown. */
+  /** Call this immediately before an alert is shown. */
   onTaken({ position }: Alert): void {
     if (position !== undefined) this.parts.store.write(position);
     if (!this.isBehind || !this.parts.queue.isHalfEmpty) return;
@@ -93,11 +92,11 @@ export class AlertFeed {
       transport: 'web-socket',
       onControl,
       onConnect: () => {
-        // Without a position, the connection begins with new events, and the service sends its position first.
+        // Without a saved position, the connection begins with new events, and the service first sends the start position.
         this.reached ??= events.position;
         onState('connected');
       },
-      onGap: ({ reason }) => onState(`some events are lost: ${reason}`),
+      onGap: ({ reason }) => onState(`missed some events: ${reason}`),
       onRetry: ({ cause }) => onState(`reconnecting: ${String(cause)}`),
     });
     return events;
@@ -108,7 +107,7 @@ export class AlertFeed {
     if (this.isBehind) return;
     if (this.isAlert(event)) {
       if (this.parts.queue.isFull) {
-        // The service does not send a replay again.
+        // A dropped replay is lost, because the service does not send a replay again.
         this.isBehind = position !== undefined;
         return;
       }
@@ -119,16 +118,18 @@ export class AlertFeed {
   }
 
   private isAlert({ event_type, event_data, created, position }: LiveEvent): boolean {
-    // A raid to another channel is news for that channel.
+    // A raid that leaves this channel is an alert for the raided channel only.
     const { channel } = this.parts.settings;
     if (event_type === 'channel-raid' && channel && event_data.from_broadcaster_user_id === channel)
       return false;
-    // A replay is meant to be seen, however old its event is.
+    // Show a replay regardless of the age of its event.
     if (position === undefined) return true;
     return parseTime(created).getTime() >= Date.now() + this.clockOffsetMs - maxAgeMs;
   }
 
-  /** Saves the position of the connection while no alert waits. Without this, a quiet source would resume further and further back. */
+  /**
+   * Saves the position of the connection while no alert waits. Otherwise, a source without alerts would resume from an ever older position.
+   */
   private saveIdle(): void {
     const position = this.events?.position;
     if (position === undefined || this.isBehind || this.parts.queue.length > 0) return;
@@ -136,7 +137,9 @@ export class AlertFeed {
     this.parts.store.write(position);
   }
 
-  /** Learns the time of the service, because the age of an alert must not depend on this computer's clock. Waits for the service. */
+  /**
+   * Reads the clock of the service, because the age of an alert must not depend on this computer's clock. Waits until the service responds.
+   */
   private async readClock(): Promise<void> {
     const { client, onState } = this.parts;
     for (;;) {
@@ -160,7 +163,7 @@ export class AlertFeed {
   }
 }
 
-/** Describes an event. Texts are cut here, so that a waiting alert is small. */
+/** Creates the alert of an event. Truncates texts, so that a waiting alert needs little memory. */
 export function toAlert(event: DescribedEvent): Alert {
   const sentence = describeEvent(event).map(({ kind, text }) => ({
     kind,

@@ -3,18 +3,18 @@ import type { Part } from '@stream-events/sentences';
 
 /** An alert that waits to be shown. */
 export interface Alert {
-  /** The type of its event, for styles. */
+  /** The type of the event, for styles. */
   type: string;
   sentence: readonly Part[];
-  /** The id of its event. A replay has none, because it is shown although its event was shown before. */
+  /** The id of the event. Undefined for a replay, because a replay is shown even if its event was already shown. */
   id?: string | undefined;
-  /** The position of its event. A replay has none. */
+  /** The position of the event. Undefined for a replay. */
   position?: string | undefined;
 }
 
-/** Maximum number of alerts that wait. An alert has about 1 kB, so this is more than an hour of alerts in little memory. */
+/** The maximum number of waiting alerts: more than an hour of alerts. Each alert needs only about 1 kB of memory. */
 const maxWaiting = 500;
-// The service sends an event again only after a fault, and then soon.
+// The number of remembered event ids. The service sends an event a second time only after a fault, and soon after the first time.
 const maxKnown = 1_000;
 
 /** The alerts that wait to be shown, one after the other. */
@@ -35,17 +35,17 @@ export class AlertQueue {
     return this.waiting.length >= this.limit;
   }
 
-  /** Whether so many alerts were taken that the queue should be filled again. */
+  /** Whether the queue is at most half full, so that it should be filled again. */
   get isHalfEmpty(): boolean {
     return this.waiting.length <= this.limit / 2;
   }
 
-  /** Says what the queue does, for the mark of `debug`. */
+  /** The state of the queue in words, for the mark of `debug`. */
   get state(): string {
     return `${this.waiting.length} waiting${this.isPaused ? ', paused' : ''}`;
   }
 
-  /** Adds an alert at the end, unless its event is known. The caller checks whether there is room. */
+  /** Adds an alert at the end, unless its event was added before. The caller checks whether the queue has room. */
   add(alert: Alert): void {
     const { id } = alert;
     if (id !== undefined && this.known.has(id)) return;
@@ -54,7 +54,7 @@ export class AlertQueue {
     this.wake();
   }
 
-  /** Removes and returns the next alert. Waits until there is one, and while the queue is paused. */
+  /** Removes and returns the next alert. Waits while the queue is empty or paused. */
   async take(): Promise<Alert> {
     for (;;) {
       const alert = this.isPaused ? undefined : this.waiting.shift();
@@ -67,7 +67,7 @@ export class AlertQueue {
   control(control: LiveControl): void {
     if (control === 'pause') this.isPaused = true;
     if (control === 'resume') this.isPaused = false;
-    // Next, before those that wait. Without its position, so that the source does not go back.
+    // Show the last alert before the waiting alerts, but without its position, so that the saved position does not go back.
     if (control === 'replay' && this.last && !this.isFull)
       this.waiting.unshift({ ...this.last, position: undefined });
     this.wake();

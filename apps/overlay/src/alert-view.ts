@@ -1,6 +1,6 @@
 import type { Alert } from './alert-queue.js';
 
-// Longer than the animations of most styles. An animation that takes longer, or is stopped, does not keep the next alert waiting.
+// Longer than the animations of most styles. The next alert does not wait for an animation that takes longer or is stopped.
 const maxExitMs = 2_000;
 
 /** Shows alerts in the page. */
@@ -12,7 +12,7 @@ export class AlertView {
     private readonly showMs: number,
   ) {}
 
-  /** Shows an alert. Resolves when it has left. */
+  /** Shows an alert. Resolves when the alert has disappeared. */
   async show(alert: Alert): Promise<void> {
     const element = document.createElement('section');
     element.className = 'alert';
@@ -34,12 +34,12 @@ export class AlertView {
     element.remove();
   }
 
-  /** Ends the alert that is shown. */
+  /** Ends the alert that is on air. */
   skipCurrent(): void {
     this.skip();
   }
 
-  /** Waits, at most until the alert is skipped. */
+  /** Waits for a time, or until the alert is skipped. */
   private until(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, ms);

@@ -12,7 +12,7 @@ const markMs = 250;
 const settings = readSettings(location.hash);
 const queue = new AlertQueue();
 const frame = document.getElementById('alerts');
-if (!frame) throw new Error('index.html lacks the element of the alerts.');
+if (!frame) throw new Error('index.html does not contain the element #alerts.');
 const view = new AlertView(frame, settings.showMs);
 let state = 'starting';
 
@@ -25,13 +25,13 @@ void play(settings.isPreview ? followPage() : followService());
 async function play(onTaken: (alert: Alert) => void): Promise<never> {
   for (;;) {
     const alert = await queue.take();
-    // Before it is drawn: an alert that was on air when the page ended is not shown again.
+    // Call this before the alert is drawn, so that an alert that was on air when the page closed is not shown again.
     onTaken(alert);
     await view.show(alert);
   }
 }
 
-/** Receives the alerts from the service. Problems are in the mark and in the console, never on air. */
+/** Receives the alerts from the service. Shows problems in the mark of `debug` only, never on air. */
 function followService(): (alert: Alert) => void {
   try {
     const feed = new AlertFeed({
@@ -54,19 +54,19 @@ function followService(): (alert: Alert) => void {
   }
 }
 
-/** Lets this page load while the service is away, where the browser allows it. */
+/** Lets this page load while the service is down, if the browser supports service workers. */
 function keepPage(): void {
   if (!('serviceWorker' in navigator)) return;
   navigator.serviceWorker
     .register('/overlay/service-worker.js', { type: 'module' })
-    .catch((error: unknown) => (state = `cannot keep this page: ${String(error)}`));
+    .catch((error: unknown) => (state = `cannot save this page for offline use: ${String(error)}`));
 }
 
-/** Receives the alerts from the page around this one, which shows how they look. */
+/** Receives the alerts from the page that embeds this page as a preview. */
 function followPage(): () => void {
   addEventListener('message', ({ origin, data }: MessageEvent<Partial<DescribedEvent> | null>) => {
     const { event_type, event_data } = data ?? {};
-    // Tools and extensions of the browser send messages, too.
+    // Ignore messages from developer tools and browser extensions.
     if (origin !== location.origin || typeof event_type !== 'string' || !event_data) return;
     if (!queue.isFull) queue.add(toAlert({ event_type, event_data }));
     view.skipCurrent();
@@ -74,7 +74,7 @@ function followPage(): () => void {
   return () => undefined;
 }
 
-/** Shows the state in a corner. */
+/** Shows the state in a corner of the page. */
 function showMark(): void {
   const mark = document.body.appendChild(document.createElement('output'));
   mark.className = 'mark';

@@ -1,4 +1,4 @@
-/** Keeps the position of a source, so that a source that comes back continues where it was. */
+/** Saves the position of a source, so that the source resumes from this position after a reload. */
 export class PositionStore {
   private readonly key: string;
 
@@ -17,7 +17,7 @@ export class PositionStore {
     try {
       this.storage.setItem(this.key, position);
     } catch {
-      // The disk is full. Alerts go on, and the next position is kept again.
+      // The disk is full. Alerts continue, and the source tries again with the next position.
     }
   }
 }

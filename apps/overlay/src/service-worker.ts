@@ -1,7 +1,7 @@
-// Lets the page load while the service is away or restarts. Without it, OBS would show an error page on air. Runs only where browsers
-// allow service workers: on this computer, and over HTTPS.
+// Lets the page load while the service is down or restarts. Without this worker, OBS would show an error page on air. Browsers allow
+// service workers only for pages from the same computer, or over HTTPS.
 
-/** The events of a service worker, as far as this one uses them. The types of the DOM have none of them. */
+/** The events of a service worker that this worker uses. The DOM types do not contain them. */
 interface WorkerEvent extends Event {
   waitUntil(work: Promise<unknown>): void;
 }
@@ -21,11 +21,11 @@ addEventListener('fetch', (event) => {
   const fetchEvent = event as FetchEvent; // Safe cast: such an event.
   const { request } = fetchEvent;
   if (request.mode === 'navigate') fetchEvent.respondWith(openPage());
-  // Their names contain a hash of their content.
+  // Assets never change, because their names contain a hash of their content.
   else if (new URL(request.url).pathname.startsWith(assets)) fetchEvent.respondWith(openAsset(request));
 });
 
-/** Returns the page of the service, otherwise the one that was kept. */
+/** Returns the page from the service. If the service does not respond, returns the saved page. */
 async function openPage(): Promise<Response> {
   try {
     return await fetchPage();
@@ -38,7 +38,7 @@ async function openAsset(request: Request): Promise<Response> {
   return (await caches.match(request)) ?? fetch(request);
 }
 
-/** Gets the page from the service, and keeps it with its assets instead of the earlier ones. */
+/** Fetches the page from the service. Saves the page and its assets, and deletes the earlier ones. */
 async function fetchPage(): Promise<Response> {
   const limit = new AbortController();
   setTimeout(() => limit.abort(), pageLimitMs);

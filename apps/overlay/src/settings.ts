@@ -1,18 +1,18 @@
-/** What the address of a source says: `/overlay/#token=…&name=alerts&types=channel-raid,channel-cheer&channel=4711&seconds=8`. */
+/** The settings in the address of a source: `/overlay/#token=…&name=alerts&types=channel-raid,channel-cheer&channel=4711&seconds=8`. */
 export interface Settings {
-  /** The token of the source. In the fragment, which a browser sends to no server. */
+  /** The token of the source. It is in the fragment, because a browser sends the fragment to no server. */
   token: string;
-  /** The name of the live connection, and of the position that the source keeps. */
+  /** The name of the live connection, and of the saved position. */
   name: string;
-  /** The event types that are alerts. Without any: all that the token may see. */
+  /** The event types that are shown as alerts. Empty: all types that the token may see. */
   types: string[];
-  /** The id of the channel. Without one: all that the token may see. */
+  /** The id of the channel. Undefined: all channels that the token may see. */
   channel: string | undefined;
   /** How long an alert is shown. */
   showMs: number;
-  /** Shows a mark with the state of the connection. */
+  /** Whether to show a mark with the state of the connection. */
   isDebug: boolean;
-  /** Shows the events that the page around it sends, and none of the service. */
+  /** Whether to show events from the embedding page instead of events from the service. */
   isPreview: boolean;
 }
 
@@ -20,7 +20,10 @@ const defaultName = 'overlay';
 const defaultSeconds = 8;
 const limits = { minSeconds: 0.05, maxSeconds: 600 };
 
-/** Reads the fragment of the address. What is missing or not valid gets its default: nobody could read an error on air. */
+/**
+ * Reads the settings from the fragment of the address. Missing and invalid settings get their defaults, because nobody could read an error
+ * on air.
+ */
 export function readSettings(hash: string): Settings {
   const fields = new URLSearchParams(hash.replace(/^#/, ''));
   const seconds = Number(fields.get('seconds'));

@@ -52,8 +52,8 @@ describe('platform connector as a process', () => {
     await connector.start();
     await eventually(async () => {
       const { subscriptions, count } = await gateway.request(listSubscriptions, { pageSize: 100 });
-      // The types that are active by default on the simulated platform. Raids have one subscription for each direction,
-      // and those about consent one for the application.
+      // The types that are active by default on the simulated platform. Raids have one subscription for each direction.
+      // The types about consent have one for the whole application.
       expect(count).toBe(17);
       expect(new Set(subscriptions.map(({ status }) => status))).toEqual(new Set(['waiting']));
     });

@@ -80,7 +80,7 @@ describe('the platform connector', () => {
 
     await expect(gateway.request(lookUpUsers, tooMany)).rejects.toMatchObject({
       code: 'invalid',
-      errors: { logins: ['must be at most 100 together with ids'] },
+      errors: { logins: ['must be at most 100, counted together with ids'] },
     });
     await expect(monitor.request(lookUpStreams, { userIds: names(101, '1') })).rejects.toMatchObject({
       code: 'invalid',

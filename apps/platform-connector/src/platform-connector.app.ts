@@ -72,7 +72,7 @@ import { UserSockets } from './user-sockets/user-sockets.service.js';
 
 export { alarmTimes };
 
-/** The contracts that the platform connector serves. */
+/** The request contracts that the platform connector serves. */
 export const servedContracts: readonly Contract<object, object>[] = [
   callPlatform,
   completeConnection,
@@ -95,7 +95,7 @@ export const servedContracts: readonly Contract<object, object>[] = [
   startConnection,
 ];
 
-/** What each instance reports about itself. */
+/** The measures that each instance reports about itself, each with the metric that contains its value. */
 const measures: MeasureSources = {
   platform_calls_per_second: { metric: 'platform_connector_calls_total', isRate: true },
   platform_budget_calls: { metric: 'platform_connector_budget_calls' },
@@ -110,7 +110,7 @@ export const platformConnector = defineService({
   start: (shell) => startPlatformConnector(shell),
 });
 
-/** Starts a platform connector. Tests shorten the times of alarms. */
+/** Starts a platform connector. Tests pass shorter times for alarms. */
 export async function startPlatformConnector(shell: Shell<PlatformConnectorConfig>, times = alarmTimes) {
   const { config, logger, health } = shell;
   const nats = { urls: config.NATS_URL, name: 'platform-connector', tracing: shell.tracing };
@@ -165,7 +165,7 @@ export async function startPlatformConnector(shell: Shell<PlatformConnectorConfi
   health.register('platform connector nats', () => strategy.ping());
   return {
     connections: app.get(ConnectionsService),
-    // Stops requests first, then finishes background work, then closes the connections.
+    // Stops accepting requests, then finishes background work, then closes the connections.
     close: () =>
       closeAll([
         () => reporter.stop(),
@@ -194,7 +194,7 @@ function databaseAt(url: string) {
   return { url, schema: name, applicationName: 'platform-connector', entities, migrations };
 }
 
-/** The values that are encrypted with `SECRET_KEY`. */
+/** Lists the columns whose values are encrypted with `SECRET_KEY`. */
 function encrypted(dataSource: DataSource, secretKeys: readonly string[]) {
   return {
     schema: schema.name,
@@ -204,7 +204,7 @@ function encrypted(dataSource: DataSource, secretKeys: readonly string[]) {
   };
 }
 
-/** Encrypts every stored secret under the first key, while no service runs. Returns their number. */
+/** Encrypts every stored secret with the first key, while no service is running. Returns the number of secrets. */
 export async function reencryptPlatformConnector(
   databaseUrl: string,
   secretKeys: string[],

@@ -28,7 +28,7 @@ export const variables = {
     { default: 'auto' },
   ),
   PLATFORM_CONDUIT_SHARDS: integer(
-    'Number of shards of the conduit, each with a WebSocket. The connectors share the shards. Use at least two: the platform tries one other shard for the events of a shard that is lost',
+    'Number of shards of the conduit, each with a WebSocket. The connectors share the shards. Use at least two: if a shard is lost, the platform tries one other shard for its events',
     [1, 100],
     { default: 2 },
   ),
@@ -40,11 +40,11 @@ export const variables = {
     { secret: true },
   ),
   ALERT_WEBHOOK_SECRET: optionalText(
-    'Secret that signs the messages to ALERT_WEBHOOK_URL: 24 to 64 bytes in Base64, with or without `whsec_` before them. `openssl rand -base64 32` makes one',
+    'Secret that signs the messages to ALERT_WEBHOOK_URL: 24 to 64 bytes in Base64, with or without the prefix `whsec_`. Generate one with `openssl rand -base64 32`',
     {
       secret: true,
       pattern: /^(whsec_)?(?=.{32,88}$)(?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/,
-      fault: 'must be 24 to 64 bytes in Base64, with or without `whsec_` before them',
+      fault: 'must be 24 to 64 bytes in Base64, with or without the prefix `whsec_`',
     },
   ),
   LOG_LEVEL: sharedVariables.LOG_LEVEL,

@@ -26,9 +26,9 @@ import { UserSocketsModule } from './user-sockets/user-sockets.module.js';
 /** The connections that the app opens before it creates the module. */
 export interface PlatformConnectorConnections {
   dataSource: DataSource;
-  /** For requests to the streamer monitor and the events service. */
+  /** The client for requests to the streamer monitor and the events service. */
   client: RequestClient;
-  /** For reading the EVENTS stream. */
+  /** The NATS connection for reading the EVENTS stream. */
   connection: NatsConnection;
 }
 

@@ -33,7 +33,7 @@ import { FakePlatform } from './fake-platform.js';
 const secretKey = 'a secret key of the tests without commas';
 const clientId = 'client-of-the-tests';
 
-/** One instance of the connector, without NATS: several share a database. */
+/** One instance of the connector, without NATS. Several instances share a database. */
 export interface ConnectorInstance {
   platform: OutboundPlatform;
   status: PlatformStatusService;
@@ -70,7 +70,7 @@ export class ConnectorSetup {
     return new ConnectorSetup(fake, database, await connectConnector(database, 20));
   }
 
-  /** The configuration of an instance, parsed from environment variables. */
+  /** Returns the configuration of an instance, parsed from environment variables. */
   config(environment: Record<string, string> = {}): PlatformConnectorConfig {
     const { port, clientSecret } = this.fake;
     return loadConfig(variables, {
@@ -86,7 +86,7 @@ export class ConnectorSetup {
     });
   }
 
-  /** A logger that writes to `logs`, without the redaction of a service's logger. */
+  /** Returns a logger that writes to `logs`, without the redaction of a service's logger. */
   createLogger(): Logger {
     const stream = new Writable({
       write: (chunk: Buffer, _encoding, done) => {
@@ -114,7 +114,7 @@ export class ConnectorSetup {
         {
           dataSource: this.dataSource,
           client: new RequestClient({ urls: [shell.config.NATS_URL[0] ?? ''], name: 'never-connected' }),
-          connection: undefined as unknown as NatsConnection, // holds: no consumer is started
+          connection: undefined as unknown as NatsConnection, // Safe cast: no consumer is started.
         },
         times,
       ),
@@ -150,7 +150,7 @@ export class ConnectorSetup {
     return instance;
   }
 
-  /** The content of the connector's platform tables, as text. */
+  /** Returns the content of the connector's platform tables, as text. */
   async readTables(): Promise<string> {
     const rows = await this.dataSource.query<{ row: string }[]>(
       `SELECT row_to_json(app_tokens)::text AS row FROM app_tokens

@@ -14,7 +14,7 @@ export class FakeConsent {
   /** The interval between polls that the platform asks for, in seconds. */
   interval = 1;
   expiresInSeconds = 1_800;
-  /** Whether the application is confidential: then it needs its secret to refresh. */
+  /** Whether the application is confidential, so that it needs its secret to refresh. */
   needsSecret = false;
   /** Whether the secret of the application is right. */
   acceptsSecret = true;
@@ -22,7 +22,7 @@ export class FakeConsent {
   readonly unverifiable = new Set<string>();
   /** Cuts the connection after this kind of request was handled, so that its reply is lost. */
   losesReplyTo: string | undefined;
-  /** Keeps the replies to this kind of request, which was handled, until `releaseReplies`. */
+  /** Handles this kind of request, but holds the replies until `releaseReplies`. */
   holdsReplyTo: string | undefined;
   /** Every code and token that was issued. */
   readonly issued: string[] = [];
@@ -37,14 +37,14 @@ export class FakeConsent {
     platform.fault = (call, response) => this.handle(call, response);
   }
 
-  /** The code with which the browser of a user who has given consent returns to this address. */
+  /** Issues a code with which the browser returns to this address after its user has given consent. */
   issueBrowserCode(redirectUri: string): string {
     const code = this.issue(this.codes);
     this.browserCodes.set(code, redirectUri);
     return code;
   }
 
-  /** The number of replies that wait. */
+  /** The number of held replies. */
   get held(): number {
     return this.heldReplies.length;
   }
@@ -53,12 +53,12 @@ export class FakeConsent {
     for (const reply of this.heldReplies.splice(0)) reply();
   }
 
-  /** Ends the access tokens, as their expiry does. */
+  /** Expires all access tokens. */
   expireAccessTokens(): void {
     this.accessTokens.clear();
   }
 
-  /** The user disconnects the application. */
+  /** Disconnects the application, as the user. */
   disconnect(): void {
     this.accessTokens.clear();
     this.refreshTokens.clear();
@@ -117,7 +117,7 @@ export class FakeConsent {
     return [200, this.issueTokens()];
   }
 
-  /** A code is valid once, with the address that the page was opened with. */
+  /** Exchanges a code, which is valid once, and only with the address that the page was opened with. */
   private exchange(form: URLSearchParams): [number, object] {
     if (!this.acceptsSecret) return rejected('invalid client secret', 403);
     const code = form.get('code') ?? '';

@@ -14,7 +14,7 @@ export interface ReceivedCall {
   at: number;
 }
 
-/** A reply that a test provides; undefined leaves the call to the platform. */
+/** Handles a request instead of the platform. Returns false to leave the request to the platform. */
 export type Fault = (call: ReceivedCall, response: ServerResponse) => boolean;
 
 type Answer = [status: number, body?: unknown];
@@ -48,10 +48,10 @@ export class FakePlatform {
   }
 
   get port(): number {
-    return (this.server.address() as AddressInfo).port; // holds: it listens on TCP
+    return (this.server.address() as AddressInfo).port; // Safe cast: the server listens on TCP.
   }
 
-  /** The number of calls to an endpoint. */
+  /** Returns the number of calls to an endpoint. */
   count(name: string): number {
     return this.calls.filter((call) => call.name === name).length;
   }
@@ -74,7 +74,7 @@ export class FakePlatform {
 
   private async onRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer); // holds: no encoding is set
+    for await (const chunk of request) chunks.push(chunk as Buffer); // Safe cast: no encoding is set.
     const url = new URL(request.url ?? '/', 'http://platform');
     const call: ReceivedCall = {
       name: `${request.method} ${url.pathname}`,

@@ -151,7 +151,7 @@ export class ReconcilerSetup {
     app.get(RevocationsConsumer).start();
     app.get(ConsentEventsConsumer).start();
     await app.listen();
-    // Now NATS has processed the instance's subscriptions.
+    // Wait until NATS has processed the instance's subscriptions.
     await strategy.ping();
 
     let isClosed = false;
@@ -220,7 +220,7 @@ export class ReconcilerSetup {
     );
   }
 
-  /** The statuses of the subscriptions, by `type streamer`. */
+  /** Returns the statuses of the subscriptions, by `type streamer`. */
   async statuses(): Promise<Record<string, string>> {
     const rows = await this.dataSource.query<{ name: string; status: string }[]>(
       `SELECT type || ' ' || (condition->>'broadcaster_user_id') AS name, status FROM subscriptions`,

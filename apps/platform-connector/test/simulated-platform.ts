@@ -66,10 +66,10 @@ export class SimulatedPlatform {
       ...(body && { body: JSON.stringify(body) }),
     });
     const text = await response.text();
-    return { status: response.status, json: (text === '' ? {} : JSON.parse(text)) as Body }; // holds: the test knows the reply
+    return { status: response.status, json: (text === '' ? {} : JSON.parse(text)) as Body }; // Safe cast: the test knows the reply.
   }
 
-  /** Makes all times of the socket server shorter: a second then takes this long. */
+  /** Shortens all times of the socket server: a second takes this many milliseconds. */
   async setSecond(socket_second_ms: number): Promise<void> {
     await this.call('POST', '/simulator/limits', { socket_second_ms });
   }
@@ -102,7 +102,7 @@ export class SimulatedPlatform {
     await this.call('DELETE', `/helix/eventsub/conduits?id=${id}`);
   }
 
-  /** Somebody cheers in channel 77. */
+  /** Simulates a cheer in channel 77. */
   async cheer(bits: number): Promise<void> {
     const event = { broadcaster_user_id: '77', user_id: '1', bits };
     const { status } = await this.call('POST', '/simulator/occurrences', { type: 'channel.cheer', event });
@@ -115,12 +115,12 @@ export class SimulatedPlatform {
     if (status !== 200) throw new Error(`${action} got ${status}`);
   }
 
-  /** The ids of the open sessions. */
+  /** Returns the ids of the open sessions. */
   async sessions(): Promise<string[]> {
     return (await this.sockets()).map(({ session_id }) => session_id);
   }
 
-  /** Whether the open sessions wait for a reconnect. */
+  /** Returns for each open session whether it waits for a reconnect. */
   async reconnecting(): Promise<boolean[]> {
     return (await this.sockets()).map(({ is_reconnecting }) => is_reconnecting);
   }

@@ -8,7 +8,7 @@ export class SocketRecorder implements EventSocketListener {
   readonly sessions: SocketSession[] = [];
   readonly messages: SocketMessage[] = [];
   readonly losses: Loss[] = [];
-  /** Uses a session; tests let it fail. */
+  /** Handles a session. Tests can make it fail. */
   use: (session: SocketSession) => Promise<void>;
 
   constructor(use: (session: SocketSession) => Promise<void> = () => Promise.resolve()) {

@@ -13,7 +13,7 @@ import { createLogger, NestLogger } from '@stream-events/service';
 
 /** The overlaps that a stand-in events service knows. */
 export class AnnouncedOverlaps {
-  /** Announced, with the number of announcements. An overlap is ready at the second one. */
+  /** The number of announcements of each overlap. An overlap is ready at its second announcement. */
   readonly announced = new Map<string, number>();
   readonly ended = new Set<string>();
 

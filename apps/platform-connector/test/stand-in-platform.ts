@@ -19,7 +19,7 @@ import { isLive } from '../src/subscriptions/own-subscription.js';
 const pageSize = 100;
 const costlessTypes = ['channel.cheer', 'channel.follow'];
 
-// Like on the real platform, an id is never reused, not even in another test, so that a revocation that is read late matches no
+// As on the real platform, an id is never reused, not even in another test. A revocation that is read late then matches no
 // subscription.
 let nextId = 1;
 
@@ -89,7 +89,7 @@ export class StandInPlatform implements OutboundPlatform {
     return this.totalCost;
   }
 
-  /** The subscriptions that point at a callback, as `type streamer`, sorted. */
+  /** Returns the subscriptions that point at a callback, as `type streamer`, sorted. */
   names(callback: string): string[] {
     return [...this.subscriptions.values()]
       .filter(({ transport }) => transport?.method === 'webhook' && transport.callback === callback)

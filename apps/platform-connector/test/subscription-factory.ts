@@ -14,12 +14,12 @@ export const secret = 'signs-what-comes';
 
 export const callback = callbackOf(publicUrl, fingerprintOf(secret));
 
-/** The transport of subscriptions with a callback. */
+/** Returns the transport of subscriptions with a callback. */
 export function webhook(callback: string): SubscriptionTransport {
   return { method: 'webhook', callback };
 }
 
-/** A subscription of the service for a streamer. A test passes only the fields that it is about. */
+/** Returns a subscription of the service for a streamer. A test passes only the fields that it is about. */
 export function newOwn(streamerId: string, overrides: Partial<OwnSubscription>): OwnSubscription {
   const subscription = {
     type: 'stream.online',
@@ -42,7 +42,7 @@ export function newOwn(streamerId: string, overrides: Partial<OwnSubscription>):
   };
 }
 
-/** The same subscription in the platform's listing. */
+/** Returns the same subscription in the platform's listing. */
 export function newListed(
   { type, version, condition }: Pick<OwnSubscription, 'type' | 'version' | 'condition'>,
   overrides: Partial<PlatformSubscription> = {},

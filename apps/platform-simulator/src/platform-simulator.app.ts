@@ -21,7 +21,7 @@ export interface RunningPlatformSimulator extends RunningService {
   url: string;
 }
 
-// Large enough to test events that are larger than any receiver's limit.
+// The maximum size of a request body, large enough for events that exceed the limit of any receiver.
 const bodyLimitBytes = 4 * 1024 * 1024;
 
 @Module({})
@@ -48,7 +48,7 @@ export const platformSimulator = defineService({
     const scenario = config.SIMULATOR_SCENARIO;
     if (scenario !== 'none') app.get(ScenarioPlayer).play({ name: scenario });
     logger.info({ url, rate: config.SIMULATOR_RATE }, 'SIMULATED streaming platform is listening');
-    // Nest stops in this order: generator and retries stop, deliveries in flight finish, the server closes.
+    // Nest shuts down in this order: the generator and retries stop, deliveries in flight finish, the server closes.
     return { url, close: () => app.close() };
   },
 });

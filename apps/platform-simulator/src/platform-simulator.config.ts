@@ -10,7 +10,7 @@ import {
   type Variable,
 } from '@stream-events/service';
 
-/** Maximum events per second. One Node process cannot sign and send more; the limit catches typing errors. */
+/** Maximum events per second. One Node process cannot sign and send more events. The limit also catches typing errors. */
 export const maxRate = 100_000;
 
 /** The scenarios. scenarios/scenarios.ts describes them. */
@@ -54,7 +54,7 @@ export const variables = {
     { default: 'none' },
   ),
   SIMULATOR_GRANTS: oneOf(
-    'Whose consent subscriptions have: `everyone` means that every user has granted every scope; with `explicit`, users grant scopes by authorization code or device code',
+    'Who has granted scopes. `everyone`: every user has granted every scope. `explicit`: only users who have given consent by authorization code or device code',
     grantModes,
     { default: 'everyone' },
   ),

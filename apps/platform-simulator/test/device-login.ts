@@ -38,7 +38,7 @@ export class DeviceLogin {
     return this.setup.call('POST', '/oauth2/token', form);
   }
 
-  /** The whole flow; the user decides through the control API. */
+  /** Runs the whole flow. The user decides through the control API. */
   async logIn(login: string, scopes = ''): Promise<UserLogin> {
     const { user_code, device_code } = await this.start(scopes);
     await this.setup.call('POST', '/simulator/device-codes', { user_code, decision: 'allow', login });

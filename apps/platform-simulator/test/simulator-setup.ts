@@ -88,7 +88,7 @@ export class SimulatorSetup {
     return { status: response.status, headers: response.headers, json };
   }
 
-  /** Body of a request for a subscription. */
+  /** Returns the body of a request for a subscription. */
   subscription(overrides: Record<string, unknown> = {}): Record<string, unknown> {
     const condition = { broadcaster_user_id: '4711', moderator_user_id: '4711' };
     const transport = { method: 'webhook', callback: this.receiver.url, secret };

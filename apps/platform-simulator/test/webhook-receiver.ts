@@ -19,7 +19,7 @@ export interface Received {
   rightSignature: string;
 }
 
-/** How a request is answered. */
+/** The response to a request. */
 export interface Answer {
   status: number;
   body?: string;
@@ -83,7 +83,7 @@ export class WebhookReceiver {
   }
 }
 
-/** Accepts everything, challenges with the challenge. */
+/** Accepts every message, and responds to a challenge with the challenge. */
 export function answerChallenge({ json }: Received): Answer {
   return json.challenge === undefined ? { status: 204 } : { status: 200, body: json.challenge };
 }

@@ -43,7 +43,7 @@ import { schema } from './streamer-monitor.database.js';
 import { StreamerMonitorModule } from './streamer-monitor.module.js';
 import { StreamMaintenance } from './streams/stream-maintenance.service.js';
 
-// Six for events, two for polls, four for a rebuild, and the rest for requests.
+// Six connections for events, two for polls, four for a rebuild, and the rest for requests.
 const databaseConnections = 16;
 
 /** The contracts that the streamer monitor serves. */

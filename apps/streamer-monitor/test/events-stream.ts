@@ -37,14 +37,14 @@ export class EventsStream {
     await streams.delete(eventsStreamName).catch(() => undefined); // it may not exist
   }
 
-  /** For each consumer, the number of messages that are not acknowledged yet. */
+  /** Returns for each consumer the number of messages that are not acknowledged yet. */
   async countLeft(): Promise<number[]> {
     const { consumers } = await jetstreamManager(this.connection);
     const infos = await consumers.list(eventsStreamName).next();
     return infos.map(({ num_pending, num_ack_pending }) => num_pending + num_ack_pending);
   }
 
-  /** For each consumer, the number of instances that wait for messages. */
+  /** Returns for each consumer the number of instances that wait for messages. */
   async countReaders(): Promise<number[]> {
     const { consumers } = await jetstreamManager(this.connection);
     const infos = await consumers.list(eventsStreamName).next();
@@ -74,7 +74,7 @@ export class EventsStream {
   }
 }
 
-/** A stream event in the form that the events service stores it. */
+/** Returns a stream event in the form that the events service stores it. */
 export function toStoredEvent(event: StreamEvent): StoredEvent {
   const broadcaster = {
     broadcaster_user_id: event.userId,

@@ -6,7 +6,7 @@ import type { StreamEvent } from '../src/streams/stream-recorder.service.js';
 /** The base time of these tests. Their times are milliseconds after it. */
 export const epoch = Date.UTC(2026, 0, 1);
 
-/** A stream-online event. */
+/** Returns a stream-online event. */
 export function online(
   { platformId, platformUsername }: Streamer,
   streamId: string,
@@ -31,7 +31,7 @@ export function online(
   };
 }
 
-/** A stream-offline event; it names the stream if one is given. */
+/** Returns a stream-offline event. The event names the stream if one is given. */
 export function offline(
   { platformId, platformUsername }: Streamer,
   at: number,
@@ -46,7 +46,7 @@ export function offline(
   };
 }
 
-/** A stream in the platform's list. */
+/** Returns a stream in the platform's list. */
 export function listed(
   { platformId, platformUsername }: Streamer,
   streamId: string,

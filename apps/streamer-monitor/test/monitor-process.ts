@@ -65,7 +65,7 @@ export class Caller {
   }
 }
 
-/** The sum of a metric's values whose labels match. */
+/** Returns the sum of a metric's values with these labels. */
 export async function metricOf(
   metrics: Registry,
   name: string,

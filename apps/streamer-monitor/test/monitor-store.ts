@@ -77,7 +77,7 @@ export class MonitorStore {
     return this.dataSource.manager.findOneByOrFail(Streamer, { id });
   }
 
-  /** Sorted by start. */
+  /** Returns the streams of a streamer, sorted by start. */
   streamsOf({ id }: Streamer): Promise<Stream[]> {
     return this.dataSource.manager.find(Stream, { where: { streamerId: id }, order: { startedAt: 'ASC' } });
   }

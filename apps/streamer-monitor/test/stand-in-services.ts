@@ -103,7 +103,7 @@ class StandInEventsController {
     const matching = this.log.events.filter(
       (event) =>
         event.eventType === filters.eventType &&
-        (JSON.parse(event.eventData) as Record<string, unknown>).broadcaster_user_id === // holds: tests write objects
+        (JSON.parse(event.eventData) as Record<string, unknown>).broadcaster_user_id === // Safe cast: tests write objects.
           filters.broadcasterUserId,
     );
     const begin = position ? matching.findIndex(({ id }) => id === position.id) + 1 : 0;

@@ -8,7 +8,7 @@ import { report, type SystemTest } from './measure/report.js';
 
 // npm run attack: attacks a gateway on this machine with thousands of connections, measures what other clients notice, and writes
 // docs/attacks.md. --quick runs a short version; --only <name> runs one attack; --product FOLDER attacks the gateway of another built
-// checkout. All three only print the result.
+// checkout. With any of these flags, the command only prints the result.
 
 const test: SystemTest = {
   title: 'Attack test',

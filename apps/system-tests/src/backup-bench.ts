@@ -22,8 +22,8 @@ import { choosePopulation } from './store-bench/population.js';
 import { databaseUrlFor, prepareDatabase } from './system/database-roles.js';
 import { runSql, startServers, type Servers } from './system/servers.js';
 
-// npm run bench:backup: backs up and restores a store with 1,000,000 events, and writes docs/backup-benchmarks.md. With --quick, it uses
-// 100,000 events and only prints the result. --events N chooses the number.
+// npm run bench:backup: backs up and restores a store with 1,000,000 events, and writes docs/backup-benchmarks.md. --quick uses 100,000
+// events; --events N uses N events. Both only print the result.
 
 const test: SystemTest = {
   title: 'Backup benchmarks',
@@ -39,7 +39,7 @@ const { values: flags } = parseArgs({
 const events = Number(flags.events ?? (flags.quick ? 100_000 : 1_000_000));
 const months = 3;
 const smallShare = 0.1;
-// Garbage varies: a copy that kept its rows in memory would need ten times as much.
+// Memory varies with garbage collection. A command that kept all rows in memory would need ten times as much for ten times as many events.
 const maxGrowth = 1.5;
 const directoryOfArchives = '/var/tmp';
 
@@ -106,7 +106,7 @@ async function drill(on: Servers, { name, count }: { name: string; count: number
   };
 }
 
-/** Compares all events, and that the partitions of both stores have the same indexes. */
+/** Returns the number of rows, a hash of all events, and the number of indexes of a store, to compare two stores. */
 async function summarize(
   url: string,
 ): Promise<{ rows: number; hash: string; indexes: string; bytes: number }> {
@@ -128,7 +128,7 @@ function printSection(small: Drill, large: Drill): Section {
   return {
     title: 'Backup and restore',
     paragraphs: [
-      `The stores have ${months} monthly partitions with the mix of events and the indexes of the [store benchmarks](../apps/system-tests/README.md). The restore includes the check of the archive, the load, all indexes, and the statistics. CPU and memory are those of the command, without PostgreSQL: seconds, and the highest private memory, read every 100 ms.`,
+      `The stores have ${months} monthly partitions with the mix of events and the indexes of the [store benchmarks](../apps/system-tests/README.md). The restore includes the check of the archive, the load, all indexes, and the statistics. CPU (in seconds) and memory (the highest private memory, read every 100 ms) are those of the command, without PostgreSQL.`,
       table(
         [
           'events',

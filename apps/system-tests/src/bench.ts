@@ -11,8 +11,8 @@ import { readProfiles } from './measure/profile.js';
 import { createStoreTemplate } from './system/filled-store.js';
 import { startServers, type Servers } from './system/servers.js';
 
-// npm run bench: measures the write path and the raw ceiling in turn, and writes docs/benchmarks.md. With --quick, it runs a short
-// version and only prints the result.
+// npm run bench: measures the write path and the raw ceiling in turn, and writes docs/benchmarks.md. --quick runs a short version and only
+// prints the result.
 
 const test: SystemTest = {
   title: 'Benchmarks',

@@ -6,7 +6,7 @@ import { TestBed } from './chaos/test-bed.js';
 import { report, type SystemTest } from './measure/report.js';
 
 // npm run chaos: kills, freezes, or stops every part of the system under load, looks for lost and duplicate events, and writes
-// docs/chaos.md. --quick runs a short version; --only <name,name> runs some scenarios. Both only print the result.
+// docs/chaos.md. --quick runs a short version; --only <name,name> runs some scenarios. With either, the command only prints the result.
 
 const test: SystemTest = {
   title: 'Chaos test',

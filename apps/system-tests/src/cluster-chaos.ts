@@ -6,7 +6,8 @@ import { clusterScenarios, runScenario, type ClusterPace } from './cluster-chaos
 import { report, type SystemTest } from './measure/report.js';
 
 // npm run chaos:cluster: kills, pauses, and isolates servers of a cluster, looks for lost and duplicate events, and writes
-// docs/cluster-chaos.md. --quick runs a short version; --only <name,name> runs some scenarios. Both only print the result.
+// docs/cluster-chaos.md. --quick runs a short version; --only <name,name> runs some scenarios. With either, the command only prints the
+// result.
 
 const test: SystemTest = {
   title: 'Cluster test',
@@ -31,7 +32,7 @@ try {
   const results = await runScenarios(cluster.bed, chosen, (scenario) => runScenario(scenario, cluster, pace));
   const page = {
     load: clusterLoad,
-    requestsSince: 'the fault, which still lasts (see the scenario if its times start later),',
+    requestsSince: 'the start of the fault, which still lasts (some scenarios name a later start),',
   };
   await report(test, {
     servers: cluster.servers,

@@ -8,7 +8,7 @@ import { quantile, median } from './measure/quantile.js';
 import { say } from './measure/progress.js';
 import { formatCount, formatSeconds, report, table, type SystemTest } from './measure/report.js';
 
-// npm run chaos:conduit: kills connectors that share a conduit under load, looks for lost and doubled events, and writes
+// npm run chaos:conduit: kills connectors that share a conduit under load, looks for lost and duplicate events, and writes
 // docs/conduit-chaos.md. --quick kills three times and only prints the result.
 
 const test: SystemTest = {
@@ -22,14 +22,14 @@ const { values: flags } = parseArgs({ options: { quick: { type: 'boolean', defau
 const kills = flags.quick ? 3 : 20;
 const perSecond = 200;
 const channels = 16;
-// The time that a supervisor takes to notice that a process has exited.
+// The time that a supervisor needs to notice that a process has exited.
 const supervisorMs = 500;
 
 interface Kills {
   killedAt: number[];
-  /** How long it took until a loss was noticed. */
+  /** The time from each kill until the service noticed the loss of a shard. */
   noticedMs: number[];
-  /** How long it took until all shards were enabled again. */
+  /** The time from each kill until all shards were enabled again. */
   enabledMs: number[];
 }
 
@@ -46,7 +46,7 @@ async function killConnectors(bed: ConduitBed): Promise<Kills> {
     const startedAt = performance.now();
     await victim?.kill('SIGKILL');
     const restarted = wait(supervisorMs).then(() => victim?.start());
-    // Until the kill is noticed, all shards still look enabled.
+    // All shards still look enabled until the kill is noticed.
     await bed.untilLost();
     noticedMs.push(performance.now() - startedAt);
     await bed.untilEnabled();
@@ -83,16 +83,16 @@ try {
       {
         title: 'Method',
         paragraphs: [
-          `${perSecond} events per second happen in ${channels} channels. A connector gets SIGKILL at random moments, and is started again after ${formatSeconds(supervisorMs)}. The platform gives a message of a lost shard to one other shard, or drops it. Every event must be stored once, unless the shard that carried it has a reported gap at its time, and no event twice.`,
+          `${perSecond} events per second happen in ${channels} channels. A connector gets SIGKILL at random moments, and is started again after ${formatSeconds(supervisorMs)}. The platform sends a message of a lost shard over another shard, or drops the message. Every event must be stored exactly once. An event may be missing only if a gap is reported for its shard at that time.`,
         ],
         promises: [
           {
-            promise: 'No event is doubled, and none is lost outside the reported gaps',
+            promise: 'No event is duplicated, and none is lost outside the reported gaps',
             measured: `${happened} events, ${kills} kills, ${findings.length} findings`,
             isKept: findings.length === 0 && load.all.length > 0,
           },
           {
-            promise: 'At most 1 s of a shard’s events is lost per kill, and reported',
+            promise: 'A kill loses at most 1 s of a shard’s events, and the loss is reported',
             measured: `at most ${formatSeconds(Math.max(...longest))}; ${lost} events in all`,
             isKept: Math.max(...longest) <= 1_000,
           },

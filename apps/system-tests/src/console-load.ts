@@ -9,8 +9,8 @@ import { formatCount, report, table, type Section, type SystemTest } from './mea
 import { startServers } from './system/servers.js';
 import { startSystem } from './system/system.js';
 
-// npm run load:console: opens the Events page of the console in Chromium while many events arrive, and writes docs/console-load.md. With
-// --quick, it runs a short version and only prints the result.
+// npm run load:console: opens the Events page of the console in Chromium while many events arrive, and writes docs/console-load.md. --quick
+// runs a short version and only prints the result.
 
 const test: SystemTest = {
   title: 'Console load test',
@@ -22,16 +22,16 @@ const test: SystemTest = {
 const { values: flags } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
 
 const perSecond = 200;
-// By then, the feed has as many rows as it keeps, and V8 has compiled the hot code.
+// After the warm-up, the feed has its maximum number of rows, and V8 has compiled the hot code.
 const warmUpSeconds = flags.quick ? 8 : 20;
 const roundSeconds = 10;
 const inputEveryMs = 500;
 const maxInputMs = 100;
-// The heap of one round varies by a tenth, by what is in flight.
+// The heap varies by a tenth from round to round, depending on what is in flight.
 const maxGrowth = 1.1;
 const minLoad = 0.95;
 
-/** One row of the table. */
+/** The measurements of one round. */
 interface Round {
   events: number;
   frames: number[];
@@ -60,7 +60,7 @@ const phases: readonly Phase[] = [
   },
   {
     title: 'The feed waits',
-    text: 'The user goes through the events with the keys j and k, and inspects each of them. New events wait and are counted.',
+    text: 'The user moves through the events with the keys j and k, and inspects each event. The console counts new events instead of showing them.',
     rounds: flags.quick ? 1 : 6,
     press: (page, count) => page.select(count % 2 === 0 ? 'j' : 'k'),
     feed: 'waits',
@@ -118,7 +118,7 @@ async function measure(
       heapMegabytes: await page.heapMegabytes(),
       elements: await page.countElements(),
     });
-    // Collecting the garbage has stopped the page.
+    // The garbage collection stopped the page, so discard what the page recorded meanwhile.
     await page.takeRecorded();
     say(`round ${round}/${phase.rounds}: ${describe(results.slice(-1)).slice(1).join(' · ')}`);
   }
@@ -162,7 +162,7 @@ function printSection({ title, text }: Phase, results: readonly Round[], seconds
           ['all', ...describe(results)],
         ],
       ),
-      `The load average of the machine was ${averageLoad().toFixed(1)} at the end, on ${availableParallelism()} cores. Above the number of cores, work waits for a core, also that of the page.`,
+      `The load average of the machine was ${averageLoad().toFixed(1)} at the end, on ${availableParallelism()} cores. If it is above the number of cores, work waits for a core, including the work of the page.`,
     ],
     promises: [
       {
@@ -184,7 +184,7 @@ function printSection({ title, text }: Phase, results: readonly Round[], seconds
   };
 }
 
-/** Processes that ran or waited for a core, on average over the last minute. */
+/** Returns the number of processes that ran or waited for a core, on average over the last minute. */
 function averageLoad(): number {
   return loadavg()[0] ?? Number.NaN;
 }
@@ -197,7 +197,7 @@ function sumUp(results: readonly Round[]): Pick<Round, 'events' | 'frames' | 'in
   };
 }
 
-/** The cells of a row of the table, without its name. */
+/** Returns the cells of a row of the table, without the name of the row. */
 function describe(results: readonly Round[]): string[] {
   const { events, frames, inputs } = sumUp(results);
   const ms = (value: number): string => `${value.toFixed(0)} ms`;

@@ -13,9 +13,9 @@ import { measureSyncIntervals } from './containers/sync-interval.js';
 import { say } from './measure/progress.js';
 import { report, type Section, type SystemTest } from './measure/report.js';
 
-// npm run test:containers: builds the image, runs docker-compose.yml, kills, restarts, and scales it under load, and writes
-// docs/containers.md. --quick restarts everything twice instead of 20 times; --only runs one part (system, scaling, or sync-interval).
-// With either, it only prints the result. --keep-image uses the image of the last run.
+// npm run test:containers: builds the image, starts docker-compose.yml, kills, restarts, and scales its services under load, and writes
+// docs/containers.md. --quick restarts everything twice instead of 20 times; --only runs one part (system, scaling, or sync-interval). With
+// either, the command only prints the result. --keep-image uses the image of the last run.
 
 const test: SystemTest = {
   title: 'Container test',

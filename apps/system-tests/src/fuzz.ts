@@ -8,10 +8,10 @@ import { printFuzzSections } from './fuzz/report.js';
 import { say } from './measure/progress.js';
 import { report, type SystemTest } from './measure/report.js';
 
-// npm run fuzz: sends changed inputs to the parsers and to the running system, and writes docs/fuzzing.md. --quick sends few inputs;
-// --inputs N sends N to each target; --seed S makes other inputs; --only A,B runs some parts: `parser`, `wire`, `schemathesis`, or
-// `wire/webhook` and the like. All of them only print the result. --results FOLDER keeps the result of each part, so that several
-// runs with --only together write the page.
+// npm run fuzz: sends mutated inputs to the parsers and to the running system, and writes docs/fuzzing.md. --quick sends few inputs;
+// --inputs N sends N inputs to each target; --seed S generates other inputs; --only A,B runs some parts, for example `parser`, `wire`,
+// `schemathesis`, or `wire/webhook`. A run with fewer than 100,000 inputs for each target, or without the results of all parts, only prints
+// its result. --results FOLDER saves the result of each part, so that several runs with --only together write the page.
 
 const test: SystemTest = {
   title: 'Fuzzing',
@@ -37,7 +37,7 @@ function chooseParts(): readonly Part[] {
   const names = flags.only?.split(',');
   const unknown = names?.filter((name) => !parts.some((part) => isNamed(part, name))) ?? [];
   if (unknown.length > 0)
-    throw new Error(`unknown: ${unknown.join()}; the parts are ${parts.map(({ id }) => id).join(', ')}`);
+    throw new Error(`unknown part ${unknown.join()}; the parts are ${parts.map(({ id }) => id).join(', ')}`);
   return names ? parts.filter((part) => names.some((name) => isNamed(part, name))) : parts;
 }
 
@@ -49,10 +49,10 @@ function fileOf(id: string): string | undefined {
   return flags.results === undefined ? undefined : join(flags.results, `${id.replace('/', '-')}.json`);
 }
 
-/** The result of a part of an earlier run. */
+/** Reads the saved result of a part from an earlier run. Empty if there is none. */
 function readResult({ id }: Part): PartResult[] {
   const file = fileOf(id);
-  return file !== undefined && existsSync(file) ? [JSON.parse(readFileSync(file, 'utf8')) as PartResult] : []; // holds: this test wrote it
+  return file !== undefined && existsSync(file) ? [JSON.parse(readFileSync(file, 'utf8')) as PartResult] : []; // Safe cast: this test wrote it
 }
 
 async function run(part: Part, bed: FuzzBed): Promise<void> {
@@ -76,7 +76,7 @@ try {
   const all = parts.flatMap(({ id }) => results.get(id) ?? []);
   await report(test, {
     servers: bed.servers,
-    // Earlier runs count, too.
+    // Includes the time of earlier runs.
     startedAt: Math.min(startedAt, performance.now() - all.reduce((total, { ms }) => total + ms, 0)),
     sections: printFuzzSections(all, { seed: flags.seed, inputs }),
     isWhole: all.length === parts.length && inputs >= fullInputs,

@@ -13,8 +13,8 @@ import { middle, printSections, type LiveBenchmarkResults, type Rounds } from '.
 import { say } from './measure/progress.js';
 import { report, type SystemTest } from './measure/report.js';
 
-// npm run bench:live: measures live delivery and a bare `ws` broadcast in turn, and writes docs/live-benchmarks.md. --quick runs a
-// short version; --only maximum, --only latency, or --only many runs one part. Both only print the result.
+// npm run bench:live: measures live delivery and a bare `ws` broadcast in turn, and writes docs/live-benchmarks.md. --quick runs a short
+// version; --only maximum, --only latency, or --only many runs one part. With any of these flags, the command only prints the result.
 
 const test: SystemTest = {
   title: 'Live benchmarks',
@@ -31,13 +31,13 @@ if (flags.only !== undefined && !partNames.includes(flags.only))
 
 const clients = 1_000;
 const eventsPerSecond = 20;
-// As many as one gateway accepts, a fifth of them with filters.
+// The maximum number of clients that one gateway accepts. A fifth of them have filters.
 const many = { clients: 10_000, filterEvery: 5, eventsPerSecond: 5 };
 const rounds = flags.quick ? 1 : 3;
 // V8 compiles hot code within a few seconds under load.
 const pace = flags.quick ? { warmUpSeconds: 2, seconds: 4 } : { warmUpSeconds: 3, seconds: 7 };
 
-/** Whether a part runs. */
+/** Whether a part was chosen. */
 function has(part: string): boolean {
   return flags.only === undefined || flags.only === part;
 }
@@ -72,7 +72,7 @@ async function measureAll(bed: BenchBed): Promise<Omit<LiveBenchmarkResults, 'co
   return { maximum, oneByOne, half, steady: rounds && { eventsPerSecond, rounds } };
 }
 
-/** With servers of its own, whose memory nothing else has used before. */
+/** Measures on new servers, because earlier parts would have changed the servers' memory. */
 async function measureMany(): Promise<LiveBenchmarkResults['many']> {
   if (!has('many')) return undefined;
   const rounds = await onBed(many, (bed) =>

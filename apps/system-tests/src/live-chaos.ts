@@ -8,9 +8,9 @@ import { say } from './measure/progress.js';
 import type { Section } from './measure/report.js';
 import { report, type SystemTest } from './measure/report.js';
 
-// npm run chaos:live: tests a thousand WebSocket clients while gateways and broker are restarted at random, while readers stop
-// reading, when all reconnect together, and with positions that are no longer valid. Writes docs/live-chaos.md. --quick runs a
-// short version; --only <part> runs one part. Both only print the result.
+// npm run chaos:live: tests a thousand WebSocket clients while gateways and broker restart at random, while readers stop reading, when all
+// clients reconnect together, and with invalid positions. Writes docs/live-chaos.md. --quick runs a short version; --only <part> runs one
+// part. With either, the command only prints the result.
 
 const test: SystemTest = {
   title: 'Live chaos test',

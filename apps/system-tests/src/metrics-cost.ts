@@ -6,9 +6,9 @@ import { HandledRequests, SentRequests } from '@stream-events/messaging';
 import { Registry } from '@stream-events/service';
 import type { StoreOutcome } from '@stream-events/contracts';
 
-// npm run bench:metrics: measures the CPU time of all metric calls on the way of an event from the webhook to the EVENTS stream, and
-// prints it per event. It runs the calls of the services in a loop, without the services. --event-us: the CPU time of a whole event in
-// microseconds, by default that of docs/benchmarks.md.
+// npm run bench:metrics: measures the CPU time per event of all metric calls on the path from the webhook to the EVENTS stream, and prints
+// it. The benchmark makes the services' metric calls in a loop, without the services. --event-us is the CPU time of a whole event in
+// microseconds (default: the value in docs/benchmarks.md).
 
 const { values: flags } = parseArgs({ options: { 'event-us': { type: 'string', default: '313' } } });
 const wholeEvent = Number(flags['event-us']);
@@ -20,7 +20,7 @@ const registry = new Registry();
 const http = new HttpMetrics(registry);
 const ingest = new IngestMetrics(registry, { app: 'gateway' });
 const store = new StoreMetrics(registry);
-// A busy system has more series than this benchmark alone would.
+// A busy system has more series than this benchmark alone would create.
 const subjects = Array.from({ length: 60 }, (_, index) => `request.events.subject-${index}`);
 const nothing = new Map<string, number>();
 const handled = new HandledRequests(registry, 'events', () => nothing);
@@ -31,7 +31,7 @@ for (const subject of subjects) {
   http.note(`/${subject}`, 200, performance.now());
 }
 
-/** The metric calls of one batch: each event at the gateway, then the batch at both services. */
+/** Makes the metric calls of one batch: for each event at the gateway, then for the batch at both services. */
 function countBatch(events: readonly { id: string }[], outcomes: readonly StoreOutcome[]): void {
   const startedAt = performance.now();
   for (const _ of events) {
@@ -42,11 +42,11 @@ function countBatch(events: readonly { id: string }[], outcomes: readonly StoreO
   sent.note('request.events.subject-7', 'ok');
   handled.note('request.events.subject-7', 'ok', startedAt);
   store.noteBatch(events, outcomes, startedAt);
-  // The relay observes the lag of a batch, and live delivery that of a turn of the event loop. Storing costs more than both.
+  // The relay observes the lag of each batch, and live delivery observes the lag of each event-loop turn. Storing costs more than both.
   store.noteBatch(events, outcomes, startedAt);
 }
 
-/** CPU time per event in microseconds: the median of the rounds. */
+/** The CPU time per event in microseconds: the median of the rounds. */
 function measure(batchSize: number): number {
   const events = Array.from({ length: batchSize }, () => ({ id: generateEventId() }));
   const outcomes = events.map(({ id }): StoreOutcome => ({ id, outcome: 'stored' }));

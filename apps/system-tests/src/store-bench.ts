@@ -17,11 +17,11 @@ import { measureSingleFilters } from './store-bench/single-filters.js';
 import { measureStreamSummary } from './store-bench/stream-summary.js';
 import { measureTokenLimits } from './store-bench/token-limits.js';
 
-// npm run bench:store: fills a store with many events, measures reading and writing it, and writes docs/store-benchmarks.md. With
-// --quick, it runs a short version on a small store and only prints the result.
+// npm run bench:store: fills a store with many events, measures reading and writing it, and writes docs/store-benchmarks.md. --quick runs a
+// short version on a small store, and only prints the result.
 //
 //   --events N, --months N      size of the store (default: 10,000,000 events in 14 monthly partitions)
-//   --store FOLDER              keeps the filled store in this folder for the next runs, which work on a copy
+//   --store FOLDER              keeps the filled store in this folder for later runs, which use copies of the store
 //   --baseline FOLDER           also measures the services of another built checkout, alternating with this one
 //   --baseline-store FOLDER     keeps the store of the baseline
 //   --product FOLDER            measures the services of another built checkout instead of this one
@@ -62,7 +62,7 @@ const parts: Record<string, (bed: BenchBed) => Promise<Section>> = {
   summary: measureStreamSummary,
   export: measureExport,
   ingest: measureIngest,
-  // These change the store, so they come last.
+  // These parts change the store, so they run last.
   erasure: measureErasure,
   removal: measurePartitionRemoval,
 };
@@ -72,7 +72,7 @@ const events = Number(flags.events ?? (flags.quick ? 300_000 : 10_000_000));
 const chosenParts = flags.only?.split(',') ?? Object.keys(parts);
 const unknown = chosenParts.filter((name) => !(name in parts));
 if (unknown.length > 0)
-  throw new Error(`there is no part ${unknown.join(', ')}; parts: ${Object.keys(parts).join(', ')}`);
+  throw new Error(`unknown part ${unknown.join(', ')}; the parts are ${Object.keys(parts).join(', ')}`);
 
 async function openVersions(): Promise<Version[]> {
   const plan = (directory: string | undefined, checkout: string | undefined): StoresPlan => ({

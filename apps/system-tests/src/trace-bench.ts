@@ -12,14 +12,14 @@ import { createStoreTemplate } from './system/filled-store.js';
 import { startServers, type Servers } from './system/servers.js';
 import { startSystem } from './system/system.js';
 
-// npm run bench:traces: measures what traces cost, and writes docs/trace-benchmarks.md. With --before <path>, it also compares with a
-// built checkout of an earlier version. With --pairs, it runs fewer pairs and only prints the result.
+// npm run bench:traces: measures what traces cost, and writes docs/trace-benchmarks.md. --before <path> also compares with a built checkout
+// of an earlier version. --pairs runs fewer pairs and only prints the result.
 
 const test: SystemTest = {
   title: 'Cost of traces',
   command: 'bench:traces',
   page: 'trace-benchmarks.md',
-  setting: 'Services, servers, load, and a receiver of traces that drops them share one machine.',
+  setting: 'Services, servers, load, and a receiver that discards all traces share one machine.',
 };
 
 const allPairs = 10;
@@ -30,7 +30,7 @@ const pairs = Number(flags.pairs);
 
 const startedAt = performance.now();
 const filledEvents = 20_000;
-// Far below what two cores can do, so that the size of the batches does not depend on other load on the machine.
+// Far below the maximum rate of two cores, so that the size of the batches does not depend on other load on the machine.
 const perSecond = 400;
 const warmUpSeconds = 8;
 const seconds = 15;
@@ -99,7 +99,7 @@ try {
   const results = new Map<Variant, number[]>(variants.map((variant) => [variant, []]));
   for (let pair = 1; pair <= pairs; pair += 1) {
     say(`round ${pair} of ${pairs}`);
-    // The order alternates, so that no variant always follows the same one.
+    // The order alternates, so that no variant always follows the same variant.
     const order = pair % 2 === 0 ? variants.toReversed() : variants;
     for (const variant of order) results.get(variant)?.push(await bench.measure(variant));
   }

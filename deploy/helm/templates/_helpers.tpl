@@ -33,7 +33,7 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version }}
 {{- if and (kindIs "float64" .) (eq . (floor .)) -}}{{- int64 . -}}{{- else -}}{{- . -}}{{- end -}}
 {{- end -}}
 
-{{/* Stops when `config` has a name that no service reads, that the chart sets, or of a secret. */}}
+{{/* Fails when `config` has a name that no service reads, that the chart sets, or that belongs to a secret. */}}
 {{- define "app.checkConfig" -}}
 {{- $plain := list -}}
 {{- $secret := list -}}

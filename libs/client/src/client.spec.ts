@@ -67,7 +67,7 @@ describe(createClient.name, () => {
     const { url } = server;
     expect(() => createClient({ url: 'the service', token: 'a-token' })).toThrow('Invalid URL');
     expect(() => createClient({ url, token: '' })).toThrow('The token is missing');
-    // @ts-expect-error: JavaScript may
+    // @ts-expect-error: JavaScript can pass undefined
     expect(() => createClient({ url, token: undefined })).toThrow('The token is missing');
     expect(() => createClient({ url, token: 'two\nlines' })).toThrow(/^The token is not valid: [^\n]*$/);
     expect(() => createClient({ url, token: 'a-token' }).live({ after: '…' })).toThrow(

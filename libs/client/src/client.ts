@@ -26,8 +26,8 @@ export interface LiveOptions extends LiveCallbacks {
   /** Name of this connection. Replays, rehearsals, and controls can target connections by name. */
   name?: string | undefined;
   /**
-   * How events arrive. `server-sent` (the default) reads only as fast as your loop takes events. Use `web-socket` for web pages that people
-   * open in many tabs: a browser opens at most six HTTP/1.1 connections to a host, and WebSockets do not count toward this limit.
+   * How events arrive. `server-sent` (the default) reads events only as fast as your loop handles them. Use `web-socket` for web pages that
+   * people open in many tabs: a browser opens at most six HTTP/1.1 connections to a host, and WebSockets do not count toward this limit.
    */
   transport?: 'server-sent' | 'web-socket' | undefined;
   /** The client reconnects when a connection is silent for this many milliseconds. Default: 45,000. */
@@ -49,17 +49,17 @@ export interface Client {
   live(options?: LiveOptions): LiveEvents;
 }
 
-// The service sends something every 15 s. Three missed in a row mean that the connection is dead.
+// The service sends something every 15 s. Three missed messages in a row mean that the connection is dead.
 const defaultSilenceMs = 45_000;
 
 /**
- * Creates a client. It connects when it is first used.
+ * Creates a client. The client connects when you first use it.
  *
  * @throws TypeError if `url` is not a URL, or `token` is missing or has characters that no header can carry
  */
 export function createClient(options: ClientOptions): Client {
   const { url, token, fetch = globalThis.fetch } = options;
-  const { WebSocket = (globalThis as Pick<ClientOptions, 'WebSocket'>).WebSocket } = options; // Safe cast: Node 20 has none.
+  const { WebSocket = (globalThis as Pick<ClientOptions, 'WebSocket'>).WebSocket } = options; // Safe cast: Node 20 has no WebSocket.
   const baseUrl = new URL(url).href.replace(/\/+$/, '');
   const headers = { Authorization: `Token ${token}` };
   refuseUnsendable('token', token);

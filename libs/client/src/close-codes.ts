@@ -1,7 +1,7 @@
 /**
- * Why the service ended an open stream of live events: the close code of a WebSocket, and `code` in the data of `event: closed`.
- * The client reconnects by itself after `shuttingDown`, `overloaded`, `tooSlow`, and `tooMany`. After the others it throws a
- * `LiveError`, because the next connection would end the same way.
+ * Why the service ended an open stream of live events: the close code of a WebSocket, and `code` in the data of `event: closed`. The client
+ * reconnects by itself after `shuttingDown`, `overloaded`, `tooSlow`, and `tooMany`. After the other codes, it throws a `LiveError`,
+ * because the next connection would end the same way.
  */
 export const closeCodes = {
   /** The service is restarting. */

@@ -45,7 +45,7 @@ export class EventStream implements LiveConnection {
     return undefined;
   }
 
-  /** Reads from the network only when all blocks that arrived have been returned. */
+  /** Reads from the network only after it has returned all blocks that have arrived. */
   async read(): Promise<LiveMessage | Loss> {
     while (!this.ending.signal.aborted) {
       const block = this.blocks.shift();

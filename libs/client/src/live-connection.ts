@@ -19,7 +19,7 @@ export interface LiveMessage {
   kind: string;
   /** The client's position after this message; undefined if the message does not change it. */
   position: string | undefined;
-  /** The record of an event, or the fields of a control; undefined for a position alone. */
+  /** The record of an event, or the fields of a control; undefined for a message that only has a position. */
   content: Record<string, unknown> | undefined;
 }
 

@@ -30,7 +30,7 @@ export class LiveError extends Error {
     this.closeCode = closeCode;
   }
 
-  /** Makes the error for a response that is not an event stream. */
+  /** Creates the error for a response that is not an event stream. */
   static async fromResponse(response: Response): Promise<LiveError> {
     const { status } = response;
     const problem = await readProblem(response);

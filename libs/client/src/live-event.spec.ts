@@ -15,7 +15,7 @@ function receive(sent: EventRecord): LiveEvent {
   return JSON.parse(JSON.stringify(sent)) as LiveEvent;
 }
 
-/** What TypeScript knows of an event after its type was compared. */
+/** Uses the fields that TypeScript knows after the type of an event was compared. */
 function describeEvent(event: LiveEvent): string {
   switch (event.event_type) {
     case 'channel-raid':

@@ -25,7 +25,7 @@ describe(LiveEvents.name, () => {
     for (const stop of stops.splice(0).reverse()) await stop();
   });
 
-  /** Starts a server. Each connection is served by the handler of its index; the last handler serves all others. */
+  /** Starts a server. The handler with the index of a connection serves it. The last handler serves all further connections. */
   const serve = async (...handlers: ((connection: StreamConnection) => unknown)[]): Promise<void> => {
     server = await StreamServer.start((connection, index) =>
       (handlers[index] ?? handlers.at(-1)!)(connection),
@@ -39,7 +39,7 @@ describe(LiveEvents.name, () => {
     return events;
   };
 
-  /** Live events without waits between connections. */
+  /** Returns live events without waits between connections. */
   const liveAtOnce = (after?: string): LiveEvents => {
     const url = `${server.url}/api/v1/platform-events/stream`;
     const request = { fetch, url, headers: {}, silenceMs: 5_000 };

@@ -8,14 +8,14 @@ import { waitFor } from './wait-for.js';
 /** A gap: the client missed events. */
 export interface Gap {
   /**
-   * - `unknown_position`: the position is not valid, or the stream has no such event
-   * - `other_epoch`: the stream was recreated, or lost its newest events, after that position
+   * - `unknown_position`: the position is not valid, or the stream has no event at it
+   * - `other_epoch`: the stream was recreated, or lost its newest events, after you received the position
    * - `expired`: the events that follow the position are no longer on the stream
    */
   reason: 'unknown_position' | 'other_epoch' | 'expired' | (string & {});
 }
 
-/** What an overlay is told to do. A newer service may send further controls. */
+/** A control for an overlay. Newer services may send other controls. */
 export type LiveControl = 'skip' | 'replay' | 'pause' | 'resume' | (string & {});
 
 /** A connection was lost or could not be opened, and the client will reconnect. */
@@ -30,11 +30,11 @@ export interface Retry {
 export interface LiveCallbacks {
   /** Called when a connection delivers its first message: at the start, and after each reconnect. */
   onConnect?: (() => void) | undefined;
-  /** Called when events were missed that the stream no longer has. The next event waits for the returned promise. */
+  /** Called when you missed events that are no longer on the stream. The next event waits for the returned promise. */
   onGap?: ((gap: Gap) => void | Promise<void>) | undefined;
   /**
    * Called when somebody sends a control to this connection by its name: `skip` the current alert, `replay` the last one, `pause`, or
-   * `resume`. Called before the loop gets the events that arrive after the control. Set it only if you need controls.
+   * `resume`. Called before the loop gets the events that arrive after the control. Set this callback only if you need controls.
    */
   onControl?: ((control: LiveControl) => void) | undefined;
   /** Called before each wait to reconnect. */
@@ -45,7 +45,7 @@ export interface LiveCallbacks {
 
 // These codes mean that the client has violated the WebSocket protocol (RFC 6455 §7.4.1).
 const protocolErrors = [1002, 1007, 1008, 1009];
-// A reconnect would fail too.
+// After these codes, a reconnect would fail, too.
 const finalCloseCodes: readonly number[] = [
   closeCodes.invalid,
   closeCodes.unauthenticated,
@@ -63,7 +63,7 @@ const finalCloseCodes: readonly number[] = [
  *            │ 4xx except 408, 425, 429; not an event stream      │ ended (error)
  *            │ other response, no response, timeout               │ waiting
  * open       │ connection lost, silent too long, other close code │ waiting
- *            │ close code 4400, 4401, or 4403                     │ ended (error)
+ *            │ close code 4400, 4401, 4403, or a protocol error   │ ended (error)
  * waiting    │ backoff or Retry-After is over                     │ connecting
  * any        │ `break`, `return()`                                │ ended
  *            │ signal aborts                                      │ ended (error)
@@ -98,7 +98,7 @@ export class LiveEvents implements AsyncIterableIterator<LiveEvent> {
   /**
    * Waits for the next event.
    *
-   * @throws LiveError if the service refuses; the signal's reason; the errors of `onGap` and `onRetry`
+   * @throws LiveError if the service refuses; the signal's reason; the errors of the callbacks
    */
   next(): Promise<IteratorResult<LiveEvent, undefined>> {
     return this.events.next();
@@ -176,7 +176,7 @@ export class LiveEvents implements AsyncIterableIterator<LiveEvent> {
 /**
  * Reads the reason why the service ends the connection.
  *
- * @throws LiveError if it would end the next connection too
+ * @throws LiveError if the service would also end the next connection
  */
 function readClosing(content: Record<string, unknown> | undefined): Loss {
   const closeCode = Number(content?.code);

@@ -51,7 +51,7 @@ describe('the package', () => {
   const npm = (...args: string[]) =>
     runFile('npm', [...args, '--offline', '--ignore-scripts'], { cwd: directory });
 
-  /** A project that has installed the packed client. Its dependencies are packed from this repository's node_modules. */
+  /** Creates a project that has installed the packed client. Its dependencies are packed from this repository's node_modules. */
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'client-package-'));
     const folders = [join(library, 'dist'), ...dependencies.map((name) => resolve('node_modules', name))];

@@ -27,7 +27,7 @@ describe(WebSocketStream.name, () => {
   let served: ServedClient[];
   let running: LiveEvents | undefined;
 
-  /** Serves each connection with the handler of its index; the last handler serves all others. */
+  /** Serves each connection with the handler of its index. The last handler serves all further connections. */
   const serve = async (...handlers: ((client: ServedClient) => unknown)[]): Promise<void> => {
     server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
     served = [];

@@ -1,6 +1,6 @@
 import { Loss, parseObject, type LiveConnection, type LiveMessage } from './live-connection.js';
 
-/** The parts of the WebSocket of browsers that the client uses. The events of other implementations have other types. */
+/** The parts of the browsers' WebSocket that the client uses. In other implementations, the events have other types. */
 export interface WebSocketLike {
   onopen: ((event: never) => void) | null;
   onmessage: ((event: never) => void) | null;
@@ -42,7 +42,7 @@ export class WebSocketStream implements LiveConnection {
     outerSignal.addEventListener('abort', () => this.close(), { signal: this.ending.signal });
   }
 
-  /** Starts to connect. The service does not reply to the token, so only `read` shows whether it is valid. */
+  /** Starts to connect. The service sends no reply to the token, so only `read` shows whether the token is valid. */
   open(after: string | undefined): Promise<undefined> {
     const { WebSocket, url, token } = this.request;
     const socket = new WebSocket(url);

@@ -81,12 +81,12 @@ export class StreamServer {
   }
 }
 
-/** The position of the n-th event. */
+/** Returns the position of the n-th event. */
 export function positionOf(index: number): string {
   return `0a1b2c3d-${index}-${index.toString(16).padStart(8, '0')}`;
 }
 
-/** An event as the gateway sends it. Its data contains line breaks, because event data is kept as sent. */
+/** Returns an event as the gateway sends it. Its data contains line breaks, because event data is kept as sent. */
 export function eventBlock(index: number, event_data: object = { text: 'naïve ☕' }): string {
   const record = {
     id: `id-${index}`,
@@ -101,7 +101,7 @@ export function eventBlock(index: number, event_data: object = { text: 'naïve �
   return `id: ${positionOf(index)}\n${lines.map((line) => `data: ${line}\n`).join('')}\n`;
 }
 
-/** A position without an event, which the service sends when the client is live and every 15 s. */
+/** Returns a position without an event, which the service sends when the client is live and every 15 s. */
 export function positionBlock(index: number): string {
   return `id: ${positionOf(index)}\n\n`;
 }

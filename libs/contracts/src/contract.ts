@@ -3,11 +3,11 @@ import type { ErrorCode } from './errors.js';
 /** A class that class-transformer can instantiate and class-validator can check. */
 export type MessageClass<T extends object> = new () => T;
 
-/** How a message travels as bytes instead of JSON. */
+/** Prints and parses a message as bytes instead of JSON. */
 export interface RawFormat<Message extends object> {
   print(message: Message): Uint8Array;
   /**
-   * The bytes are part of the network buffer: copy them to keep them.
+   * `bytes` is part of the network buffer. Copy the parts that you keep.
    *
    * @throws ServiceError `invalid`
    */
@@ -15,8 +15,8 @@ export interface RawFormat<Message extends object> {
 }
 
 /**
- * A request that one service handles for others over NATS, declared once. The types of the caller and of the handler, the
- * validation at both ends, and the errors derive from it.
+ * Declares a request that one service handles for other services over NATS. The types of the caller and the handler, the validation at both
+ * ends, and the errors derive from this declaration.
  */
 export interface Contract<Request extends object, Reply extends object> {
   /** NATS subject: `request.<service>.<verb>`. The prefix keeps requests apart from events. */
@@ -25,22 +25,27 @@ export interface Contract<Request extends object, Reply extends object> {
   readonly reply: MessageClass<Reply>;
   /** The errors that the handler may return, in addition to `unavailable` and `internal`. */
   readonly errors: readonly ErrorCode[];
-  /** How long a caller waits for the reply. After that, the service counts as unavailable. */
+  /** How long a caller waits for the reply. After this time, the caller treats the service as unavailable. */
   readonly timeoutMs: number;
   /**
-   * Replaces class-validator on a hot path: returns the parsed message with its type, or throws `invalid`. A test proves that
-   * it is equivalent to the classes.
+   * Replaces class-validator on a hot path. Returns the typed message, or throws `invalid`. A test proves that the function is equivalent
+   * to the decorators of the class.
    */
   readonly parseRequest?: (message: unknown) => Request;
   /** Like `parseRequest`, for the reply. */
   readonly parseReply?: (message: unknown) => Reply;
-  /** The request always travels in this format. Adding a format to an existing contract therefore requires a new subject. */
+  /**
+   * Every request is sent in this format. To add a format to an existing contract, declare a new subject, because handlers of older
+   * versions expect JSON.
+   */
   readonly rawRequest?: RawFormat<Request>;
-  /** The reply travels in this format when the caller can read it. Otherwise, between services of two versions, it is JSON. */
+  /**
+   * The reply is sent in this format when the caller can parse it. Between services of different versions, the reply can be JSON instead.
+   */
   readonly rawReply?: RawFormat<Reply>;
 }
 
-/** Declares a contract. Infers and keeps its types. */
+/** Declares a contract and infers its types. */
 export function defineContract<Request extends object, Reply extends object>(
   contract: Contract<Request, Reply>,
 ): Contract<Request, Reply> {

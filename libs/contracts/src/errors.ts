@@ -1,6 +1,6 @@
 /**
- * Every failure that one part of the system reports to another: its code on the wire, its HTTP status at the edge, and its
- * log level.
+ * Lists every failure that one part of the system reports to another, with its code on the wire, its HTTP status at the edge, and its log
+ * level.
  */
 export const errorCatalogue = {
   invalid: { status: 400, title: 'Bad Request', logLevel: 'debug' },
@@ -43,7 +43,7 @@ export interface ErrorMessage {
   retryAfterSeconds?: number;
 }
 
-/** A failure that the receiver can act on. API clients read `detail`, so it must say what was tried and what to do. */
+/** A failure that the receiver can act on. API clients read `detail`, so `detail` must say what was tried and what to do. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly errors: FieldErrors | undefined;
@@ -71,18 +71,18 @@ export class ServiceError extends Error {
     };
   }
 
-  /** Makes the error from the reply of a service. A reply that is not an `ErrorMessage` becomes `internal`. */
+  /** Creates an error from a service's error reply. A reply that is not an `ErrorMessage` becomes `internal`. */
   static fromMessage(message: unknown): ServiceError {
     if (!isErrorMessage(message)) return new ServiceError('internal', 'A service failed unexpectedly.');
     return new ServiceError(message.code, message.detail, message);
   }
 
-  /** Makes a validation error on one field. */
+  /** Creates a validation error for one field. */
   static onField(field: string, message: string): ServiceError {
     return ServiceError.onFields({ [field]: [message] });
   }
 
-  /** Makes a validation error on several fields. Its detail lists them all. */
+  /** Creates a validation error for several fields. `detail` lists all their messages. */
   static onFields(errors: FieldErrors): ServiceError {
     const faults = Object.entries(errors).map(([field, messages]) => `${field}: ${messages.join(', ')}`);
     return new ServiceError('invalid', faults.join('; '), { errors });

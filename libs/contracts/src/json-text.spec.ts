@@ -106,7 +106,7 @@ describe(readJsonObject.name, () => {
   });
 
   it('reads an escaped name after a name with a backslash (nodejs/node#63785)', () => {
-    // Node 24 remembers which name followed the name `first`, and confuses the next one that follows it.
+    // Node 24 remembers the name that followed `first`, and confuses it with the next name that follows `first`.
     read('{"first":1,"event\\\\u005":1}');
 
     expect(read('{"first":1,"event\\u005ftype":"a"}').value).toEqual({ first: 1, event_type: 'a' });

@@ -2,7 +2,7 @@ import { ServiceError } from './errors.js';
 import { isJsonObject, type JsonObject } from './json-object.js';
 import { endOfString, endOfValue, nestingOf, parseJson, quote, readString, skipSpace } from './parse-json.js';
 
-/** Deeper nesting is rejected. No platform's payload comes near this depth, and other parsers may fail on deeper nesting. */
+/** The maximum nesting depth. The payloads of platforms stay far below this limit, and other parsers may fail on deeper nesting. */
 export const maxNesting = 32;
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -15,9 +15,9 @@ export interface JsonObjectText {
   value: JsonObject;
   /** The whole text, without surrounding white space. */
   text: string;
-  /** The text of a member's value, exactly as sent. The last one wins when a name is repeated, as in JSON.parse. */
+  /** Returns the text of a member's value, exactly as sent. If the name is repeated, returns the last value, like JSON.parse. */
   memberText(name: string): string | undefined;
-  /** A member that is an object, as it was sent; undefined when there is no such member, or it has another value. */
+  /** Returns a member that is an object, as it was sent; undefined when the member is missing or is not an object. */
   member(name: string): JsonObjectText | undefined;
 }
 

@@ -12,8 +12,8 @@ import {
 } from 'class-validator';
 
 /**
- * A position between two items of a list that is sorted by id. `older` reads from there towards older items, `newer` towards
- * newer ones. With `inclusive`, the page includes the item with this id.
+ * A position in a list that is sorted by id. A page with the direction `older` continues from this position toward older items, a page with
+ * the direction `newer` toward newer items. With `inclusive`, the page includes the item with this id.
  */
 export class ListPosition {
   @IsIn(['older', 'newer'])
@@ -33,7 +33,7 @@ export class PageRequest {
   @Max(100)
   pageSize!: number;
 
-  /** Where the page begins. Without it, the request is for the newest page. */
+  /** Where the page begins. Omit it to request the newest page. */
   @IsOptional()
   @IsObject()
   @ValidateNested()
@@ -43,14 +43,14 @@ export class PageRequest {
 
 /** The positions of the pages before and after a page. */
 export class PageReply {
-  /** Where older items continue. Only null means the end. */
+  /** The position of the page with older items. Only null means the end: a page can be empty although more items follow. */
   @IsOptional()
   @IsObject()
   @ValidateNested()
   @Type(() => ListPosition)
   next!: ListPosition | null;
 
-  /** Where newer items continue; null when there are none yet. */
+  /** The position of the page with newer items; null when no newer items exist yet. */
   @IsOptional()
   @IsObject()
   @ValidateNested()
@@ -58,7 +58,7 @@ export class PageReply {
   previous!: ListPosition | null;
 }
 
-/** The positions before and after a page, for a list that also has a count. */
+/** The positions of the pages before and after a page, and the number of items in the list. */
 export class CountedPageReply extends PageReply {
   /** The total number of items in the list. */
   @IsInt()
@@ -67,13 +67,13 @@ export class CountedPageReply extends PageReply {
 
 /** A page in the order in which it was read: oldest first when reading `newer` items. */
 export interface ReadPage {
-  /** The id of its first item; undefined when the page is empty. */
+  /** The id of the page's first item; undefined when the page is empty. */
   firstId: string | undefined;
-  /** The id after which there may be more items; null when there are none. */
+  /** The id after which more items may follow; null when the list has no more items in this direction. */
   continueAfter: string | null;
 }
 
-/** Returns the positions before and after the page at this position; without a position, of the newest page. */
+/** Returns the positions before and after the page at this position. Without a position, the page is the newest one. */
 export function findNeighbours(position: ListPosition | undefined, page: ReadPage): PageReply {
   const { firstId, continueAfter } = page;
   const direction = position?.direction ?? 'older';

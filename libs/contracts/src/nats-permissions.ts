@@ -6,24 +6,23 @@ import { connectionReportSubject } from './platform/connection-report.js';
 import { instanceReportSubject } from './system/instance-report.js';
 
 /**
- * A NATS account: a separate space of subjects. Other accounts see only what they import from it.
+ * A NATS account, which is a separate space of subjects. Other accounts see only the subjects that they import from it.
  *
  * ```
- *  SERVICES      requests, the INGEST stream, replays (live.replay.>)     one user for each service
- *     │ replays, and the consumer gate
+ *  SERVICES      requests, the INGEST stream, replays (live.replay.>),    one user for each service
  *     │          live usage of the gateways (live.usage), messages to named connections (live.connections), and the
  *     │          reports of all instances (system.instances) and of completed connections (platform.connections)
- *     │ replays
+ *     │ replays, and the consumer gate
  *     │             EVENTS   only the EVENTS stream                       a second user for each service that uses it
  *     ▼                │ the part of the JetStream API that reading needs
  *  SUBSCRIBERS ◀───────┘                                                  `subscriber`, for your own services
  * ```
  *
- * A subscriber's request to create a consumer does not go to JetStream but to the events service, which checks it (`ConsumerGate`):
- * permissions cannot see the payload, and no limit of nats-server applies to one user.
+ * When a subscriber requests a consumer, the request is sent to the events service instead of JetStream. The events service checks the
+ * request (`ConsumerGate`), because permissions cannot inspect the payload and nats-server has no limits for a single user.
  *
- * Subscribers have another account than the stream. Within the stream's account, a reader could make the broker reply on any
- * subject, even on the one that deletes the stream. Replies to an imported request stay in the importing account.
+ * Subscribers use a different account than the stream. Within the stream's account, a reader could make the broker reply on any subject,
+ * even on the one that deletes the stream. Replies to an imported request stay in the importing account.
  */
 export interface NatsAccount {
   name: string;
@@ -34,7 +33,8 @@ export interface NatsAccount {
 /** What an account imports from another one: messages (`stream`), or replies to requests (`service`). */
 export type NatsImport = { from: string } & (
   | { stream: string }
-  // `Singleton` has one reply, `Stream` has many, like a pull request. `as` is the name of the subject in the importing account.
+  // A `Singleton` request has one reply. A `Stream` request, such as a pull request, has many. `as` is the name of the subject in the
+  // importing account.
   | { service: string; responseType: 'Singleton' | 'Stream'; as?: string }
 );
 
@@ -46,9 +46,9 @@ export interface NatsUser {
   /** Exceptions to `publish`. */
   doNotPublish: readonly string[];
   subscribe: readonly string[];
-  /** Whether the user may reply to the requests it gets, on the inbox that the request names. */
+  /** Whether the user may reply to the requests that it receives, on the inbox that each request names. */
   servesRequests: boolean;
-  /** The user whose password it shares. Undefined when the user has its own password. */
+  /** The name of the user whose password this user shares. Undefined when this user has a password of its own. */
   passwordOf?: string;
 }
 
@@ -57,12 +57,12 @@ export function inboxPrefix(user: string): string {
   return `_INBOX_${user.replaceAll('.', '_')}`;
 }
 
-/** Returns the name of a service's user in the account EVENTS, which has the same password. */
+/** Returns the name of a service's second user, in the account EVENTS. Both users of a service have the same password. */
 export function eventsUserOf(user: string): string {
   return `${user}.events`;
 }
 
-/** The durable consumers of our services on the EVENTS stream, with the type of event that each one reads. */
+/** The durable consumers of our services on the EVENTS stream, by the event type that each consumer reads. */
 export const durableConsumers = {
   'stream-online': 'streamer-monitor-stream-online',
   'stream-offline': 'streamer-monitor-stream-offline',
@@ -74,8 +74,8 @@ export const durableConsumers = {
 const pullEvents = `$JS.API.CONSUMER.MSG.NEXT.${eventsStreamName}.>`;
 
 /**
- * The requests of JetStream that create a consumer, by their first tokens. `gate` is the subject on which the events service receives
- * the requests of subscribers, followed by the consumer's name.
+ * The JetStream requests that create a consumer. `api` is the beginning of the subject of such a request. `gate` is the beginning of the
+ * subject on which the events service receives such requests from subscribers. In both subjects, the consumer's name follows.
  */
 export const consumerCreation = [
   // The consumer's name must be in the subject. Permissions cannot restrict a name in the payload.
@@ -90,7 +90,7 @@ export const consumerCreation = [
 const useConsumers = [
   '$JS.API.INFO',
   `$JS.API.STREAM.INFO.${eventsStreamName}`,
-  // Not DELETE, which could delete another service's consumer. A subscriber's consumers expire by their inactive_threshold.
+  // DELETE is not permitted, because it could delete another service's consumer. Unused consumers expire after their inactive_threshold.
   `$JS.API.CONSUMER.INFO.${eventsStreamName}.>`,
   pullEvents,
   `$JS.ACK.${eventsStreamName}.>`,
@@ -100,7 +100,7 @@ const useConsumers = [
 const readEvents = [...consumerCreation.map(({ api }) => `${api}.>`), ...useConsumers];
 
 /**
- * The first requests of NATS clients (`nats stream ls`, `streams.list()`). The account EVENTS has one stream, so the reply reveals
+ * The requests that NATS clients send first (`nats stream ls`, `streams.list()`). The account EVENTS has one stream, so the reply reveals
  * no more than `STREAM.INFO`. Listing consumers stays forbidden: see `natsUsers`.
  */
 const listStreams = ['$JS.API.STREAM.LIST', '$JS.API.STREAM.NAMES'] as const;
@@ -136,7 +136,7 @@ const subscribers: NatsAccount = {
   ],
 };
 
-/** The user of a service in the account SERVICES. */
+/** Returns a service's user in the account SERVICES. */
 function serviceUser(
   name: string,
   permissions: Pick<NatsUser, 'publish' | 'subscribe' | 'servesRequests'>,
@@ -145,7 +145,7 @@ function serviceUser(
   return { ...permissions, name, account: services, doNotPublish: [], subscribe };
 }
 
-/** The same service's user in the account EVENTS. */
+/** Returns a service's second user, in the account EVENTS. */
 function eventsUser(service: string, publish: readonly string[]): NatsUser {
   const name = eventsUserOf(service);
   return {
@@ -160,18 +160,18 @@ function eventsUser(service: string, publish: readonly string[]): NatsUser {
 }
 
 /**
- * The users of the system. `subscriber` is for your own services: it reads events with pull consumers, receives replays,
- * and may do nothing else. It can list streams, but not consumers. The fixed names of our services' durable consumers are
- * denied to it one by one. The consumers of the gateways have random names, which no permission can match: a name is one
- * token of a subject, so a wildcard cannot match a part of it. A list would give these names away, and with a name the
- * subscriber could pull a gateway's events or replace its consumer.
+ * The users of the system. `subscriber` is for your own services: it reads events with pull consumers, receives replays, and may do nothing
+ * else. It can list streams, but not consumers. Its permissions deny each of our services' durable consumers by its fixed name. Permissions
+ * cannot deny the gateways' consumers, which have random names: a name is one token of a subject, and a wildcard cannot match a part of a
+ * token. A list of consumers would reveal these names, and a subscriber that knows a name could pull a gateway's events or replace its
+ * consumer.
  *
- * The consumer gate refuses push consumers, which on nats-server 2.9 could deliver to the pull subject of a durable consumer and so
- * make it deliver events to no one.
+ * The consumer gate refuses push consumers. On nats-server 2.9, a push consumer could deliver to the pull subject of a durable consumer,
+ * which would then deliver its events to no one.
  */
 export const natsUsers = {
   gateway: serviceUser('gateway', {
-    // intakeSubject: gateways of version 0.1.0 use the same user during a rolling upgrade.
+    // Gateways of version 0.1.0 publish on intakeSubject. During a rolling upgrade, they use the same user.
     publish: [
       'request.>',
       ingestSubject,
@@ -188,7 +188,7 @@ export const natsUsers = {
       instanceReportSubject,
       connectionReportSubject,
     ],
-    // Gateways reply to messages to named connections.
+    // Gateways reply to the messages on namedConnectionsSubject.
     servesRequests: true,
   }),
   'gateway.events': eventsUser('gateway', [
@@ -213,14 +213,14 @@ export const natsUsers = {
   'platform-connector': serviceUser('platform-connector', {
     publish: [
       'request.streamer-monitor.list-monitored',
-      // A silent channel is an alarm only while it is live.
+      // A silent channel raises an alarm only while the channel is live.
       'request.streamer-monitor.find-live-streams',
-      // A channel that has given consent is monitored.
+      // For monitoring a channel that has given consent.
       'request.streamer-monitor.create-streamer',
       // For moving subscriptions to another webhook secret.
       'request.events.begin-overlaps',
       'request.events.end-overlaps',
-      // Messages that arrive over sockets.
+      // For storing messages that arrive over sockets.
       'request.events.store',
       'request.events.store-batch',
       ingestSubject,
@@ -238,7 +238,7 @@ export const natsUsers = {
       'request.platform-connector.reconcile-subscriptions',
       // For deleting the chosen event types of a deleted streamer.
       'request.platform-connector.set-streamer-event-types',
-      // Streams are rebuilt from the event log.
+      // For rebuilding streams from the event log.
       'request.events.list',
       instanceReportSubject,
     ],

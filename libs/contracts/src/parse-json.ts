@@ -1,11 +1,11 @@
 /**
  * Parses JSON like `JSON.parse`, and reads escaped names correctly.
  *
- * V8 of Node 24 and 26 (nodejs/node#63785) compares a name that is written with an escape, such as `"user\u005fid"`, with the
- * names of objects parsed before, but only by the first characters of its raw text. Once any text had the name `user\u0`,
- * `JSON.parse` returns that name instead of `user_id`. Names without escapes are always correct, and so are values. Use this
- * function wherever names come from outside: in request bodies, event data, replies of the platform, and messages of clients.
- * One exception: `libs/client` imports nothing of ours, so the event data that it returns is read with `JSON.parse`.
+ * In Node 24 and 26 (nodejs/node#63785), V8 compares a name that contains an escape, such as `"user\u005fid"`, with the names of previously
+ * parsed objects, but only by the first characters of its raw text. Once any text has contained the name `user\u0`, `JSON.parse` returns
+ * that name instead of `user_id`. Names without escapes and all values are always correct. Use this function wherever names come from
+ * outside: in request bodies, event data, replies of the platform, and messages of clients. One exception: `libs/client` must not import
+ * our other libraries, so it parses event data with `JSON.parse`.
  *
  * @throws SyntaxError
  */
@@ -14,7 +14,7 @@ export function parseJson(text: string): unknown {
   return hasEscapedName(text) ? new JsonReader(text).read() : value;
 }
 
-/** Whether a name in the text is written with an escape. Reads only the strings that contain an escape, so the check is cheap. */
+/** Whether a name in the text contains an escape. Reads only the strings that contain an escape, so the check is cheap. */
 function hasEscapedName(text: string): boolean {
   let at = text.indexOf('\\');
   while (at !== -1) {
@@ -25,7 +25,7 @@ function hasEscapedName(text: string): boolean {
   return false;
 }
 
-/** Returns how deeply brackets are nested in a text, whether it is JSON or not. */
+/** Returns how deeply brackets are nested in a text. The text need not be valid JSON. */
 export function nestingOf(text: string): number {
   let depth = 0;
   let deepest = 0;
@@ -63,7 +63,7 @@ class JsonReader {
       this.at = skipSpace(this.text, this.at) + 1; // the colon
       members.push([name, this.read()]);
     }
-    // Like JSON.parse, fromEntries makes `__proto__` an ordinary member and lets the last of a repeated name win.
+    // Like JSON.parse, fromEntries makes `__proto__` an ordinary member and keeps the last value of a repeated name.
     return Object.fromEntries(members);
   }
 
@@ -73,7 +73,7 @@ class JsonReader {
     return items;
   }
 
-  /** Skips the opening bracket or the comma. At the closing bracket, skips it too and returns false. */
+  /** Skips the opening bracket or the comma. Returns whether an item follows. If none follows, also skips the closing bracket. */
   private hasNext(close: number): boolean {
     this.at = skipSpace(this.text, this.at);
     if (this.text.charCodeAt(this.at) !== close) this.at = skipSpace(this.text, this.at + 1);
@@ -83,7 +83,7 @@ class JsonReader {
   }
 }
 
-/** Returns the value of a JSON string. Even Node 24 parses escapes in values correctly. */
+/** Returns the value of a JSON string. Unlike names, values with escapes are parsed correctly by `JSON.parse` of every Node version. */
 export function readString(json: string): string {
   return json.includes('\\') ? String(JSON.parse(json)) : json.slice(1, -1);
 }
@@ -107,7 +107,7 @@ function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }
 
-/** The index after the closing quote of the string that begins at `from`, or that has an escape there. */
+/** Returns the index after the closing quote of a string. The string begins at `from` or has an escape there. */
 export function endOfString(text: string, from: number): number {
   // indexOf is many times faster than a loop here, and strings are most of a message.
   let at = text.indexOf('"', from + 1);
@@ -122,7 +122,7 @@ function isEscaped(text: string, at: number): boolean {
   return (at - first) % 2 === 1;
 }
 
-/** The index after the value that begins at `from`. */
+/** Returns the index after the value that begins at `from`. */
 export function endOfValue(text: string, from: number): number {
   const first = text.charCodeAt(from);
   if (first !== openBrace && first !== openBracket) return endOfScalar(text, from);
@@ -139,7 +139,7 @@ export function endOfValue(text: string, from: number): number {
   return text.length;
 }
 
-/** The index after the string, number, or word that begins at `from`. */
+/** Returns the index after the string, number, or word that begins at `from`. */
 function endOfScalar(text: string, from: number): number {
   if (text.charCodeAt(from) === quote) return endOfString(text, from);
   let at = from;

@@ -61,7 +61,7 @@ describe(foldCase.name, () => {
     expect(foldCase(one)).toBe(foldCase(other));
   });
 
-  // The dotted i is a different letter in Turkish. Both sides only need to fold it in the same way.
+  // The dotted i is a different letter in Turkish. Stored texts and filters only need to fold it in the same way.
   it('does not fold the dotted capital I to the plain I', () => {
     expect(foldCase('İ')).not.toBe(foldCase('I'));
     expect(foldCase('İ')).toBe(foldCase('i̇'));

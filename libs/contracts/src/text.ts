@@ -14,15 +14,15 @@ export function countCharacters(text: string): number {
 
 /** Whether a value is text of `min` to `max` characters that PostgreSQL can store. */
 export function isTextWithin(value: unknown, min: number, max: number): value is string {
-  // A character has at most two code units, so a text with more units is too long without counting.
+  // A character has at most two code units, so a text of more than `max` * 2 units is too long. No counting is needed.
   if (typeof value !== 'string' || value.length > max * 2 || !isStorableText(value)) return false;
-  // Nearly every text is this short: then its number of characters is within the limits, too.
+  // Nearly every text meets this condition, which implies that the number of characters is within the limits, too.
   if (value.length <= max && value.length >= 2 * min) return true;
   const length = countCharacters(value);
   return length >= min && length <= max;
 }
 
-/** Validates that a field is text of `min` to `max` characters, without NUL characters and halves of surrogate pairs. */
+/** Validates that a field is text of `min` to `max` characters, without NUL characters and unpaired surrogates. */
 export function IsText(min: number, max: number, options?: ValidationOptions): PropertyDecorator {
   return ValidateBy(
     {
@@ -40,7 +40,7 @@ export function IsText(min: number, max: number, options?: ValidationOptions): P
 
 /** Folds case for filters. The same function folds the stored value and the requested value. */
 export function foldCase(text: string): string {
-  // Upper case unifies forms that lower case alone keeps apart (final sigma, ß, ligatures). The first lower case is for ẞ,
-  // whose upper case is itself.
+  // Upper case unifies forms that lower case alone keeps apart (final sigma, ß, ligatures). The first conversion to lower case is for ẞ,
+  // whose upper case is ẞ itself.
   return text.toLowerCase().toUpperCase().toLowerCase();
 }

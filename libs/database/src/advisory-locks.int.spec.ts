@@ -10,7 +10,7 @@ import {
 import { connectDatabase } from './connect-database.js';
 
 const names = Object.keys(advisoryLocks) as (keyof typeof advisoryLocks)[];
-// One test holds every lock, and two keyed ones, in transactions of their own.
+// One test holds every lock and two keyed locks, each in its own transaction.
 const poolSize = names.length + 2;
 
 describe('advisoryLocks', () => {
@@ -37,7 +37,7 @@ describe('advisoryLocks', () => {
     }
   });
 
-  /** A transaction that gives up waiting for a lock. */
+  /** Begins a transaction that gives up waiting for a lock. */
   async function begin(): Promise<QueryRunner> {
     const session = dataSource.createQueryRunner();
     sessions.push(session);
@@ -68,7 +68,7 @@ describe('advisoryLocks', () => {
         );
     };
 
-    // As many as the pool has connections: others would wait for a connection, and that wait has a limit.
+    // As many calls as the pool has connections. More would wait for a connection, and this wait has a time limit.
     await Promise.all(Array.from({ length: poolSize }, (_, n) => takeAll(orders[n % orders.length] ?? [])));
 
     const first = await begin();

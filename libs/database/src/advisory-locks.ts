@@ -1,34 +1,36 @@
 import type { EntityManager } from 'typeorm';
 
 /**
- * Every advisory lock of the services, with its number in PostgreSQL. All services may share one database, and an advisory
- * lock belongs to the whole database, not to a schema: two purposes with the same number would block each other.
+ * Every advisory lock of the services, with its number in PostgreSQL. All services can share one database, and an advisory lock
+ * belongs to the whole database, not to a schema. Two purposes with the same number would therefore block each other.
  *
  * Never reuse a number for another purpose: instances of two versions run side by side during an upgrade.
  */
 export const advisoryLocks = {
   /** Held while one instance migrates a schema. */
   migrations: 7_243_001,
-  /** Held while a partition of the events table is created, so that two instances do not create the same one. */
+  /** Held while a partition of the events table is created, so that two instances do not create the same partition. */
   eventPartitions: 7_243_002,
   /** Held while streamers are claimed for a lookup of their usernames, so that each claim gets a full batch. */
   usernameClaims: 7_243_003,
   /**
    * Held while streamers are claimed for a poll, so that each claim gets a full batch. Version 0.1.0 used the number of
-   * `eventPartitions`. During an upgrade, an old and a new instance may therefore claim at the same time. That is safe:
-   * claims skip rows that are locked, so no streamer is claimed twice, but a batch may be smaller.
+   * `eventPartitions` for this purpose. During an upgrade, an old and a new instance can therefore claim at the same time. Such
+   * claims are safe, because each claim skips locked rows: no streamer is claimed twice, but a batch can be smaller.
    */
   pollClaims: 7_243_004,
   /**
-   * Held by the session that builds the indexes of the partitions of the events table, or removes partitions: at the same time, these
-   * would wait for each other.
+   * Held by the session that builds indexes on partitions of the events table or removes partitions. Without this lock, an index build and
+   * a removal could deadlock.
    */
   partitionMaintenance: 7_243_005,
   /** Held while the roles of the services are created or changed. */
   serviceRoles: 7_243_006,
-  /** Held while the keys that hash the ids of erased users are read or created, so that all instances use the same ones. */
+  /** Held while the keys that hash the ids of erased users are read or created, so that all instances use the same keys. */
   userHashKeys: 7_243_007,
-  /** Held while a picture is stored and the least recently used ones are removed, so that two instances do not remove the same ones. */
+  /**
+   * Held while a picture is stored and the least recently used pictures are removed, so that two instances do not remove the same pictures.
+   */
   pictures: 7_243_020,
   /** Held by the session of a restore, so that two restores do not write to the same database. */
   restore: 7_243_030,
@@ -37,15 +39,15 @@ export const advisoryLocks = {
 /** The name of an advisory lock. */
 export type AdvisoryLock = keyof typeof advisoryLocks;
 
-/** Advisory locks with a second key. Their numbers can repeat those above, because PostgreSQL keeps the two kinds apart. */
+/** Advisory locks with a second key. PostgreSQL keeps these locks apart from locks without a second key, so the numbers may repeat. */
 export const keyedAdvisoryLocks = {
-  /** Held for one client id while its application token is renewed, so that only one instance requests it from the platform. */
+  /** Held for one client id while its application token is renewed, so that only one instance requests a new token from the platform. */
   appToken: 7_243_002,
-  /** Held for one connection while its user token is refreshed: the platform accepts a refresh token once. */
+  /** Held for one connection while its user token is refreshed, because the platform accepts each refresh token only once. */
   userToken: 7_243_007,
-  /** Held for one pair of channels while a raid between them is stored, because the platform may report the raid twice. */
+  /** Held for one pair of channels while a raid between them is stored, because the platform can report the same raid twice. */
   raidChannels: 7_243_005,
-  /** Held for one part of the pairing keys while deliveries of overlapping subscriptions are stored: see `writeOverlapping`. */
+  /** Held for one group of pairing keys while deliveries of overlapping subscriptions are stored: see `writeOverlapping`. */
   overlappingDeliveries: 7_243_006,
 } as const;
 
@@ -62,8 +64,8 @@ export async function takeAdvisoryLock(transaction: Queries, lock: AdvisoryLock)
 }
 
 /**
- * Takes an advisory lock for the session, unless another session holds it. Returns whether it was taken. The end of the session
- * releases the lock.
+ * Takes an advisory lock for the session, unless another session holds it. Returns whether the lock was taken. The end of the
+ * session releases the lock.
  */
 export async function tryAdvisoryLock(session: Queries, lock: AdvisoryLock): Promise<boolean> {
   const [row] = await session.query<{ isTaken: boolean }[]>('SELECT pg_try_advisory_lock($1) AS "isTaken"', [
@@ -73,8 +75,8 @@ export async function tryAdvisoryLock(session: Queries, lock: AdvisoryLock): Pro
 }
 
 /**
- * Waits for the advisory locks of several keys. The end of the transaction releases them. Takes them in the same order in every
- * transaction, so that two transactions with common keys do not deadlock.
+ * Waits for the advisory locks of several keys. The end of the transaction releases the locks. Every transaction takes the
+ * locks in the same order, so that two transactions with common keys do not deadlock.
  */
 export async function takeKeyedAdvisoryLocks(
   transaction: Transaction,

@@ -36,7 +36,7 @@ class Fails1700000000003 implements MigrationInterface {
   }
 }
 
-/** Builds an index while another instance waits for the migration lock: PostgreSQL first waits for all running statements. */
+/** Builds an index while another instance waits for the migration lock. PostgreSQL first waits for all running statements. */
 class IndexThings1700000000004 implements MigrationInterface {
   readonly transaction = false;
 
@@ -159,7 +159,7 @@ describe(connectDatabase.name, () => {
     await expect(connectDatabase(options({ url: url.href }))).rejects.toThrow(
       /cannot connect to PostgreSQL: database "absent" does not exist/,
     );
-    // It waits up to 30 s for a database that is starting.
+    // Only for a database that is starting, it waits up to 30 s.
     expect(Date.now() - startedAt).toBeLessThan(15_000);
   });
 

@@ -12,7 +12,7 @@ export type { SessionOptions };
 export interface PoolOptions extends SessionOptions {
   /** Maximum number of connections. */
   poolSize: number;
-  /** How long a connection is used; without a limit unless given. Prepared statements end with their connection. */
+  /** Maximum age of a connection; no limit by default. Replacing a connection also discards its prepared statements. */
   maxLifetimeSeconds?: number;
 }
 
@@ -20,11 +20,12 @@ export interface PoolOptions extends SessionOptions {
 export interface DatabaseOptions extends PoolOptions {
   entities: NonNullable<DataSourceOptions['entities']>;
   migrations: NonNullable<DataSourceOptions['migrations']>;
-  /** Whether a backup is being restored. Otherwise, a schema with a part of a backup is refused. */
+  /** Whether a backup is being restored. Otherwise, connecting fails when the schema holds only a part of a backup. */
   isRestoring?: boolean;
 }
 
-// Long enough for a database that starts together with the service. An orchestrator sees a longer outage as a failed start.
+// Long enough for a database that starts together with the service. After a longer outage, the start fails, and the
+// orchestrator tries again.
 const firstConnectionLimitMs = 30_000;
 
 const connectTimeoutMs = 3_000;
@@ -61,8 +62,8 @@ export async function migrateDatabase(options: Omit<DatabaseOptions, 'poolSize'>
 }
 
 /**
- * Creates a separate pool of connections for the hottest statements, which TypeORM cannot run: named statements, planned
- * once per connection, and binary parameters. Connects when a connection is first needed.
+ * Creates a separate pool of connections for the most frequent statements. These statements need two features that TypeORM
+ * lacks: named statements, which PostgreSQL plans once per connection, and binary parameters. The pool connects on first use.
  */
 export function createPool(options: PoolOptions): pg.Pool {
   const pool = new pg.Pool({
@@ -73,13 +74,13 @@ export function createPool(options: PoolOptions): pg.Pool {
     ...(options.maxLifetimeSeconds !== undefined && { maxLifetimeSeconds: options.maxLifetimeSeconds }),
     ...poolOptions(options),
   });
-  // The pool replaces an idle connection that breaks. An error on a connection in use reaches its user.
+  // The pool replaces an idle connection that breaks. An error on a connection in use reaches the code that uses the connection.
   pool.on('error', () => undefined);
   endStuckConnections(pool);
   return pool;
 }
 
-/** Opens a connection outside of any pool, for a session that lasts. The caller ends it. */
+/** Opens a connection outside of any pool, for a long session. The caller closes it. */
 export async function connectClient(options: SessionOptions): Promise<pg.Client> {
   const client = new PrimaryClient({
     ...toPrimary(options.url),
@@ -92,18 +93,18 @@ export async function connectClient(options: SessionOptions): Promise<pg.Client>
     await applySettings(client, options);
     return client;
   } catch (error) {
-    // The caller gets the first failure; the connection is lost in any case.
+    // Ignore the error of `end`: the caller gets the first error, and the connection is lost in any case.
     await client.end().catch(() => undefined);
     throw error;
   }
 }
 
-/** The parts of pg's pool and client that are used here. */
+/** The parts of pg's pool and client that `endStuckConnections` uses. */
 interface PoolOfClients {
   on(event: 'release', listener: (error: unknown, client: PooledClient) => void): void;
 }
 interface PooledClient {
-  /** The query that the client waits for. Private to pg: the public name is deprecated and has no replacement. */
+  /** The query whose result the client waits for. Private to pg: the public name is deprecated and has no replacement. */
   _activeQuery?: unknown;
   connection: { stream: { destroy(): void } };
 }
@@ -114,8 +115,8 @@ function dropStuckConnections(dataSource: DataSource): void {
 }
 
 /**
- * Destroys connections that return to the pool in the middle of a query. The network to their server failed, and the next query on
- * such a connection would wait for a reply that never arrives.
+ * Destroys connections that return to the pool in the middle of a query. The network to the server has failed, so the next query on such a
+ * connection would wait forever for a reply.
  */
 function endStuckConnections(pool: PoolOfClients): void {
   pool.on('release', (_error, client) => {
@@ -123,7 +124,7 @@ function endStuckConnections(pool: PoolOfClients): void {
   });
 }
 
-/** Creates the data source of a service without connecting it. */
+/** Creates the data source of a service, but does not connect. */
 export function createDataSource(options: DatabaseOptions): DataSource {
   const { connectionString, ...primary } = toPrimary(options.url);
   return new DataSource({
@@ -135,7 +136,7 @@ export function createDataSource(options: DatabaseOptions): DataSource {
     migrations: options.migrations,
     migrationsTableName: 'migrations',
     synchronize: false,
-    // A service's role may not create extensions, and no service needs one.
+    // A service's role lacks the right to create extensions, and no service needs an extension.
     installExtensions: false,
     logging: false,
     poolSize: options.poolSize,

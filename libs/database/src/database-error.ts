@@ -1,12 +1,12 @@
 import { ServiceError } from '@stream-events/contracts';
 
-// Five characters with at least one digit. Node's code EPIPE has five letters.
+// Requires a digit, because Node's code EPIPE also has five characters.
 const sqlStatePattern = /^(?=.*\d)[0-9A-Z]{5}$/;
 
 // Node's codes for network failures: refused, reset, cut off, unknown host.
 const networkCodePattern = /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
 
-// Partitions are dropped one at a time, days apart, except when RETENTION_DAYS was lowered.
+// Two retries are enough: partitions are dropped one at a time, days apart, except when RETENTION_DAYS was lowered.
 const maxReads = 3;
 
 /** The SQLSTATE of an error of TypeORM or pg; undefined when the error has none. */
@@ -29,14 +29,14 @@ export function isContentError(error: unknown): boolean {
   return /^(22|23|54)/.test(sqlState(error) ?? '');
 }
 
-/** Whether the statement lost a conflict with a concurrent one (deadlock, serialization failure). A retry can succeed. */
+/** Whether the statement lost a conflict with a concurrent transaction (deadlock, serialization failure). A retry can succeed. */
 export function isConflictError(error: unknown): boolean {
   return /^40(P01|001)$/.test(sqlState(error) ?? '');
 }
 
 /**
- * Whether a statement met a table that was dropped after the statement was planned, or while it was being planned. PostgreSQL reports an
- * undefined table (42P01) or an internal error, whose text it never translates. A retry plans the statement without the table.
+ * Whether a statement failed because a table was dropped during or after the planning of the statement. PostgreSQL reports an undefined
+ * table (42P01), or an internal error (XX000), whose text is always in English. A retry plans the statement without the table.
  */
 export function isDroppedTableError(error: unknown): boolean {
   const state = sqlState(error);
@@ -45,7 +45,7 @@ export function isDroppedTableError(error: unknown): boolean {
   return /could not open relation with OID|cache lookup failed for relation/.test(String(error.message));
 }
 
-/** Reads from a partitioned table. Reads again when a partition is dropped meanwhile, at most twice. */
+/** Reads from a partitioned table. Retries up to twice when a partition is dropped during the read. */
 export async function readDespiteDrops<T>(read: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -71,7 +71,7 @@ export function isUnavailableError(error: unknown): boolean {
 
 /** Converts an error of an unavailable database into a ServiceError `unavailable`. Returns any other error unchanged. */
 export function toUnavailable(error: unknown): unknown {
-  // The messages of a ServiceError can contain client input: a user may be named "timeout".
+  // Check the class first: the message of a ServiceError can contain client input, such as a user named "timeout".
   if (error instanceof ServiceError || !isUnavailableError(error)) return error;
   return new ServiceError(
     'unavailable',

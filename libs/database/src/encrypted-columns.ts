@@ -7,15 +7,15 @@ export interface EncryptedColumn {
   column: string;
   /** The primary key. */
   boundTo: string;
-  /** Whether the service gets a new value when it cannot decrypt the old one. Such a value does not require its key. */
+  /** Whether the service obtains a new value when it cannot decrypt the stored one. Keys that only such values need can be removed. */
   isReplaceable?: boolean;
 }
 
-/** How many values there are, by what encrypted them. */
+/** The number of encrypted values, by the key that encrypted them. */
 export interface EncryptedCounts {
-  /** Under the first key. */
+  /** Encrypted under the first key. */
   first: number;
-  /** Under another key of `SECRET_KEY`. */
+  /** Encrypted under another key of `SECRET_KEY`. */
   older: number;
   /** Not decrypted by any key of `SECRET_KEY`. */
   unknown: number;
@@ -23,7 +23,7 @@ export interface EncryptedCounts {
 
 /** Reads and re-encrypts one column, in order of the primary key. */
 export class EncryptedValues {
-  // Few enough that decrypting a batch takes about a millisecond, so that requests do not wait.
+  // Decrypting a batch of this size takes about a millisecond, so the requests of clients do not wait.
   static readonly batchRows = 200;
 
   constructor(
@@ -41,7 +41,8 @@ export class EncryptedValues {
   }
 
   /**
-   * Counts the next values, and moves them to the first key if `isMoving`. Undefined at the end.
+   * Counts the values of the next batch by key. If `isMoving`, also re-encrypts the values of older keys under the first key.
+   * Returns undefined after the last batch.
    *
    * @param after the last primary key of the previous batch; undefined at the beginning
    */
@@ -72,7 +73,7 @@ export class EncryptedValues {
     );
   }
 
-  /** Compare and set: a value that has changed since it was read is newer, and stays. Returns how many values were replaced. */
+  /** Replaces values that have not changed since they were read (compare and set). Returns how many values were replaced. */
   private async replace(values: readonly { id: string; value: string; moved: string }[]): Promise<number> {
     const { table, column, boundTo } = this.column;
     const [, count] = await this.dataSource.query<[unknown, number]>(

@@ -44,7 +44,7 @@ describe(KeyRotation.name, () => {
     const logger = { info: log('info'), warn: log('warn'), error: log('error') };
     const rotation = new KeyRotation({
       ...{ schema: 'shop', columns, dataSource, box: new SecretBox(keys), metrics },
-      ...{ logger: logger as never, idleMs: 20, progressMs: 0 }, // holds: it uses nothing but these methods
+      ...{ logger: logger as never, idleMs: 20, progressMs: 0 }, // Safe cast: the rotation uses only these methods.
     });
     started.push(rotation);
     return rotation;
@@ -59,7 +59,7 @@ describe(KeyRotation.name, () => {
     ]);
   }
 
-  /** How many values a single key decrypts to what was stored. */
+  /** Counts the values that this key alone decrypts correctly. */
   async function countUnder(key: string): Promise<number> {
     const box = new SecretBox([key]);
     const rows = await dataSource.query<{ id: string; secret: string }[]>(
@@ -107,12 +107,12 @@ describe(KeyRotation.name, () => {
     await add(450, old);
     await create([old, fresh]).start();
     for (const _ of [1, 2, 3]) await create([fresh, old]).start();
-    // An instance with the old order that starts again.
+    // An instance with the old order of keys starts again.
     await create([old, fresh]).start();
 
     await eventually(async () => expect(await countUnder(fresh)).toBe(450));
     await eventually(() => expect(messages('info').at(-1)).toMatch(/^All 450 .* can be removed$/));
-    // It may still write under the old key.
+    // That instance may still write under the old key.
     await add(3, old);
     await eventually(async () => expect(await countUnder(fresh)).toBe(453));
     expect(lines.reduce((sum, { fields }) => Math.max(sum, Number(fields.moved ?? 0)), 0)).toBe(450);
@@ -130,9 +130,9 @@ describe(KeyRotation.name, () => {
           await dataSource.query('UPDATE safe SET secret = $2 WHERE id = $1', [id, newer]);
         return dataSource.query<unknown>(sql, values);
       },
-    } as unknown as DataSource; // holds: a rotation uses nothing but this method
+    } as unknown as DataSource; // Safe cast: the rotation uses only this method.
     const options = { schema: 'shop', columns: [column], box: new SecretBox([fresh, old]) };
-    const logger = { info: () => undefined } as never; // holds: nothing fails here
+    const logger = { info: () => undefined } as never; // Safe cast: no other method is called.
 
     expect(await new KeyRotation({ ...options, logger, dataSource: racing }).runOnce()).toBe(199);
 

@@ -29,7 +29,7 @@ export interface KeyRotationOptions {
   progressMs?: number;
 }
 
-// A value that an instance with the old order wrote moves within this time.
+// Within this time, a value that an instance with the old order of keys wrote moves to the first key.
 const defaultIdleMs = 60_000;
 const maxBackoffMs = 60_000;
 
@@ -37,7 +37,7 @@ const gaugeOf = perRegistry(
   (registry) =>
     new Gauge({
       name: 'encrypted_values',
-      help: 'Encrypted values of a service, by what encrypted them: the first key of SECRET_KEY, an older key in it, or an unknown key',
+      help: 'Encrypted values of a service, by key: the first key of SECRET_KEY, an older key in it, or an unknown key',
       labelNames: ['schema', 'key'],
       registers: [registry],
     }),
@@ -52,15 +52,15 @@ const gaugeOf = perRegistry(
  *                                        moves the rest to it    while a value needs old
  * ```
  *
- * One instance at a time moves values, and only to the most recently introduced first key, because instances of two neighboring columns
- * may run side by side. A value that changes during a move is newer and stays.
+ * One instance at a time moves values. The instance moves values only to the most recently introduced first key, because instances with the
+ * `SECRET_KEY` of two neighboring columns can run side by side. If a value changes during its move, the new value is kept.
  */
 export class KeyRotation {
   private readonly values: readonly EncryptedValues[];
   private readonly gauge: Gauge<'schema' | 'key'> | undefined;
   private readonly loop: WorkerLoop;
   private readonly holder = randomUUID();
-  /** What was logged last, so that the next pass does not repeat it. */
+  /** The state that was logged last, so that the next pass does not log the same state again. */
   private reportedEnd: number | undefined;
   private reportedUnknown = '';
 
@@ -84,7 +84,7 @@ export class KeyRotation {
   async start(): Promise<void> {
     await this.registerKey();
     this.show(await this.check());
-    // With one key, there is nothing to move.
+    // With only one key, no value can move to another key.
     if (this.options.box.keyCount > 1) this.loop.start();
   }
 
@@ -108,7 +108,8 @@ export class KeyRotation {
   }
 
   /**
-   * Moves all values now, for a command that runs while no service does. Returns the number of values under the first key.
+   * Moves all values now, for a command that runs while all services are stopped. Returns the number of values under the first
+   * key.
    *
    * @throws Error when a value needs a key that is missing
    */
@@ -133,7 +134,7 @@ export class KeyRotation {
 
   private async work(stopping: AbortSignal): Promise<boolean> {
     if (!(await this.takeLease())) {
-      // Another instance reports, or this one has the old order.
+      // Another instance exports the metric, or this instance has the old order of keys.
       this.hide();
       return false;
     }
@@ -141,16 +142,16 @@ export class KeyRotation {
     try {
       const signal = AbortSignal.any([stopping, lease.lost]);
       const counts = await this.pass(signal);
-      // Values that changed during the pass may be under the old key.
+      // Values that changed during the pass may still be under an older key: start another pass immediately.
       return counts.older > 0 && !signal.aborted;
     } finally {
       lease.end();
-      // If this fails, the lease expires.
+      // If the release fails, the lease expires by itself.
       await this.update(encryptionLease.release).catch(() => undefined);
     }
   }
 
-  /** Takes the lease, unless another instance has it, or another key is newer. */
+  /** Takes the lease. Returns false when another instance holds the lease, or when another first key is newer. */
   private async takeLease(): Promise<boolean> {
     const { dataSource, box } = this.options;
     const [, count] = await dataSource.query<[unknown, number]>(
@@ -169,7 +170,7 @@ export class KeyRotation {
     return count > 0;
   }
 
-  /** Visits every value once, and moves those under an older key. */
+  /** Visits every value once, and moves the values that are encrypted under an older key. */
   private async pass(signal: AbortSignal): Promise<EncryptedCounts> {
     const total: EncryptedCounts = { first: 0, older: 0, unknown: 0 };
     for (const values of this.values) {
@@ -226,7 +227,7 @@ interface Visit {
   onBatch: (moved: number, visited: number) => Promise<void>;
 }
 
-/** Reads a column to its end. With `visit`, moves values, and pauses after each batch for as long as the batch took. */
+/** Counts all values of a column by key. With `visit`, also moves values, and pauses after each batch for as long as the batch took. */
 async function readAll(values: EncryptedValues, visit?: Visit): Promise<EncryptedCounts> {
   const total: EncryptedCounts = { first: 0, older: 0, unknown: 0 };
   let after: string | undefined;

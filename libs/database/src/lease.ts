@@ -1,6 +1,6 @@
 /**
- * The SQL of a lease that is kept in two columns of a row: the holder, and the end of the lease by the database's clock.
- * While an instance holds the lease, no other instance does the work that the row describes.
+ * Generates the SQL of a lease that is stored in two columns of a row: the holder, and the end of the lease by the database's
+ * clock. While an instance holds the lease, no other instance does the work that belongs to the row.
  *
  * ```
  *          take                          renewed, every quarter of its time
@@ -10,15 +10,16 @@
  *   └── expired ──────────┘ not renewed in time: the holder has died, or cannot reach the database
  * ```
  *
- * A lease that has expired still belongs to its holder until another instance takes it: the holder may renew it.
+ * An expired lease belongs to its holder until another instance takes the lease. Until then, the holder can still renew it.
  *
- * Write the fragments into the app's own statements, so that the lease changes together with the row. Every statement that
- * the holder runs on the row must have the condition `isHeldBy`: it then changes nothing once another instance holds it.
+ * Put these SQL fragments into the app's own statements, so that the lease changes together with the row. Every statement that
+ * the holder runs on the row must have the condition `isHeldBy`. Such a statement changes nothing once another instance holds
+ * the lease.
  */
 export class LeaseColumns {
   constructor(
     private readonly names: { holder: string; until: string },
-    /** How long the lease lasts after each renewal. The same number in every version: see `isExpired`. */
+    /** How long the lease lasts after each renewal. Must be the same number in every version: see `isExpired`. */
     readonly seconds: number,
   ) {}
 
@@ -48,8 +49,8 @@ export class LeaseColumns {
   }
 
   /**
-   * Condition: the holder has not renewed the lease in time. A lease that ends later than its length from now counts as expired
-   * too: it was written before the database's clock was set back, and would otherwise last too long.
+   * Condition: the holder has not renewed the lease in time. A lease also counts as expired when its end is further away than its length:
+   * the database's clock was set back after the last renewal, so the lease would last too long.
    */
   get isExpired(): string {
     const { until } = this.names;
@@ -58,8 +59,8 @@ export class LeaseColumns {
 }
 
 /**
- * A lease that this process holds. Renews the lease while the holder works, and aborts `lost` when another instance has
- * taken it, or may take it soon because it could not be renewed.
+ * A lease that this process holds. Renews the lease while the holder works. Aborts `lost` when another instance has taken the
+ * lease, or when the lease could not be renewed and will soon expire.
  */
 export class Lease {
   private readonly losing = new AbortController();
@@ -78,13 +79,15 @@ export class Lease {
     seconds: number,
     private readonly renew: () => Promise<boolean>,
   ) {
-    // Ends before other instances see the lease expire, so that all work in flight began while this process held the lease.
+    // Shorter than the lease: the holder stops its work before another instance can take the lease.
     this.trustedMs = seconds * 800;
     this.renewTimer = setInterval(() => void this.renewNow(), seconds * 250);
     this.lossTimer = this.loseIn(this.trustedMs);
   }
 
-  /** Aborts when the holder must stop its work. The cause of the reason is the last failed renewal, if there was one. */
+  /**
+   * Aborts when the holder must stop its work. The abort reason has the error of the last failed renewal as its cause, if a renewal failed.
+   */
   get lost(): AbortSignal {
     return this.losing.signal;
   }
@@ -98,7 +101,7 @@ export class Lease {
 
   private async renewNow(): Promise<void> {
     const askedAt = performance.now();
-    // A failed renewal does not lose the lease: the next attempt may succeed. If none succeeds in time, the timer reports the loss.
+    // A failed renewal does not lose the lease: the next attempt may succeed. If no attempt succeeds in time, the timer reports the loss.
     const isOurs = await this.renew().catch((error: unknown) => {
       this.failure = error;
       return undefined;
@@ -106,7 +109,7 @@ export class Lease {
     if (isOurs === undefined || this.isEnded) return;
     this.failure = undefined;
     clearTimeout(this.lossTimer);
-    // Measure from the request, because the reply may have taken long.
+    // Measure from the start of the request, because the reply can take long.
     this.lossTimer = this.loseIn(isOurs ? askedAt + this.trustedMs - performance.now() : 0);
   }
 

@@ -4,19 +4,19 @@ import { advisoryLocks, type AdvisoryLock } from './advisory-locks.js';
 import { connectClient, type SessionOptions } from './connect-database.js';
 import { migrationTimeoutMs } from './run-migrations.js';
 
-// A service has 25 s to stop. A server that does not respond must not use them up.
+// A service has 25 s to stop. A database server that does not respond must not use up this time.
 const endLimitMs = 2_000;
 
-/** Opens sessions for maintenance: statements that may take hours, such as building an index. */
+/** Opens sessions for maintenance statements, which can take hours, such as building an index. */
 export class MaintenanceSessions {
   constructor(private readonly options: Omit<SessionOptions, 'statementTimeoutMs'>) {}
 
   /**
-   * Opens a session that holds an advisory lock until it is closed. Returns undefined when another session holds the lock: try
-   * again later. Never waits for the lock, because `CREATE INDEX CONCURRENTLY` waits for all running statements and would
-   * deadlock with such a wait.
+   * Opens a session that holds an advisory lock until it is closed. Returns undefined when another session holds the lock; the
+   * caller tries again later. Never waits for the lock: `CREATE INDEX CONCURRENTLY` waits for all running statements, so it
+   * would deadlock with a statement that waits for the lock.
    *
-   * @param stopping ends the session when it aborts, also in the middle of a statement
+   * @param stopping ends the session when the signal aborts, even in the middle of a statement
    */
   async open(lock: AdvisoryLock, stopping: AbortSignal): Promise<MaintenanceSession | undefined> {
     const client = await connectClient({ ...this.options, statementTimeoutMs: migrationTimeoutMs });
@@ -74,7 +74,7 @@ export class MaintenanceSession {
   }
 }
 
-/** Closes the connection. When a statement is running, it fails. */
+/** Closes the connection. A running statement fails. */
 async function end(client: Client): Promise<void> {
   await within(endLimitMs, client.end());
 }

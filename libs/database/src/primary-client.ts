@@ -6,7 +6,7 @@ type ConnectCallback = (error?: Error) => void;
 
 /** The options of pg's pools and clients that make them connect to the primary. */
 export interface PrimaryOptions {
-  /** Pools and TypeORM call the constructor with all of these options. pg's types do not say so. */
+  /** Pools and TypeORM pass all options of this interface to the constructor. pg's types do not say so. */
   Client: new (...options: never[]) => pg.ClientBase;
   /** Shared by all connections of a pool. */
   primarySearch: PrimarySearch;
@@ -22,11 +22,11 @@ interface InnerClient {
   };
 }
 
-// The server has become read-only, or is a standby.
+// SQLSTATE of a write on a server that has become read-only or is a standby.
 const readOnlyTransaction = '25006';
 
 /**
- * A connection to the primary, as `target_session_attrs=read-write` is for libpq. pg supports neither this option nor several hosts.
+ * A connection to the primary, like `target_session_attrs=read-write` in libpq. pg supports neither this option nor several hosts.
  *
  * ```
  * one host ───────────────────────────────────────────┐
@@ -35,8 +35,8 @@ const readOnlyTransaction = '25006';
  *                        └──── no reply ──────────────┘   └────▶ standby: fail
  * ```
  *
- * The connection ends when a statement fails with SQLSTATE 25006, so that the pool opens another one. The caller tries again, as after
- * any lost connection.
+ * The connection ends when a statement fails with SQLSTATE 25006 (read-only), so that the pool opens another connection. The caller
+ * retries, as after any lost connection.
  */
 export class PrimaryClient extends pg.Client {
   private readonly search: PrimarySearch;
@@ -49,7 +49,7 @@ export class PrimaryClient extends pg.Client {
     // Without a listener, an error between two queries would end the process. The next query fails in any case.
     this.on('error', () => undefined);
     this.inner.connection.on('errorMessage', ({ code }) => {
-      // The failed statement gets its error first.
+      // Wait until the failed statement has received its error.
       if (code === readOnlyTransaction) setImmediate(() => this.leave());
     });
   }
@@ -73,7 +73,7 @@ export class PrimaryClient extends pg.Client {
     try {
       await super.connect();
     } catch (error) {
-      // A refused role, or too many connections: the host replied, and is still the primary.
+      // The host refused the role, or has too many connections. A host that replies is still the primary.
       const hasReplied = error instanceof pg.DatabaseError && /^(28|53)/.test(error.code ?? '');
       if (!hasReplied) this.search.forget();
       throw error;

@@ -16,10 +16,11 @@ interface ReportingConnection {
   ): void;
 }
 
-// Shorter than the time limit of a connection (3 s), which includes the search.
+// Shorter than the time limit of a connection attempt (3 s), which includes the search.
 const searchLimitMs = 2_000;
 
-// The server reports these settings when a session starts and when they change. `on`: the session cannot write.
+// The server reports these settings at the start of a session, and whenever one of them changes. `on`: the session cannot
+// write.
 const readOnlySettings = ['in_hot_standby', 'default_transaction_read_only'];
 
 /** No host accepts writes at the moment. */
@@ -44,8 +45,7 @@ export class PrimarySearch {
   }
 
   /**
-   * Asks all hosts at once which one accepts writes, unless the primary is known. Undefined when the URL has one host: there is
-   * nothing to choose.
+   * Asks all hosts at once which one accepts writes, unless the primary is known. Returns undefined when the URL has only one host.
    *
    * @throws when no host replies as a primary within 2 s
    */
@@ -59,7 +59,7 @@ export class PrimarySearch {
     });
   }
 
-  /** Call this when the primary did not reply, or is no primary any more. The next connection searches. */
+  /** Call this when the primary did not reply or is no longer the primary. The next connection searches again. */
   forget(found = this.found): void {
     if (found === this.found) this.found = undefined;
   }
@@ -69,7 +69,7 @@ export class PrimarySearch {
       return await Promise.any(this.urls.map(askHost));
     } catch (error) {
       const reasons = error instanceof AggregateError ? (error.errors as unknown[]) : [error]; // Promise.any collects the reasons.
-      // A retry does not help against a wrong password or database.
+      // A retry cannot fix a wrong password or database name.
       if (reasons.every((reason) => isRefusal(reason))) throw reasons[0];
       const texts = reasons.map((reason) => (reason instanceof Error ? reason.message : String(reason)));
       throw new NoPrimaryError(texts.join('; '), { cause: error });
@@ -77,7 +77,7 @@ export class PrimarySearch {
   }
 }
 
-/** Follows the settings of a session. The returned function tells whether the session cannot write. */
+/** Tracks the settings of a session. The returned function returns whether the session is read-only. */
 export function watchReadOnly(client: pg.Client): () => boolean {
   const settings = new Map<string, string>();
   const { connection } = client as unknown as { connection: ReportingConnection }; // Safe cast: pg's client has a connection.
@@ -107,7 +107,7 @@ async function askHost(url: string): Promise<Primary> {
       cause: error,
     });
   } finally {
-    // The host has replied already, or its failure is being thrown.
+    // Ignore the error: the host has already replied or failed.
     void client.end().catch(() => undefined);
   }
 }

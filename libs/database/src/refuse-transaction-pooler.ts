@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { PrimaryClient, toPrimary } from './primary-client.js';
 import { connectionOptions, type SessionOptions } from './session-settings.js';
 
-// A pooler hands the session that was released last to the next client, so the first round nearly always finds it.
+// A pooler gives the session that was released last to the next client, so the first round nearly always detects the pooler.
 const rounds = 5;
 
 const advice =
@@ -10,8 +10,8 @@ const advice =
   'Set pool_mode = session in the pooler, or connect to PostgreSQL directly.';
 
 /**
- * Refuses a pooler in front of PostgreSQL that gives a session to another client after each transaction or statement. Two connections
- * then run in the same session by turns, or one connection changes its session.
+ * Refuses a pooler in front of PostgreSQL that gives a session to another client after each transaction or statement. Behind such a pooler,
+ * two connections take turns in one session, or one connection moves between sessions.
  *
  * @throws Error that says what to change
  */
@@ -29,17 +29,17 @@ export async function refuseTransactionPooler(options: SessionOptions): Promise<
     const sessions: number[][] = [];
     for (const client of clients) await client.connect();
     for (let round = 1; round <= rounds; round += 1)
-      // One after the other, so that a session that was released can go to the next client.
+      // Query one after the other, so that the pooler can give the released session to the next client.
       for (const [index, client] of clients.entries())
         (sessions[index] ??= []).push(await readSession(client));
     const distinct = sessions.map((pids) => new Set(pids).size);
     const isShared = sessions[0]?.some((pid) => sessions[1]?.includes(pid)) ?? false;
     if (isShared || distinct.some((count) => count > 1))
       throw new Error(
-        `cannot use PostgreSQL as ${options.applicationName}: the address leads to a pooler that shares sessions between clients, by transaction or by statement. ${advice}`,
+        `cannot use PostgreSQL as ${options.applicationName}: the address leads to a pooler that shares sessions between clients, per transaction or per statement. ${advice}`,
       );
   } finally {
-    // These connections only serve the check, whose result is known already.
+    // Ignore errors: these connections only served the check, and its result is known.
     await Promise.allSettled(clients.map((client) => client.end()));
   }
 }

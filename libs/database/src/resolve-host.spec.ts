@@ -46,7 +46,7 @@ describe(lookUpIn, () => {
     async (autoSelectFamily) => {
       const server = createServer().listen(0, '127.0.0.1');
       await new Promise((resolve) => server.once('listening', resolve));
-      const { port } = server.address() as AddressInfo; // holds: it listens on TCP
+      const { port } = server.address() as AddressInfo; // Safe cast: the server listens on TCP.
 
       const socket = connect({
         host: 'no.such.name.invalid',

@@ -8,7 +8,7 @@ import type pg from 'pg';
 type Resolve = (host: string, options: { all: true; hints: number }) => Promise<LookupAddress[]>;
 
 interface ResolveOptions {
-  /** For tests. */
+  /** Replaces the DNS lookup in tests. */
   resolve?: Resolve;
   /** Default: 2 s. */
   limitMs?: number;
@@ -17,9 +17,9 @@ interface ResolveOptions {
 const pauseMs = 100;
 
 /**
- * Resolves the name of a host, trying for up to 2 s. The DNS of a container engine or cluster can have gaps while containers start and
- * stop, and a request should not fail because of one. Returns undefined when the name does not resolve, or is no name: connect as usual,
- * which reports the error.
+ * Resolves a host name. Retries for up to 2 s, because the DNS of a container engine or cluster can have gaps while containers start and
+ * stop, and such a gap should not make a request fail. Returns undefined when the name does not resolve, or when `host` is not a name. The
+ * caller then connects as usual; if the name does not resolve, the connection attempt reports the error.
  *
  * @param host a name, an IP address, or the directory of a Unix socket
  */
@@ -42,7 +42,7 @@ export async function resolveHost(
   return undefined;
 }
 
-/** A look-up for a socket that returns these addresses, so that the name is not resolved again. */
+/** Returns a lookup function for a socket that returns these addresses, so that the name is not resolved again. */
 export function lookUpIn(addresses: LookupAddress[]): LookupFunction {
   return (_host, { all }, callback) => {
     const [first] = addresses;
@@ -52,9 +52,10 @@ export function lookUpIn(addresses: LookupAddress[]): LookupFunction {
 }
 
 /**
- * Resolves the host of a client before it connects. pg would fail at the first gap of the DNS.
+ * Resolves the host of a client before the client connects. pg itself would fail at the first gap in the DNS.
  *
- * @throws when the time limit of the connection has ended meanwhile: a pool has destroyed the socket, which pg would connect all the same
+ * @throws when the connection attempt timed out in the meantime: the pool has already destroyed the socket, but pg would still connect with
+ * it
  */
 export async function resolveHostOf(client: pg.Client, options?: ResolveOptions): Promise<void> {
   const addresses = await resolveHost(client.host, options);

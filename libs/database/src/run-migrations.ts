@@ -3,10 +3,11 @@ import type { DataSource } from 'typeorm';
 import { tryAdvisoryLock } from './advisory-locks.js';
 import { refuseIncompleteRestore } from './backup/restore-mark.js';
 
-/** How long one statement of a migration may take: building an index on a large table can take hours. */
+/** Time limit of one statement of a migration. Building an index on a large table can take hours. */
 export const migrationTimeoutMs = 6 * 3_600_000;
 
-// Instances that start together wait for a few short migrations. During a long one, polling must not load the database.
+// Instances that start together usually wait only for a few short migrations, so poll often at first. During a long migration,
+// frequent polls would load the database.
 const firstPollMs = 10;
 const lastPollMs = 250;
 
@@ -33,7 +34,8 @@ export async function runMigrations(
 }
 
 /**
- * Creates the schema when it is missing. PostgreSQL would check the permission to create it even if it exists. Returns its comment.
+ * Creates the schema when it is missing, and returns its comment. Avoids IF NOT EXISTS, which needs the right to create schemas even if the
+ * schema exists.
  */
 async function ensureSchema(dataSource: DataSource, schema: string): Promise<string | null> {
   const [found] = await dataSource.query<{ comment: string | null }[]>(
@@ -45,7 +47,7 @@ async function ensureSchema(dataSource: DataSource, schema: string): Promise<str
 }
 
 /**
- * Waits by polling. `CREATE INDEX CONCURRENTLY` waits for the end of all running statements: a session that waited for the
+ * Waits by polling. `CREATE INDEX CONCURRENTLY` waits for the end of all running statements, so a session that waited for the
  * lock inside a statement would deadlock with a migration that builds an index.
  */
 async function waitForMigrationLock(dataSource: DataSource, schema: string): Promise<void> {
@@ -54,7 +56,7 @@ async function waitForMigrationLock(dataSource: DataSource, schema: string): Pro
     if (performance.now() > deadline)
       throw new Error(
         `cannot migrate schema ${schema}: another session has held the migration lock for ${migrationTimeoutMs / 3_600_000} h. ` +
-          "Find it with SELECT * FROM pg_locks WHERE locktype = 'advisory', and end it if it hangs.",
+          "Find that session with SELECT * FROM pg_locks WHERE locktype = 'advisory', and end the session if it hangs.",
       );
     await wait(Math.min(pollMs, lastPollMs));
   }

@@ -2,33 +2,34 @@ import type pg from 'pg';
 
 /** How a session connects to the schema of its service. */
 export interface SessionOptions {
-  /** May have several hosts: `postgres://user:password@a:5432,b:5432/database`. Connects to the one that is the primary. */
+  /** May have several hosts: `postgres://user:password@a:5432,b:5432/database`. The service connects to the primary. */
   url: string;
   /** The schema that this service owns. The service never reads another schema. */
   schema: string;
   /** Shown in pg_stat_activity. */
   applicationName: string;
-  /** How long one query may take, in milliseconds; 10 s unless given. */
+  /** Time limit of one query, in milliseconds; 10 s by default. */
   statementTimeoutMs?: number;
   /** Settings of each session, such as `{ jit: 'off' }`. */
   settings?: Readonly<Record<string, string>>;
 }
 
-// Clients give up before a query takes this long.
+// Clients give up before a query has run this long.
 const defaultStatementTimeoutMs = 10_000;
 
-/** The options of pg for a connection. */
+/** Returns pg's options for a connection. */
 export function connectionOptions({ statementTimeoutMs = defaultStatementTimeoutMs }: SessionOptions) {
   return {
-    // When the network fails without closing the connection, no reply ever arrives: the client needs its own time limit.
+    // When the network fails without closing the connection, no reply ever arrives: the client therefore needs its own time
+    // limit.
     query_timeout: statementTimeoutMs + 2_000,
     keepAlive: true,
   };
 }
 
 /**
- * Applies the settings of a service to a new session. They are not part of the startup message, because poolers reject or drop unknown
- * parameters there.
+ * Applies the settings of a service to a new session. The settings are not part of the startup message, because poolers reject or drop
+ * unknown parameters in that message.
  */
 export async function applySettings(
   client: Pick<pg.ClientBase, 'query'>,

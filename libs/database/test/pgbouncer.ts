@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '@stream-events/testing';
 
-/** Why PgBouncer cannot run here; undefined when it can. */
+/** Returns why PgBouncer cannot run here; undefined when it can. */
 export function whyNoPgBouncer(): string | undefined {
   return spawnSync('pgbouncer', ['--version']).error ? 'pgbouncer is not installed' : undefined;
 }

@@ -28,14 +28,14 @@ export interface ControlledPostgresCommand {
 
 type StopOptions = Pick<ControlledPostgresCommand, 'pgCtl' | 'dataDirectory' | 'account'>;
 
-/** The shutdown modes of `pg_ctl` by the signal that has the same effect. */
+/** The shutdown modes of `pg_ctl`, each by the signal with the same effect. */
 const MODES: Partial<Record<NodeJS.Signals, string>> = { SIGINT: 'fast', SIGQUIT: 'immediate' };
 const EXIT_POLL_MS = 500;
 const KILL_WAIT_MS = 10_000;
 
 /**
- * Starts PostgreSQL through `pg_ctl`, and resolves when the server accepts connections. The server is not a child of this process, so
- * its pid tells whether it runs.
+ * Starts PostgreSQL through `pg_ctl`, and resolves when the server accepts connections. The server is not a child of this process, so this
+ * process checks by the pid whether the server runs.
  *
  * @throws ServerStartError with the end of the log when the server does not start
  */
@@ -55,7 +55,7 @@ export async function startThroughControl(
     pgCtl,
     ['start', '-D', dataDirectory, '-l', logFile, '-o', options, '-w', '-t', seconds],
     {
-      // The server inherits what pg_ctl has, and an open pipe would keep this process from noticing that pg_ctl has ended.
+      // The server would inherit the pipes of pg_ctl and keep them open, so this process would not notice that pg_ctl has ended.
       stdio: 'ignore',
       windowsHide: true,
       cwd: system.rootFolder,
@@ -63,14 +63,14 @@ export async function startThroughControl(
       ...(account ? { uid: account.uid, gid: account.gid } : {}),
     },
   );
-  const [code] = (await once(child, 'exit')) as [number | null]; // holds: the first argument of the event
+  const [code] = (await once(child, 'exit')) as [number | null]; // Safe cast: the first argument of the event
   if (code !== 0) {
     throw new ServerStartError(`${pgCtl} start failed with code ${code}.`, logFile, await readTail(logFile));
   }
   return new ControlledPostgres(await command.readPid(), command);
 }
 
-/** Stops the server as each step says, until it ends. Returns whether it has ended. */
+/** Runs the steps one after the other until the server ends. Returns whether the server has ended. */
 export async function stopThroughControl(
   pid: number,
   { pgCtl, dataDirectory, account }: StopOptions,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { hasCode } from './error-code.js';
 import { identifyProcess, isSameProcess, type ProcessIdentity } from './running-process.js';
 
-/** A lock that is held until `release()` or until the process ends, even if it is killed. */
+/** A lock that the process holds until `release()`, or until the process ends, even by a kill. */
 export interface DirectoryLock {
   release(): Promise<void>;
 }
@@ -26,16 +26,16 @@ const RELEASED = 'released';
 /**
  * Locks a directory (created when missing) so that one process on this machine uses it at a time.
  *
- * The lock is a file `lock.<generation>` that names its holder. The highest generation counts. It is never removed; the
- * next generation replaces it:
+ * The lock is a file `lock.<generation>` that names its holder. Only the file with the highest generation counts. This file is
+ * never removed, only replaced by the next generation:
  *
  *   highest generation            | next step
  *   ------------------------------|----------------------------------------------------------
- *   none, released, holder ended  | create the next one (atomic; a process that loses starts over)
+ *   none, released, holder ended  | create the next generation (atomic; a process that loses starts over)
  *   holder runs                   | DirectoryLockedError
- *   a higher one beside our new   | our view was outdated: remove ours, start over
+ *   higher than our new file      | our list of files was outdated: remove our file, start over
  *
- * With a single file, two processes that find a stale lock could each remove the lock that the other has just created.
+ * With a single file, two processes that find a stale lock could each remove the lock that the other process has just created.
  */
 export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   await mkdir(directory, { recursive: true });
@@ -62,7 +62,7 @@ async function claim(directory: string, generation: number, self: ProcessIdentit
   const path = lockPath(directory, generation);
   const draft = await writeDraft(directory, JSON.stringify(self));
   try {
-    // A link appears with its complete content and fails when the name exists.
+    // A link appears with its complete content, and linking fails when the name exists.
     await link(draft, path);
   } catch (error) {
     if (hasCode(error, 'EEXIST')) return false;
@@ -84,7 +84,7 @@ async function markReleased(directory: string, generation: number): Promise<void
   try {
     await rename(await writeDraft(directory, RELEASED), lockPath(directory, generation));
   } catch (error) {
-    // The directory was removed together with the lock.
+    // Ignore a missing directory: the lock was removed with the directory.
     if (!hasCode(error, 'ENOENT')) throw error;
   }
 }
@@ -99,7 +99,7 @@ async function readHolder(path: string): Promise<ProcessIdentity | undefined> {
   try {
     return parseHolder(await readFile(path, 'utf8'));
   } catch (error) {
-    // A newer generation has just replaced it, so claiming the next one fails.
+    // A newer generation has just replaced this file, so the claim that follows fails and the process starts over.
     if (hasCode(error, 'ENOENT')) return undefined;
     throw error;
   }

@@ -29,10 +29,10 @@ export interface EmbeddedNatsOptions {
   directory: string;
   /** Default: any free port. */
   port?: number;
-  /** Without `port`: used when it is free. */
+  /** The preferred port when `port` is not set. If this port is in use, any free port. */
   preferredPort?: number;
   users: readonly NatsUser[];
-  /** Makes the server a member of a cluster, under a name that it keeps. The server is ready before the cluster is. */
+  /** Makes the server a member of a cluster, under a permanent name. The server is ready earlier than the cluster. */
   member?: { serverName: string; cluster: NatsClusterOptions };
   log: Log;
   /** Path of a program named nats-server. Default: `findNatsServer` with `directory` as its cache. */
@@ -60,16 +60,16 @@ const STOP_STEPS: readonly StopStep[] = [
   { signal: 'SIGINT', waitMs: 10_000 },
   { signal: 'SIGTERM', waitMs: 5_000 },
 ];
-/** The server reads its streams before it listens, which takes seconds for gigabytes. */
+/** The server reads its streams before it listens. Reading gigabytes takes seconds. */
 const READY_TIMEOUT_MS = 60_000;
 const PROBE_TIMEOUT_MS = 1_000;
 const maxPortAttempts = 3;
 
 /**
- * Starts a nats-server with JetStream on 127.0.0.1 as a child process. First stops a server that a killed run left on the
- * same directory.
+ * Starts a nats-server with JetStream on 127.0.0.1 as a child process. First stops any server that a killed run left behind on
+ * the same directory.
  *
- * @param system differs from the current one only in tests
+ * @param system the operating system; differs from the current one only in tests
  * @throws DirectoryLockedError while another process uses the directory
  * @throws ServerStartError with the end of the server's log when the server does not start
  */
@@ -124,7 +124,7 @@ interface ServerSetup {
   member: EmbeddedNatsOptions['member'];
 }
 
-/** Another program can take a free port before the server listens on it: then, the server starts on another one. */
+/** Starts the server on a free port. Tries another port if another program takes the port before the server listens. */
 async function startOnFreePort(setup: ServerSetup): Promise<{ server: ServerProcess; port: number }> {
   if (setup.port !== undefined) return startServer(setup, setup.port);
   for (let attempt = 1; ; attempt += 1) {
@@ -172,14 +172,20 @@ async function startServer(
   return { server, port };
 }
 
-/** Writes the file so that only the current user can read it, because it holds passwords. The rename makes the write atomic. */
+/**
+ * Writes the configuration so that only the current user can read the file, because it contains passwords. The rename makes the write
+ * atomic.
+ */
 async function writeConfig(directory: string, content: string): Promise<void> {
   const draft = `${configPath(directory)}.${randomUUID()}`;
   await writeFile(draft, content, { mode: 0o600, flag: 'wx' });
   await rename(draft, configPath(directory));
 }
 
-/** The server greets each connection with `INFO {…}`. The name in it distinguishes our server from another one on that port. */
+/**
+ * The server greets each connection with `INFO {…}`. The server name in this message distinguishes our server from another server on the
+ * port.
+ */
 function isServing(port: number, serverName: string): Promise<boolean> {
   return new Promise((resolve) => {
     let received = '';
@@ -189,7 +195,7 @@ function isServing(port: number, serverName: string): Promise<boolean> {
       resolve(isReady);
     };
     socket.setTimeout(PROBE_TIMEOUT_MS, () => finish(false));
-    // The server does not listen yet: the caller tries again until its time limit.
+    // The server does not listen yet. The caller retries until its time limit.
     socket.once('error', () => finish(false));
     socket.once('close', () => finish(false));
     socket.on('data', (chunk) => {

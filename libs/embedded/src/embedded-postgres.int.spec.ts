@@ -13,7 +13,7 @@ let directory: string;
 let running: EmbeddedPostgres[] = [];
 
 beforeEach(async () => {
-  // Under /tmp, where every user can enter it: as root, PostgreSQL runs as another user.
+  // Under /tmp, where every user can enter it, because PostgreSQL runs as another user when the test runs as root.
   directory = await mkdtemp('/tmp/embedded-postgres-test-');
   await chmod(directory, 0o711);
 });

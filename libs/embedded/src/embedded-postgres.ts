@@ -21,7 +21,7 @@ import {
 
 /** Options of `startEmbeddedPostgres`. */
 export interface EmbeddedPostgresOptions {
-  /** Holds the password, and the data unless the server's user cannot enter the directory (see `dataHome`). */
+  /** Contains the password. Also contains the data, unless the server's user cannot enter the directory (see `dataHome`). */
   directory: string;
   /** Default: any free port. */
   port?: number;
@@ -64,10 +64,10 @@ const CONNECT_TIMEOUT_MS = 3_000;
 const BUSY_RETRY_MS = 15_000;
 
 /**
- * Starts PostgreSQL on 127.0.0.1 as a child process. First stops a server that a killed run left on the same data, and
- * creates the cluster and its database when they are missing. Durable unless `settings` turn fsync off.
+ * Starts PostgreSQL on 127.0.0.1 as a child process. First stops any server that a killed run left behind on the same data.
+ * Creates the cluster and its database when they are missing. Durable unless `settings` turn fsync off.
  *
- * @param system differs from the current one only in tests
+ * @param system the operating system; differs from the current one only in tests
  * @throws DirectoryLockedError while another process uses the directory
  * @throws ServerStartError with the end of the server's log when the server does not start
  */
@@ -141,7 +141,7 @@ async function startReadyServer(setup: ServerSetup, port: number, url: string): 
   }
 }
 
-/** As a child process, or through pg_ctl where a child would have too many rights. */
+/** Starts the server as a child process, or through pg_ctl on systems where a child process would have too many rights. */
 function startProcess({ site, options, system }: ServerSetup, port: number): Promise<RunningServer> {
   const settings = settingArguments({ ...options.settings, port: String(port) });
   const { account, binaries } = site;
@@ -177,7 +177,7 @@ function settingArguments(settings: Readonly<Record<string, string>>): string[] 
 
 function isWorthRetrying(error: unknown, givenPort: number | undefined): boolean {
   if (!(error instanceof ServerStartError)) return false;
-  // The second is what Windows says.
+  // The second message is from Windows.
   const portWasTaken =
     givenPort === undefined && /Address already in use|Only one usage of each socket/.test(error.logTail);
   return portWasTaken || error.logTail.includes('shared memory block');
@@ -190,11 +190,11 @@ async function isListening(site: PostgresSite, pid: number | undefined): Promise
 }
 
 function readPidFile(site: PostgresSite): Promise<string> {
-  // Without a pid file, no server runs, or it has just been started.
+  // A missing pid file means that no server runs, or that the server has only just started.
   return readFile(join(dataPath(site), 'postmaster.pid'), 'utf8').catch(() => '');
 }
 
-/** True when the server accepts connections; throws when retrying cannot help (a wrong password). */
+/** Returns whether the server accepts connections. Throws when a retry cannot help (wrong password). */
 async function accepts(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
   try {
@@ -211,7 +211,7 @@ async function accepts(url: string): Promise<boolean> {
     }
     return false;
   } finally {
-    // Whether the server accepts connections is known already.
+    // Ignore the error: it is already known whether the server accepts connections.
     await client.end().catch(() => undefined);
   }
 }
@@ -247,7 +247,8 @@ async function stopLeftOver(site: PostgresSite, log: Log, system: OperatingSyste
     await stopOrphan(orphan, STOP_STEPS);
     log(`PostgreSQL: stopped a server (pid ${pid}) that an earlier run left behind`);
   }
-  // PostgreSQL does not start while any process has the pid in this file, even an unrelated program or a zombie. If a server
-  // still runs on this data, its shared memory, keyed by the data folder, keeps ours from starting.
+  // PostgreSQL does not start while any process has the pid in this file, even an unrelated program or a zombie. Removing the
+  // file is safe: if a server still runs on this data, its shared memory, which is keyed by the data folder, prevents a second
+  // start.
   await rm(join(dataPath(site), 'postmaster.pid'), { force: true });
 }

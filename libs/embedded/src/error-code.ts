@@ -6,7 +6,7 @@ export function hasCode(error: unknown, code: string): boolean {
   return typeof error === 'object' && error !== null && 'code' in error && error.code === code;
 }
 
-/** Returns the result of file operations; undefined when the file does not exist. Throws any other error. */
+/** Returns the result of file operations. Returns undefined when the file does not exist, and throws any other error. */
 export async function unlessMissing<T>(result: Promise<T>): Promise<T | undefined> {
   try {
     return await result;

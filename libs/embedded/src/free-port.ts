@@ -1,14 +1,16 @@
 import { createServer } from 'node:net';
 
 /**
- * Finds a TCP port on 127.0.0.1 that is free now: `preferred`, or one that the system chooses when `preferred` is in use or
- * 0. Another program may take the port before you use it.
+ * Finds a TCP port on 127.0.0.1 that is free now: `preferred`, or a port that the system chooses when `preferred` is in use or
+ * 0. Another program can take the port before the caller uses it.
  */
 export async function findFreePort(preferred: number): Promise<number> {
   return (await tryToListen(preferred)) ?? (await tryToListen(0)) ?? refuse();
 }
 
-/** Listens briefly. Undefined when the port is in use or this user may not listen on it. */
+/**
+ * Listens briefly, and returns the port. Returns undefined when the port is in use, or when this user has no permission to listen on it.
+ */
 function tryToListen(port: number): Promise<number | undefined> {
   return new Promise((resolve) => {
     const server = createServer();

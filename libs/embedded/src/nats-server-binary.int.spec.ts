@@ -110,7 +110,7 @@ describe(findNatsServer.name, () => {
   });
 });
 
-/** A package repository in a folder, with a nats-server that runs. */
+/** Creates a package repository in a folder, with a nats-server that runs. */
 async function createRepository(): Promise<{ repository: string; apt: string }> {
   const [repository, apt] = [join(directory, 'repository'), join(directory, 'etc-apt')];
   const content = join(directory, 'content');
@@ -218,7 +218,7 @@ describe(extractPackage.name, () => {
   });
 });
 
-/** The download is tested with `extractWheel`. */
+/** The tests of `extractWheel` cover the download. */
 describe(findPinnedNatsServer.name, () => {
   it('passes over an installed nats-server, and uses the one of an earlier download', async () => {
     await writeProgram(join(directory, 'installed'), working);

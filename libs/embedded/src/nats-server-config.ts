@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** A NATS account: its own space of subjects. Other accounts see only what they import. */
+/** A NATS account, which has its own space of subjects. Other accounts see only what they import. */
 export interface NatsAccount {
   name: string;
   hasJetStream: boolean;
@@ -10,7 +10,7 @@ export interface NatsAccount {
 /** What an account imports from the account `from`: messages (`stream`) or replies to requests (`service`). */
 export type NatsImport = { from: string } & (
   | { stream: string }
-  // `as`: the subject in the importing account, if it has another name there.
+  // `as`: the subject in the importing account, if it differs from the exported subject.
   | { service: string; responseType: 'Singleton' | 'Stream'; as?: string }
 );
 
@@ -23,7 +23,7 @@ export interface NatsUser {
   /** Exceptions to `publish`. */
   doNotPublish?: readonly string[];
   subscribe: readonly string[];
-  /** May reply to each request it receives, although the reply subject is not in `publish`. */
+  /** Whether the user may reply to each request that it receives, even though `publish` does not contain the reply subject. */
   servesRequests?: boolean;
   /** Default: random at each start. */
   password?: string;
@@ -31,28 +31,28 @@ export interface NatsUser {
   passwordOf?: string;
 }
 
-/** A user whose password is known. */
+/** A user with its final password. */
 export type NatsUserWithPassword = NatsUser & { password: string };
 
-/** How a nats-server belongs to a cluster. */
+/** The membership of a nats-server in a cluster. */
 export interface NatsClusterOptions {
   name: string;
-  /** Port for the other members. */
+  /** Port on which the server accepts connections from the other members. */
   port: number;
   /** `nats://<host>:<port>` of each other member. */
   routes: readonly string[];
-  /** The address that the members tell each other, if they do not reach this one at `port`. */
+  /** The address at which the other members reach this server, if they cannot reach it on `port`. */
   advertise?: string;
 }
 
 /** Address, data folder, and users of a nats-server. */
 export interface NatsConfigOptions {
-  /** Sent to each client that connects; distinguishes servers. A member of a cluster keeps its name. */
+  /** The server sends this name to each client that connects, which distinguishes servers. A member of a cluster keeps its name. */
   serverName: string;
   host: string;
   port: number;
   storeDirectory: string;
-  /** File where the server writes its pid. */
+  /** The file to which the server writes its pid. */
   pidFile?: string;
   users: readonly NatsUserWithPassword[];
   cluster?: NatsClusterOptions | undefined;
@@ -100,7 +100,7 @@ export function renderAccounts(users: readonly NatsUserWithPassword[]): Record<s
   );
 }
 
-/** Gives a random password to each user without one. Users that share a password get the same one. */
+/** Gives a random password to each user without a password. Users that share a password get the same password. */
 export function choosePasswords(users: readonly NatsUser[]): NatsUserWithPassword[] {
   const passwords = new Map(
     users.map(({ name, password }) => [name, password ?? randomBytes(24).toString('hex')]),
@@ -145,7 +145,7 @@ function renderUser(user: NatsUserWithPassword): object {
   };
 }
 
-/** For nats-server, an empty list of allowed subjects means all subjects. To allow none, deny all. */
+/** nats-server treats an empty list of allowed subjects as all subjects, so deny all subjects when the list is empty. */
 function allowOnly(subjects: readonly string[]): { allow: readonly string[] } | { deny: readonly string[] } {
   return subjects.length > 0 ? { allow: subjects } : { deny: ['>'] };
 }

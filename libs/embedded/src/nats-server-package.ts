@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { hasCode } from './error-code.js';
 import { plainEnvironment, runCommand, type CommandResult, type Log } from './run-command.js';
 
-/** Debian's package lists are about 10 MB and the package is 4 MB, which takes minutes on a slow connection. */
+/** Debian's package lists are about 10 MB, and the package is 4 MB. On a slow connection, the download takes minutes. */
 export const DOWNLOAD_TIMEOUT_MS = 300_000;
 export const APT_GET = '/usr/bin/apt-get';
 const SYSTEM_APT = '/etc/apt';
 
 /**
- * apt checks a package by the hash in its repository's list, and the list by the hash in the repository's signed Release file. These
- * settings refuse everything else, whatever apt.conf says.
+ * apt verifies a package by its hash in the repository's package list, and the list by its hash in the repository's signed Release file.
+ * These settings reject all unverified packages, even if apt.conf allows them.
  */
 const VERIFIED_ONLY = [
   'APT::Get::AllowUnauthenticated=false',
@@ -19,22 +19,22 @@ const VERIFIED_ONLY = [
   'Acquire::AllowDowngradeToInsecureRepositories=false',
 ];
 
-/** What makes apt trust a repository without a signature: in the one-line format, and in the format of .sources files. */
+/** The marks that make apt trust a repository without a signature, in the one-line format and in the format of .sources files. */
 const TRUST_OPTION = /\b(?:trusted|allow-(?:insecure|weak|downgrade-to-insecure))\s*=\s*[^\s\]]+/gi;
 const TRUST_FIELD = /^(?:Trusted|Allow-(?:Insecure|Weak|Downgrade-To-Insecure))\s*:.*$/gim;
 
-/** Where to look for packages. */
+/** A package, and where to look for it. */
 export interface PackageSource {
   name: string;
-  /** The folder with apt's sources. Default: that of the system. */
+  /** The folder with apt's sources. Default: the system's folder. */
   aptDirectory?: string;
 }
 
 /**
- * Downloads a package that apt has verified into the folder `work`. Uses the system's package lists, or downloads new lists when the
- * system's are empty or old, or when a repository is marked as trusted without a signature: such marks are ignored.
+ * Downloads a package that apt has verified into the folder `work`. Uses the system's package lists at first. Downloads new lists when the
+ * system's lists are empty or old, or when a repository is marked as trusted without a signature, because such marks are ignored.
  *
- * @param reasons gets why the package could not be downloaded
+ * @param reasons receives the reasons why the package could not be downloaded
  */
 export async function downloadPackage(
   work: string,
@@ -49,7 +49,7 @@ export async function downloadPackage(
     if (direct.succeeded && found !== undefined) return found;
   }
 
-  log(`NATS: the system package lists do not have ${name}; downloading new lists (about 10 MB)`);
+  log(`NATS: cannot download ${name} with the system package lists; downloading new lists (about 10 MB)`);
   const folders = ['state/lists/partial', 'cache/archives/partial'];
   await Promise.all(folders.map((folder) => mkdir(join(work, folder), { recursive: true })));
   const settings = [
@@ -69,19 +69,19 @@ export async function downloadPackage(
   return undefined;
 }
 
-/** Installs a package that apt has verified. Only root can. */
+/** Installs a package that apt has verified. Requires root. */
 export function installPackage(name: string): Promise<CommandResult> {
   return aptGet(['install', '--yes', '--no-install-recommends', name], { cwd: '/', settings: [] });
 }
 
-/** The errors of apt without its warnings, in one line. */
+/** Returns the errors of apt without its warnings, in one line. */
 export function explain(result: CommandResult): string {
   const lines = result.output.split('\n');
   const errors = lines.filter((line) => line.startsWith('E:'));
   return (errors.length > 0 ? errors : lines.slice(-2)).join(' ');
 }
 
-/** Copies the sources without marks of trust. Returns whether there were any. */
+/** Copies apt's sources without marks of trust. Returns whether the sources had any such marks. */
 async function copySources(from: string, to: string): Promise<boolean> {
   await mkdir(join(to, 'sources.list.d'), { recursive: true });
   let hadMarks = false;

@@ -12,12 +12,12 @@ const OLDEST = [2, 9] as const;
 const WRITABLE_BY_GROUP = 0o020;
 const WRITABLE_BY_ALL = 0o002;
 
-/** A program that may be started, or why it may not. */
+/** The version of a program that can be started safely, or the reason why the program must not be started. */
 export type Verdict = { version: string } | { reason: string };
 
 /**
- * Decides whether to run an installed program as nats-server. A program that another user can replace would get every password of NATS
- * and read every event.
+ * Decides whether to run an installed program as nats-server. If another user could replace the program, that user could get every password
+ * of NATS and read every event.
  */
 export async function judgeInstalled(path: string): Promise<Verdict> {
   const fault = await findFaultOf(path);
@@ -28,7 +28,7 @@ export async function judgeInstalled(path: string): Promise<Verdict> {
 export async function findTrusted(program: string): Promise<string | undefined> {
   for (const folder of (process.env.PATH ?? '').split(delimiter)) {
     const path = join(folder, program);
-    // There is no such program, or this user may not run it: look in the next folder.
+    // The program does not exist, or this user has no permission to run it: look in the next folder.
     const isExecutable = await access(path, constants.X_OK).then(
       () => true,
       () => false,
@@ -38,10 +38,10 @@ export async function findTrusted(program: string): Promise<string | undefined> 
   return undefined;
 }
 
-/** Why another user can replace a program; undefined when none can. */
+/** Returns the reason why another user could replace a program. Returns undefined when no other user can. */
 async function findFaultOf(path: string): Promise<string | undefined> {
   if (!isAbsolute(path)) return 'its path is not absolute';
-  // A link is as safe as the folder that holds it and the program that it names.
+  // A link is as safe as its own folder and the program that it points to.
   const target = await realpath(path);
   for (const part of new Set([dirname(path), dirname(target), target])) {
     const fault = await findFault(part);
@@ -50,14 +50,14 @@ async function findFaultOf(path: string): Promise<string | undefined> {
   return undefined;
 }
 
-/** Decides whether a program is a nats-server that is new enough. */
+/** Decides whether a program is a nats-server of a supported version. */
 export async function judgeVersion(path: string): Promise<Verdict> {
   const { succeeded, output } = await runCommand(path, ['--version'], { timeoutMs: VERSION_TIMEOUT_MS });
   const [, version, major, minor] = /^nats-server: (v?(\d+)\.(\d+)\S*)/.exec(output) ?? [];
   if (!succeeded || version === undefined) return { reason: 'it does not run, or is not nats-server' };
   const isOld = Number(major) < OLDEST[0] || (Number(major) === OLDEST[0] && Number(minor) < OLDEST[1]);
   return isOld
-    ? { reason: `its version is ${version}, and ${OLDEST.join('.')} is the oldest that works` }
+    ? { reason: `its version is ${version}, but the oldest supported version is ${OLDEST.join('.')}` }
     : { version };
 }
 
@@ -78,16 +78,16 @@ function pinPath(program: string): string {
 }
 
 /**
- * Remembers the content of a program, so that later starts notice a change.
+ * Records the SHA-256 of a program, so that later starts notice a change.
  *
- * @param content where the program is now
+ * @param content the file with the program, if it is not at its final path yet
  */
 export async function pinProgram(program: string, content = program): Promise<void> {
   await writeFile(pinPath(program), `${await hashFile(content)}\n`, { mode: 0o600, flush: true });
 }
 
 /**
- * Checks a program against its pin. Pins the program of an earlier version, which kept none.
+ * Checks a program against its pin. If an earlier version stored the program without a pin, creates the pin.
  *
  * @throws Error when the program has changed
  */
@@ -104,7 +104,7 @@ export async function checkPin(program: string): Promise<void> {
   if (found === pinned.trim()) return;
   throw new Error(
     `${program} has changed since it was extracted: its SHA-256 is ${found}, not ${pinned.trim()}. ` +
-      `Find out who changed the file. To extract it again, delete it and ${pinPath(program)}`,
+      `Find out who changed the file. To extract the program again, delete this file and ${pinPath(program)}`,
   );
 }
 

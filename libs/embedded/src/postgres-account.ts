@@ -6,12 +6,13 @@ const ACCOUNT_NAME = 'postgres';
 const COMMAND_TIMEOUT_MS = 30_000;
 
 /**
- * Chooses the user that PostgreSQL runs as, because it does not run as root. An ordinary user runs it as themselves
- * (undefined). Root runs it as the owner of existing data, otherwise as the system user "postgres", created when missing.
+ * Chooses the user that PostgreSQL runs as, because PostgreSQL refuses to run as root. Returns undefined for an ordinary user:
+ * the server then runs as that user. For root, returns the owner of existing data, or otherwise the system user "postgres",
+ * which is created when missing.
  */
 export async function choosePostgresAccount(dataDirectory: string, log: Log): Promise<Account | undefined> {
   if (!isRoot()) return undefined;
-  // There is no data yet. If it cannot be read, PostgreSQL says so when it starts.
+  // The data does not exist yet, or cannot be read. If it cannot be read, PostgreSQL reports an error at its start.
   const data = await stat(dataDirectory).catch(() => undefined);
   if (data && data.uid !== 0) return { name: `uid ${data.uid}`, uid: data.uid, gid: data.gid };
   return (await findAccount()) ?? (await createAccount(log));
@@ -34,7 +35,7 @@ async function createAccount(log: Log): Promise<Account> {
   await runCommand('groupadd', ['--system', ACCOUNT_NAME], options);
   const args = ['--system', '--gid', ACCOUNT_NAME, '--no-create-home', '--home-dir', '/nonexistent'];
   const created = await runCommand('useradd', [...args, '--shell', '/bin/false', ACCOUNT_NAME], options);
-  // Another start may have created the user at the same time, so look for it instead of checking the exit code.
+  // Another start can have created the user at the same time, so look for the user instead of checking the exit code.
   const account = await findAccount();
   if (account) return account;
   throw new Error(

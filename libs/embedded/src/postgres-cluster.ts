@@ -9,9 +9,9 @@ import { runCommand, type Log } from './run-command.js';
 /** The superuser of the cluster. */
 export const SUPERUSER = 'postgres';
 
-/** initdb takes seconds; the limit allows for the slowest disks. */
+/** initdb usually takes seconds; the limit allows for the slowest disks. */
 const INITDB_TIMEOUT_MS = 300_000;
-/** Includes crash recovery, which replays up to max_wal_size (1 GB). */
+/** Includes the time for crash recovery, which replays up to max_wal_size (1 GB). */
 const SINGLE_USER_TIMEOUT_MS = 180_000;
 const DRAFT_PREFIX = 'data.draft-';
 
@@ -20,15 +20,16 @@ export function dataPath(site: PostgresSite): string {
 }
 
 /**
- * Reads the superuser's password. Without its file, chooses a new password: at the first start, and to rotate it. Only the current
- * user can read the file. The server must not run.
+ * Reads the superuser's password from its file. If the file is missing, sets a new password: at the first start, or after somebody deleted
+ * the file to rotate the password. Only the current user can read the file. The server must not be running.
  */
 export async function readOrReplacePassword(directory: string, site: PostgresSite): Promise<string> {
   const path = join(directory, 'postgres-password');
   const existing = (await unlessMissing(readFile(path, 'utf8')))?.trim();
   if (existing) return existing;
   const password = randomBytes(24).toString('hex');
-  // First the cluster, then the file: after a crash in between, the next start chooses another password.
+  // Change the password in the cluster first, then write the file. After a crash between the two steps, the file is still
+  // missing, so the next start chooses another password.
   if (await hasCluster(site)) await setPassword(site, password);
   const draft = `${path}.${randomUUID()}`;
   await writeFile(draft, `${password}\n`, { mode: 0o600, flag: 'wx', flush: true });
@@ -59,8 +60,8 @@ async function setPassword(site: PostgresSite, password: string): Promise<void> 
 }
 
 /**
- * Creates the cluster when there is none. initdb writes to a draft folder, which is renamed at the end: a killed start
- * leaves only the draft, and the next start removes it. The caller holds the lock of the home.
+ * Creates the cluster when there is none. initdb writes to a draft folder, which is renamed at the end. A killed start
+ * therefore leaves only the draft, which the next start removes. The caller holds the lock of the home.
  */
 export async function ensureCluster(
   site: PostgresSite,
@@ -98,7 +99,7 @@ async function runInitdb(
     `--pwfile=${passwordFile}`,
     '--auth=scram-sha-256',
     '--encoding=UTF8',
-    // Sorts by code point and knows letters beyond ASCII on every platform, without libraries of the system.
+    // This locale sorts by code point and knows letters beyond ASCII. It works the same on every platform, without system libraries.
     '--locale=C',
     '--locale-provider=builtin',
     '--builtin-locale=C.UTF-8',
@@ -113,13 +114,16 @@ async function runInitdb(
     throw new Error(`initdb for ${dataPath(site)} failed:\n${result.output.slice(-2_000)}`);
 }
 
-/** An initdb of a killed start may still write to its draft. A draft that cannot be removed now is left for the next start. */
+/**
+ * Removes the drafts of killed starts. The initdb of a killed start can still be writing to its draft. If a draft cannot be removed now,
+ * the next start tries again.
+ */
 async function removeDrafts(home: string, log: Log): Promise<void> {
   const drafts = (await readdir(home)).filter((name) => name.startsWith(DRAFT_PREFIX));
   for (const draft of drafts) {
     log(`PostgreSQL: removing ${join(home, draft)}, which an interrupted first start left behind`);
     await rm(join(home, draft), { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }).catch(
-      (error: unknown) => log(`PostgreSQL: cannot remove it yet: ${String(error)}`),
+      (error: unknown) => log(`PostgreSQL: cannot remove this folder yet: ${String(error)}`),
     );
   }
 }

@@ -15,9 +15,11 @@ import { runCommand, type Account, type Log } from './run-command.js';
 
 /** Folder, user, and programs of a PostgreSQL server. */
 export interface PostgresSite {
-  /** Holds the data folder, the lock, and the log. The server's account can enter it but not write to it. */
+  /**
+   * The folder that contains the data folder, the lock, and the log. The server's account can enter this folder, but cannot write to it.
+   */
   home: string;
-  /** Undefined: the current user. */
+  /** The user that runs the server. Undefined: the current user. */
   account: Account | undefined;
   binaries: PostgresBinaries;
 }
@@ -74,7 +76,8 @@ async function openDirectory(directory: string, asRoot: boolean): Promise<string
 }
 
 /**
- * Whether the account can enter the folder. Tries it, because modes of parent folders, ACLs, and security modules can prevent it.
+ * Whether the account can enter the folder. Tries to enter the folder, because modes of parent folders, ACLs, and security modules can all
+ * prevent access.
  */
 async function canEnter(directory: string, account: Account): Promise<boolean> {
   const args = ['-c', 'cd -- "$1"', 'sh', directory];

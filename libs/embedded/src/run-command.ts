@@ -28,7 +28,7 @@ export interface CommandResult {
   output: string;
 }
 
-/** Runs a program until it exits. Any failure is a result, not an exception. */
+/** Runs a program until it exits. Returns every failure as a result, and never throws. */
 export function runCommand(
   command: string,
   args: readonly string[],
@@ -40,7 +40,7 @@ export function runCommand(
       command,
       args,
       {
-        // The other user may not be able to enter the current folder, and initdb needs a folder that it can enter.
+        // The account may be unable to enter the current folder, and initdb needs a working directory that it can enter.
         cwd: options.cwd ?? currentSystem.rootFolder,
         env: options.env ?? plainEnvironment(),
         timeout: options.timeoutMs,
@@ -54,15 +54,15 @@ export function runCommand(
         resolve({ succeeded: error === null, stdout, output: printed || (error?.message ?? '') });
       },
     );
-    // A program that ends early reads no input. Its exit code says why it ended.
+    // Writing to a program that has ended early fails. Ignore this error, because the exit code already reports the failure.
     child.stdin?.on('error', () => undefined);
     child.stdin?.end(options.input);
   });
 }
 
 /**
- * The environment for servers and tools. Ours may hold secrets, and variables such as PGPORT or PGOPTIONS would change how
- * PostgreSQL behaves.
+ * Returns the environment for servers and tools. The environment of this process can contain secrets, and variables such as
+ * PGPORT or PGOPTIONS would change how PostgreSQL behaves.
  */
 export function plainEnvironment(): Record<string, string> {
   const environment: Record<string, string> = { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C' };

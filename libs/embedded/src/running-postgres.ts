@@ -5,16 +5,16 @@ import { SUPERUSER } from './postgres-cluster.js';
 import { POINTER_FILE } from './postgres-site.js';
 
 /**
- * Finds a PostgreSQL server that another process of this machine runs on a data folder. Undefined when none is ready. Only the user who
- * started the server, and root, can find it.
+ * Finds the PostgreSQL server that another process on this machine runs on a data folder. Only root and the user who started the server can
+ * find it.
  *
- * @returns the URL of the database `stream_events` for the superuser
+ * @returns the URL of the database `stream_events` for the superuser; undefined when no server is ready
  */
 export async function findRunningPostgres(directory: string): Promise<string | undefined> {
   const read = (path: string): Promise<string> => readFile(path, 'utf8').catch(() => '');
   const elsewhere = (await read(join(directory, POINTER_FILE))).trim();
   const home = elsewhere === '' ? join(directory, 'postgres') : elsewhere;
-  // The pid, the data folder, the time of the start, the port, …, and on line 8 the state.
+  // The lines of the file: the pid, the data folder, the start time, the port, …, and on line 8 the state.
   const lines = (await read(join(home, 'data', 'postmaster.pid'))).split('\n');
   const password = (await read(join(directory, 'postgres-password'))).trim();
   const port = Number(lines[3]);

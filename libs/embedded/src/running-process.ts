@@ -5,7 +5,7 @@ import { hasCode } from './error-code.js';
 import { currentSystem, isCommandOf, parseProcess, type OperatingSystem } from './operating-system.js';
 import { runCommand } from './run-command.js';
 
-/** Identifies a process. A pid alone does not: after the process ends, another program may get it. */
+/** Identifies a process. A pid alone is not enough: after the process ends, another program may get the same pid. */
 export interface ProcessIdentity {
   pid: number;
   /** Start time as the system prints it; compared only for equality. */
@@ -14,15 +14,15 @@ export interface ProcessIdentity {
 
 const POLL_MS = 50;
 
-/** Undefined when no such process runs. */
+/** Identifies the process with a pid. Returns undefined when no such process runs. */
 export async function identifyProcess(pid: number): Promise<ProcessIdentity | undefined> {
   if (!(await isRunning(pid))) return undefined;
   const stat = await readProcessFile(pid, 'stat');
   if (stat !== undefined) {
     const startTicks = statFields(stat)[19];
     if (startTicks === undefined) return undefined;
-    // Ticks count from the boot of the machine, so they are unique only together with the boot id.
-    // Without the file, all identities of this machine lack the boot id, and pid and start time must be enough.
+    // The start time counts ticks from the boot of the machine, so it is unique only together with the boot id. If the boot id
+    // cannot be read, all identities of this machine lack it, so pid and start time must be enough.
     const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '');
     return { pid, startedAt: `${boot.trim()}:${startTicks}` };
   }
@@ -30,13 +30,13 @@ export async function identifyProcess(pid: number): Promise<ProcessIdentity | un
   return shown && { pid, startedAt: shown.startedAt };
 }
 
-/** Whether this process still runs, as opposed to another one with the same pid. */
+/** Whether the identified process still runs. Another process with the same pid does not count. */
 export async function isSameProcess(identity: ProcessIdentity): Promise<boolean> {
   const current = await identifyProcess(identity.pid);
   return current?.startedAt === identity.startedAt;
 }
 
-/** A zombie counts as ended: in a container without an init process it may stay forever. */
+/** Whether a process runs. A zombie counts as ended, because it can stay forever in a container without an init process. */
 export async function isRunning(pid: number): Promise<boolean> {
   if (!Number.isSafeInteger(pid) || pid <= 0) return false;
   try {
@@ -61,7 +61,7 @@ export async function isProgram(pid: number, program: string, argument: string):
   return shown !== undefined && isCommandOf(shown.commandLine, { program, argument }, currentSystem);
 }
 
-/** Asks the program that describes processes where there is no /proc. Undefined when no such process runs. */
+/** Runs the program that describes processes on systems without /proc. Undefined when no such process runs. */
 export async function askProcessTool(
   pid: number,
   system: OperatingSystem = currentSystem,
@@ -71,7 +71,7 @@ export async function askProcessTool(
   return parseProcess(shown.stdout, system);
 }
 
-/** Waits until a process ends. False when it still runs after the timeout. */
+/** Waits until a process ends. Returns false when the process still runs after the timeout. */
 export async function waitForEnd(pid: number, timeoutMs: number): Promise<boolean> {
   const deadline = Date.now() + timeoutMs;
   while (await isRunning(pid)) {
@@ -81,12 +81,15 @@ export async function waitForEnd(pid: number, timeoutMs: number): Promise<boolea
   return true;
 }
 
-/** The fields of /proc/<pid>/stat (see proc(5)) from the state on. The name before it may contain spaces and brackets. */
+/**
+ * Returns the fields of /proc/<pid>/stat (see proc(5)), starting with the state. The program name before the state can contain spaces and
+ * parentheses.
+ */
 export function statFields(stat: string): string[] {
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
 async function readProcessFile(pid: number, name: 'stat' | 'cmdline'): Promise<string | undefined> {
-  // There is no /proc, or the process has ended; the caller then asks the process tool.
+  // The system has no /proc, or the process has ended. In both cases, the caller asks the process tool.
   return readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => undefined);
 }

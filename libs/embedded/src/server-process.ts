@@ -36,7 +36,7 @@ export interface RunningServer {
   exited: Promise<ServerExit>;
   /** Resolves when `isReady` returns true. Throws with the end of the log when the server exits or takes too long. */
   waitUntilReady(isReady: () => Promise<boolean>, timeoutMs: number): Promise<void>;
-  /** Takes one step after the other until the server ends; the last step kills it. */
+  /** Runs one step after the other until the server ends. The last step kills the server. */
   stop(steps: readonly StopStep[]): Promise<void>;
 }
 
@@ -54,7 +54,7 @@ export class ServerProcess implements RunningServer {
     });
   }
 
-  /** @param system differs from the current one only in tests */
+  /** @param system the operating system; differs from the current one only in tests */
   static async start(
     command: ServerCommand,
     system: OperatingSystem = currentSystem,
@@ -63,8 +63,8 @@ export class ServerProcess implements RunningServer {
     const log = await open(command.logFile, 'w', 0o600);
     try {
       const child = spawn(command.command, command.args, {
-        // Start the server in its own session, so that Ctrl-C reaches only this process, which stops everything in order. On Windows,
-        // a hidden console of its own does that.
+        // Start the server in its own session, so that Ctrl-C reaches only this process, which stops services and servers in order. On
+        // Windows, a separate hidden console has the same effect.
         detached: system.hasSignals,
         windowsHide: true,
         stdio: system.inheritsLogFiles ? ['ignore', log.fd, log.fd] : ['ignore', 'pipe', 'pipe'],
@@ -108,7 +108,7 @@ export class ServerProcess implements RunningServer {
       const giveUp = new AbortController();
       await Promise.race([
         this.exited,
-        // Only the abort below rejects this wait, when the race is over.
+        // Only the abort below, after the race, rejects this wait.
         wait(step.waitMs, undefined, { signal: giveUp.signal }).catch(() => undefined),
       ]);
       giveUp.abort();
@@ -122,13 +122,13 @@ export class ServerProcess implements RunningServer {
   }
 }
 
-/** Keeps the log of the previous run and drops older ones, so that the file does not grow forever. */
+/** Keeps the log of the previous run and drops older logs, so that the log file does not grow forever. */
 export async function keepPreviousLog(logFile: string): Promise<void> {
   // The first start has no earlier log. Opening the log reports any other problem with the folder.
   await rename(logFile, `${logFile}.1`).catch(() => undefined);
 }
 
-/** A server did not start or stop. The message has the last lines of its log. */
+/** A server did not start or stop. The message contains the last lines of its log. */
 export class ServerStartError extends Error {
   constructor(
     what: string,
@@ -140,15 +140,15 @@ export class ServerStartError extends Error {
   }
 }
 
-/** A server that may still run although the run that started it has ended. */
+/** A server that may still run although its parent process has ended. */
 export interface Orphan {
   pid: number;
   program: string;
-  /** A path in its command line that only our server on this folder has. */
+  /** A path that only the command line of this server contains. */
   argument: string;
 }
 
-/** Stops the orphan if its pid still belongs to the server. Never signals another program. */
+/** Stops the orphan if the pid still belongs to the server. Never signals another program. */
 export async function stopOrphan(
   orphan: Orphan,
   steps: readonly StopStep[],
@@ -156,7 +156,7 @@ export async function stopOrphan(
   const { pid, program, argument } = orphan;
   if (!(await isProgram(pid, program, argument))) return 'not-ours';
   for (const step of [...(currentSystem.hasSignals ? steps : []), KILL]) {
-    // Check before each signal: the server may have ended, and another program may have its pid now.
+    // Check before each signal: the server can have ended, and another program can have got its pid.
     if (!(await isProgram(pid, program, argument))) return 'stopped';
     process.kill(pid, step.signal);
     if (await waitForEnd(pid, step.waitMs)) return 'stopped';
@@ -168,7 +168,7 @@ export async function stopOrphan(
 
 /** The last lines of a log. */
 export async function readTail(path: string): Promise<string> {
-  // This log only explains another failure, whose message names the file.
+  // Ignore the error: the log would only explain another failure, whose message names the log file.
   const content = await readFile(path, 'utf8').catch(() => '');
   return content.trimEnd().split('\n').slice(-TAIL_LINES).join('\n');
 }

@@ -1,6 +1,6 @@
-/** Decides when the next batch goes out. */
+/** The clock of `BatchPacing`. */
 export interface BatchPacingOptions {
-  /** Milliseconds of a monotonic clock. */
+  /** A monotonic clock, in milliseconds. */
   now: () => number;
 }
 
@@ -8,20 +8,21 @@ export interface BatchPacingOptions {
 const maxInFlight = 3;
 
 /**
- * When a batch takes longer than this, the next one starts in parallel. A normal batch takes a third of this time, and the
- * events that arrive in the meantime form one batch instead of several small ones.
+ * When a batch takes longer than this time, the next batch starts in parallel. A normal batch takes a third of this time. The
+ * events that arrive during a normal batch form one batch instead of several small batches.
  */
 const patienceMs = 10;
 
 /**
  * Clients that just got a reply usually send again together. After a batch of at least 8 events, wait up to 4 ms for the same
- * number of events: a batch costs all four processes the same, whether it holds 5 events or 50.
+ * number of events: a batch costs the gateway, NATS, the events service, and PostgreSQL the same, whether it contains 5 events
+ * or 50.
  */
 const lingerMs = 4;
 const manyEvents = 8;
 
 /**
- * Makes batches fuller under load, and never delays a single event.
+ * Decides when to send the next batch. Makes batches fuller under load, and never delays a single event.
  *
  * ```
  *                     ┌─ the batch is full ────────────────────────────────▶ send (at most 3 in flight)
@@ -37,7 +38,10 @@ export class BatchPacing {
 
   constructor(private readonly options: BatchPacingOptions) {}
 
-  /** Returns how many milliseconds to keep collecting: 0 means send now, Infinity means until a batch ends. */
+  /**
+   * Returns how many milliseconds to keep collecting: 0 means that the batch should be sent now, Infinity that it must wait until another
+   * batch ends.
+   */
   delay(waiting: { count: number; isFull: boolean }): number {
     if (this.inFlight >= maxInFlight) return Infinity;
     if (waiting.isFull || (this.inFlight === 0 && waiting.count >= this.expected)) return 0;

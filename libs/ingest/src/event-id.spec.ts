@@ -4,7 +4,7 @@ import { validate, version } from 'uuid';
 import { generateEventId } from './event-id.js';
 
 describe(generateEventId.name, () => {
-  // Several times the buffered random bytes.
+  // Needs several times the buffered random bytes.
   const ids = Array.from({ length: 20_000 }, generateEventId);
 
   it('generates valid UUIDs of version 7', () => {

@@ -2,24 +2,25 @@ import { randomFillSync } from 'node:crypto';
 import { v7 as uuidV7 } from 'uuid';
 
 const idBytes = 16;
-// Fetching random bytes costs more than the rest of an id, but thousands of bytes cost no more than 16. Fetch enough for 256 ids.
+// Fetching random bytes costs more than all other work for an id, but fetching thousands of bytes costs no more than fetching 16.
+// Therefore, fetch enough bytes for 256 ids.
 const randomBytes = new Uint8Array(256 * idBytes);
 let usedBytes = randomBytes.length;
 
-// If the clock steps back by less than this, ids continue from the last time so that they ascend. A larger step means that the
-// clock was wrong before.
+// If the clock steps back by at most this time, ids continue from the last time, so that they ascend. A larger step means that
+// the clock was wrong before the step.
 const maxStepBackMs = 1_000;
 
 let lastMillisecond = 0;
 let sequence = 0;
 
-/** Generates the id of an event received now: a UUIDv7. Ids ascend within a process while its clock does not step back. */
+/** Generates the id of an event received now: a UUIDv7. Ids ascend within a process, unless its clock steps back by more than 1 s. */
 export function generateEventId(): string {
   const random = takeRandomBytes();
   const now = Date.now();
   if (now > lastMillisecond || now < lastMillisecond - maxStepBackMs) {
     lastMillisecond = now;
-    // A random start in the lower half leaves room to count and keeps the ids of two processes apart.
+    // A random start in the lower half of the range leaves room to count, and keeps the ids of two processes apart.
     sequence = new DataView(random.buffer, random.byteOffset).getUint32(0) >>> 1;
   } else {
     sequence += 1;

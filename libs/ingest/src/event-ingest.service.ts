@@ -19,17 +19,17 @@ import { BatchPacing } from './batch-pacing.js';
 import { IngestMetrics } from './ingest-metrics.js';
 import { defaultCircuitRestMs, INGEST_OPTIONS, type IngestOptions } from './ingest-options.js';
 
-// Above these limits the service cannot keep up: reject immediately rather than let clients wait. The estimate counts three
-// bytes for a character, so 96 MiB are about 32 MiB of ordinary text.
+// Above these limits the service cannot keep up: reject immediately rather than let clients wait. The estimated size of an
+// event counts three bytes for each character, so 96 MiB are about 32 MiB of ordinary text.
 const maxWaitingEvents = 4_096;
 const maxWaitingBytes = 96 * 1024 * 1024;
-// Platforms and clients give up after a few seconds and send the same event again.
+// Two attempts are enough: after a few seconds, platforms and clients give up and send the same event again.
 const maxAttempts = 2;
-// When the store replies that it is unavailable, retry after this time: long enough to re-establish a lost connection,
-// short enough for an immediate 503.
+// When the events service replies that it is unavailable, retry after this time: long enough for the service to re-establish a
+// lost connection, short enough for an immediate 503.
 const unavailableRetryMs = 100;
 
-/** Events arrive faster than the store can take them. The store itself works, so retry later. */
+/** Events arrive faster than they can be stored. The event store itself works, so the sender should retry later. */
 export class IngestFullError extends ServiceError {
   constructor() {
     super(
@@ -48,7 +48,7 @@ interface WaitingEvent {
   reject: (error: unknown) => void;
 }
 
-/** A batch, and the traces of its events that are part of sampled ones. */
+/** A batch, with the trace of each event that is part of a sampled trace. */
 interface TracedBatch {
   events: EventWithColumns[];
   eventTraces: readonly EventTrace[];
@@ -57,9 +57,9 @@ interface TracedBatch {
 const noTraces: readonly EventTrace[] = [];
 
 /**
- * Combines concurrent events into requests to the events service. Events that arrive while a batch is in flight form the
- * next batch, so a single event does not wait and a burst makes full batches (see `BatchPacing`). When the events service
- * is unavailable, the circuit opens: new events are rejected immediately, except for one probe batch per second.
+ * Combines concurrent events into requests to the events service. Events that arrive while a batch is in flight form the next
+ * batch. A single event therefore does not wait, and a burst makes full batches (see `BatchPacing`). When the events service is
+ * unavailable, the circuit opens: new events are rejected immediately, except for one probe batch per second.
  */
 @Injectable()
 export class EventIngest {
@@ -91,9 +91,9 @@ export class EventIngest {
    * a dead letter.
    *
    * @param requestId the id of the HTTP request behind the event, for traces
-   * @throws IngestFullError when too many events wait already
+   * @throws IngestFullError when too many events are already waiting
    * @throws ServiceError `unavailable` when the event was not stored, or (after timeouts) when it is unknown whether it was
-   * stored; sending the same message or the same id again stores it only once
+   * stored; the sender can send the same message or the same id again, because it is stored only once
    */
   async store(received: EventWithColumns, requestId?: string): Promise<StoreOutcome> {
     try {
@@ -106,7 +106,7 @@ export class EventIngest {
     }
   }
 
-  /** Like `store`, for `PlatformIngest`, which counts the events of the platform itself. */
+  /** Like `store`, for `PlatformIngest`, which itself counts the events of the platform. */
   async storeUncounted(received: EventWithColumns, requestId?: string): Promise<StoreOutcome> {
     if (!this.circuit.permits) throw storeUnavailable();
     const event = withColumns(received);
@@ -189,7 +189,7 @@ export class EventIngest {
     }
   }
 
-  /** If the failure opens the circuit, also rejects the waiting events, because no batch will be sent for them. */
+  /** Records the failure. If it opens the circuit, also rejects the waiting events, because no batch would be sent for them. */
   private onUnavailable(begunAt: number): void {
     this.circuit.fail(begunAt);
     if (this.circuit.isClosed) return;
@@ -198,8 +198,8 @@ export class EventIngest {
   }
 
   /**
-   * After a timeout or a lost store, it is unknown whether the batch was stored. Retrying with the same ids is safe: each
-   * event is stored only once.
+   * After a timeout or a lost connection, it is unknown whether the batch was stored. Retrying with the same ids is safe,
+   * because each event is stored only once.
    */
   private async sendWithRetries(batch: TracedBatch, maxTries: number): Promise<StoreOutcome[]> {
     for (let attempt = 1; ; attempt += 1) {
@@ -218,10 +218,10 @@ export class EventIngest {
     }
   }
 
-  /** Sends a batch in the newest form that a running events service reads. */
+  /** Sends a batch in the newest format that a running events service understands. */
   private async send({ events, eventTraces }: TracedBatch): Promise<StoreOutcome[]> {
     try {
-      // No correlation id: a batch belongs to many HTTP requests, so its log lines cannot carry the id of one.
+      // Send no correlation id, because a batch belongs to many HTTP requests.
       return toOutcomes(events, await this.client.request(storeEventBatch, { events }, { eventTraces }));
     } catch (error) {
       if (!(error instanceof NoServiceError)) throw error;
@@ -240,12 +240,14 @@ export class EventIngest {
   }
 }
 
-/** Whether the event store is unavailable. An overloaded store still works, so the sender retries instead. */
+/**
+ * Whether the event store is unavailable. An overloaded store does not count as unavailable: it still works, so the sender should retry.
+ */
 export function isStoreUnavailable(error: unknown): boolean {
   return isUnavailable(error) && !(error instanceof IngestFullError);
 }
 
-/** The outcome of an event that was not stored, for the metrics. */
+/** Returns the value of the label `outcome` for an event that was not stored. */
 export function outcomeOf(error: unknown): 'unavailable' | 'failed' {
   return isUnavailable(error) ? 'unavailable' : 'failed';
 }
@@ -254,18 +256,18 @@ function isUnavailable(error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'unavailable';
 }
 
-/** Derives the columns before the event waits, because the limit on the bytes of a batch includes them. */
+/** Derives the columns before the event waits, because the size of the columns counts toward the size of a batch. */
 function withColumns(event: EventWithColumns): EventWithColumns {
   return event.columns ? event : { ...event, columns: readEventColumns(event.eventType, event.eventData) };
 }
 
-/** @throws ServiceError `internal` when the reply is not about these events */
+/** @throws ServiceError `internal` when the reply has another number of events than the batch */
 function toOutcomes(
   events: readonly EventWithColumns[],
   { events: count, exceptions }: StoreEventBatchReply,
 ): StoreOutcome[] {
   if (count !== events.length)
-    throw new ServiceError('internal', `The reply is about ${count} events instead of ${events.length}.`);
+    throw new ServiceError('internal', `The reply covers ${count} events instead of ${events.length}.`);
   const outcomes = events.map(({ id }): StoreOutcome => ({ id, outcome: 'stored' }));
   for (const { index, id, outcome } of exceptions) outcomes[index] = { id, outcome };
   return outcomes;

@@ -9,7 +9,7 @@ import {
 } from '@stream-events/service';
 import type { IngestOptions } from './ingest-options.js';
 
-/** How an event reached the service: `api` for events that clients send. */
+/** How an event reached the service. `api`: a client sent the event. */
 export type IngestTransport = 'api' | 'webhook' | 'conduit' | 'websocket';
 
 const transports = {
@@ -24,7 +24,7 @@ export interface IngestState {
   countWaiting: () => number;
 }
 
-/** Metrics of the ingest path. The gateway and the platform connector have one each, and may share a registry. */
+/** Metrics of the ingest path. The gateway and the platform connector each have their own ingest path, and can share a registry. */
 const metricsOf = perRegistry((registry) => {
   const registers = [registry];
   const states = new Map<string, IngestState>();

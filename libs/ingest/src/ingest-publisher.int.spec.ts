@@ -65,12 +65,12 @@ async function readStream(): Promise<NewEvent[]> {
   return messages.flatMap((message) => (message ? [parseIngestMessage(message.data)] : []));
 }
 
-/** Publishes like the platform, which retries when the publisher times out after 2 s; the stream deduplicates. */
+/** Publishes like the platform, which retries when the publisher times out after 2 s. The stream drops duplicates. */
 function put(event = newEvent()): Promise<void> {
   return eventually(() => publisher.publish(event));
 }
 
-/** Why a publish failed, and after how long. */
+/** Returns why a publish failed, and how long that took. */
 async function refusal(event = newEvent(), by = publisher): Promise<{ reason: string; elapsedMs: number }> {
   const startedAt = performance.now();
   const reason = await by.publish(event).then(
@@ -129,7 +129,7 @@ describe(IngestPublisher.name, () => {
   });
 
   it('waits 2 s for an acknowledgement, with at most 32 MiB unacknowledged', async () => {
-    // Its own connection: it receives all 32 MiB, which would delay the operator's requests.
+    // Use a separate connection: it receives all 32 MiB, which would delay the operator's requests.
     const silence = await connectNats({ urls: [nats.urlFor('operator')], name: 'silence' });
     silence.subscribe(ingestSubject, { callback: () => undefined });
     await silence.flush();
@@ -141,7 +141,7 @@ describe(IngestPublisher.name, () => {
     expect(waited).toHaveLength(33);
     for (const { elapsedMs } of waited) expect(elapsedMs).toBeGreaterThan(1_500);
     for (const refusal of refused) if (!waited.includes(refusal)) expect(refusal.reason).toMatch(/too slow/);
-    // The circuit is open now: no more waiting, except for one probe per second.
+    // The circuit is open now, so only one probe per second waits.
     await eventually(async () => {
       const { reason, elapsedMs } = await refusal(large);
       expect(reason).toMatch(/does not reply/);

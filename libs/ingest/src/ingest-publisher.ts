@@ -12,12 +12,13 @@ import {
 import { CircuitBreaker, within } from '@stream-events/service';
 import { PermissionViolationError, type NatsConnection } from '@nats-io/transport-node';
 
-// The platform gives up after a few seconds, some of which the request may already have spent waiting for the events service.
+// The platform gives up after a few seconds, and the request may already have waited for the events service for some of this
+// time.
 const acknowledgementTimeoutMs = 2_000;
-// Limits the memory that unacknowledged messages take when the broker is slow.
+// Limits the memory that unacknowledged messages use when the broker is slow.
 const maxPendingBytes = 32 * 1024 * 1024;
-// While the broker does not reply, publish one probe per second and reject all other messages. Otherwise, they would stay in memory
-// until the connection is closed, and their callers would wait until the timeout.
+// While the broker does not reply, publish one probe per second and reject all other messages. Otherwise, the messages would stay in memory
+// until the connection is closed, and their senders would wait for the timeout.
 const restMs = 1_000;
 // A working stream acknowledges within milliseconds.
 const closeLimitMs = 1_000;
@@ -40,7 +41,7 @@ export class IngestPublisher {
     const stream = new StreamPublisher(this.connection, { inboxPrefix, timeoutMs: acknowledgementTimeoutMs });
     this.stream = stream;
     this.watch = new ConnectionWatch(this.connection, {
-      // The broker drops a message that this user may not publish, and sends no acknowledgement.
+      // When this user has no permission to publish a message, the broker drops the message and sends no acknowledgement.
       onError: (error) => {
         if (error instanceof PermissionViolationError) stream.abandon(error.message);
       },
@@ -55,13 +56,13 @@ export class IngestPublisher {
   }
 
   /**
-   * Publishes an event. When this returns, the event is on the stream. The stream deduplicates by the platform's message
-   * id: a message that the platform redelivers is on the stream once, although each delivery gets its own event id.
+   * Publishes an event. When this returns, the event is on the stream. The stream deduplicates by the platform's message id. A
+   * redelivered message is therefore on the stream only once, although each delivery gets its own event id.
    *
-   * @throws Error that says why the stream did not take the event, or (after 2 s) that it is unknown whether it did
+   * @throws Error that says why the stream did not store the event, or (after 2 s) that it is unknown whether the event was stored
    */
   async publish(event: NewEvent): Promise<void> {
-    // The client would buffer published messages until NATS is back, without a limit.
+    // Without this check, the client would buffer published messages without a limit until NATS is back.
     if (!this.stream || !this.watch?.isConnected) throw new Error('NATS is not connected');
     if (!this.circuit.permits) throw new Error('NATS does not reply');
     const payload = Buffer.from(printIngestMessage(event));
@@ -87,7 +88,7 @@ export class IngestPublisher {
   }
 }
 
-/** A hash, because the platform's message id may contain characters that a header cannot hold. */
+/** Returns a hash, because the platform's message id can contain characters that are invalid in a header. */
 function messageIdOf({ id, eventId }: NewEvent): string {
   return createHash('sha256')
     .update(eventId ?? id)

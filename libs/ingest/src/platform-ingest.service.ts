@@ -16,8 +16,8 @@ interface Outage {
 }
 
 /**
- * Stores platform messages. While the event store is unavailable, it publishes them to the INGEST stream, from which the
- * events service stores them later. The service logs a warning, because a copy on INGEST survives a process crash but not a
+ * Stores platform messages. While the event store is unavailable, publishes the messages to the INGEST stream, from which the
+ * events service stores them later. Logs a warning, because a message on INGEST survives the crash of a process, but not a
  * power failure.
  *
  * ```
@@ -44,11 +44,11 @@ export class PlatformIngest {
   }
 
   /**
-   * Stores an event or, when the event store is unavailable, publishes it to INGEST. After a timeout, an event can be in
-   * both places: it has the same id and key there, so it is stored only once.
+   * Stores an event or, when the event store is unavailable, publishes it to INGEST. After a timeout, an event can be in the
+   * store and on the stream. Both copies have the same id and key, so the event is stored only once.
    *
    * @param requestId the id of the HTTP request behind the event, for traces
-   * @throws ServiceError `unavailable` when neither the event store nor INGEST took the event
+   * @throws ServiceError `unavailable` when neither the event store nor INGEST accepted the event
    */
   async store(
     event: EventWithColumns,

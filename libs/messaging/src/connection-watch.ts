@@ -5,11 +5,11 @@ import type { NatsConnection, Status } from '@nats-io/transport-node';
 export interface ConnectionListeners {
   onLost?: () => void;
   onBack?: () => void;
-  /** The broker reports an error, which is also logged: for example, it refuses a subject to this user. */
+  /** The broker reports an error, for example because this user has no permission for a subject. `ConnectionWatch` also logs the error. */
   onError?: (error: Error) => void;
 }
 
-// The broker reports a refused subject for every message.
+// The broker reports a refused subject once for each message, so limit the log lines.
 const errorIntervalMs = 1_000;
 
 /**
@@ -28,11 +28,11 @@ export class ConnectionWatch {
     private readonly logger: LoggerService = new Logger(ConnectionWatch.name),
   ) {
     void this.follow();
-    // Fails immediately when the connection is already lost: the status reports only later changes.
+    // `rtt` fails immediately when the connection is already lost. `status` reports only later changes.
     connection.rtt().catch(() => (this.connected = false));
   }
 
-  /** False while the broker is away, and once the connection is being closed. */
+  /** False while the broker is away, and as soon as the connection begins to close. */
   get isConnected(): boolean {
     return this.connected && !this.connection.isDraining() && !this.connection.isClosed();
   }

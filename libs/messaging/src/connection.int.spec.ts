@@ -85,7 +85,7 @@ describe(connectNats.name, () => {
     })();
 
     await nats.changePasswords({ gateway: 'new-password' });
-    // The client would give up after the second one.
+    // By default, the client gives up after the second rejection.
     await eventually(() => expect(rejections).toBeGreaterThan(2));
     await nats.changePasswords({ gateway: old });
 
@@ -93,7 +93,7 @@ describe(connectNats.name, () => {
   });
 });
 
-/** A proxy that passes on what a client sends only after this time. */
+/** Starts a proxy that forwards the data of each client only after this delay. */
 async function startSlowProxy(target: string, nextDelayMs: () => number): Promise<Server> {
   const { hostname, port } = new URL(target);
   const proxy = createServer((client) => {

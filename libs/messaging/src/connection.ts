@@ -16,19 +16,20 @@ export interface NatsOptions {
   urls: readonly string[];
   /** Shown in the server's connection list. */
   name: string;
-  /** The NATS account. Without a value: the account of the services, for requests. `EVENTS`: the account of the EVENTS stream. */
+  /** The NATS account. Undefined: the account of the services, for requests. `EVENTS`: the account of the EVENTS stream. */
   account?: 'EVENTS';
-  /** Makes the messages part of traces. Undefined when traces are off. */
+  /** Adds the connection's messages to traces. Undefined when traces are off. */
   tracing?: Tracing | undefined;
 }
 
-// Long enough for a broker that starts together with the service. An orchestrator sees a longer outage as a failed start.
+// Long enough for a broker that starts together with the service. After a longer outage, the start fails, and the orchestrator
+// tries again.
 const firstConnectionLimitMs = 30_000;
 
 /**
  * The options of the NATS client: credentials from the URL, the inbox prefix of the user, and endless reconnecting.
  *
- * @param attempt the attempts before this one, which tried other passwords
+ * @param attempt the number of earlier attempts that the server rejected; selects the next password
  */
 export function natsConnectionOptions(
   options: NatsOptions,
@@ -47,15 +48,16 @@ export function natsConnectionOptions(
     name: options.name,
     inboxPrefix: inboxPrefix(user || options.name),
     maxReconnectAttempts: -1,
-    // Without this option, the client gives up permanently when two passwords are rejected in a row. That happens while a password is
-    // being changed, or when the server gets a new password first.
+    // Without this option, the client gives up permanently when two passwords are rejected in a row. Two rejections in a row happen during
+    // a change of passwords, when the server has the new password before the service.
     ignoreAuthErrorAbort: true,
     reconnectTimeWait: 250,
     reconnectJitter: 250,
     pingInterval: 5_000,
     maxPingOut: 2,
     timeout: 5_000,
-    // Capturing a stack trace for each request takes a third of its CPU time, and the trace would end in RequestClient.
+    // Without this option, the client captures a stack trace for each request. The capture takes a third of the request's CPU
+    // time, and the trace only reaches RequestClient.
     noAsyncTraces: true,
   };
 }
@@ -63,7 +65,7 @@ export function natsConnectionOptions(
 /**
  * Connects to NATS, and retries for 30 s.
  *
- * @throws Error with the last error of the client when no member of the cluster replied; immediately when the server rejects all
+ * @throws Error with the client's last error when no member of the cluster replied in this time; immediately when the server rejects all
  * passwords
  */
 export async function connectNats(options: NatsOptions): Promise<NatsConnection> {
@@ -96,7 +98,7 @@ export async function closeNats(connection: NatsConnection): Promise<void> {
   await connection.close();
 }
 
-/** The user for the account. Empty when the URL names no user, because the server then has no users. */
+/** The user for the account. Empty when the URL names no user: such a server has no users. */
 function userOf({ urls, account }: NatsOptions): string {
   const [first] = urls;
   const user = first === undefined ? '' : decodeURIComponent(new URL(first).username);
@@ -108,7 +110,10 @@ function passwordsOf({ urls }: NatsOptions): string[] {
   return [...new Set(urls.map((text) => decodeURIComponent(new URL(text).password)))];
 }
 
-/** Whether the server rejects the password. It reports a timeout when a busy client is too slow to send one: another attempt can help. */
+/**
+ * Whether the server rejected the password. An authentication timeout does not count: the client was too busy to send the password in time,
+ * so another attempt can succeed.
+ */
 function isRejection(error: unknown): boolean {
   if (!(error instanceof Error) || /authentication timeout/i.test(error.message)) return false;
   return /authorization/i.test(`${error.name} ${error.message}`);

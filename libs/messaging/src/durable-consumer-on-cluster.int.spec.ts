@@ -50,7 +50,7 @@ describe(`${DurableConsumer.name} on a cluster`, () => {
     await directory.remove();
   });
 
-  /** The stream has no leader for seconds after its creation. The id keeps a message that is sent again from being stored twice. */
+  /** Publishes with retries, because a new stream has no leader for some seconds. The id prevents storing a message twice. */
   const publish = (text: string): Promise<unknown> => {
     const ids = headers();
     ids.set('Nats-Msg-Id', text);
@@ -78,7 +78,7 @@ describe(`${DurableConsumer.name} on a cluster`, () => {
     );
 
     sut.start();
-    // More than the 30 s after which messages that got lost are delivered again.
+    // More than the 30 s after which lost messages are delivered again.
     await eventually(async () => expect((await manager.streams.info(stream)).state.messages).toBe(0), {
       timeoutMs: 50_000,
     });

@@ -266,7 +266,7 @@ describe(DurableConsumer.name, () => {
       });
       await eventually(async () => expect(await countStored()).toBe(0));
 
-      // 0.5 s and 1 s, of which jitter takes up to a quarter.
+      // 0.5 s and 1 s, minus up to a quarter for jitter.
       expect(times[1]! - times[0]!).toBeGreaterThan(350);
       expect(times[2]! - times[1]!).toBeGreaterThan(700);
     });

@@ -22,7 +22,7 @@ import { ConsumedMessages } from './message-metrics.js';
 import { readTrace, tracingOf } from './message-traces.js';
 import { isStreamNotFound } from './stream-not-found.js';
 
-/** A message as a handler sees it. The handler does not acknowledge the message but returns an outcome. */
+/** A message as a handler sees it. The handler returns an outcome instead of acknowledging the message. */
 export type DeliveredMessage = Pick<JsMsg, 'data' | 'headers' | 'info' | 'seq' | 'string' | 'subject'>;
 
 /**
@@ -39,7 +39,7 @@ export type Outcome = 'done' | 'discard' | 'retry';
 
 /** Handles messages one by one, as they arrive. */
 export interface MessageHandling {
-  /** How many messages are handled at the same time. With 1, they are handled in the order of the stream. */
+  /** How many messages are handled at the same time. With 1, messages are handled in the order of the stream. */
   maxInFlight: number;
   handle(message: DeliveredMessage): Promise<Outcome>;
 }
@@ -47,8 +47,9 @@ export interface MessageHandling {
 /** Handles messages in batches of up to 100 messages and 2 MiB, collected for at most one second. */
 export interface BatchHandling {
   /**
-   * Returns the outcome of each message, in their order. When it throws, every message of the batch is retried. The consumer
-   * then pauses, longer each time, as it does when every outcome is `retry`: the database is unavailable.
+   * Returns the outcome of each message, in the order of the messages. When this method throws, the consumer retries every
+   * message of the batch. When it throws or every outcome is `retry`, the database is probably unavailable, so the consumer
+   * pauses, longer each time.
    */
   handleBatch(messages: readonly DeliveredMessage[]): Promise<readonly Outcome[]>;
 }
@@ -60,10 +61,11 @@ export interface DurableConsumerOptions {
   name: string;
   config?: Partial<ConsumerConfig>;
   handling: MessageHandling | BatchHandling;
-  /** The longest delay before a redelivery, in milliseconds. The first delay is 0.5 s; each further one is twice as long. */
+  /** The longest delay before a redelivery, in milliseconds. The first delay is 0.5 s, and each further delay is twice as long. */
   maxRetryDelayMs: number;
   /**
-   * True for a work queue with this as its only consumer. Messages that a crash brought back to the stream are then redelivered.
+   * True when the stream is a work queue and this is its only consumer. The consumer then also gets messages that a crash of the broker
+   * brought back to the stream.
    */
   isWorkQueue?: boolean;
   /**
@@ -78,32 +80,33 @@ export interface DurableConsumerOptions {
   metrics?: Registry;
 }
 
-// A handler takes milliseconds, or gives up after 12 s (the time limit of a query).
+// Longer than a handler runs: usually milliseconds, and at most 12 s (the time limit of a query).
 const ackWaitMs = 30_000;
 const maxMessages = 100;
 // How long a fetch waits for messages that are handled one by one.
 const fetchMs = 5_000;
-// How long a batch waits to fill: the shortest time that the client allows.
+// How long a batch waits for more messages: the shortest time that the NATS client allows.
 const gatherMs = 1_000;
-// A larger message is a batch of its own.
+// A message that is larger forms a batch of its own.
 const maxBatchBytes = 2 * 1024 ** 2;
 const minRetryDelayMs = 500;
 const maxPauseMs = 5_000;
 const absentStreamPauseMs = 60_000;
 const requestLimitMs = 5_000;
-// A handler takes milliseconds. If the database hangs, the broker redelivers the message to another instance after this time.
+// A handler takes milliseconds. If the database hangs, the consumer stops anyway after this time, and the broker redelivers the message to
+// another instance.
 const stopLimitMs = 3_000;
 
 /**
  * Reads a stream through a durable consumer that all instances of a service share, and turns the outcome of each message
- * into its acknowledgement. Survives restarts of the broker, and recreates the consumer when the consumer or its stream
- * was deleted; a new consumer gets every message that is on the stream.
+ * into its acknowledgement. Survives restarts of the broker. Recreates the consumer when the consumer or its stream was
+ * deleted. A new consumer gets every message that is on the stream.
  *
  * ```
  *              ┌──────────────── acknowledge ◀── outcome ────────────┐
  *              ▼                                                     │
  *  prepare ▶ fetch ── messages ──────────────────────────────────▶ handle
- *     ▲        │ none: is the consumer still there?                  │ batch failed
+ *     ▲        │ none: does the consumer still exist?                │ batch failed
  *     └────────┴──────── pause 0.5 s, 1 s … 5 s ◀── broker away ◀────┘
  * ```
  */
@@ -138,8 +141,8 @@ export class DurableConsumer {
   }
 
   /**
-   * Finishes the messages in progress (for 3 s at most) and stops. The broker delivers the other fetched messages to another
-   * instance: immediately, or after 30 s if their handling did not finish.
+   * Stops fetching, and waits up to 3 s for the messages in progress. The broker immediately delivers the other fetched
+   * messages to another instance. After 30 s, it also delivers the messages whose handling did not finish.
    */
   async stop(): Promise<void> {
     await within(stopLimitMs, this.loop.stop());
@@ -148,14 +151,14 @@ export class DurableConsumer {
   /**
    * Counts the messages that the consumer has not delivered yet; the number is the same on every instance.
    *
-   * @throws when the broker does not respond, or there is no consumer
+   * @throws when the broker does not respond, or the consumer does not exist
    */
   async countPending(): Promise<number> {
     const { consumers } = await this.manage();
     return (await consumers.info(this.options.stream, this.options.name)).num_pending;
   }
 
-  /** Fetches once. Returns false when there is no stream. */
+  /** Fetches once. Returns false when `prepareStream` found that the stream should not exist. */
   private async work(stopping: AbortSignal): Promise<boolean> {
     try {
       this.consumer ??= await this.prepare();
@@ -165,7 +168,8 @@ export class DurableConsumer {
     } catch (error) {
       const wasPrepared = this.consumer !== undefined;
       this.consumer = undefined;
-      // This service owns the stream and has deleted it. Prepare it again, or find out that it is no longer needed.
+      // This service owns the stream and has deleted it. The next `prepare` recreates the stream, or finds that the service no
+      // longer needs it.
       if (wasPrepared && this.options.prepareStream && isStreamNotFound(error)) return true;
       throw error;
     }
@@ -187,12 +191,12 @@ export class DurableConsumer {
     return jetstream(this.connection).consumers.get(stream, name);
   }
 
-  /** Handles what arrives during one fetch, and returns how many messages that were. */
+  /** Handles the messages of one fetch, and returns the number of messages. */
   private async fetch(consumer: Consumer, stopping: AbortSignal): Promise<number> {
     const { handling } = this.options;
     const isBatch = 'handleBatch' in handling;
     // Without `max_bytes`: in a cluster, nats-server 2.15 reports that such a fetch is complete before its messages arrive. The client
-    // takes this for an error and drops the messages, which then come again after `ackWaitMs`. Events have at most 256 KiB, so
+    // treats this as an error and drops the messages, and the broker redelivers them after `ackWaitMs`. Events have at most 256 KiB, so
     // `maxMessages` of them fit into the server's buffer for one client (64 MiB).
     const expires = isBatch ? gatherMs : fetchMs;
     const fetching = await consumer.fetch({ max_messages: maxMessages, expires });
@@ -266,7 +270,7 @@ export class DurableConsumer {
     return messages.length;
   }
 
-  /** @throws when every message has to be retried */
+  /** @throws when every message of the batch must be retried */
   private async handleOneBatch(messages: readonly JsMsg[], handling: BatchHandling): Promise<void> {
     let outcomes: readonly Outcome[] = [];
     const startedAt = performance.now();
@@ -303,7 +307,7 @@ export class DurableConsumer {
     }
   }
 
-  /** The delay before a redelivery: 0.5 s after the first delivery, and twice as long after each further one. */
+  /** The delay before a redelivery: 0.5 s after the first delivery, and twice as long after each further delivery. */
   private retryDelayMs({ info }: JsMsg): number {
     return Math.min(minRetryDelayMs * 2 ** (info.deliveryCount - 1), this.options.maxRetryDelayMs);
   }
@@ -311,12 +315,12 @@ export class DurableConsumer {
   private async onEmptyFetch(consumer: Consumer): Promise<void> {
     await this.options.onIdle?.();
     if (this.options.isWorkQueue) await this.redeliverForgotten();
-    // A fetch also finds nothing when the consumer was deleted.
+    // A fetch is also empty when the consumer was deleted. In that case, `info` throws.
     else await consumer.info();
   }
 
   /**
-   * Deletes the consumer when the stream still holds messages that were acknowledged; the next consumer gets them again.
+   * Deletes the consumer when the stream still holds acknowledged messages, so that the next consumer gets them again.
    * nats-server 2.9 writes the removal of a message from a work queue to disk late. A crash therefore brings acknowledged
    * messages back, and the old consumer never delivers them.
    */
@@ -324,7 +328,8 @@ export class DurableConsumer {
     const { stream, name } = this.options;
     const { consumers, streams } = await this.manage();
     if ((await streams.info(stream)).state.messages === 0) return;
-    // The order matters: every message up to the acknowledgement floor was acknowledged before the stream is read.
+    // Read the acknowledgement floor before the state of the stream. Every message up to the floor was then acknowledged before the state
+    // was read.
     const { ack_floor } = await consumers.info(stream, name);
     const { state } = await streams.info(stream);
     if (state.messages === 0 || state.first_seq > ack_floor.stream_seq) return;
@@ -341,7 +346,7 @@ export class DurableConsumer {
     const state = isStreamNotFound(err) ? 'waiting for the stream' : 'failing';
     if (state === this.state) return;
     this.state = state;
-    // Not a failure: the service that creates the stream may start later.
+    // A missing stream is not a failure: the service that creates the stream may start later.
     if (state === 'waiting for the stream')
       this.logger.info(this.fields, 'stream does not exist, waiting for it');
     else this.logger.warn({ ...this.fields, err }, 'cannot read the stream or handle its messages, retrying');
@@ -363,7 +368,7 @@ export function platformEvents(
   };
 }
 
-/** Collects messages until as many have arrived as were requested, or the fetch ends. */
+/** Collects messages until the requested number has arrived or the fetch ends. */
 async function collect(fetching: ConsumerMessages): Promise<JsMsg[]> {
   const messages: JsMsg[] = [];
   try {

@@ -41,9 +41,9 @@ export class ErrorResponder implements ExceptionFilter<unknown> {
       code: error.code,
       err: error.cause ?? error,
     };
-    // In an outage, hundreds of requests per second fail for one reason.
+    // In an outage, hundreds of requests per second fail for the same reason, so limit the log lines.
     if (error.code === 'unavailable')
-      this.refusals.warn('requests of other services failed as unavailable', details);
+      this.refusals.warn('requests from other services failed: unavailable', details);
     else this.logger[errorCatalogue[error.code].logLevel](details, 'request failed');
     const message: ErrorMessage = error.toMessage();
     return throwError(() => message);

@@ -69,7 +69,7 @@ describe(InstanceReporter.name, () => {
       problems: ['events database: refused'],
       measures: { dead_letters: 3, memory_bytes: expect.any(Number) },
     });
-    // 1,000 per second at most. The other outcome would make it a million.
+    // The rate is at most 1,000 per second. With the other outcome, it would be a million.
     expect(reports.at(-1)?.measures.events_stored_per_second).toBeLessThan(10_000);
     reporter?.stop();
     await eventually(() => expect(reports.at(-1)).toMatchObject({ isLeaving: true }));

@@ -12,7 +12,7 @@ import {
 import { version, type Health, type Registry } from '@stream-events/service';
 import type { RequestClient } from './request-client.js';
 
-/** Where a measure comes from: the sum of a metric's values with these labels, or how much the sum increases per second. */
+/** The source of a measure: the sum of a metric's values with these labels, or the increase of that sum per second. */
 export interface MeasureSource {
   metric: string;
   labels?: Readonly<Record<string, string>>;
@@ -22,7 +22,7 @@ export interface MeasureSource {
 /** The sources of the measures that a service reports. */
 export type MeasureSources = Readonly<Partial<Record<SystemMeasure, MeasureSource>>>;
 
-/** What an instance reports. */
+/** The measures that an instance reports, and the time between two reports. */
 export interface InstanceReporterOptions {
   service: ReportingService;
   measures: MeasureSources;
@@ -34,17 +34,18 @@ export interface InstanceReporterOptions {
 
 type Measures = Partial<Record<SystemMeasure, number>>;
 
-// Some metrics read the database. When the database does not respond in time, the report omits these metrics.
+// Some metrics read the database. When the database does not respond within this time, the report omits the measures of these
+// metrics.
 const measureLimitMs = 2_000;
 
 /**
- * Reports this instance of a service to the gateways, every 5 s: its version, its health, and what it measures. A report is lost when
- * no gateway listens or NATS is away. The next one has everything again.
+ * Reports the version, the health, and the measures of this instance of a service to the gateways every 5 s. A report is lost when no
+ * gateway listens, or while NATS is away. The loss does no harm, because each report is complete.
  */
 export class InstanceReporter {
   private readonly id = randomUUID();
   private readonly startedAt = Date.now();
-  /** From a monotonic clock. */
+  /** The start of the instance, by a monotonic clock. */
   private readonly startedAtMs = performance.now();
   private readonly earlier = new Map<SystemMeasure, { sum: number; at: number }>();
   private timer: NodeJS.Timeout | undefined;
@@ -70,7 +71,7 @@ export class InstanceReporter {
   }
 
   private async report(): Promise<void> {
-    // Make one report at a time, also when a check or a metric takes long.
+    // Make only one report at a time: a check or a metric can take longer than the interval.
     if (this.isReporting) return;
     this.isReporting = true;
     try {
@@ -108,7 +109,7 @@ export class InstanceReporter {
     return measures;
   }
 
-  /** NaN when the value is not known. */
+  /** Returns NaN when the value is not known. */
   private async read(name: SystemMeasure, { metric, labels = {}, isRate }: MeasureSource): Promise<number> {
     const sum = await withinLimit(this.sum(metric, labels).catch(() => Number.NaN));
     if (!isRate) return sum;
@@ -131,7 +132,7 @@ function round(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
-/** The value, or NaN when it does not come in time. */
+/** Returns the value, or NaN when the value is not available in time. */
 async function withinLimit(value: Promise<number>): Promise<number> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<number>((resolve) => {

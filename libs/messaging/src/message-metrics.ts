@@ -7,16 +7,19 @@ import {
   type Registry,
 } from '@stream-events/service';
 
-/** Says how many requests of each subject there are at the moment. */
+/** Returns the current number of requests by subject. */
 type ReadCounts = () => ReadonlyMap<string, number>;
 
-/** The metrics of requests between services, and of messages from streams. Subjects are those of contracts, so they are few. */
+/**
+ * The metrics of requests between services, and of messages from streams. The label `subject` has only the subjects of contracts, and
+ * therefore few values.
+ */
 const metricsOf = perRegistry((registry) => {
   const registers = [registry];
   const sources = { handled: new Map<string, ReadCounts>(), sent: new Map<string, ReadCounts>() };
   new Gauge({
     name: 'nats_handled_requests_in_progress',
-    help: 'Requests of other services that this service handles at the moment, by subject; more than 256 are rejected',
+    help: 'Requests from other services that are in progress, by subject; more than 256 are rejected',
     labelNames: ['app', 'subject'],
     registers,
     collect() {
@@ -36,13 +39,13 @@ const metricsOf = perRegistry((registry) => {
     sources,
     handledTotal: new Counter({
       name: 'nats_handled_requests_total',
-      help: 'Requests of other services that this service handled, by subject and result: ok, or the code of the error',
+      help: 'Handled requests from other services, by subject and result: ok, or the code of the error',
       labelNames: ['app', 'subject', 'result'],
       registers,
     }),
     handledSeconds: new Histogram({
       name: 'nats_handled_request_duration_seconds',
-      help: 'Time from the arrival of a request of another service until its reply, by subject',
+      help: 'Time from the arrival of a request from another service until its reply, by subject',
       labelNames: ['app', 'subject'],
       buckets: durationBuckets,
       registers,

@@ -9,13 +9,19 @@ import {
 import type { MsgHdrs, NatsConnection } from '@nats-io/transport-node';
 import { correlationHeader } from './correlation.js';
 
-/** The header of W3C Trace Context, on requests and on the messages of EVENTS. Only messages of sampled traces have it. */
+/**
+ * The header of W3C Trace Context, on requests and on the messages of the EVENTS stream. Only messages of sampled traces have this header.
+ */
 export const traceparentHeader = 'traceparent';
 
-/** The header of a batch for each event with a sampled trace: the id of the event, a space, and its `traceparent`. */
+/**
+ * A batch has one header with this name for each event of a sampled trace. Its value is the id of the event, a space, and the
+ * `traceparent`.
+ */
 export const eventTraceHeader = 'Event-Trace';
 
-// A batch has up to 1000 KiB, a message 1 MiB, and a header about 110 bytes: this many fit beside the largest batch.
+// A message has at most 1 MiB, of which the largest batch takes 1000 KiB. A header has about 110 bytes, so 64 headers always
+// fit.
 const maxEventTraces = 64;
 
 /** An event of a request, and the span that it continues. */
@@ -24,24 +30,24 @@ export interface EventTrace {
   parent: SpanIds;
 }
 
-/** Spans of one message. They end together. */
+/** The spans of one message, which end together. */
 export interface MessageSpans {
   end(error?: unknown): void;
 }
 
 const tracingByConnection = new WeakMap<NatsConnection, Tracing>();
 
-/** Makes the messages of a connection part of traces. */
+/** Adds the messages of a connection to traces. */
 export function traceConnection(connection: NatsConnection, tracing: Tracing): void {
   tracingByConnection.set(connection, tracing);
 }
 
-/** The traces that the messages of a connection are part of. Undefined when traces are off. */
+/** Returns the tracing of a connection. Undefined when traces are off. */
 export function tracingOf(connection: NatsConnection): Tracing | undefined {
   return tracingByConnection.get(connection);
 }
 
-/** Starts the spans of a request that is being sent, and sets the headers that the handler continues them by. */
+/** Starts the spans of a request that is being sent, and sets the headers that let the handler continue the spans. */
 export function traceRequest(
   tracing: Tracing,
   { subject }: Contract<object, object>,
@@ -68,7 +74,7 @@ export function traceRequest(
   return { end: (error) => endAll(spans, error) };
 }
 
-/** Starts the spans of a request that is being handled. Undefined when it is part of no sampled trace. */
+/** Starts the spans of a request that is being handled. Returns undefined when the request is part of no sampled trace. */
 export function traceHandling(
   tracing: Tracing,
   subject: string,
@@ -91,7 +97,7 @@ export function traceHandling(
   for (const text of events) {
     const [id = '', traceparent] = text.split(' ');
     const continued = parseTraceparent(traceparent);
-    // Keep the event's span after this request, because the event is published in the background.
+    // The event's span stays available after this request, because the event is published in the background.
     if (continued) start(continued, id);
   }
   return {
@@ -109,7 +115,10 @@ interface Publishable {
   headers?: Readonly<Record<string, string>>;
 }
 
-/** Starts a span for each message whose id has a kept span, as its continuation. Returns the messages with the trace headers. */
+/**
+ * Starts a span for each message whose id has a kept span, and continues the kept span with the new one. Returns the messages with the
+ * trace headers.
+ */
 export function tracePublishing<M extends Publishable>(
   tracing: Tracing,
   messages: readonly M[],
@@ -132,7 +141,7 @@ export function tracePublishing<M extends Publishable>(
   return { messages: traced, spans: { end: (error) => endAll(spans, error) } };
 }
 
-/** The span that a received message continues. Undefined when it is part of no sampled trace. */
+/** Returns the span that a received message continues. Undefined when the message is part of no sampled trace. */
 export function readTrace({ headers }: { headers?: MsgHdrs | undefined }): SpanIds | undefined {
   return headers ? parseTraceparent(headers.get(traceparentHeader)) : undefined;
 }

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => nats.stop());
 
-/** Which of these subjects the broker refuses the user. A last subject, refused to every user, shows that all were checked. */
+/** Returns the subjects that the broker refuses the user. A last subject, refused to every user, shows that all were checked. */
 async function findRefused(
   user: UserName,
   subjects: readonly string[],

@@ -137,14 +137,14 @@ describe(NatsServerStrategy.name, () => {
 
       await service.listen();
 
-      // Request and subscription arrive on two connections: the broker may get the request first.
+      // The request and the subscription arrive on two connections, so the broker may get the request first.
       expect(await eventually(() => client.request(one, { value: 1 }))).toEqual({ value: 1 });
       await client.close();
       await service.close();
     });
   });
 
-  /** A service whose requests wait for `resume()`, or for `release()`, which lets all later ones through. */
+  /** Starts a service whose requests wait for `resume()`. After `release()`, later requests do not wait. */
   async function startSlow() {
     const arrived: number[] = [];
     const waiting: (() => void)[] = [];

@@ -9,7 +9,7 @@ import { HandledRequests } from './message-metrics.js';
 import { traceHandling, type MessageSpans } from './message-traces.js';
 import { acceptRawHeader, rawReplyHeaders, RequestDeserializer } from './raw-messages.js';
 
-/** What a service serves, and how it connects. */
+/** The contracts that a service handles, and how the service connects. */
 export interface NatsServerOptions extends NatsOptions {
   /** The queue group: the instances of a service share its requests. */
   queue: string;
@@ -19,13 +19,13 @@ export interface NatsServerOptions extends NatsOptions {
   metrics?: Registry;
 }
 
-// After SIGTERM, requests in flight have this long to finish. After that, the service abandons them.
+// After SIGTERM, requests in flight have this much time to finish. After this time, the service abandons them.
 const drainLimitMs = 15_000;
 
 /**
- * Maximum number of requests of one kind that one instance handles at a time. A service has ten database connections, and a
- * request takes milliseconds: one that waits behind 256 others would exceed its caller's time limit (2 s or more). A request holds
- * up to 1 MiB, so this many writes hold 256 MiB.
+ * Maximum number of requests of one kind that one instance handles at a time. A service has ten database connections, and a request takes
+ * milliseconds: a request that waits behind 256 others would exceed its caller's time limit (2 s or more). A request takes up to 1 MiB of
+ * memory, so 256 writes take up to 256 MiB.
  */
 export const maxRequestsInProgress = 256;
 
@@ -49,11 +49,10 @@ const tooBusy = new ServiceError(
 );
 
 /**
- * Nest's NATS server with four additions. It refuses to start when a contract has no handler or has two. It loses no request
- * when it stops: first the subscriptions drain (the broker sends new requests to other instances), then the requests in
- * flight finish, then the connection drains. It rejects requests beyond `maxRequestsInProgress` of one kind as
- * `unavailable` immediately, so that a flood of lists does not block writes. And it reads and sends the raw messages of contracts
- * that have them.
+ * Nest's NATS server with four additions. It refuses to start when a contract has no handler or two handlers. It loses no request when it
+ * stops: first the subscriptions drain (the broker sends new requests to other instances), then the requests in flight finish, then the
+ * connection drains. It immediately rejects requests beyond `maxRequestsInProgress` of one kind as `unavailable`, so that a flood of lists
+ * does not block writes. It reads and sends the raw messages of contracts with a raw format.
  */
 export class NatsServerStrategy extends ServerNats {
   /** How many requests are in progress, by subject. */
@@ -75,7 +74,7 @@ export class NatsServerStrategy extends ServerNats {
     this.contracts = new Map(serving.contracts.map((contract) => [contract.subject, contract]));
     const { metrics, queue } = serving;
     this.handled = metrics && new HandledRequests(metrics, queue, () => this.inProgress);
-    // Nest awaits the promise that the hook returns, although the type says void. A failure must reach Nest.
+    // Return Nest's promise, although the type says void: Nest awaits it, and must see a failure.
     // eslint-disable-next-line @typescript-eslint/no-misused-promises
     this.setOnProcessingStartHook((_transport, context, done) => {
       this.count(context, 1);
@@ -114,7 +113,7 @@ export class NatsServerStrategy extends ServerNats {
   }
 
   override bindEvents(client: NatsConnection): void {
-    // Nest's list of subscriptions is private: record them here, to drain them later.
+    // Nest's list of subscriptions is private, so record the subscriptions here, to drain them later.
     const subscribe: NatsConnection['subscribe'] = (subject, options) => {
       const subscription = client.subscribe(subject, options);
       this.drainable.push(subscription);
@@ -143,18 +142,18 @@ export class NatsServerStrategy extends ServerNats {
     await super.close();
   }
 
-  /** Nest would parse the subject as JSON first, which throws an error for each request. */
+  /** Replaces Nest's lookup, which first parses the subject as JSON, and so throws and catches an error for each request. */
   override getHandlerByPattern(subject: string): MessageHandler | null {
     return this.messageHandlers.get(subject) ?? null;
   }
 
-  // The start hook cannot reply, so check the limit here. The hook counts the request within this call, so no request slips
-  // through.
+  // The start hook cannot reply, so check the limit here. The hook counts the request during this call, so no request passes
+  // the limit.
   protected override handleRequest(...[context, produce, respond]: HandleRequestParameters): void {
     const subject = subjectOf(context);
     const inProgress = this.inProgress.get(subject) ?? 0;
     const noteAndRespond = this.noting(subject, respond);
-    // Returns the promise, although the type says void: Nest logs its failure.
+    // Return Nest's promise, although the type says void: Nest logs its failure.
     if (inProgress < maxRequestsInProgress) {
       this.trace(context);
       return super.handleRequest(context, produce, noteAndRespond);
@@ -199,7 +198,7 @@ export class NatsServerStrategy extends ServerNats {
     if (connection.isClosed()) return;
     const deadline = performance.now() + drainLimitMs;
     await within(drainLimitMs, Promise.all(this.drainable.map((subscription) => subscription.drain())));
-    // Nest sends a reply after the hook that counts its request as done: wait at least once.
+    // Nest sends the reply only after the hook has counted the request as done, so wait at least once.
     do await wait(5);
     while (this.isBusy() && performance.now() < deadline);
     await closeNats(connection);
@@ -218,7 +217,7 @@ export class NatsServerStrategy extends ServerNats {
   }
 }
 
-/** `ok`, or the code of the error. An error without a code is Nest's. */
+/** `ok`, or the code of the error. An error without a known code comes from Nest, and counts as `internal`. */
 function resultOf({ err }: { err?: unknown }): string {
   if (err == null) return 'ok';
   const code: unknown = typeof err === 'object' && 'code' in err ? err.code : undefined;

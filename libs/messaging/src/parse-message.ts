@@ -10,8 +10,8 @@ import { plainToInstance } from 'class-transformer';
 import { validateSync, type ValidationError } from 'class-validator';
 
 /**
- * Turns a parsed message into an instance of its class. Drops unknown fields: a service of a newer version may send more.
- * Never converts a value of the wrong type.
+ * Turns a parsed message into an instance of its class. Drops unknown fields, because a service of a newer version can send
+ * more fields. Never converts a value of the wrong type.
  *
  * @throws ServiceError `invalid` with all errors, by field
  */
@@ -26,7 +26,7 @@ export function parseMessage<T extends object>(type: MessageClass<T>, message: u
   return instance;
 }
 
-/** class-transformer fails on a member that is named `constructor`, and on nesting that is deeper than the stack. */
+/** class-transformer throws when a member is named `constructor`, or when the nesting is too deep for the stack. */
 function toInstance<T extends object>(type: MessageClass<T>, message: JsonObject): T {
   try {
     return plainToInstance(type, message);

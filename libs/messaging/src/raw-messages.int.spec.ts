@@ -19,7 +19,7 @@ class Text {
   text!: string;
 }
 
-/** The text itself. Every byte is a letter, so that a JSON envelope around it is an error. */
+/** A format that sends the text itself. Every byte is a letter, so a JSON envelope around the text is an error. */
 const letters: RawFormat<Text> = {
   print: ({ text }) => Buffer.from(text),
   parse: (bytes) => {

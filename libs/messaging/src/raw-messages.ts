@@ -3,8 +3,9 @@ import { isJsonObject, type Contract, type JsonObject } from '@stream-events/con
 import { headers, type Msg, type MsgHdrs } from '@nats-io/transport-node';
 
 /**
- * The NATS headers of messages that are bytes instead of JSON (see `RawFormat`). A caller sends the first one when it can read a raw
- * reply. The second one marks a raw reply; errors, and the replies of services that do not know these headers, are JSON.
+ * The NATS headers of messages that are bytes instead of JSON (see `RawFormat`). A caller that can read a raw reply sends `Accept-Raw`. A
+ * raw reply has the header `Raw`. A reply without this header is JSON: an error, or the reply of a service that does not know these
+ * headers.
  */
 export const acceptRawHeader = 'Accept-Raw';
 export const rawHeader = 'Raw';
@@ -17,8 +18,8 @@ export function rawReplyHeaders(): MsgHdrs {
 }
 
 /**
- * Reads Nest's envelopes, and the raw requests of the contracts that have them, which have no envelope. Anything else becomes a
- * request without data, which the contract refuses: Nest would log an error and send no reply, and the caller would wait.
+ * Reads Nest's envelopes, and raw requests, which have no envelope. Any other message becomes a request without data, which the contract
+ * rejects. Nest itself would log an error and send no reply, so the caller would wait for its whole time limit.
  */
 export class RequestDeserializer extends NatsRequestJSONDeserializer {
   private readonly rawSubjects: ReadonlySet<string>;
@@ -39,10 +40,11 @@ export class RequestDeserializer extends NatsRequestJSONDeserializer {
   }
 }
 
-// Nest treats a message without an id as an event and sends no reply. The reply inbox is unique already.
+// Nest treats a message without an id as an event and sends no reply. A constant id is enough, because the reply inbox of each
+// request is unique.
 const noId = 'none';
 
-/** Our services escape no names, so `json()` reads the names correctly (see `parseJson`). */
+/** `json()` can misread escaped names of members, but our services escape no names (see `parseJson`). */
 function readEnvelope(message: Msg): JsonObject {
   try {
     const envelope: unknown = message.json();

@@ -56,7 +56,7 @@ const read = defineReadContract({
   reply: Answer,
   ...shared,
 });
-// The service is too old for the limits of this one.
+// The service is too old to know the limits of this contract.
 const readByOld = defineReadContract({
   subject: 'request.events.read-by-old',
   request: Question,
@@ -159,7 +159,7 @@ beforeEach(() => {
   logger.lines.length = 0;
 });
 
-/** The error of a request, and how long the request took. */
+/** Returns the error of a request, and how long the request took. */
 async function failureOf(request: Promise<unknown>): Promise<{ error: ServiceError; afterMs: number }> {
   const startedAt = Date.now();
   const error = await request.then(
@@ -263,7 +263,7 @@ describe(RequestClient.name, () => {
 
       const { error } = await failureOf(client.request(hang, { number: 1 }));
 
-      // Immediately: before any request got a reply or timed out.
+      // The error came before any request got a reply or timed out.
       expect(ended).toBe(0);
       expect((await client.request(double, { number: 1 })).double).toBe(2);
       expect(error).toMatchObject({

@@ -26,27 +26,27 @@ import { acceptRawHeader, rawHeader } from './raw-messages.js';
 
 /** How a service sends requests. */
 export interface RequestClientOptions extends NatsOptions {
-  /** Where requests are counted, and the service that sends them. */
+  /** The registry in which requests are counted, and the service that sends the requests. */
   metrics?: { registry: Registry; app: string };
 }
 
 /** Metadata of a request. */
 export interface RequestOptions {
-  /** The id of the HTTP request behind this one. The other service logs failures with it. */
+  /** The id of the HTTP request behind this request. The other service logs failures with this id. */
   correlationId?: string;
-  /** The events of the request that continue spans of sampled traces. */
+  /** For each event of the request in a sampled trace: the id, and the span that the event continues. */
   eventTraces?: readonly EventTrace[];
 }
 
 /** Metadata of a request that reads events. */
 export interface ReadOptions extends RequestOptions {
-  /** What the reader may see; undefined: all events. */
+  /** The limits on the events that the reader may see. Undefined: the reader may see all events. */
   limits: ReadLimits | undefined;
 }
 
 /**
- * Maximum number of requests of one kind that wait for a reply: four times the limit of one instance of a service. The services
- * would reject more anyway, or the requests (up to 1 MiB each) would wait for a service that does not reply.
+ * Maximum number of requests of one kind that wait for a reply: four times the limit of one instance of a service. The services would
+ * probably reject further requests. While a service does not reply, each waiting request takes up to 1 MiB of memory.
  */
 export const maxWaitingRequests = 1_024;
 
@@ -101,7 +101,7 @@ export class RequestClient {
     this.watch = logConnection(this.connection, this.logger);
   }
 
-  /** Closes the connection; requests that wait for a reply fail. */
+  /** Closes the connection. Requests that wait for a reply fail. */
   async close(): Promise<void> {
     await this.connection?.close();
   }
@@ -111,12 +111,15 @@ export class RequestClient {
     await this.reach().flush();
   }
 
-  /** Publishes a message for those who listen now. Drops it while NATS is not connected: the client would keep it in memory. */
+  /**
+   * Publishes a message to the current listeners. Drops the message while NATS is not connected, because the client would keep it in
+   * memory.
+   */
   announce(subject: string, text: string): void {
     if (this.watch?.isConnected) this.connection?.publish(subject, text);
   }
 
-  /** Passes the text of every announcement on a subject to the listener, which must not throw. Call it after `connect`. */
+  /** Passes the text of every announcement on a subject to the listener, which must not throw. Call `connect` first. */
   listen(subject: string, listener: (text: string) => void): void {
     this.connection?.subscribe(subject, {
       callback: (error, message) => {
@@ -161,15 +164,15 @@ export class RequestClient {
     try {
       return parseReply(contract, reply);
     } catch (error) {
-      // Not `invalid`, which would blame the caller for a bug in the other service.
+      // Replace the code `invalid`, which would blame the caller for a bug in the other service.
       throw toInternal(`the reply to ${contract.subject} violates its contract`, error);
     }
   }
 
   /**
-   * Reads events for a reader, who gets nothing outside the reader's limits.
+   * Reads events for a reader, and only those within the reader's limits.
    *
-   * @throws like `request`. Also `unavailable` when all instances of the service are too old to know limits
+   * @throws the same errors as `request`; also `unavailable` when all instances of the service are too old to support limits
    */
   read<Request extends object, Reply extends object>(
     contract: ReadContract<Request, Reply>,
@@ -250,7 +253,7 @@ function headersOf(
   return messageHeaders;
 }
 
-/** @param reply the bytes of a raw reply, or the parsed JSON of any other */
+/** @param reply the bytes of a raw reply, or the parsed JSON of any other reply */
 function parseReply<Reply extends object>(contract: Contract<object, Reply>, reply: unknown): Reply {
   if (contract.rawReply && reply instanceof Uint8Array) return contract.rawReply.parse(reply);
   return contract.parseReply ? contract.parseReply(reply) : parseMessage(contract.reply, reply);
@@ -264,7 +267,10 @@ function readReply(message: Msg, contract: Contract<object, object>): unknown {
   return reply.response;
 }
 
-/** The contract's parser rejects undefined. Our services escape no names, so `json()` reads the names correctly (see `parseJson`). */
+/**
+ * Returns undefined when the reply is not JSON; the contract's parser then rejects it. `json()` can misread escaped names of
+ * members, but our services escape no names (see `parseJson`).
+ */
 function readJson(message: Msg): unknown {
   try {
     return message.json();
@@ -273,7 +279,10 @@ function readJson(message: Msg): unknown {
   }
 }
 
-/** Returns an error that the contract declares unchanged. Any other error is a bug between the services, not the caller's fault. */
+/**
+ * Returns an error that the contract declares unchanged. Replaces any other error by `internal`: such an error is a bug in a service, not
+ * the caller's fault.
+ */
 function asDeclared(error: ServiceError, contract: Contract<object, object>): ServiceError {
   const isDeclared =
     contract.errors.includes(error.code) || error.code === 'unavailable' || error.code === 'internal';
@@ -282,14 +291,14 @@ function asDeclared(error: ServiceError, contract: Contract<object, object>): Se
     : toInternal(`${contract.subject} failed with an error that its contract does not declare`, error);
 }
 
-/** The label of a failed request. */
+/** Returns the value of the label `result` for a failed request. */
 function resultOf(error: unknown): string {
   if (error instanceof ReplyTimeoutError) return 'timeout';
   if (error instanceof NoServiceError) return 'no_service';
   return error instanceof ServiceError ? error.code : 'internal';
 }
 
-/** An error that says nothing about the services to the client. The log gets the reason and its cause. */
+/** Creates an error that reveals nothing about the services to the client. The cause, which is logged, contains the reason. */
 function toInternal(reason: string, cause: unknown): ServiceError {
   const detail = 'The service failed unexpectedly. Search its logs for the X-Request-Id of this response.';
   return new ServiceError('internal', detail, { cause: new Error(reason, { cause }) });

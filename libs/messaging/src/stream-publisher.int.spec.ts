@@ -174,7 +174,7 @@ describe(StreamPublisher.name, () => {
     const files = join(directory.path, 'nats/jetstream/jetstream/EVENTS/streams/EVENTS');
     await rm(files, { recursive: true, maxRetries: 10 });
 
-    // A file holds 8 MiB.
+    // A file holds 8 MiB, so these messages need another file.
     await expect(sut.publish(newMessages(20, large))).rejects.toThrow(StreamFilesGoneError);
 
     sut.close();

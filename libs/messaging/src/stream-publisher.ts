@@ -13,32 +13,32 @@ import { tracePublishing, tracingOf } from './message-traces.js';
 export interface OutgoingMessage {
   subject: string;
   /**
-   * The `Nats-Msg-Id`: within its deduplication window, the stream keeps one message of each id. Not checked: it must have no line
-   * breaks.
+   * The `Nats-Msg-Id`: within its deduplication window, the stream keeps one message for each id. The id must contain no line breaks. The
+   * publisher does not check this.
    */
   messageId: string;
   payload: string | Uint8Array;
-  /** Additional headers. Not checked: names and values must be what a header can hold. */
+  /** Additional headers. Names and values must be valid in a header. The publisher does not check this. */
   headers?: Readonly<Record<string, string>>;
 }
 
-/** How a publisher receives its acknowledgements. */
+/** The inbox and the time limit for acknowledgements. */
 export interface StreamPublisherOptions {
   /** The inbox prefix that the connection's user may subscribe to. */
   inboxPrefix: string;
-  /** How long to wait for the acknowledgements of one batch, in milliseconds; 5 s unless given. */
+  /** How long to wait for the acknowledgements of one batch, in milliseconds; 5 s by default. */
   timeoutMs?: number;
 }
 
 /** No stream accepted the message: the subject has no stream, or the stream has no leader at the moment or did not reply. */
 export class StreamUnreachableError extends Error {}
 
-/** An acknowledgement is missing after the time limit: it is unknown which messages the stream has stored. */
+/** At the time limit, an acknowledgement is still missing: it is unknown which messages the stream has stored. */
 export class AcknowledgementTimeoutError extends StreamUnreachableError {}
 
 /**
- * The broker has lost the files of the stream. This can happen in nats-server 2.9 when a stream is created while one of the
- * same name is still being deleted: the server then acknowledges messages until the next file is due, and rejects all later ones.
+ * The broker has lost the files of the stream. This can happen in nats-server 2.9 when a stream is created while a stream of the same name
+ * is still being deleted. The server then acknowledges messages until it has to create the next file, and rejects all later messages.
  */
 export class StreamFilesGoneError extends Error {}
 
@@ -74,7 +74,7 @@ export class StreamPublisher {
     this.inbox = createInbox(inboxPrefix);
     this.subscription = connection.subscribe(`${this.inbox}.*`, {
       callback: (error, message) => {
-        // Acknowledgements that cannot be read must fail the batches that wait for them, with the reason.
+        // When acknowledgements cannot be received, fail all waiting batches with the reason.
         if (error) this.settleAll(error);
         else this.onAcknowledgement(message);
       },
@@ -82,12 +82,12 @@ export class StreamPublisher {
   }
 
   /**
-   * Publishes messages and returns when the stream has acknowledged every one of them. When this throws, any of the
-   * messages may be on the stream.
+   * Publishes messages and returns when the stream has acknowledged every message. When this method throws, any of the messages
+   * can be on the stream.
    *
    * @returns the highest sequence that a message of the batch has on the stream; 0 for an empty batch
-   * @throws StreamUnreachableError when there is no stream for a subject
-   * @throws AcknowledgementTimeoutError when an acknowledgement is missing after the time limit
+   * @throws StreamUnreachableError when a subject has no stream
+   * @throws AcknowledgementTimeoutError when an acknowledgement is still missing at the time limit
    * @throws StreamFilesGoneError; Error with the broker's reason when the stream refuses a message
    */
   async publish(messages: readonly OutgoingMessage[]): Promise<number> {
@@ -123,12 +123,15 @@ export class StreamPublisher {
     return acknowledged;
   }
 
-  /** Fails every unacknowledged batch. Call this after the connection or the stream is lost, which does not fail them. */
+  /**
+   * Fails every unacknowledged batch. Call this when the connection or the stream is lost: the loss itself fails no batch before the time
+   * limit.
+   */
   abandon(reason: string): void {
     this.settleAll(new Error(reason));
   }
 
-  /** Fails every batch that is not acknowledged yet and stops listening for acknowledgements. */
+  /** Fails every unacknowledged batch, and stops listening for acknowledgements. */
   close(): void {
     this.subscription.unsubscribe();
     this.abandon('the publisher is closed');
@@ -162,7 +165,7 @@ export class StreamPublisher {
   }
 }
 
-/** Headers that are printed already. To publish them, the NATS client only needs their bytes. */
+/** Headers that are already encoded. To publish them, the NATS client needs only their bytes. */
 class PrintedHeaders extends MsgHdrsImpl {
   constructor(private readonly bytes: Uint8Array) {
     super();
@@ -183,7 +186,7 @@ interface PrintedMessage {
 const maxBytesPerUnit = 3;
 
 /**
- * Prints the headers and payloads of a batch into one buffer. The NATS client would make two buffers for each message, and check the
+ * Writes the headers and payloads of a batch into one buffer. The NATS client itself would make two buffers for each message, and check the
  * names and values of the headers.
  */
 function printMessages(messages: readonly OutgoingMessage[]): PrintedMessage[] {
@@ -217,14 +220,17 @@ function timedOut(count: number, timeoutMs: number): AcknowledgementTimeoutError
   );
 }
 
-// Avoid JSON.parse for each message: nearly every reply is {"stream":"EVENTS", "seq":7}. A rejection has "error" and the
+// Avoid JSON.parse for each message: nearly every reply is {"stream":"EVENTS", "seq":7}. A rejection contains "error" and the
 // sequence 0.
 const sequencePattern = /"seq"\s*:\s*([1-9]\d*)/;
 
 // The broker's code for a storage failure, with the operating system's message for a missing file.
 const filesGonePattern = /"err_code"\s*:\s*10077\b.*no such file or directory/s;
 
-/** Returns the sequence of the stored message, or the error. A 503 without a body means that the subject has no stream. */
+/**
+ * Returns the sequence of the stored message, or the error in the acknowledgement. A 503 without a body means that the subject has no
+ * stream.
+ */
 function readSequence(message: Msg): number | Error {
   if (message.headers?.code === 503)
     return new StreamUnreachableError('cannot publish a message: there is no stream for its subject');

@@ -2,13 +2,14 @@ import { JetStreamApiError, jetstreamManager, type JetStreamManager } from '@nat
 import type { NatsConnection } from '@nats-io/transport-node';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Streams cannot have the configured number of replicas, because too few nats-servers are available. */
+/** A stream cannot have the configured number of replicas, because too few nats-servers are available. */
 export class TooFewServersError extends Error {}
 
 // The broker's codes for "replicas > 1 not supported in non-clustered mode", and for "no suitable peers for placement".
 const replicationCodes = [10_074, 10_005];
 
-// Servers that start together elect the leader of their cluster within seconds. An orchestrator sees a longer outage as a failed start.
+// Servers that start together elect the leader of their cluster within seconds. After a longer outage, the start fails, and the
+// orchestrator tries again.
 const startLimitMs = 30_000;
 const retryMs = 500;
 const requestLimitMs = 5_000;
@@ -16,7 +17,7 @@ const requestLimitMs = 5_000;
 /**
  * Creates or updates a stream.
  *
- * @param replicas the number in the stream's configuration, for the error
+ * @param replicas the number of replicas in the stream's configuration, for the error message
  * @throws TooFewServersError when the broker has too few servers for the replicas
  */
 export async function placeStream<T>(replicas: number, change: () => Promise<T>): Promise<T> {
@@ -50,7 +51,7 @@ export async function openJetStream(connection: NatsConnection): Promise<JetStre
   }
 }
 
-/** Whether the server at the other end belongs to a cluster. */
+/** Whether the server at the other end of the connection belongs to a cluster. */
 export function isClustered({ info }: NatsConnection): boolean {
   return typeof (info as { cluster?: unknown } | undefined)?.cluster === 'string'; // The field is missing in the client's types.
 }

@@ -101,7 +101,7 @@ async function createConsumer(
   if (reply.error) throw new Error(JSON.stringify(reply.error));
 }
 
-/** The subject on which a message is acknowledged; private to the client. */
+/** Returns the subject on which a message is acknowledged. The client keeps this subject private. */
 function ackSubject(consumer: string, { info, seq }: JsMsg): string {
   const { deliveryCount, deliverySequence, timestampNanos, pending } = info;
   return `$JS.ACK.EVENTS.${consumer}.${deliveryCount}.${seq}.${deliverySequence}.${timestampNanos}.${pending}`;
@@ -118,7 +118,7 @@ function listen(connection: NatsConnection, subject: string): Msg[] {
   return messages;
 }
 
-/** The state that an attack must not change. */
+/** Reads the state that an attack must not change. */
 async function readState(): Promise<object> {
   const { streams, consumers } = await jetstreamManager(events);
   const [stream, consumer, ingest] = await Promise.all([
@@ -140,7 +140,7 @@ async function readState(): Promise<object> {
 // Longer than any wait in these tests.
 const inactive_threshold = nanos(60_000);
 const api = '$JS.API';
-/** Makes the broker reply on a subject, with every request that reading needs; acknowledges one message last. */
+/** Makes the broker send replies to a subject, with every request that reading needs. Acknowledges one message at the end. */
 async function sendAnswersTo(target: string, connection: NatsConnection): Promise<Consumer> {
   const config = { ack_policy: AckPolicy.Explicit, headers_only: true, inactive_threshold };
   await createConsumer({ ...config, name: 'mine' }, connection);
@@ -270,7 +270,7 @@ describe('natsUsers.subscriber', () => {
     await Promise.all([services.flush(), events.flush()]);
     const push = { ack_policy: AckPolicy.None, deliver_policy: DeliverPolicy.All };
 
-    // The broker matches names of fields without regard to case, and takes a long s for an s.
+    // The broker ignores the case of field names, and reads a long s (ſ) as an s.
     for (const [index, field] of ['deliver_subject', 'Deliver_Subject', 'DELIVER_SUBJECT'].entries())
       await expect(createConsumer({ ...push, name: `attack-${index}`, [field]: target })).rejects.toThrow(
         'push consumers are not available',
@@ -326,7 +326,7 @@ describe('natsUsers.subscriber', () => {
         () => 'created',
         (error: unknown) => String(error),
       );
-    // An old consumer of ours does not count.
+    // A consumer that our services have created does not count.
     await consumers.add(eventsStreamName, { ...ephemeral, name: 'of-a-gateway' });
     const outcomes: string[] = [];
     for (let batch = 0; batch < 26; batch += 1) {
@@ -344,7 +344,7 @@ describe('natsUsers.subscriber', () => {
     await insider.close();
     const own = await jetstream(events).consumers.get(eventsStreamName, durable);
     expect((await own.next())?.string()).toBe(stored[0]);
-    // Room for another one when one expires.
+    // A consumer that expires makes room for another one.
     await consumers.delete(eventsStreamName, 'flood-1-1');
     await eventually(async () => expect(await create('after')).toBe('created'));
     expect(await create('one-more')).toContain('maximum consumers limit reached');

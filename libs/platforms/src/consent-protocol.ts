@@ -18,9 +18,9 @@ export interface Application {
 export interface DeviceCode {
   /** Identifies the code in requests for the tokens. Secret. */
   deviceCode: string;
-  /** What the user enters. */
+  /** The code that the user enters. */
   userCode: string;
-  /** The page on which the user enters it. */
+  /** The page on which the user enters the code. */
   verificationUri: string;
   expiresInMs: number;
   /** The time between requests for the tokens. */
@@ -38,7 +38,10 @@ export type DeviceCodeOutcome =
   | { kind: 'issued'; tokens: UserTokens }
   /** The user has not decided yet. */
   | { kind: 'pending' }
-  /** The code has expired or was used, or the user has refused, or none of these: the platform does not tell them apart. */
+  /**
+   * The code has expired or was used, the user has refused, or the code is still valid. The platform sends the same reply in all these
+   * cases.
+   */
   | { kind: 'doubtful' }
   /** The platform will never accept the code. */
   | { kind: 'ended'; message: string };
@@ -46,20 +49,20 @@ export type DeviceCodeOutcome =
 /** The reply to a refresh. A refused refresh token is lost: the user must give consent again. */
 export type RefreshOutcome = { kind: 'issued'; tokens: UserTokens } | { kind: 'refused'; message: string };
 
-/** The reply to an exchange of an authorization code, which is valid once. */
+/** The reply to an exchange of an authorization code. A code can be exchanged once. */
 export type CodeOutcome = RefreshOutcome;
 
-/** What an application asks on the platform's authorize page. */
+/** The parameters of the platform's authorize page. */
 export interface AuthorizePageRequest {
   clientId: string;
-  /** Where the user returns to: exactly an address that the application has registered. */
+  /** The URL to which the user returns. It must equal a URL that the application has registered. */
   redirectUri: string;
   scopes: readonly string[];
-  /** Returned with the user, unchanged. */
+  /** The platform passes this text back unchanged when the user returns. */
   state: string;
 }
 
-/** Whom an access token belongs to, and what it permits. */
+/** The owner and the scopes of an access token. */
 export interface TokenOwner {
   userId: string;
   /** The name in lower case. */
@@ -67,7 +70,10 @@ export interface TokenOwner {
   scopes: string[];
 }
 
-/** The wire shapes of the consent of users. Every `read…` method throws PlatformCallError `malformed`. */
+/**
+ * The wire shapes of user consent. Every `read…` method throws PlatformCallError: `malformed` for an undocumented reply,
+ * `unexpected_status` when the platform rejects the application.
+ */
 export interface ConsentProtocol {
   deviceCodeRequest(authUrl: string, clientId: string, scopes: readonly string[]): AuthorizationRequest;
   readDeviceCode(reply: PlatformReply): DeviceCode;
@@ -77,7 +83,7 @@ export interface ConsentProtocol {
     grant: { deviceCode: string; scopes: readonly string[] },
   ): AuthorizationRequest;
   readDeviceToken(reply: PlatformReply): DeviceCodeOutcome;
-  /** The address of the page on which a user gives consent and returns with a code. */
+  /** Returns the URL of the page on which a user gives consent. The user returns from this page with a code. */
   authorizePage(authUrl: string, request: AuthorizePageRequest): string;
   codeTokenRequest(
     authUrl: string,
@@ -88,7 +94,7 @@ export interface ConsentProtocol {
   refreshRequest(authUrl: string, application: Application, refreshToken: string): AuthorizationRequest;
   readRefresh(reply: PlatformReply): RefreshOutcome;
   validationRequest(authUrl: string, accessToken: string): AuthorizationRequest;
-  /** Null when the token is not valid (any more). */
+  /** Returns null when the token is not valid, or no longer valid. */
   readValidation(reply: PlatformReply): TokenOwner | null;
   revocationRequest(authUrl: string, clientId: string, accessToken: string): AuthorizationRequest;
 }

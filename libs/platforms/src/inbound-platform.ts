@@ -42,31 +42,31 @@ export type PlatformMessage =
       subscription: NotifyingSubscription | null;
     }
   | { kind: 'revocation'; eventType: string; eventData: string; data: JsonObject }
-  /** A kind of message that this version does not know, because platforms add new kinds. */
+  /** A kind of message that this version does not know. Platforms add new kinds. */
   | { kind: 'other' };
 
 /** A platform message that becomes an event. */
 export type EventMessage = Extract<PlatformMessage, { kind: 'notification' | 'revocation' }>;
 
-/** A message that arrived over a socket. TLS vouches for its sender, so it has no signature. */
+/** A message that arrived over a socket. TLS authenticates the sender, so the message has no signature. */
 export interface SocketMessage {
-  /** The platform's message id. The same on every delivery of the message. */
+  /** The platform's message id. Stays the same when the platform redelivers the message. */
   id: string;
   /** The type of the message, for `readContent`. */
   type: string;
-  /** Milliseconds since 1970, by the platform's clock; null when the message does not say. */
+  /** Milliseconds since 1970, by the platform's clock; null when the message contains no valid time. */
   sentAt: number | null;
-  /** What a webhook would get as the body. */
+  /** The content, which a webhook message would carry as its body. */
   content: JsonObjectText;
 }
 
 /** A frame of a socket. */
 export type SocketFrame =
-  /** The platform has opened a session, or continues it over another socket. */
+  /** The platform has opened a session, or continues a session over this socket. */
   | { kind: 'welcome'; session: SocketSession }
-  /** Nothing has happened, and the connection works. */
+  /** The connection works, but there is no message. */
   | { kind: 'keep_alive' }
-  /** The client has to continue the session at this URL, which is valid once. */
+  /** The client must continue the session at this URL, which is valid once. */
   | { kind: 'reconnect'; url: string }
   | { kind: 'message'; message: SocketMessage };
 
@@ -83,7 +83,7 @@ export interface InboundPlatform {
   /** The names of the headers as the platform writes them, for the API description. */
   readonly headerNames: Readonly<MessageHeaders>;
   readHeaders(headers: Record<string, string | string[] | undefined>): MessageHeaders;
-  /** Makes the keys once, instead of for every message. */
+  /** Prepares the signing keys of the secrets. Call this once, not for every message. */
   toSigningKeys(secrets: readonly string[]): SigningKey[];
   /** Whether a message was signed with one of the keys. Compares in constant time. */
   isSignatureValid(message: SignedMessage, keys: readonly SigningKey[]): boolean;
@@ -92,24 +92,24 @@ export interface InboundPlatform {
   /**
    * Parses the body of a verified message. Ignores unknown fields: platforms add fields without notice.
    *
-   * @throws ServiceError `invalid` when the body is not what its message type promises
+   * @throws ServiceError `invalid` when the body does not match its message type
    */
   readMessage(type: string, body: Uint8Array): PlatformMessage;
   /**
    * Reads a frame of a socket. Ignores unknown fields.
    *
-   * @throws ServiceError `invalid` when the frame is not what its type promises
+   * @throws ServiceError `invalid` when the frame does not match its type
    */
   readFrame(bytes: Uint8Array): SocketFrame;
   /**
    * Reads the content of a socket's message, as `readMessage` reads a body.
    *
-   * @throws ServiceError `invalid` when the content is not what its message type promises
+   * @throws ServiceError `invalid` when the content does not match its message type
    */
   readContent(type: string, content: JsonObjectText): PlatformMessage;
-  /** What the close codes of sockets mean, for logs. The platform may add codes without notice. */
+  /** The meanings of the sockets' close codes, for logs. The platform may add codes without notice. */
   readonly closeReasons: Readonly<Record<number, string>>;
-  /** Reads a report about a lost shard from the content of a socket's message; undefined when the message is something else. */
+  /** Reads a report about a lost shard from the content of a socket's message; undefined for any other message. */
   readDisabledShard(content: JsonObjectText): DisabledShard | undefined;
   /** The service's event type of a platform's subscription type: `stream.offline` → `stream-offline`. */
   toEventType(subscriptionType: string): string;

@@ -42,7 +42,7 @@ export interface PlatformSubscription {
 /** One page of the application's subscriptions, including those that other programs created. */
 export interface PlatformSubscriptionPage {
   subscriptions: PlatformSubscription[];
-  /** Argument for the next page; null means the end. */
+  /** The argument that requests the next page; null means the end. */
   next: string | null;
   totalCost: number;
   maxTotalCost: number;
@@ -56,30 +56,30 @@ export interface NewSubscription {
   transport: NewTransport;
 }
 
-/** The platform's reply to a request for a subscription. */
+/** The platform's reply to a request to create a subscription. */
 export type CreateOutcome =
   | { kind: 'created'; subscription: PlatformSubscription }
-  /** A subscription with this type and condition exists; `id` is null when the platform does not return it. */
+  /** A subscription with this type and condition exists; `id` is null when the platform does not return the id. */
   | { kind: 'exists'; id: string | null }
   /** The platform's limit on subscriptions or their cost is reached. */
   | { kind: 'limit_reached'; message: string }
   /** The platform rejects this subscription: consent is missing (403), the user is unknown (400), the version is gone (410). */
   | { kind: 'refused'; status: number; message: string };
 
-/** What a user has allowed the application to do. */
+/** The scopes that a user has granted to the application. */
 export interface Authorization {
   userId: string;
   /** Empty when the user has not given consent, or has withdrawn it. */
   scopes: string[];
 }
 
-/** Where the picture of a user or a category is. */
+/** The URL of the picture of a user or a category. */
 export interface PictureAddress {
   id: string;
   url: string;
 }
 
-/** How many users `listAuthorizations` accepts. */
+/** The maximum number of users that `listAuthorizations` accepts. */
 export const maxAuthorizationUsers = 10;
 
 /** A conduit: subscriptions point to it, and it spreads their messages over its shards. */
@@ -90,30 +90,30 @@ export interface PlatformConduit {
 
 /** A shard of a conduit. */
 export interface PlatformShard {
-  /** From 0 to the shard count less one. */
+  /** From 0 to the shard count minus one. */
   id: number;
   /** `enabled`, or the reason why the shard is not enabled. The platform may add values without notice. */
   status: string;
-  /** The session that gets the shard's messages; null when it is another kind of transport. */
+  /** The session that receives the shard's messages; null when the shard has another kind of transport. */
   sessionId: string | null;
 }
 
 /** One page of the shards that have or had a transport. */
 export interface PlatformShardPage {
   shards: PlatformShard[];
-  /** Argument for the next page; null means the end. */
+  /** The argument that requests the next page; null means the end. */
   next: string | null;
 }
 
-/** The platform's report that a shard no longer gets messages. */
+/** The platform's report that a shard no longer receives messages. */
 export interface DisabledShard extends PlatformShard {
   conduitId: string;
 }
 
-/** The platform's reply to a request for a conduit. */
+/** The platform's reply to a request to create a conduit. */
 export type ConduitOutcome =
   | { kind: 'created'; conduit: PlatformConduit }
-  /** The application has as many conduits as the platform allows. */
+  /** The platform's limit on conduits is reached. */
   | { kind: 'limit_reached'; message: string };
 
 /** The platform's reply to the assignment of a session to a shard. */
@@ -124,14 +124,14 @@ export type ShardOutcome =
   /** The conduit does not exist. */
   | { kind: 'gone' };
 
-/** The calls about conduits. They throw like all calls of an `OutboundPlatform`. */
+/** The calls about conduits. They throw the same errors as all calls of an `OutboundPlatform`. */
 export interface OutboundConduits {
   createConduit(shardCount: number): Promise<ConduitOutcome>;
   /** Returns false when the conduit does not exist. */
   resizeConduit(id: string, shardCount: number): Promise<boolean>;
   /** Deletes a conduit. Succeeds when the conduit does not exist. */
   deleteConduit(id: string): Promise<void>;
-  /** One page of a conduit's shards; `page` is `next` of the previous page. Null when the conduit does not exist. */
+  /** Returns one page of a conduit's shards; `page` is `next` of the previous page. Returns null when the conduit does not exist. */
   listShards(conduitId: string, page?: string): Promise<PlatformShardPage | null>;
   assignShard(conduitId: string, shardId: number, sessionId: string): Promise<ShardOutcome>;
 }
@@ -149,14 +149,20 @@ export interface OutboundPlatform extends OutboundConduits {
   ): Promise<PlatformUserMessage[]>;
   /** Looks up which of these users, at most 100, are live. Runs with background priority. */
   lookUpStreams(userIds: readonly string[]): Promise<{ streams: PlatformStreamMessage[]; askedAt: number }>;
-  /** One page of all subscriptions; `page` is `next` of the previous page. */
+  /** Returns one page of all subscriptions; `page` is `next` of the previous page. */
   listSubscriptions(page?: string): Promise<PlatformSubscriptionPage>;
   createSubscription(wanted: NewSubscription): Promise<CreateOutcome>;
   /** Deletes a subscription. Succeeds when the subscription does not exist. */
   deleteSubscription(id: string): Promise<void>;
-  /** What these users, at most 10, allow the application. Unknown users are missing from the result. Runs with background priority. */
+  /**
+   * Returns the scopes that these users, at most 10, have granted to the application. Unknown users are missing from the result. Runs with
+   * background priority.
+   */
   listAuthorizations(userIds: readonly string[]): Promise<Authorization[]>;
-  /** The addresses of the pictures of at most 100 users or categories. Those without a picture are missing from the result. */
+  /**
+   * Returns the URLs of the pictures of at most 100 users or categories. Users and categories without a picture are missing from the
+   * result.
+   */
   lookUpPictures(kind: PictureKind, ids: readonly string[]): Promise<PictureAddress[]>;
 }
 
@@ -188,7 +194,7 @@ export interface ReplyHead {
 
 /** A reply of the platform with a status below 500. */
 export interface PlatformReply extends ReplyHead {
-  /** Parsed JSON; undefined when there was no body, or no JSON with a status other than 2xx. */
+  /** Parsed JSON. Undefined when the reply has no body, or has a status other than 2xx and a body that is not JSON. */
   body: unknown;
 }
 
@@ -197,7 +203,7 @@ export interface PassedReply extends ReplyHead {
   bytes: Buffer;
 }
 
-/** A call of the platform's API as the application. */
+/** A call to the platform's API as the application. */
 export interface PlatformCall {
   endpoint: Exclude<PlatformEndpoint, AuthorizationEndpoint | 'client_call'>;
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -229,7 +235,7 @@ export interface PlatformUrls {
   api: string;
   auth: string;
   subscriptions: string;
-  /** Where event sockets connect. */
+  /** The URL to which event sockets connect. */
   socket: string;
 }
 
@@ -247,7 +253,7 @@ export interface RateLimitReport {
 
 /** The wire shapes that every call of a platform shares: tokens, authorization, rate limit, and error messages. */
 export interface PlatformProtocol {
-  /** The request that exchanges the application's credentials for an access token. */
+  /** Returns the request that exchanges the application's credentials for an access token. */
   tokenRequest(
     authUrl: string,
     credentials: PlatformCredentials,
@@ -256,16 +262,16 @@ export interface PlatformProtocol {
   isCredentialsRefusal(reply: PlatformReply): boolean;
   /** @throws PlatformCallError `malformed` */
   readToken(reply: PlatformReply): IssuedToken;
-  /** The headers that authorize a call of the API. */
+  /** Returns the headers that authorize a call to the API. */
   authorize(token: string, clientId: string): Record<string, string>;
-  /** Undefined when the headers do not report the rate limit. */
+  /** Returns undefined when the headers do not report the rate limit. */
   readRateLimit(reply: ReplyHead): RateLimitReport | undefined;
   /** Whether the reply rejects the call because of the rate limit. */
   isRateLimited(reply: ReplyHead): boolean;
   /** Returns the milliseconds until calls are possible again. */
   readResetMs(reply: ReplyHead): number;
-  /** The headers of a reply that a client who made the call gets, in lower case. */
+  /** The names, in lower case, of the reply headers that the service passes to the client that made the call. */
   readonly passedHeaders: readonly string[];
-  /** The platform's explanation of a rejection, as readable text. */
+  /** Returns the platform's explanation of a rejection, as readable text. */
   readErrorMessage(body: unknown): string;
 }

@@ -1,4 +1,4 @@
-/** The platform is unavailable at the moment. Has the reason, and the time after which a retry makes sense. */
+/** The platform is currently unavailable. Contains the reason and the time after which a retry makes sense. */
 export class PlatformUnavailableError extends Error {
   override readonly name = 'PlatformUnavailableError';
 
@@ -30,7 +30,7 @@ const transientFailures: readonly CallFailure[] = [
 
 // Most failures end within seconds. Callers that can wait longer have their own schedules.
 const retryAfterSeconds = 5;
-// The platform's documentation does not list this status: something else replied, or the platform has changed.
+// The platform's documentation does not list this status: another server replied, or the platform has changed.
 const unexpectedRetrySeconds = 60;
 
 /** One call got no usable reply. Other calls may succeed. */
@@ -49,7 +49,7 @@ export class PlatformCallError extends PlatformUnavailableError {
   }
 }
 
-/** The error for a reply that differs from the platform's documentation. */
+/** Creates the error for a reply that differs from the platform's documentation. */
 export function malformed(what: string): PlatformCallError {
   return new PlatformCallError('malformed', `The platform sent a malformed reply: ${what}.`);
 }

@@ -14,14 +14,14 @@ export interface Arrival {
   id: string;
   /** The platform's message id. */
   messageId: string;
-  /** When the platform sent the message, in milliseconds since 1970; null when it is not known. */
+  /** When the platform sent the message, in milliseconds since 1970; null when the time is unknown. */
   occurredAt: number | null;
   /** See `Delivery.via`. */
   via: string;
 }
 
 /**
- * The event of a platform message.
+ * Returns the event of a platform message.
  *
  * @throws ServiceError `invalid` when the message id cannot be stored
  */
@@ -44,7 +44,10 @@ export function toPlatformEvent(message: EventMessage, arrival: Arrival): EventW
   };
 }
 
-/** Undefined for a revocation, which each subscription has for itself, and when the message does not describe its subscription. */
+/**
+ * Returns undefined for a revocation, because every subscription gets its own revocation, and for a message that does not describe its
+ * subscription.
+ */
 function readDelivery(message: EventMessage, via: string): Delivery | undefined {
   if (message.kind !== 'notification' || message.subscription === null) return undefined;
   const { key, createdAt } = message.subscription;

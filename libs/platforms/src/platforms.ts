@@ -16,13 +16,13 @@ import { TwitchOutbound } from './twitch/twitch-outbound.js';
 import { twitchProtocol } from './twitch/twitch-protocol.js';
 import { addressesBelow, twitchUrls } from './twitch/twitch-urls.js';
 
-/** The outbound side of a value of `PLATFORM`. */
+/** The outbound implementation for one value of `PLATFORM`. */
 export interface PlatformDefinition {
   protocol: PlatformProtocol;
   consent: ConsentProtocol;
   urls: PlatformUrls;
   createOutbound(caller: PlatformCaller, urls: PlatformUrls): OutboundPlatform;
-  /** The origins that serve the platform's pictures. Pictures are fetched from nowhere else. */
+  /** The origins that serve the platform's pictures. The service fetches pictures only from these origins. */
   pictureOrigins(urls: PlatformUrls): readonly string[];
 }
 
@@ -34,12 +34,12 @@ const twitch: PlatformDefinition = {
   pictureOrigins: () => pictureOrigins,
 };
 
-/** The addresses of a simulator that listens on this base URL. */
+/** Returns the URLs of a simulator with this base URL. */
 export function simulatorUrls(baseUrl: string): PlatformUrls {
   return addressesBelow(baseUrl);
 }
 
-/** The outbound side of each platform. The simulator speaks Twitch's protocol. */
+/** The outbound implementation of each platform. The simulator speaks Twitch's protocol. */
 export const platforms: Readonly<Record<PlatformName, PlatformDefinition>> = {
   twitch,
   simulator: {
@@ -50,7 +50,7 @@ export const platforms: Readonly<Record<PlatformName, PlatformDefinition>> = {
   none: { ...twitch, createOutbound: createNoPlatform },
 };
 
-/** The base URLs that the environment configures; by default those of `PLATFORM`. */
+/** Returns the base URLs that the environment configures. Default: the URLs of the platform that `PLATFORM` selects. */
 export function readPlatformUrls(config: ConfigOf<typeof platformVariables>): PlatformUrls {
   const { urls } = platforms[config.PLATFORM];
   const api = config.PLATFORM_API_URL ?? urls.api;
@@ -62,7 +62,7 @@ export function readPlatformUrls(config: ConfigOf<typeof platformVariables>): Pl
   };
 }
 
-/** The environment variables that configure these base URLs. */
+/** Returns the environment variables that configure these base URLs. */
 export function toPlatformEnvironment(urls: PlatformUrls): Record<string, string> {
   return {
     PLATFORM_API_URL: urls.api,
@@ -72,5 +72,5 @@ export function toPlatformEnvironment(urls: PlatformUrls): Record<string, string
   };
 }
 
-/** The inbound side. Not chosen by `PLATFORM`, because every platform so far speaks the same protocol. */
+/** The inbound implementation. It does not depend on `PLATFORM`, because every platform so far speaks the same protocol. */
 export const inbound: InboundPlatform = twitchInbound;

@@ -7,21 +7,21 @@ export function readObject(value: unknown, what: string): JsonObject {
   return value;
 }
 
-/** The objects of a list. */
+/** Reads a list of objects. */
 export function readObjects(fields: JsonObject, name: string): JsonObject[] {
   const list = fields[name];
   if (!Array.isArray(list)) throw malformed(`${name} is not a list`);
   return list.map((item: unknown) => readObject(item, `an item of ${name}`));
 }
 
-/** A required text that is not empty. */
+/** Reads a required text that is not empty. */
 export function readText(fields: JsonObject, name: string): string {
   const text = readOptionalText(fields, name);
   if (text === '') throw malformed(`${name} is not a text`);
   return text;
 }
 
-/** A text that may be missing or empty, without the characters that the database cannot store. */
+/** Reads a text that may be missing or empty, without the characters that the database cannot store. */
 export function readOptionalText(fields: JsonObject, name: string): string {
   const text = fields[name];
   return typeof text === 'string' ? toStorable(text) : '';
@@ -30,21 +30,21 @@ export function readOptionalText(fields: JsonObject, name: string): string {
 // The limit of the database's integer columns.
 const maxCount = 2 ** 31 - 1;
 
-/** A required whole number from 0 to 2,147,483,647. */
+/** Reads a required whole number from 0 to 2,147,483,647. */
 export function readCount(fields: JsonObject, name: string): number {
   const count = readOptionalCount(fields, name);
   if (count === undefined) throw malformed(`${name} is not a whole number`);
   return count;
 }
 
-/** A whole number from 0 to 2,147,483,647; undefined when the field is missing or has another value. */
+/** Reads a whole number from 0 to 2,147,483,647. Returns undefined when the field is missing or has another value. */
 export function readOptionalCount(fields: JsonObject, name: string): number | undefined {
   const count = fields[name];
   const isCount = typeof count === 'number' && Number.isInteger(count) && count >= 0 && count <= maxCount;
   return isCount ? count : undefined;
 }
 
-/** A required time, as milliseconds since 1970. */
+/** Reads a required time, as milliseconds since 1970. */
 export function readTime(fields: JsonObject, name: string): number {
   const text = fields[name];
   const time = typeof text === 'string' ? Date.parse(text) : Number.NaN;

@@ -1,4 +1,4 @@
-/** What an event adds to the summary of a stream. Every property is the name of a key of `event_data`, if not stated otherwise. */
+/** What an event adds to the summary of a stream. Unless stated otherwise, every property is the name of a key of `event_data`. */
 export interface SummaryRule {
   /** The event type, as the service spells it. */
   eventType: string;
@@ -6,15 +6,15 @@ export interface SummaryRule {
   /** The number that the event adds. Without this key, the event adds 1. */
   amount?: string;
   tier?: string;
-  /** Whether somebody else paid for the subscription. */
+  /** The key that says whether another user paid for the subscription. */
   isGift?: string;
-  /** The user who gave or cheered; null for an anonymous user. */
+  /** The key of the user who gave or cheered, which is null for an anonymous user. */
   userId?: string;
   userName?: string;
   isAnonymous?: string;
-  /** Only events count whose key has this value. */
+  /** Counts only events whose key has this value. */
   only?: { key: string; value: string };
-  /** Events whose key has this value do not count. */
+  /** Ignores events whose key has this value. */
   except?: { key: string; value: string };
   /** An event type that reports the same fact. When the stream has events of that type, this rule does not apply. */
   unless?: string;
@@ -28,7 +28,7 @@ export interface RaidRule {
   viewers: string;
 }
 
-/** The platform's knowledge that the summary of a stream needs. Types that are not listed only count as events. */
+/** The platform-specific rules for the summary of a stream. Event types without a rule only add to the number of events. */
 export interface StreamSummaryRules {
   /** The event type of a new follower. */
   follower: string;

@@ -13,7 +13,7 @@ export function subscriptionKey({
   version: string;
   condition: Condition;
 }): string {
-  // The platform adds optional keys that were never sent, with empty values.
+  // The platform's replies also contain the optional keys that the service did not send, with empty values.
   const given = Object.entries(condition).filter(([, value]) => value !== '');
   return JSON.stringify([type, version, ...given.sort(([a], [b]) => (a < b ? -1 : 1))]);
 }

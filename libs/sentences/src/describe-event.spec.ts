@@ -8,7 +8,7 @@ type Data = Record<string, unknown>;
 const catalogue = 'libs/platforms/src/twitch/catalogue/event-examples.json';
 const examples = Object.entries(JSON.parse(readFileSync(catalogue, 'utf8')) as Record<string, Data>);
 
-/** The example of a type as the service stores it: the platform sends drops in batches. */
+/** Returns the example of a type as the service stores it. The platform sends drops in batches. */
 const toEvent = ([name, example]: [string, Data]) => {
   const event_type = name.slice(0, name.lastIndexOf('/')).replaceAll('.', '-');
   return {

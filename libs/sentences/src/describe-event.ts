@@ -22,14 +22,14 @@ export interface Actor {
   id: string | undefined;
 }
 
-/** Returns the sentence about an event. An unknown type gets its words, its user, and its channel. */
+/** Returns the sentence about an event. For an unknown type, the sentence contains the words of the type, the user, and the channel. */
 export function describeEvent({ event_type, event_data }: DescribedEvent): Part[] {
   const template = Object.hasOwn(sentences, event_type) ? sentences[event_type] : undefined;
   const parts = template === undefined ? undefined : fill(template, event_data);
   return parts ?? fill(`${printWords(event_type)}[ by {@user}][ on {@channel}]`, event_data) ?? [];
 }
 
-/** The acting user, otherwise the channel. Undefined if the event names neither. */
+/** Returns the acting user or, if the event names none, the channel. Undefined if the event names neither. */
 export function actorOf(data: Data): Actor | undefined {
   for (const prefix of [userPrefixOf(data), ...channelPrefixes]) {
     const name = nameOf(data, prefix);
@@ -39,7 +39,7 @@ export function actorOf(data: Data): Actor | undefined {
   return undefined;
 }
 
-/** Returns the sentence, or undefined if a value outside brackets is missing: the event differs from its type. */
+/** Returns the sentence. Undefined if a value outside brackets is missing, because the event differs from the definition of its type. */
 function fill(template: string, data: Data): Part[] | undefined {
   const pieces = template.split(/(\[[^\]]*\])/);
   const parts: Part[] = [];
@@ -86,7 +86,7 @@ function find(path: string, data: Data): unknown {
   return path.split('.').reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), data);
 }
 
-// The keys by which the service itself finds the acting user (docs/live.md, filters).
+// The prefixes of the top-level keys by which the service finds the acting user, without the broadcaster (docs/live.md, filters).
 const userPrefixes = ['user', 'chatter_user', 'from_broadcaster_user', 'from_user'];
 
 function userPrefixOf(data: Data): string | undefined {
@@ -108,7 +108,7 @@ function findChannel(data: Data): string | undefined {
   return channelPrefixes.map((prefix) => nameOf(data, prefix)).find(isFilledText);
 }
 
-/** The display name of a user, otherwise the login, otherwise the id. */
+/** Returns the display name of a user, or else the login, or else the id. */
 function nameOf(data: Data, prefix: string | undefined): string | undefined {
   if (prefix === undefined) return undefined;
   return ['name', 'login', 'id'].map((key) => data[`${prefix}_${key}`]).find(isFilledText);
@@ -116,7 +116,7 @@ function nameOf(data: Data, prefix: string | undefined): string | undefined {
 
 const number = new Intl.NumberFormat();
 
-/** Other ways to print a value. Each returns undefined for a value of another kind. */
+/** The printers that a placeholder can name. Each printer returns undefined for a value that it cannot print. */
 const printers: Record<string, (value: unknown) => string | undefined> = {
   number: (value) => (typeof value === 'number' ? number.format(value) : undefined),
   words: (value) => (isFilledText(value) ? value.replaceAll('_', ' ').toLowerCase() : undefined),

@@ -14,16 +14,19 @@ export interface AdminServer {
 export interface AdminOptions {
   host: string;
   port: number;
-  /** Undefined: everybody who reaches the server, if only this machine can reach it; otherwise nobody. */
+  /**
+   * The token for metrics and details. Without a token, everybody may see them if only this machine can reach the server; otherwise, nobody
+   * may.
+   */
   token?: string | undefined;
 }
 
-/** Who may see metrics and details: everybody, those with the token, or nobody. */
+/** Who may see metrics and details: everybody, clients with the token, or nobody. */
 type Permission = { kind: 'everybody' | 'nobody' } | { kind: 'token'; hash: Buffer };
 
 /**
- * Serves `/health/live`, `/health/ready`, and `/metrics` of a process on a port apart from the public one. Probes need no token.
- * Metrics and the details of failures may name hosts, users, and volumes, so only this machine or a client with the token sees them.
+ * Serves `/health/live`, `/health/ready`, and `/metrics` of a process on a separate port. Probes need no token. Metrics and the details of
+ * failures can name hosts, users, and volumes, so only this machine or a client with the token can see them.
  */
 export async function startAdminServer({
   host,

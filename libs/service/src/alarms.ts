@@ -7,7 +7,7 @@ import {
 import { FailureLog, type FailureLogger } from './failure-log.js';
 import { WorkerLoop } from './worker-loop.js';
 
-/** Saves a report in the database, directly or by a request. */
+/** Saves a report of alarms in the database, directly or through a request to another service. */
 export type SaveAlarms = (report: ReportAlarmsRequest) => Promise<unknown>;
 
 // An alarm must be posted within 90 s of its cause.
@@ -15,8 +15,8 @@ const idleMs = 1_000;
 const maxBackoffMs = 10_000;
 
 /**
- * Raises and clears alarms, each by a stable key. The methods return at once and cannot fail: a background task saves what has changed,
- * and retries while the database is unavailable.
+ * Raises and clears alarms, each by a stable key. The methods return immediately and cannot fail: a background task saves the changes, and
+ * retries while the database is unavailable.
  *
  * ```
  *              raise                    clear
@@ -24,13 +24,14 @@ const maxBackoffMs = 10_000;
  *                       every 20 s   └── not repeated for 90 s: the process is gone ──▶ cleared
  * ```
  *
- * Two processes that raise the same key have one alarm. Either of them can clear it, so a key must have one owner at a time.
+ * Two processes that raise the same key share one alarm. Either process can clear this alarm, so a key must have one owner at a
+ * time.
  */
 export class Alarms {
   private readonly raised = new Map<AlarmKey, string>();
   /** The keys to clear. */
   private readonly clearing = new Set<AlarmKey>();
-  /** When each key was last cleared, so that a caller can clear a key at every check without a request each time. */
+  /** When each key was last cleared, so that a caller can clear a key at every check without causing a request each time. */
   private readonly clearedAt = new Map<AlarmKey, number>();
   private readonly loop: WorkerLoop;
   private savedAt = Number.NEGATIVE_INFINITY;
@@ -56,22 +57,22 @@ export class Alarms {
     this.loop.start();
   }
 
-  /** Stops without clearing any alarm: another instance repeats those whose cause remains. */
+  /** Stops without clearing any alarm. Another instance raises the alarms again while their causes remain. */
   stop(): Promise<void> {
     return this.loop.stop();
   }
 
-  /** Raises an alarm, or changes its message. @param message what is wrong, and what to do; without secrets */
+  /** Raises an alarm, or changes its message. @param message the problem and the remedy; without secrets */
   raise(key: AlarmKey, message: string): void {
     this.clearing.delete(key);
     if (this.raised.get(key) === message) return;
-    // More do not help anybody to find the cause.
+    // Drop further alarms, because they would not help to find the cause.
     if (!this.raised.has(key) && this.raised.size >= maxOpenAlarms) return;
     this.raised.set(key, message);
     this.isChanged = true;
   }
 
-  /** Clears an alarm, if it is open. Another process may have raised it. */
+  /** Clears an alarm, if the alarm is open. The alarm may have been raised by another process. */
   clear(key: AlarmKey): void {
     const isRepeated = this.now() < (this.clearedAt.get(key) ?? Number.NEGATIVE_INFINITY) + alarmRepeatMs;
     if (!this.raised.delete(key) && isRepeated) return;
@@ -86,7 +87,10 @@ export class Alarms {
     this.raised.delete(key);
   }
 
-  /** Saves what has changed, or what is to be repeated. Runs every second. Always returns false: there is nothing more to do. */
+  /**
+   * Saves all alarms when one has changed or a repetition is due. Runs every second. Always returns false, so that the loop pauses for one
+   * second.
+   */
   async saveChanges(): Promise<boolean> {
     const isRepetitionDue = this.raised.size > 0 && this.now() >= this.savedAt + alarmRepeatMs;
     if (!this.isChanged && !isRepetitionDue) return false;

@@ -1,8 +1,8 @@
 /** When a circuit breaker opens, and for how long. */
 export interface CircuitBreakerOptions {
-  /** How many failures in a row open the circuit; 1 unless given. */
+  /** How many failures in a row open the circuit; 1 by default. */
   failuresToOpen?: number;
-  /** How long the circuit rests, in milliseconds, after this number of failed probes in a row (0 when the circuit opens). */
+  /** Returns how long the circuit rests, in milliseconds, after a number of failed probes in a row (0 when the circuit opens). */
   restMs: (failedProbes: number) => number;
   /** A monotonic clock, in milliseconds. */
   now: () => number;
@@ -19,9 +19,9 @@ export interface CircuitBreakerOptions {
  *    └────── succeeded ─────────────┴──────────────────────────  succeeded ─┘
  * ```
  *
- * Requests that began before the circuit opened may still end. A success closes the circuit. A failure restarts the rest with
- * its current length: only a failed probe shows that the rest was too short. A failure is ignored when another request
- * succeeded after the failed one began: one of several instances may hang.
+ * Requests that began before the circuit opened can end while it is open. Such a success closes the circuit. Such a failure
+ * restarts the rest with its current length, because only a failed probe shows that the rest was too short. A failure is
+ * ignored when another request succeeded after the failed request began, because perhaps only one of several instances hangs.
  */
 export class CircuitBreaker {
   private state: 'closed' | 'open' | 'half open' = 'closed';
@@ -40,7 +40,10 @@ export class CircuitBreaker {
     return this.state === 'closed';
   }
 
-  /** Whether a request may begin now: any number while the circuit is closed, one after its rest. */
+  /**
+   * Whether a request may begin now. A closed circuit permits any number of requests. An open circuit permits one request (the probe) after
+   * its rest.
+   */
   get permits(): boolean {
     if (this.state === 'closed') return true;
     return this.state === 'open' && this.options.now() >= this.restsUntil;
@@ -65,7 +68,7 @@ export class CircuitBreaker {
     this.state = 'closed';
   }
 
-  /** Records that a request failed. @param begunAt what `begin` returned for the request */
+  /** Records that a request failed. @param begunAt the time that `begin` returned for the request */
   fail(begunAt: number): void {
     if (this.lastSuccessAt > begunAt) return;
     this.failuresInRow += 1;

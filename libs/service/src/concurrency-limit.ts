@@ -1,6 +1,6 @@
 import { ServiceError } from '@stream-events/contracts';
 
-/** How much work may run at a time, and how much may wait for its turn. */
+/** How many pieces of work may run at a time, and how many may wait for their turn. */
 export interface ConcurrencyLimitOptions {
   running: number;
   waiting: number;
@@ -8,7 +8,7 @@ export interface ConcurrencyLimitOptions {
   refusal: string;
 }
 
-/** Limits how much work of a kind runs at a time. The rest waits for its turn, in order of arrival. */
+/** Limits how many pieces of work run at a time. Further work waits for its turn, in order of arrival. */
 export class ConcurrencyLimit {
   private running = 0;
   private readonly waiting: (() => void)[] = [];
@@ -18,7 +18,7 @@ export class ConcurrencyLimit {
   /**
    * Runs work when it is its turn.
    *
-   * @throws ServiceError `unavailable` when too much work waits already
+   * @throws ServiceError `unavailable` when too much work is already waiting
    */
   async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.running < this.options.running) this.running += 1;
@@ -27,7 +27,7 @@ export class ConcurrencyLimit {
       return await work();
     } finally {
       const next = this.waiting.shift();
-      // The turn passes to the next one, so that nothing else can take it in between.
+      // Pass the turn directly to the next waiting piece of work, so that no new work can take the turn first.
       if (next) next();
       else this.running -= 1;
     }

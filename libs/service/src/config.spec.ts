@@ -93,7 +93,7 @@ describe(loadConfig.name, () => {
     };
 
     expect(faultsOf(variables, { PORT: '1', [oldName]: 'on' })).toEqual([fault]);
-    // With all other errors, when the new one is set too, and in a service that reads neither.
+    // The fault is reported with all other faults, even when the new variable is set too, and in a service that reads neither variable.
     expect(faultsOf(variables, { PORT: '10', [oldName]: 'on', [newName]: 'on' })).toEqual([
       fault,
       'PORT must be a whole number from 1 to 9',

@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { splitHosts } from './host-urls.js';
 
-/** One environment variable: how its text becomes a value, and its documentation. */
+/** One environment variable: the parser of its text, its default value, and its documentation. */
 export interface Variable<T> {
   /** Turns the text into the value. Throws an Error that says what the value must be. */
   readonly parse: (text: string) => T;
   /** The value when the variable is empty or not set. Without a default, the variable is required. */
   readonly defaultValue?: T;
   readonly description: string;
-  /** What the configuration table shows instead of the default value. */
+  /** The text that the configuration table shows instead of the default value. */
   readonly defaultText?: string;
-  /** A secret is never printed. It can also be read from the file that `<NAME>_FILE` names. */
+  /** Whether the value is a secret. A secret is never printed, and can also be read from the file that `<NAME>_FILE` names. */
   readonly isSecret: boolean;
 }
 
@@ -23,8 +23,8 @@ export type ConfigOf<V extends Variables> = {
 };
 
 /**
- * The variables of earlier versions that have a new name. Setting one stops the start: the service would otherwise run with
- * a default that the operator did not choose.
+ * The variables of earlier versions that have a new name. A service does not start while an old name is set. Otherwise, it
+ * would run with a default that the operator did not choose.
  */
 const renamedVariables: Readonly<Record<string, string>> = {
   // 0.1.0
@@ -54,7 +54,7 @@ export function text(description: string, options: Options<string> = {}): Variab
   return variable(description, options, (value) => value);
 }
 
-/** Declares a variable that may be absent. A value must match `pattern`; `fault` is the error message when it does not. */
+/** Declares a variable that may be absent. A value must match `pattern`; otherwise, `fault` is the error message. */
 export function optionalText(
   description: string,
   options: { secret?: boolean; pattern?: RegExp; fault?: string } = {},
@@ -87,7 +87,7 @@ export function decimal(
   return variable(description, options, (value) => parseNumber(value, /^\d+(\.\d+)?$/, 'a number', bounds));
 }
 
-/** Declares a variable whose value is one of these words. */
+/** Declares a variable whose value is one of the given words. */
 export function oneOf<const T extends string>(
   description: string,
   words: readonly T[],
@@ -171,7 +171,7 @@ export function optionalUrl(
  * Reads an app's variables from an environment. An empty value counts as not set. The value of a secret can also be in the
  * file that `<NAME>_FILE` names.
  *
- * @throws ConfigError with all errors, including renamed variables. Its message contains no secrets
+ * @throws ConfigError with all errors, including renamed variables. The message contains no secrets
  */
 export function loadConfig<V extends Variables>(variables: V, environment: NodeJS.ProcessEnv): ConfigOf<V> {
   const faults = findRenamed(environment);

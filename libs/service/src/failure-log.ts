@@ -1,7 +1,7 @@
-// An outage causes hundreds of failures a second; one line is enough.
+// An outage causes hundreds of failures per second, but one log line per second is enough.
 const intervalMs = 1_000;
 
-// Services that start together find each other within this time. Failures before that are expected.
+// Services that start together find each other within this time. Until then, failures are expected.
 const startMs = 5_000;
 
 /** The part of pino's logger that the failure log uses. */
@@ -11,8 +11,8 @@ export interface FailureLogger {
 }
 
 /**
- * Logs failures that come in bursts: at most one line per second for each message, with the number of failures since the
- * last line. The level is warn; in the first 5 s after the start, info.
+ * Logs failures that occur in bursts: at most one line per second for each message, with the number of failures since the
+ * last line. The level is warn, or info in the first 5 s after the start.
  */
 export class FailureLog {
   private readonly kinds = new Map<string, { lastLineAt: number; failures: number }>();

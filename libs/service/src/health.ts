@@ -1,4 +1,4 @@
-/** Checks one part of a process. Throws when the part does not work; operators see the message of the error. */
+/** Checks one part of a process. Throws an error when the part does not work. Operators see the message of the error. */
 export type HealthCheck = () => Promise<void>;
 
 /** The state of the parts of a process, as `/health/ready` shows it. */
@@ -7,7 +7,7 @@ export interface HealthReport {
   checks: Record<string, { status: 'ok' | 'error'; detail?: string }>;
 }
 
-// Load balancers give up soon after this time, so a slower check counts as failed.
+// A slower check counts as failed, because load balancers give up soon after this time.
 const checkTimeoutMs = 2_000;
 
 /** Collects the checks that decide whether a process is ready. The services of all-in-one share one instance. */
@@ -16,7 +16,7 @@ export class Health {
   private isStopping = false;
   private running: Promise<HealthReport> | undefined;
 
-  /** Adds a check. The report shows its name. */
+  /** Adds a check under the name that the report shows. */
   register(name: string, check: HealthCheck): void {
     this.checks.set(name, check);
   }

@@ -15,7 +15,7 @@ interface LoggedError {
   cause?: LoggedError;
 }
 
-// Chains of causes are short. The limit ends a chain that refers to itself.
+// Chains of causes are short. The limit ends a chain that contains itself.
 const maxCauses = 5;
 
 /** Reduces an error to the fields that are logged. */
@@ -34,7 +34,7 @@ export function toLoggedError(error: unknown, depth = 0): LoggedError {
   };
 }
 
-// A second line of defense, because no code should log secrets.
+// A second line of defense: no code should log secrets in the first place.
 const secretPaths = [
   'password',
   'token',
@@ -48,8 +48,8 @@ const secretPaths = [
 ];
 
 /**
- * Creates the logger of a service. It writes JSON lines to standard error; standard output is for people. With traces, the lines about
- * an HTTP request that is traced have its `traceId`.
+ * Creates the logger of a service. The logger writes JSON lines to standard error; standard output is for people. When traces are on, the
+ * lines about an HTTP request in a sampled trace have its `traceId`.
  */
 export function createLogger(service: string, level: string, tracing?: Pick<Tracing, 'find'>): Logger {
   const serializers = { err: (error: unknown) => toLoggedError(error) };

@@ -31,13 +31,14 @@ export interface OpenTelemetryOptions {
   headers: Record<string, string>;
   serviceName: string;
   sampler: SamplerName;
-  /** Share of the traces that a sampler by ratio takes, from 0 to 1. */
+  /** Share of the traces that a ratio sampler keeps, from 0 to 1. */
   ratio: number;
-  /** Called for each batch of spans that the receiver did not take, after all attempts. */
+  /** Called for each batch of spans that the receiver did not accept after all attempts. */
   onFailure: (error: unknown) => void;
 }
 
-// Long enough to export what waits. A receiver that is down must not keep the process from stopping.
+// Long enough to export the waiting spans, and short enough that a receiver that is down does not keep the process from
+// stopping.
 const closeLimitMs = 2_000;
 
 const kinds = {
@@ -47,7 +48,7 @@ const kinds = {
   consumer: SpanKind.CONSUMER,
 };
 
-/** Makes spans with OpenTelemetry, and exports them over OTLP/HTTP as JSON. Drops spans while the receiver is down. */
+/** Creates spans with OpenTelemetry, and exports them over OTLP/HTTP as JSON. Drops spans while the receiver is down. */
 export class OpenTelemetry implements Tracer {
   private readonly provider: BasicTracerProvider;
   private readonly tracer: OtelTracer;
@@ -85,7 +86,7 @@ export class OpenTelemetry implements Tracer {
   }
 }
 
-/** The library itself keeps silent about spans that it cannot export. */
+/** Reports failed exports, because the library itself does not report spans that it cannot export. */
 function reporting(exporter: SpanExporter, onFailure: (error: unknown) => void): SpanExporter {
   return {
     export: (spans, onResult) =>

@@ -1,8 +1,8 @@
 import type { Counter, Registry } from 'prom-client';
 
 /**
- * Creates metrics once per registry. In `npm start`, all services share a registry, and a registry accepts a metric's name only
- * once: metrics of libraries, which several services use, are created through this function and have the label `app`.
+ * Creates metrics once per registry. Under `npm start`, all services share a registry, which accepts the name of a metric only once.
+ * Libraries that several services use therefore create their metrics through this function, with the label `app`.
  */
 export function perRegistry<T>(create: (registry: Registry) => T): (registry: Registry) => T {
   const created = new WeakMap<Registry, T>();
@@ -14,8 +14,8 @@ export function perRegistry<T>(create: (registry: Registry) => T): (registry: Re
 }
 
 /**
- * Exports these label values from the start, at 0. Otherwise a series begins with its first increment, and `increase()` in an alert
- * does not see it.
+ * Exports these label values from the start, at 0. Otherwise, a series begins with its first increment, and `increase()` in an alert misses
+ * that increment.
  */
 export function startAtZero<Label extends string>(
   counter: Counter<Label>,
@@ -24,8 +24,8 @@ export function startAtZero<Label extends string>(
   for (const each of labels) counter.inc(each, 0);
 }
 
-/** Durations of work that takes milliseconds and has a time limit of seconds, in seconds: the buckets of histograms. */
+/** Histogram buckets, in seconds, for work that takes milliseconds and has a time limit of seconds. */
 export const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 
-/** Times since the receipt of an event, which grow to minutes in an outage, in seconds: the buckets of histograms. */
+/** Histogram buckets, in seconds, for the time since the receipt of an event, which grows to minutes in an outage. */
 export const lagBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];

@@ -1,8 +1,8 @@
 import type { FailureLog } from './failure-log.js';
 
 /**
- * Reads what a gauge shows. Returns undefined when that fails, so that the other metrics are still served, and the log says why.
- * A gauge without labels then shows NaN, and a gauge with labels shows nothing.
+ * Reads the value of a gauge. When the read fails, logs why and returns undefined, so that the other metrics are still served. A gauge
+ * without labels then shows NaN, and a gauge with labels shows nothing.
  */
 export async function readForGauge<T>(
   gauge: object,
@@ -12,8 +12,9 @@ export async function readForGauge<T>(
   try {
     return await read();
   } catch (err) {
-    const { name: metric } = gauge as { name: string }; // holds: prom-client sets it, but does not declare it
-    // With the name in the message, one gauge does not hide another one.
+    const { name: metric } = gauge as { name: string }; // Safe cast: prom-client sets it, but does not declare it
+    // The log limits lines per message, so put the name into the message. Otherwise, the failure of one gauge would hide the
+    // failure of another.
     failureLog.warn(`cannot update the metric ${metric}`, { err });
     return undefined;
   }

@@ -4,9 +4,9 @@ const algorithm = 'aes-256-gcm';
 const ivLength = 12;
 const tagLength = 16;
 
-/** Encrypts small secrets with `SECRET_KEY`. The first key encrypts and every key decrypts, so that keys can be rotated. */
+/** Encrypts and decrypts small secrets with `SECRET_KEY`. The first key encrypts and every key decrypts, so that keys can be rotated. */
 export class SecretBox {
-  /** Identifies the first key, and does not reveal it. */
+  /** Identifies the first key without revealing it. */
   readonly firstKeyId: string;
   private readonly keys: Buffer[];
 
@@ -32,7 +32,7 @@ export class SecretBox {
     return encrypted.toString('base64');
   }
 
-  /** @throws when no key decrypts the secret: SECRET_KEY was changed and the old key is not in the list */
+  /** @throws when no key decrypts the secret, because SECRET_KEY was changed and the old key is not in the list */
   decrypt(encrypted: string, boundTo: string): string {
     const found = this.open(encrypted, boundTo);
     if (found) return found.text;
@@ -41,7 +41,7 @@ export class SecretBox {
     );
   }
 
-  /** Decrypts a text and tells which key encrypted it: 0 is the first key. Undefined when no key decrypts it. */
+  /** Decrypts a text, and returns the index of the key that encrypted it: 0 is the first key. Undefined when no key decrypts the text. */
   open(encrypted: string, boundTo: string): { text: string; keyIndex: number } | undefined {
     const bytes = Buffer.from(encrypted, 'base64');
     for (const [keyIndex, key] of this.keys.entries()) {
@@ -64,7 +64,7 @@ function tryDecrypt(key: Buffer, bytes: Buffer, boundTo: string): string | undef
     decipher.setAAD(Buffer.from(boundTo)).setAuthTag(bytes.subarray(-tagLength));
     return decipher.update(bytes.subarray(ivLength, -tagLength), undefined, 'utf8') + decipher.final('utf8');
   } catch {
-    // Encrypted with another key, or damaged: the caller tries the next key and throws when none is left.
+    // The value is encrypted with another key, or damaged. The caller tries the next key.
     return undefined;
   }
 }

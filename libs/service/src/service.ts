@@ -8,7 +8,7 @@ import { createLogger, toLoggedError, type Logger } from './logger.js';
 import { measureHealth } from './measure-health.js';
 import { startTracing, type Tracing } from './tracing.js';
 
-/** What a service receives when it starts. */
+/** The objects that a service receives when it starts. */
 export interface Shell<Config> {
   config: Config;
   logger: Logger;
@@ -28,14 +28,14 @@ export interface RunningService {
 export interface ServiceDefinition<V extends Variables, R extends RunningService = RunningService> {
   name: string;
   variables: V;
-  /** Runs the pending migrations of the service's database, and disconnects. A service without a database has none. */
+  /** Runs the pending migrations of the service's database, and disconnects. Undefined for a service without a database. */
   migrate?(config: ConfigOf<V>): Promise<void>;
-  /** Further commands of the program, by name. Each returns what it prints. */
+  /** Further commands of the program, by name. Each command returns the text that the program prints. */
   commands?: Record<string, (config: ConfigOf<V>) => Promise<string>>;
   start(shell: Shell<ConfigOf<V>>): Promise<R>;
 }
 
-/** Declares a service. Infers and keeps its types. */
+/** Declares a service. Infers the types of its variables. */
 export function defineService<V extends Variables, R extends RunningService>(
   definition: ServiceDefinition<V, R>,
 ): ServiceDefinition<V, R> {
@@ -50,14 +50,14 @@ export type ProcessVariables = Variables & {
   LOG_LEVEL: Variable<string>;
 };
 
-// Kubernetes kills a process 30 s after SIGTERM by default. Exit before that, with a log line.
+// By default, Kubernetes kills a process 30 s after SIGTERM. Exit earlier, with a log line.
 const shutdownTimeoutMs = 25_000;
 
 /**
- * Runs a service as this process: reads its configuration from the environment (lists every error and exits with code 2),
- * serves health and metrics on `ADMIN_PORT`, and stops in order on SIGTERM and SIGINT. With the argument `migrate`, it only runs the
- * migrations and exits: deployments do this before they start the first instance of a new version. With one of the service's own
- * `commands`, it only runs this one.
+ * Runs a service as this process: reads its configuration from the environment, serves health and metrics on `ADMIN_PORT`, and stops in
+ * order on SIGTERM and SIGINT. If the configuration is invalid, prints every error and exits with code 2. With the argument `migrate`, only
+ * runs the migrations and exits: deployments use this command before they start the first instance of a new version. With one of the
+ * service's own `commands` as the argument, only runs that command and exits.
  */
 export async function runService<V extends ProcessVariables>(
   definition: ServiceDefinition<V>,
@@ -88,7 +88,10 @@ export async function runService<V extends ProcessVariables>(
   }
 }
 
-/** Creates the logger of a service, and starts its traces. Log lines have trace ids, and the log says when the receiver does not take spans. */
+/**
+ * Creates the logger of a service, and starts its traces. Log lines contain trace ids. Logs a warning when the receiver does not accept
+ * spans.
+ */
 export async function startTelemetry(
   definition: Pick<ServiceDefinition<Variables>, 'name' | 'variables'>,
   environment: NodeJS.ProcessEnv,
@@ -101,7 +104,7 @@ export async function startTelemetry(
   return { logger, tracing };
 }
 
-/** Runs the command of the command line and exits. */
+/** Runs the command that is given on the command line, and exits. */
 async function runCommand<V extends Variables>(
   command: string,
   definition: ServiceDefinition<V>,
@@ -121,7 +124,7 @@ async function runCommand<V extends Variables>(
   if (command !== 'migrate') {
     const known = ['migrate', ...Object.keys(commands)].join(', ');
     process.stderr.write(
-      `${name} has no command ${command}. Start it without arguments, or with: ${known}\n`,
+      `${name} has no command ${command}. Run it without arguments to start the service, or with one of these commands: ${known}\n`,
     );
     process.exit(2);
   }
@@ -135,7 +138,7 @@ async function runCommand<V extends Variables>(
   return exitAfterFlush(logger, 0);
 }
 
-/** Starts a service, then serves its health and metrics. `close` stops both. */
+/** Starts a service, then serves its health and metrics. `close` stops the service and the server for health and metrics. */
 export async function startService<V extends Variables>(
   definition: ServiceDefinition<V>,
   shell: Shell<ConfigOf<V>>,
@@ -153,7 +156,7 @@ export async function startService<V extends Variables>(
   };
 }
 
-// Under npm, one Ctrl-C arrives twice: from the terminal and from npm. A person takes longer than this to press it again.
+// Under npm, one Ctrl-C arrives twice: from the terminal and from npm. A person needs more than this time to press Ctrl-C again.
 const repeatedSignalMs = 1_000;
 
 /**

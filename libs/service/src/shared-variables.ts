@@ -114,7 +114,7 @@ export const tracingVariables = {
   OTEL_EXPORTER_OTLP_HEADERS: headersVariable,
   // OpenTelemetry's own default traces everything, which is too expensive at thousands of events per second.
   OTEL_TRACES_SAMPLER: oneOf('Which traces are sampled', samplers, { default: 'parentbased_traceidratio' }),
-  OTEL_TRACES_SAMPLER_ARG: decimal('Share of the traces that a sampler by ratio takes', [0, 1], {
+  OTEL_TRACES_SAMPLER_ARG: decimal('Share of the traces that the ratio samplers keep', [0, 1], {
     default: 0.01,
   }),
   OTEL_SERVICE_NAME: optionalText('Name of the service in traces. When this is not set: the name of the app'),

@@ -1,7 +1,7 @@
 import { loadConfig, type Variables } from './config.js';
 import { tracingVariables } from './shared-variables.js';
 
-/** The ids of a sampled span. They travel in the header `traceparent` of W3C Trace Context. */
+/** The ids of a sampled span. The ids are sent in the header `traceparent` of W3C Trace Context. */
 export interface SpanIds {
   /** 32 hexadecimal digits. */
   traceId: string;
@@ -9,13 +9,13 @@ export interface SpanIds {
   spanId: string;
 }
 
-/** What a span is about, by the names of OpenTelemetry's semantic conventions. */
+/** The attributes of a span, with the names of OpenTelemetry's semantic conventions. */
 export type SpanAttributes = Record<string, string | number>;
 
-/** How a span takes part in its trace. */
+/** The role, the parent, and the attributes of a span. */
 export interface SpanOptions {
   kind: 'server' | 'client' | 'producer' | 'consumer';
-  /** Undefined: a new trace, if the sampler takes it. */
+  /** The span that this span continues. Undefined: the span starts a new trace, if the sampler keeps the trace. */
   parent?: SpanIds | undefined;
   attributes?: SpanAttributes;
 }
@@ -23,25 +23,25 @@ export interface SpanOptions {
 /** A piece of work in a sampled trace. */
 export interface Span {
   readonly ids: SpanIds;
-  /** Ends the span. It is exported in the background. */
+  /** Ends the span, which is then exported in the background. */
   end(result?: { attributes?: SpanAttributes; error?: unknown }): void;
 }
 
-/** Makes and exports spans. OpenTelemetry implements this in a module that is loaded only when traces are on. */
+/** Creates and exports spans. `OpenTelemetry` implements this interface in a module that is loaded only when traces are on. */
 export interface Tracer {
-  /** Starts a span. Undefined when the sampler does not take the trace. */
+  /** Starts a span. Undefined when the sampler drops the trace. */
   start(name: string, options: SpanOptions): Span | undefined;
   /** Exports the ended spans and stops. */
   close(): Promise<void>;
 }
 
-// Some spans are never taken: known events, for example, are not published. At this limit, the oldest one is dropped.
+// Some kept spans are never continued: a known event, for example, is not published again. At this limit, the oldest span is dropped.
 const maxKept = 4_096;
 
 /**
- * The traces of a service. Services pass traces on by explicit ids. An implicit context would slow down every promise of a process on
- * Node 20. Work finds the span that it continues by a key that it already has: the id of the HTTP request (the correlation id) or the
- * id of the event.
+ * The traces of a service. Services pass on traces by explicit ids, because an implicit context would slow down every promise of a process
+ * on Node 20. Code finds the span to continue by a key that it already has: the id of the HTTP request (the correlation id), or the id of
+ * the event.
  *
  * ```
  *  HTTP request ──▶ request to the events service ──▶ store ──▶ publish to EVENTS ──▶ send to live clients
@@ -53,25 +53,25 @@ export class Tracing {
 
   constructor(private readonly tracer: Tracer) {}
 
-  /** Starts a span. Undefined when it would begin a trace that the sampler does not take. */
+  /** Starts a span. Undefined when the span would begin a trace and the sampler drops it. */
   start(name: string, options: SpanOptions): Span | undefined {
     return this.tracer.start(name, options);
   }
 
-  /** Lets work with this key find the span. */
+  /** Keeps a span under a key, so that later work with the same key can continue the span. */
   keep(key: string, span: Span): void {
     if (this.kept.size >= maxKept)
       for (const oldest of this.kept.keys()) return this.replace(oldest, key, span);
     this.kept.set(key, span);
   }
 
-  /** The ids of the span that was kept under a key. */
+  /** Returns the ids of the span that was kept under a key. */
   find(key: string | undefined): SpanIds | undefined {
     if (key === undefined || this.kept.size === 0) return undefined;
     return this.kept.get(key)?.ids;
   }
 
-  /** Returns the span that was kept under a key, and forgets it. */
+  /** Returns the span that was kept under a key, and removes the span. */
   take(key: string): Span | undefined {
     if (this.kept.size === 0) return undefined;
     const span = this.kept.get(key);
@@ -91,9 +91,9 @@ export class Tracing {
 }
 
 /**
- * Starts the traces of a service. Undefined when they are off: OTEL_EXPORTER_OTLP_ENDPOINT is not set, or the service has no traces.
+ * Starts the traces of a service. Returns undefined when OTEL_EXPORTER_OTLP_ENDPOINT is not set, or when the service supports no traces.
  *
- * @param onFailure is called when the receiver does not take spans, which are then lost
+ * @param onFailure is called when the receiver does not accept spans, which are then lost
  */
 export async function startTracing(
   { name, variables }: { name: string; variables: Variables },
@@ -118,7 +118,7 @@ export async function startTracing(
   );
 }
 
-/** Prints the value of the header `traceparent` for a sampled span. */
+/** Returns the value of the header `traceparent` for a sampled span. */
 export function printTraceparent({ traceId, spanId }: SpanIds): string {
   return `00-${traceId}-${spanId}-01`;
 }
@@ -126,7 +126,7 @@ export function printTraceparent({ traceId, spanId }: SpanIds): string {
 const traceparentPattern = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})/;
 const sampledFlag = 1;
 
-/** Reads the value of the header `traceparent`. Undefined when it is malformed, or its trace is not sampled. */
+/** Parses the value of the header `traceparent`. Returns undefined when the value is malformed, or when the trace is not sampled. */
 export function parseTraceparent(text: string | undefined): SpanIds | undefined {
   const [, traceId = '', spanId = '', flags = ''] = traceparentPattern.exec(text ?? '') ?? [];
   if ((parseInt(flags, 16) & sampledFlag) === 0 || /^0*$/.test(traceId) || /^0*$/.test(spanId))

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The version of the service: the one of this package, which is the same in all packages. */
+/** The version of the service, which is the version of every package in this repository. */
 export const version = readVersion();
 
 function readVersion(): string {

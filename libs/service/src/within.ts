@@ -1,4 +1,7 @@
-/** Waits for work until the time limit and ignores its failure, for work that must not keep a process from stopping. */
+/**
+ * Waits until the work ends or the time limit is reached, and ignores a failure. Use this function for work that must not keep a process
+ * from stopping.
+ */
 export async function within(limitMs: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<void>((resolve) => {

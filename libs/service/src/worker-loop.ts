@@ -2,18 +2,18 @@ import { pause } from './pause.js';
 
 /** The work of a loop, and its pauses. */
 export interface WorkerLoopOptions {
-  /** Does one piece of work. Returns false when there was nothing to do. Must end soon after the signal aborts. */
+  /** Does one piece of work. Returns false when it found nothing to do. Must end soon after the signal aborts. */
   work: (stopping: AbortSignal) => Promise<boolean>;
-  /** How long to pause when there was nothing to do, in milliseconds. */
+  /** How long to pause after `work` has returned false, in milliseconds. */
   idleMs: number;
-  /** The longest pause after failures, in milliseconds. The first one is 0.5 s, and each next one is twice as long. */
+  /** The longest pause after failures, in milliseconds. The first pause is 0.5 s, and each further pause is twice as long. */
   maxBackoffMs: number;
   onFailure: (error: unknown) => void;
 }
 
 const minBackoffMs = 500;
 
-/** Repeats a piece of work until it is stopped. Pauses after failures, longer each time. */
+/** Repeats a piece of work until `stop` is called. Pauses after failures, longer each time. */
 export class WorkerLoop {
   private readonly stopping = new AbortController();
   private running: Promise<void> = Promise.resolve();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-// Surrogates are not characters, so numbers from here on stand for the code points after the surrogates.
+// Surrogates are not characters, so numbers from 0xd800 on stand for the code points after the surrogates.
 const firstSurrogate = 0xd800;
 const surrogates = 0x800;
 

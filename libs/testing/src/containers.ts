@@ -4,10 +4,10 @@ import { renderNatsConfig, findFreePort, type NatsConfigOptions } from '@stream-
 import { eventually } from './eventually.js';
 
 /*
- * Servers in containers, for machines with a Docker engine. The packages take half a second to load, so they are imported only when
- * used. Testcontainers' reaper (Ryuk) removes the containers of a killed run.
+ * Servers in containers, for machines with a Docker engine. Testcontainers' packages take half a second to load, so they are imported only
+ * when they are needed. Testcontainers' reaper (Ryuk) removes the containers of a killed run.
  *
- * The containers count as started when their logs say so: engines without systemd run no health checks, so waiting for one would
+ * A container counts as started when its log says so. Engines without systemd run no health checks, so waiting for a health check would
  * never end.
  */
 
@@ -59,8 +59,8 @@ export interface NatsServer {
 }
 
 /**
- * Starts a plain container, not the one of `@testcontainers/nats`: that one always passes `--user` and `--pass`, but
- * permissions must come from the same configuration as in the embedded server.
+ * Starts a plain container instead of the container of `@testcontainers/nats`, which always passes `--user` and `--pass`. The permissions
+ * must come from the same configuration as in the embedded server.
  */
 export async function startNatsContainer(users: NatsConfigOptions['users']): Promise<NatsServer> {
   const { GenericContainer, Wait, getContainerRuntimeClient } = await import('testcontainers');
@@ -89,7 +89,7 @@ export async function startNatsContainer(users: NatsConfigOptions['users']): Pro
     kill: async () => {
       await server.kill();
     },
-    // Not Testcontainers' restart, which waits for a line of the log: on podman, the log ends with the first run.
+    // Does not use Testcontainers' restart, which waits for a log line. On podman, this line never comes: the log ends with the first run.
     restart: async () => {
       await server.restart({ t: 10 });
       await eventually(() => readGreeting(container.getHost(), port));
@@ -98,13 +98,15 @@ export async function startNatsContainer(users: NatsConfigOptions['users']): Pro
   };
 }
 
-/** Resolves when a nats-server sends its first line. A connection alone proves nothing: the engine's proxy accepts it, too. */
+/**
+ * Resolves when a nats-server sends its first line. A connection alone proves nothing, because the engine's proxy also accepts connections.
+ */
 async function readGreeting(host: string, port: number): Promise<void> {
   const socket = connect(port, host);
   try {
     const signal = AbortSignal.timeout(GREETING_TIMEOUT_MS);
     const [line] = (await once(socket, 'data', { signal })) as [Buffer]; // Safe cast: the socket has no encoding.
-    if (!line.toString().startsWith('INFO ')) throw new Error(`this is no nats-server: ${line.toString()}`);
+    if (!line.toString().startsWith('INFO ')) throw new Error(`not a nats-server: ${line.toString()}`);
   } finally {
     socket.destroy();
   }

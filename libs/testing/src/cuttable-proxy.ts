@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { freePort } from './free-port.js';
 
-/** A TCP proxy between a service and a server that simulates an outage of the server. */
+/** A TCP proxy between a service and a server. Simulates outages of the server. */
 export class CuttableProxy {
   private readonly pairs = new Set<[Socket, Socket]>();
   private isHanging = false;
@@ -16,7 +16,7 @@ export class CuttableProxy {
   static async start(target: string): Promise<CuttableProxy> {
     const { hostname, port } = new URL(target);
     const server = createServer();
-    const own = await freePort(); // still free after a cut
+    const own = await freePort(); // so that no other program takes the port after a cut
     server.listen(own, '127.0.0.1');
     await once(server, 'listening');
     const proxy = new CuttableProxy(server, own);
@@ -24,7 +24,7 @@ export class CuttableProxy {
     return proxy;
   }
 
-  /** The same URL through the proxy. */
+  /** Returns the URL of the server, through the proxy. */
   urlOf(target: string): string {
     const url = new URL(target);
     url.hostname = '127.0.0.1';

@@ -10,7 +10,7 @@ const udtNames: Record<string, string> = {
 };
 
 /**
- * Declares tests which check that the migrations and entities of a service agree.
+ * Declares tests that check that the migrations and entities of a service agree.
  *
  * @param name the name of the schema
  * @param connect connects to an empty database and runs the migrations
@@ -79,7 +79,7 @@ export function describeSchema(
 
     it('has no difference that TypeORM would migrate', async () => {
       const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
-      // Only the names of constraints may differ: ours are not TypeORM's.
+      // Constraints and indexes may differ, because TypeORM expects names of its own.
       const others = upQueries.filter(({ query }) => !/CONSTRAINT|UNIQUE|INDEX/.test(query));
 
       expect(others).toEqual([]);

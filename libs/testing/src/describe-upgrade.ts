@@ -18,8 +18,8 @@ const kinds: Record<string, Constraint['kind']> = {
 };
 
 /**
- * Declares a test which checks that instances of the previous release work while the migrations of this version have run: during an
- * upgrade, both run side by side. Add columns first, and remove old ones in a later version ("expand, then contract").
+ * Declares a test that checks that instances of the previous release still work after the migrations of this version have run. During an
+ * upgrade, both versions run side by side. Add columns first, and remove old ones in a later version ("expand, then contract").
  *
  * @param exceptions breaks that are accepted, each with the reason why the previous release does not notice it
  */
@@ -46,10 +46,10 @@ export function describeUpgrade(
   });
 }
 
-/** The class names of the migrations that the previous release has, in their order. `npm run release` writes the file. */
+/** Returns the class names of the previous release's migrations, in order. `npm run release` writes released.json. */
 function releasedMigrations(name: string): readonly string[] {
   const text = readFileSync(new URL('../released.json', import.meta.url), 'utf8');
-  const { migrations } = JSON.parse(text) as { migrations: Record<string, string[]> }; // holds: we write the file
+  const { migrations } = JSON.parse(text) as { migrations: Record<string, string[]> }; // Safe cast: `npm run release` writes the file.
   return migrations[name] ?? [];
 }
 

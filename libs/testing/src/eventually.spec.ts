@@ -21,7 +21,7 @@ describe(eventually.name, () => {
 
   it('throws the last error with the elapsed time after the timeout', async () => {
     let attempts = 0;
-    // Each attempt takes ten seconds by this clock. With the real one, the first attempt could use up the time on a busy machine.
+    // Each attempt takes ten seconds by this clock. With the real clock, the first attempt could use up the time on a busy machine.
     jest.spyOn(Date, 'now').mockImplementation(() => 10_000 * attempts);
 
     const failure = eventually(

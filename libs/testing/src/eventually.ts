@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** How long and how often `eventually` tries. */
+/** How long and how often `eventually` runs its check. */
 export interface EventuallyOptions {
   /** Default: 20 s, far longer than any operation takes on an idle machine. */
   timeoutMs?: number;
@@ -8,13 +8,13 @@ export interface EventuallyOptions {
   intervalMs?: number;
 }
 
-// A check costs requests and, when it fails, the difference that Jest prints. Many tests that check often take the cores from each
-// other, and from the services that they wait for.
+// A check costs requests and, when it fails, the diff that Jest computes. Many tests that check often slow down each other and the services
+// that they wait for.
 const pauses = { share: 0.1, min: 20, max: 500 };
 
 /**
- * Waits for a condition; use this instead of a sleep. Runs `check` until it does not throw, and returns its value. After the
- * timeout, even when `check` never settles, it throws the last error with the elapsed time before the message.
+ * Waits for a condition; use this instead of a sleep. Runs `check` until it does not throw, and returns its value. After the timeout, even
+ * when `check` never settles, throws the last error with the elapsed time before the message.
  */
 export async function eventually<T>(
   check: () => T | Promise<T>,
@@ -29,7 +29,7 @@ export async function eventually<T>(
     if (outcome.kind === 'error') lastError = outcome.error;
     const leftMs = timeoutMs - elapsed();
     if (leftMs <= 0) throw describeTimeout(lastError, elapsed());
-    // No longer than the time that is left, so that the last check is at its end.
+    // Waits no longer than the remaining time, so that the last check runs at the timeout.
     await wait(Math.min(intervalMs ?? pauseAfter(elapsed()), leftMs));
   }
 }
@@ -47,7 +47,7 @@ async function attempt<T>(check: () => T | Promise<T>, remainingMs: number): Pro
     return await Promise.race([run(check), tooLate]);
   } finally {
     settled.abort();
-    // The abort above rejects this wait, unless the time is over.
+    // The abort rejects `tooLate`, unless that wait has already ended.
     await tooLate.catch(() => undefined);
   }
 }

@@ -4,7 +4,10 @@ import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A temporary directory for one embedded server, or one in each folder in it. A guard process cleans up after a killed run. */
+/**
+ * A temporary directory for one embedded server, or for one embedded server in each of its folders. A guard process cleans up after a
+ * killed run.
+ */
 export interface GuardedDirectory {
   path: string;
   /** Removes the directory and stops the guard. Stop the server first. */
@@ -12,10 +15,9 @@ export interface GuardedDirectory {
 }
 
 /**
- * The guard's script. If its input closes without a line, this process was killed. The guard then kills the servers whose pid
- * files are in the directory, and removes the directory. It only kills a process with the directory in its command line. A server
- * that is just starting has two seconds to write its pid file. SIGQUIT is PostgreSQL's immediate shutdown, which also ends its
- * workers.
+ * The guard's script. If the guard's input closes without a line, this process was killed. The guard then kills the servers whose pid files
+ * are in the directory, and removes the directory. The guard kills only processes that have the directory in their command line. A server
+ * that is just starting has two seconds to write its pid file. SIGQUIT is PostgreSQL's immediate shutdown, which also ends its workers.
  */
 const GUARD_SCRIPT = `
 read -r _ && exit 0

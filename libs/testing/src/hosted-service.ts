@@ -3,7 +3,7 @@ import { eventually } from './eventually.js';
 import type { ServiceHost } from './service-host.js';
 import { TestService, type Exit } from './test-service.js';
 
-// The time after which a service that runs as a process gives up its own shutdown.
+// The time limit of a shutdown, the same as for a service that runs as its own process.
 const stopTimeoutMs = 25_000;
 
 /**

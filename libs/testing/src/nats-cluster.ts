@@ -18,25 +18,28 @@ export interface NatsMember {
   stop(): Promise<void>;
   /** Starts the member again, on the same ports and data. */
   start(): Promise<void>;
-  /** Cuts the member off from the other members; nothing gets lost, but nothing arrives. Clients still reach the member. */
+  /**
+   * Cuts the member off from the other members. The proxies hold back the data between the members but do not lose it. Clients still reach
+   * the member.
+   */
   isolate(): void;
   /** Ends the isolation. */
   join(): Promise<void>;
 }
 
-/** Options of `startNatsCluster`. */
+/** Options of `NatsCluster.start`. */
 export interface NatsClusterSetup {
-  /** Holds the streams. The caller removes it. */
+  /** The directory for the data of the streams. The caller removes the directory. */
   directory: string;
   users: readonly NatsUser[];
   binary?: string;
 }
 
-// Nothing listens there. The members reach each other only through the proxies, whose addresses they have as routes.
+// No server listens on this address. The members reach each other only through the proxies, whose addresses are their routes.
 const nowhere = '127.0.0.1:1';
 
 /**
- * Three nats-servers on this machine. Each member reaches each other one through a proxy of its own.
+ * Three nats-servers on this machine. Each member reaches every other member through a separate proxy.
  *
  * ```
  *            ┌──▶ proxy ──▶ nats-2 …
@@ -102,7 +105,7 @@ export class NatsCluster {
     );
   }
 
-  /** The URLs of all members for a user: a value of `NATS_URL` after joining them with commas. */
+  /** Returns the URLs of all members for a user. Joined with commas, they form a value of `NATS_URL`. */
   urlsFor(userName: string): string[] {
     return this.urlsOf(userName);
   }

@@ -18,15 +18,15 @@ export interface TestNats {
   url: string;
   /** nats://<user>:<password>@<host>:<port>. Throws for an unknown user. */
   urlFor(userName: string): string;
-  /** Shuts the server down in order and removes its data. */
+  /** Shuts the server down gracefully and removes its data. */
   stop(): Promise<void>;
-  /** Kills the server with SIGKILL, like a crash. `restart()` finds the data. */
+  /** Kills the server with SIGKILL, like a crash. `restart()` starts it with the same data. */
   kill(): Promise<void>;
-  /** Starts the server with the same port, data and passwords, after an orderly shutdown if it runs. */
+  /** Starts the server with the same port, data, and passwords. Shuts it down gracefully first if it is running. */
   restart(): Promise<void>;
   /**
-   * Changes the passwords of users and of those who share them, and reloads the running server, like `nats-server --signal reload`.
-   * `urlFor` then returns URLs with the new passwords. Not available in a container.
+   * Changes the passwords of users and of the users who share these passwords, and reloads the running server, like `nats-server --signal
+   * reload`. `urlFor` then returns URLs with the new passwords. Not available in a container.
    */
   changePasswords(passwords: Readonly<Record<string, string>>): Promise<void>;
 }
@@ -74,7 +74,7 @@ async function startGuardedNats(users: NatsConfigOptions['users']): Promise<Nats
       ...(binary === undefined ? {} : { binary }),
     });
   try {
-    // Not a port that the system chooses: an outgoing connection could take that one while the server is down.
+    // Does not let the system choose the port: an outgoing connection could take such a port while the server is down.
     let server = await start(await freePort());
     return {
       host: '127.0.0.1',
@@ -86,7 +86,7 @@ async function startGuardedNats(users: NatsConfigOptions['users']): Promise<Nats
       kill: () => server.kill(),
       reload: async (changed) => {
         const path = join(directory.path, 'nats', 'nats-server.conf');
-        const config = JSON.parse(await readFile(path, 'utf8')) as object; // holds: renderNatsConfig writes JSON
+        const config = JSON.parse(await readFile(path, 'utf8')) as object; // Safe cast: renderNatsConfig writes JSON.
         await writeFile(path, JSON.stringify({ ...config, accounts: renderAccounts(changed) }));
         process.kill(server.pid, 'SIGHUP');
       },

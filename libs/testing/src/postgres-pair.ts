@@ -9,7 +9,7 @@ import { freePort } from './free-port.js';
 
 /** Options of `PostgresPair.start`. */
 export interface PostgresPairOptions {
-  /** Holds the data of both servers. The caller removes it. */
+  /** The directory for the data of both servers. The caller removes the directory. */
   directory: string;
   settings?: Readonly<Record<string, string>>;
 }
@@ -28,9 +28,9 @@ const replicationSettings = {
 const connectTimeoutMs = 5_000;
 // Includes the start of a standby on a busy machine.
 const replicationLimitMs = 120_000;
-// tar's exit code for files that changed while it read them. The primary's log of changes repairs the copy of such files.
+// tar's exit code for files that changed while it read them. The primary's write-ahead log repairs the copy of such files.
 const filesChanged = 1;
-// Belong to the running primary, or PostgreSQL creates them: https://www.postgresql.org/docs/current/continuous-archiving.html
+// These files belong to the running primary, or PostgreSQL creates them: https://www.postgresql.org/docs/current/continuous-archiving.html
 const notCopied = [
   './pg_wal/*',
   './postmaster.pid',
@@ -68,7 +68,7 @@ export class PostgresPair {
     return this.standbyServer;
   }
 
-  /** The URL of a database with both servers as its hosts, the first server first. It stays the same after a promotion. */
+  /** Returns the URL of a database with both servers as its hosts, the first server first. The URL stays the same after a promotion. */
   urlOf(database: string): string {
     const [first, second] = [this.primary, this.standby].map(({ port }) => port).sort((a, b) => a - b);
     const url = new URL(this.primary.url);
@@ -76,8 +76,8 @@ export class PostgresPair {
   }
 
   /**
-   * Promotes the standby, as an operator or a failover manager does. The old primary must not run. Commits no longer wait for a
-   * standby, until `rejoin`.
+   * Promotes the standby, as an operator or a failover manager does. The old primary must not run. Until `rejoin`, commits no longer wait
+   * for a standby.
    */
   async promote(): Promise<void> {
     await query(this.standby.url, 'ALTER SYSTEM RESET synchronous_standby_names');
@@ -86,7 +86,9 @@ export class PostgresPair {
     [this.primaryServer, this.standbyServer] = [this.standbyServer, this.primaryServer];
   }
 
-  /** Makes the old primary, which must not run, the synchronous standby of the new one, from a new copy. */
+  /**
+   * Turns the old primary, which must not run, into the synchronous standby of the new primary. Uses a new copy of the new primary's data.
+   */
   async rejoin(): Promise<void> {
     const { dataHome, port } = this.standby;
     await rm(join(dataHome, 'data'), { recursive: true, force: true });
@@ -113,7 +115,7 @@ export class PostgresPair {
   }
 
   async stop(): Promise<void> {
-    // The primary waits for no standby when it stops.
+    // The primary does not wait for a standby when it stops.
     await this.primary.stop();
     await this.standby.stop();
   }
@@ -138,7 +140,9 @@ function followSettings({ url }: EmbeddedPostgres): Record<string, string> {
   return { primary_conninfo: `host=127.0.0.1 port=${port} user=${username} password=${password}` };
 }
 
-/** Copies the running primary, as pg_basebackup does, which the embedded PostgreSQL does not have. */
+/**
+ * Creates a standby from a copy of the running primary. pg_basebackup would do the same, but the embedded PostgreSQL does not contain it.
+ */
 async function createStandby(
   primary: EmbeddedPostgres,
   place: Place,
@@ -184,7 +188,7 @@ async function writeOwned(path: string, content: string, owner: string): Promise
   await chown(path, uid, gid);
 }
 
-/** From now on, commits wait for the standby. Waits until it follows. */
+/** Makes commits wait for the standby. Resolves when the standby follows the primary. */
 async function makeSynchronous({ url }: EmbeddedPostgres): Promise<void> {
   await query(url, "ALTER SYSTEM SET synchronous_standby_names = '*'");
   await query(url, 'SELECT pg_reload_conf()');

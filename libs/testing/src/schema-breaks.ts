@@ -5,7 +5,7 @@ export interface Column {
   type: string;
   isView: boolean;
   isNullable: boolean;
-  /** Whether a row can be added without a value for it. */
+  /** Whether a row can be added without a value for the column. */
   hasDefault: boolean;
 }
 
@@ -24,9 +24,9 @@ export interface SchemaSnapshot {
 }
 
 /**
- * Lists what an instance of the previous version can no longer do after the migrations of this version: a statement that names a column,
- * an INSERT without the new columns, an ON CONFLICT that names a key. New tables are free. A view with the old name and columns counts as
- * the table.
+ * Lists the changes that can break statements of the previous version after the migrations of this version: a column that statements name
+ * has changed, an INSERT lacks a new column, an ON CONFLICT names a removed key, or a new constraint rejects a row. New tables break
+ * nothing. A view that has the old table's name and columns counts as the table.
  */
 export function findBreaks(previous: SchemaSnapshot, current: SchemaSnapshot): string[] {
   const kept = new Map(current.columns.map((column) => [nameOf(column), column]));
@@ -63,7 +63,7 @@ function isKey({ kind }: Constraint): boolean {
   return kind === 'primary key' || kind === 'unique';
 }
 
-/** Names of constraints may change. */
+/** Whether two constraints are the same except for their names. */
 function isSame(one: Constraint, other: Constraint): boolean {
   return one.table === other.table && one.kind === other.kind && one.definition === other.definition;
 }

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** The source of the tests' servers. */
+/** Where the servers of the tests run: in containers, or as child processes. */
 export type ServerSource = 'containers' | 'embedded';
 
 /** Passes the choice of the global setup to the test files. Set it by hand to override the check. */

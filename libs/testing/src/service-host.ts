@@ -7,15 +7,15 @@ export type HostRequest =
   | { id: number; action: 'start'; app: AppName; environment: Readonly<Record<string, string>> }
   | { id: number; action: 'stop'; startedBy: number };
 
-/** The reply to the request with this id; `error` holds the stack of what failed. */
+/** The reply to the request with this id; `error` contains the stack trace of a failure. */
 export interface HostReply {
   id: number;
   error?: string;
 }
 
 /**
- * Runs services in one child process that lives as long as the Jest worker. Node loads and compiles the services' modules
- * once per worker instead of once per service, which is most of the cost of a start.
+ * Runs services in one child process that lives as long as the Jest worker. Node loads and compiles the services' modules once per worker
+ * instead of once per service. Loading and compiling are most of the cost of a start.
  */
 export class ServiceHost {
   private child: ChildProcess | undefined;
@@ -33,14 +33,14 @@ export class ServiceHost {
     return this.written.slice(length);
   }
 
-  /** Starts a service and returns the id to stop it by. */
+  /** Starts a service and returns the id that `stop` needs. */
   async start(app: AppName, environment: Readonly<Record<string, string>>): Promise<number> {
     const id = this.nextId();
     await this.send({ id, action: 'start', app, environment });
     return id;
   }
 
-  /** Stops a service in order. */
+  /** Stops a service gracefully. */
   async stop(startedBy: number): Promise<void> {
     await this.send({ id: this.nextId(), action: 'stop', startedBy });
   }
@@ -78,7 +78,7 @@ export class ServiceHost {
       for (const settle of this.pending.values()) settle(error);
       this.pending.clear();
     });
-    // The worker ends when Jest is done with it, and the host with the worker.
+    // The worker ends when Jest no longer needs it, and the host process ends with the worker.
     child.unref();
     child.channel?.unref();
     for (const stream of [child.stdout, child.stderr])

@@ -4,17 +4,17 @@ import { resolve } from 'node:path';
 import { eventually } from './eventually.js';
 import { TestService, type AppName, type Exit } from './test-service.js';
 
-// A start takes about a second alone, and many seconds while other test files keep the cores busy.
+// A start takes about a second on an idle machine, and many seconds while other test files keep the cores busy.
 const startTimeoutMs = 120_000;
-// Longer than the services' own limit of 25 s: a process that still runs hangs.
+// Longer than the services' own limit of 25 s. A process that still runs after this time is stuck.
 const stopTimeoutMs = 28_000;
 
-// The pipe closes whenever and however the test process ends, so no service outlives its test.
+// The service exits when its input closes. The pipe closes however the test process ends, so no service outlives its test.
 const endWithTheTest = `data:text/javascript,${encodeURIComponent(
   'process.stdin.on("end", () => process.exit(70)).resume().unref()',
 )}`;
 
-/** How a service is started. */
+/** Options of `ServiceProcess`. */
 export interface ServiceProcessOptions {
   /** Options for Node itself, such as a profiler's. */
   nodeOptions?: readonly string[] | undefined;
@@ -59,7 +59,7 @@ export class ServiceProcess extends TestService {
     throw new Error(`${this.app} ended with ${code ?? signal} instead of starting:\n${this.written}`);
   }
 
-  /** Starts the service and waits for its end: for starts that must fail. Stops the service if it becomes ready. */
+  /** Starts the service and waits until it ends, for starts that must fail. Stops the service if it becomes ready. */
   async runToEnd(): Promise<Exit & { output: string }> {
     const exit = this.spawn();
     if (await this.isReadyInTime()) await this.stop();
@@ -81,7 +81,7 @@ export class ServiceProcess extends TestService {
     clearTimeout(timer);
   }
 
-  /** Returns true when the service is ready, and false when it has ended. Kills it after 120 s and throws. */
+  /** Returns true when the service is ready, and false when it has ended. After 120 s, kills the service and throws. */
   private async isReadyInTime(): Promise<boolean> {
     const check = async (): Promise<boolean> => {
       if (!this.isRunning) return false;

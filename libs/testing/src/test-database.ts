@@ -4,7 +4,10 @@ import pg from 'pg';
 
 /** A database for one test file, with the empty schemas of the services. */
 export interface TestDatabase {
-  /** postgresql://… with the credentials of the owner, a superuser. For what no service may do: services use `urlFor`. */
+  /**
+   * postgresql://… with the credentials of the owner, a superuser. Use it for operations that no service may perform; services use
+   * `urlFor`.
+   */
   url: string;
   /** postgresql://… with the credentials of the role that owns a schema, as its service gets them. Throws for an unknown schema. */
   urlFor(schema: string): string;

@@ -2,13 +2,13 @@
 export type AppName =
   'all-in-one' | 'gateway' | 'events' | 'platform-connector' | 'platform-simulator' | 'streamer-monitor';
 
-/** How a service has ended. */
+/** How a service ended. */
 export interface Exit {
   code: number | null;
   signal: NodeJS.Signals | null;
 }
 
-/** A service under test, configured by its environment alone. */
+/** A service under test. Only its environment configures it. */
 export abstract class TestService {
   constructor(
     readonly app: AppName,
@@ -20,9 +20,9 @@ export abstract class TestService {
   abstract get isRunning(): boolean;
   /** Starts the service and waits until it is ready; the error includes the output if the service ends instead. */
   abstract start(): Promise<void>;
-  /** Stops the service in order. */
+  /** Stops the service gracefully. */
   abstract stop(): Promise<void>;
-  /** Sends a signal and waits for the end. */
+  /** Sends a signal and waits until the service ends. */
   abstract kill(signal: NodeJS.Signals): Promise<Exit>;
 
   /** Address of the public HTTP interface; only the gateway and the simulator have one. */
@@ -35,13 +35,13 @@ export abstract class TestService {
     return `http://127.0.0.1:${this.environment.ADMIN_PORT}`;
   }
 
-  /** Stops the service if it runs, then starts it on the same ports. */
+  /** Stops the service if it is running, then starts it on the same ports. */
   async restart(): Promise<void> {
     await this.stop();
     await this.start();
   }
 
-  /** The sum of a metric's values whose labels include these; 0 when it has not been counted yet. */
+  /** Returns the sum of a metric's values whose labels include the given labels; 0 when the metric has no such value yet. */
   async metric(name: string, labels: Record<string, string> = {}): Promise<number> {
     const response = await fetch(`${this.adminUrl}/metrics`);
     if (!response.ok) throw new Error(`${this.app} replied with ${response.status} instead of its metrics`);
@@ -52,7 +52,7 @@ export abstract class TestService {
     return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
   }
 
-  /** Asks once whether the service is ready; throws with its report when it is not. */
+  /** Checks once whether the service is ready. If it is not, throws an error with the service's report. */
   protected async checkReady(): Promise<void> {
     const response = await fetch(`${this.adminUrl}/health/ready`);
     const report = await response.text();

@@ -14,7 +14,7 @@ export interface ReceivedWebhook {
 /** An HTTP server that receives signed messages as Standard Webhooks describes. Replies with 401 to a wrong signature. */
 export class WebhookReceiver {
   readonly received: ReceivedWebhook[] = [];
-  /** Each message gets the next of these statuses, or 204 when there is none. */
+  /** The receiver replies to each message with the next of these statuses, or with 204 when the list is empty. */
   statuses: number[] = [];
 
   private constructor(
@@ -57,7 +57,7 @@ export class WebhookReceiver {
     this.received.push({
       path: request.url,
       id: headers['webhook-id'] ?? '',
-      body: JSON.parse(body) as ReceivedWebhook['body'], // holds as far as tests compare it
+      body: JSON.parse(body) as ReceivedWebhook['body'], // Safe cast: the tests compare the body.
     });
   }
 }

@@ -8,7 +8,7 @@ export interface ConsolePage {
   element?: string;
 }
 
-/** Every page of the console. Add yours: the spec checks it with axe in both themes and sizes, and takes screenshots. */
+/** Every page of the console. Add new pages here: the spec checks each with axe in both themes and sizes, and takes screenshots. */
 export const consolePages: readonly ConsolePage[] = [
   { path: '/events', title: 'Events', element: '[aria-label="Events"] [role=option]' },
   { path: '/test-event?type=channel-raid', title: 'Send test event', element: 'input#event_viewers' },

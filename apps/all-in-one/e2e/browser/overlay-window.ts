@@ -2,7 +2,7 @@ import { eventually } from '@stream-events/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { collectFaults } from './page-faults.js';
 
-/** Notes the text of every alert that the page shows. The notes survive a reload. */
+/** Records the text of every alert that the page shows. The record survives a reload. */
 const recorder = `
   const shown = () => JSON.parse(sessionStorage.getItem('shown') ?? '[]');
   new MutationObserver((changes) => {
@@ -47,7 +47,7 @@ export class OverlayWindow {
     await this.untilMarked('connected');
   }
 
-  /** Waits until the mark of `debug` says something. */
+  /** Waits until the status mark that `debug` shows contains this text. */
   async untilMarked(text: string): Promise<void> {
     await this.page.locator('.mark').filter({ hasText: text }).waitFor();
   }
@@ -57,14 +57,14 @@ export class OverlayWindow {
     await this.context.addInitScript(slowClock);
   }
 
-  /** The alerts that were shown so far. */
+  /** Returns the alerts that were shown so far. */
   async shown(): Promise<string[]> {
     return JSON.parse(
       await this.page.evaluate<string>(`sessionStorage.getItem('shown') ?? '[]'`),
-    ) as string[]; // holds: the recorder wrote it
+    ) as string[]; // Safe cast: the recorder writes an array of texts.
   }
 
-  /** Waits until as many alerts were shown, and returns all. */
+  /** Waits until at least `count` alerts were shown, and returns all of them. */
   untilShown(count: number, timeoutMs = 30_000): Promise<string[]> {
     return eventually(
       async () => {

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 
-/** Collects errors of a page's scripts, violations of its security policy, and requests to other hosts than the given one. */
+/** Collects errors of a page's scripts, violations of its security policy, and requests to hosts other than the given one. */
 export function collectFaults(page: Page, url: string): string[] {
   const faults: string[] = [];
   page.on('pageerror', ({ message }) => faults.push(message));

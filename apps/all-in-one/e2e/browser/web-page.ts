@@ -18,7 +18,7 @@ const folders = new Map([
   ['page', resolve('apps/all-in-one/e2e/browser')],
 ]);
 
-/** A web page in a real browser, with another origin than the service. */
+/** A web page in a real browser. Its origin differs from the origin of the service. */
 export class WebPage {
   private constructor(
     private readonly server: Server,
@@ -31,7 +31,7 @@ export class WebPage {
       void answer(url).then(({ type, text }) => response.setHeader('Content-Type', type).end(text));
     });
     await once(server.listen(0, '127.0.0.1'), 'listening');
-    const { port } = server.address() as AddressInfo; // holds: it listens on a port
+    const { port } = server.address() as AddressInfo; // Safe cast: the server listens on TCP.
     // Without these arguments, the browser contacts hosts of its vendor.
     const args = ['--disable-background-networking', '--disable-component-update', '--disable-sync'];
     const browser = await chromium.launch({ executablePath, args });

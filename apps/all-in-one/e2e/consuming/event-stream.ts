@@ -20,7 +20,7 @@ export function endWithEpoch(
   const check = async (): Promise<void> => {
     if ((await readEpoch(connection)) !== epoch) messages.stop();
   };
-  // While NATS is unavailable, a check fails and the next one follows.
+  // While NATS is unavailable, a check fails, and the timer runs another one 2 s later.
   const timer = setInterval(() => void check().catch(() => undefined), 2_000);
   const stop = (): void => messages.stop();
   signal.addEventListener('abort', stop);

@@ -16,7 +16,7 @@ export function readRepositoryFile(path: string): string {
   return readFileSync(new URL(path, root), 'utf8');
 }
 
-/** The metrics of docs/metrics.md by name. */
+/** Reads the metrics of docs/metrics.md, by name. */
 export function readDocumentedMetrics(): Map<string, DocumentedMetric> {
   let section = '';
   const metrics = new Map<string, DocumentedMetric>();

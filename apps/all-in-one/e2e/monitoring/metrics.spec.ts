@@ -11,7 +11,7 @@ interface Exported {
   text: string;
 }
 
-/** Appears in everything that the test's clients choose. */
+/** Part of every text that the test's clients choose. No metric may contain it. */
 const marker = 'marker4711';
 
 const documented = readDocumentedMetrics();
@@ -60,7 +60,7 @@ describe('the exported metrics', () => {
   it('include every metric of docs/metrics.md at some admin port', () => {
     const names = Object.values(exported).flatMap(({ types }) => [...types.keys()]);
 
-    // docs/metrics.md has a table for the simulator only if it has metrics.
+    // docs/metrics.md would have a table for the simulator if the simulator exported metrics.
     expect(sections).not.toContain('Platform simulator');
     expect([...documented.keys()].filter((name) => !names.includes(name))).toEqual([]);
   });

@@ -6,7 +6,7 @@ type Node = ReturnType<typeof parser.parse>['topNode'];
 /** Labels that deploy/prometheus/prometheus.yml and Prometheus itself add to every metric. */
 const targetLabels = ['job', 'instance', 'service'];
 
-/** Finds what is wrong with expressions of PromQL: their syntax, and metrics and labels that no service exports. */
+/** Finds faults in PromQL expressions: syntax errors, and metrics and labels that no service exports. */
 export class PromqlChecker {
   constructor(private readonly metrics: ReadonlyMap<string, DocumentedMetric>) {}
 
@@ -34,7 +34,7 @@ export class PromqlChecker {
     return faults;
   }
 
-  /** The labels by which the result of the outermost aggregation is grouped; undefined when there is no aggregation. */
+  /** Returns the labels by which the result of the outermost aggregation is grouped; undefined when there is no aggregation. */
   groupingOf(expression: string): string[] | undefined {
     const { topNode } = parser.parse(expression);
     const [outermost] = findNamed(topNode, 'GroupingLabels');
@@ -42,7 +42,7 @@ export class PromqlChecker {
     return findNamed(outermost, 'LabelName').map(({ from, to }) => expression.slice(from, to));
   }
 
-  /** Undefined when there is no such metric. Prometheus itself has `up`. */
+  /** Returns the labels of a metric; undefined when no service exports the metric. Prometheus itself provides `up`. */
   private labelsOf(name: string): string[] | undefined {
     if (name === 'up') return targetLabels;
     const metric = this.metrics.get(name);

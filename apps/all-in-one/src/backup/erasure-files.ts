@@ -6,19 +6,19 @@ import { replaceSecret } from '../kept-secret.js';
 import type { CheckedArchive } from '@stream-events/database/backup';
 
 /**
- * Where `--replace` keeps the erasures of the data that it is about to drop. The file stays until a restore is complete, so that an
- * interrupted one does not forget them.
+ * Returns the path of the file in which `--replace` saves the erasures of the data that it will drop. The file stays until a restore is
+ * complete, so that an interrupted restore does not lose the erasures.
  */
 export function replacedErasuresPath(directory: string): string {
   return join(directory, 'erasures-before-restore.json');
 }
 
-/** Writes a list. Only the current user can read the file. */
+/** Writes a list of erasures. Only the current user can read the file. */
 export async function writeErasureList(path: string, list: ErasureList): Promise<void> {
   await replaceSecret(path, `${JSON.stringify(list, undefined, 2)}\n`);
 }
 
-/** @throws Error when the file does not exist or is not a list */
+/** Reads a list of erasures. @throws Error when the file does not exist or is not such a list */
 export async function readErasureFile(path: string): Promise<ErasureList> {
   try {
     return parseErasureList(await readFile(path, 'utf8'));
@@ -32,7 +32,10 @@ export async function removeErasureFile(path: string): Promise<void> {
   await rm(path, { force: true });
 }
 
-/** Whether the database of the backup recognizes the users of a list. A backup of an earlier version derives its keys from `SECRET_KEY`. */
+/**
+ * Whether the backup has the keys that recognize the users of a list. True for a backup of an earlier version, which derives the keys from
+ * `SECRET_KEY`.
+ */
 export function recognizes({ encryptedRows }: CheckedArchive, { hashKeys }: ErasureList): boolean {
   const known = encryptedRows.get(`${backedUpSchemas.events.name}/${userHashKeysTable}`) ?? [];
   return known.length === 0 || hashKeys.every((id) => known.includes(id));

@@ -29,15 +29,15 @@ export const backedUpSchemas: Readonly<Record<DatabaseService, BackedUpSchema>> 
 /** The database of the installation while a backup or a restore uses it. */
 export interface OpenDatabase {
   urlFor(service: DatabaseService): string;
-  /** Call it when the restore is complete: see `Databases`. */
+  /** Call this when the restore is complete: see `Databases`. */
   finishMigrations(): Promise<void>;
   close(): Promise<void>;
 }
 
 type Say = (line: string) => void;
 
-// A restore that fails starts over, so it need not wait for the disk at every commit. New tables need no WAL: PostgreSQL writes them to
-// disk at the commit.
+// A failed restore starts over, so commits need not wait for the disk. New tables need no WAL, because PostgreSQL writes them to disk at
+// the commit.
 const restoreSettings = {
   synchronous_commit: 'off',
   wal_level: 'minimal',
@@ -45,7 +45,7 @@ const restoreSettings = {
   max_wal_size: '4GB',
 };
 
-/** Finds the database to back up. The embedded one is used where `npm start` runs it; otherwise it is started for the backup. */
+/** Opens the database to back up. Uses the embedded database if `npm start` is running it; otherwise, starts it for the backup. */
 export async function openForBackup(config: AllInOneConfig, say: Say): Promise<OpenDatabase> {
   const nothing = (): Promise<void> => Promise.resolve();
   if (usesOwnDatabase(config)) {
@@ -56,14 +56,16 @@ export async function openForBackup(config: AllInOneConfig, say: Say): Promise<O
   const directory = dataDirectory(config);
   const found = await unlessMissing(stat(directory));
   if (!found)
-    throw new Error(`there is no installation in ${directory}. Set DATA_DIR and PLATFORM as for npm start`);
+    throw new Error(
+      `there is no installation in ${directory}. Set DATA_DIR and PLATFORM to the values that npm start uses`,
+    );
   const running = await findRunningPostgres(directory);
   if (running !== undefined) return { urlFor: () => running, finishMigrations: nothing, close: nothing };
   const { postgres, close } = await startLocked(directory, say, {});
   return { urlFor: () => postgres.url, finishMigrations: nothing, close };
 }
 
-/** Prepares the database for a restore: its server, its roles, and its empty schemas. */
+/** Prepares the database for a restore: starts its server and creates its roles. */
 export async function openForRestore(config: AllInOneConfig, say: Say): Promise<OpenDatabase> {
   if (usesOwnDatabase(config)) {
     const databases = await prepareOwnDatabase(config, say);
@@ -90,7 +92,7 @@ async function startLocked(directory: string, say: Say, settings: Record<string,
   }
 }
 
-/** Reads `SECRET_KEY`, and never generates one: a new key decrypts no backup. */
+/** Reads `SECRET_KEY`. Never generates a key, because a new key cannot decrypt a backup. */
 export async function readSecretKeys(config: AllInOneConfig): Promise<string[]> {
   if (config.SECRET_KEY) return config.SECRET_KEY;
   const path = secretKeyPath(dataDirectory(config));
@@ -98,18 +100,18 @@ export async function readSecretKeys(config: AllInOneConfig): Promise<string[]> 
     return (await readFile(path, 'utf8')).trim().split(',');
   } catch (cause) {
     throw new Error(
-      `there is no SECRET_KEY. A backup does not contain it: copy the file secret-key of the installation that was backed up to ${path}. If the key is lost, add --without-key`,
+      `there is no SECRET_KEY, and a backup does not contain it. Copy the file secret-key of the original installation to ${path}. If the key is lost, add --without-key`,
       { cause },
     );
   }
 }
 
-/** npm runs scripts in the folder of the project. */
+/** Returns the absolute path of a file that the user named, because npm runs scripts in the folder of the project. */
 export function fromWorkingDirectory(file: string): string {
   return resolve(process.env.INIT_CWD ?? '.', file);
 }
 
-/** Explains a failure to the operator. */
+/** Returns the text about a failure for the operator. */
 export function explain(error: unknown): string {
   if (error instanceof DirectoryLockedError)
     return 'npm start is running on this data, or is starting or stopping. Stop it with Ctrl-C first.';

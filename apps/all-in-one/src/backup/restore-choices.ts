@@ -4,13 +4,13 @@ import { fromWorkingDirectory } from './installation.js';
 export const usage = `Usage: npm run restore -- FILE [options]   restores a backup into a stopped installation
 
   --check           only reads the backup, and checks it with SECRET_KEY
-  --erasures FILE   repeats the erasures of a list that npm run backup -- --erasures has written
-  --replace         drops the data that the installation has; its erasures are repeated
-  --without-key     SECRET_KEY is lost: restores everything but what it encrypted
+  --erasures FILE   repeats the erasures in a list that npm run backup -- --erasures wrote
+  --replace         drops the data of the installation, and repeats its erasures
+  --without-key     for a lost SECRET_KEY: restores everything except the values that it encrypted
 
 Uses DATA_DIR and PLATFORM like npm start, or DATABASE_URL, or the URLs of the services. See docs/backup.md.`;
 
-/** What `npm run restore` is told to do. */
+/** The arguments of `npm run restore`. */
 export interface Choices {
   file: string;
   erasures: string | undefined;
@@ -19,7 +19,7 @@ export interface Choices {
   isKeyLost: boolean;
 }
 
-/** Reads the arguments of the command. Undefined when they are wrong. */
+/** Reads the arguments of the command. Returns undefined when they are invalid. */
 export function choose(words: readonly string[]): Choices | undefined {
   try {
     const { values, positionals } = parseArgs({
@@ -34,7 +34,7 @@ export function choose(words: readonly string[]): Choices | undefined {
     });
     const [file] = positionals;
     if (file === undefined || positionals.length > 1) return undefined;
-    // Without the key, nothing recognizes the hashes of a list.
+    // Without the key, the service cannot recognize the users in a list of erasures.
     if (values['without-key'] && values.erasures !== undefined) return undefined;
     return {
       file: fromWorkingDirectory(file),

@@ -14,10 +14,10 @@ import {
   type OpenDatabase,
 } from './installation.js';
 
-const usage = `Usage: npm run backup -- FILE              all data of the service, in one new file
-       npm run backup -- --erasures FILE   the list of erasures, to be repeated after a restore; replaces the file
+const usage = `Usage: npm run backup -- FILE              writes all data of the service to one new file
+       npm run backup -- --erasures FILE   writes the list of erasures, to repeat them after a restore; replaces the file
 
-The service may run. Uses DATA_DIR and PLATFORM like npm start, or DATABASE_URL, or the URLs of the services. See docs/backup.md.`;
+The service can keep running. Uses DATA_DIR and PLATFORM like npm start, or DATABASE_URL, or the URLs of the services. See docs/backup.md.`;
 
 const say = (line: string): void => void process.stdout.write(`  ${line}\n`);
 
@@ -30,7 +30,7 @@ export async function runBackup(words: readonly string[]): Promise<void> {
     return;
   }
   try {
-    // A backup needs no key, so the machine that makes it need not know the key.
+    // A backup needs no key, so the machine that creates backups need not know the key.
     const config = readConfig(process.env, { needsSecretKey: false });
     const database = await openForBackup(config, say);
     try {
@@ -77,7 +77,7 @@ async function saveAll(path: string, database: OpenDatabase, config: AllInOneCon
   const seconds = (performance.now() - startedAt) / 1_000;
   say(`${path}: ${rows} rows of ${tables.length} tables in ${seconds.toFixed(1)} s`);
   const key = config.SECRET_KEY ? 'SECRET_KEY' : `SECRET_KEY (${secretKeyPath(dataDirectory(config))})`;
-  say(`The file does not contain ${key}. Without it, the file cannot be restored: keep a copy elsewhere.`);
+  say(`The file does not contain ${key}. A complete restore needs this key, so keep a copy elsewhere.`);
 }
 
 async function saveErasures(path: string, database: OpenDatabase): Promise<void> {
@@ -86,7 +86,7 @@ async function saveErasures(path: string, database: OpenDatabase): Promise<void>
   try {
     const [session] = sessions;
     const list = session && (await readErasureList(session.client));
-    if (!list) throw new Error('the store is empty: the events service was never started');
+    if (!list) throw new Error('the store has no tables, because the events service was never started');
     await writeErasureList(path, list);
     say(`${path}: ${list.erasures.length} erasures`);
   } finally {

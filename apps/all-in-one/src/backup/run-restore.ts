@@ -57,7 +57,7 @@ async function check({ file, isKeyLost }: Choices, config: AllInOneConfig): Prom
   const { version, createdAt } = archive.manifest;
   const rows = archive.contents.tables.reduce((sum, table) => sum + table.rows, 0);
   say(`The backup is complete: ${rows} rows, as of ${createdAt}, from version ${version}.`);
-  if (!isKeyLost) say('SECRET_KEY decrypts all secrets in it.');
+  if (!isKeyLost) say('SECRET_KEY decrypts all secrets in the backup.');
   return archive;
 }
 
@@ -81,7 +81,7 @@ async function run(archive: CheckedArchive, choices: Choices, config: AllInOneCo
         if (!replaced || replaced.erasures.length === 0) return;
         if (choices.isKeyLost || !recognizes(archive, replaced)) {
           say(
-            'The erasures of the replaced data are not repeated: the backup has no key that recognizes the users',
+            'The erasures of the replaced data are not repeated, because the backup has no key that recognizes the users',
           );
           return;
         }
@@ -100,14 +100,14 @@ async function run(archive: CheckedArchive, choices: Choices, config: AllInOneCo
     const seconds = (performance.now() - startedAt) / 1_000;
     say(`Restored ${rows} rows in ${seconds.toFixed(1)} s`);
     if (skipped.length > 0) say(`Not restored, because the service has no such table: ${skipped.join(', ')}`);
-    if (repeated > 0) say(`${repeated} erasures of after the backup run again when the service starts`);
-    say('Start the service. Clients with a position from before get a gap.');
+    if (repeated > 0) say(`${repeated} erasures from after the backup run again when the service starts`);
+    say('Start the service. Clients that resume from a position before the restore get a gap.');
   } finally {
     await database.close();
   }
 }
 
-/** Deletes what only the lost key decrypts, so that the services start: see "A SECRET_KEY is lost" in docs/security.md. */
+/** Deletes the values that only the lost key decrypts, so that the services can start: see "A SECRET_KEY is lost" in docs/security.md. */
 async function forgetSecrets(sessions: readonly SchemaSession[]): Promise<void> {
   for (const { name, encryptedColumns } of Object.values(backedUpSchemas)) {
     const session = sessions.find(({ schema }) => schema === name);
@@ -126,7 +126,7 @@ function eventsOf(sessions: readonly SchemaSession[]): SchemaSession {
   return session;
 }
 
-/** Reads the given list, and the one of an interrupted restore. */
+/** Reads the list of erasures that the operator named, and the list that an interrupted restore saved. */
 async function readLists(
   archive: CheckedArchive,
   { erasures }: Choices,
@@ -139,14 +139,16 @@ async function readLists(
     const list = await readErasureFile(path);
     if (!recognizes(archive, list))
       throw new Error(
-        `the erasures in ${path} are of another installation than the backup: its keys do not recognize the users`,
+        `the erasures in ${path} and the backup are from different installations: the keys of the backup do not recognize the users`,
       );
     lists.push(list);
   }
   return lists;
 }
 
-/** Returns the erasures of the data that the restore replaces. */
+/**
+ * Checks whether the restore may proceed. Returns the erasures of the data that the restore replaces; undefined if there is no such data.
+ */
 async function permit(
   state: TargetState,
   { isReplacing }: Choices,

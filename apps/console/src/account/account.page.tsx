@@ -9,7 +9,7 @@ import { ChangePassword } from './change-password.js';
 import { MainToken } from './main-token.js';
 import { Profile } from './profile.js';
 
-/** What the signed-in user can change about the own account. */
+/** The settings of the signed-in user's own account. */
 export function AccountPage() {
   const query = useQuery(currentUserQuery);
   return (

@@ -42,13 +42,13 @@ function RotateDialog({ onClose }: { onClose: () => void }) {
     >
       {rotate.data ? (
         <SecretNotice label="New main token" secret={rotate.data.token} onDone={onClose}>
-          Give it to the programs that used the old one.
+          Give the new token to the programs that used the old token.
         </SecretNotice>
       ) : (
         <form onSubmit={submit}>
           <Stack>
             <Text size="sm">
-              Every program with the present main token loses its access within a second, and its live
+              Every program with the current main token loses its access within a second, and its live
               connections are closed. This session and your named tokens stay.
             </Text>
             <PasswordInput

@@ -8,25 +8,25 @@ export class ApiError extends Error {
     /** The HTTP status; 0 without a response. */
     readonly status: number,
     readonly problem: Problem | undefined,
-    /** Finds the request in the logs of the service. */
+    /** Identifies the request in the logs of the service. */
     readonly requestId: string | undefined,
   ) {
     super(problem?.detail ?? 'The service does not respond.');
   }
 
-  /** The faults of the fields of a form. */
+  /** The errors of the request by field, for the fields of a form. */
   get fieldErrors(): Record<string, string> {
     const errors = Object.entries(this.problem?.errors ?? {});
     return Object.fromEntries(errors.map(([field, messages]) => [field, messages.join('; ')]));
   }
 }
 
-/** Whether the same request may succeed soon. */
+/** Whether a retry of the same request can succeed soon. */
 export function isTemporary(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 0 || error.status === 429 || error.status >= 502);
 }
 
-/** What went wrong, and what to do. */
+/** A description of a fault, and what the user can do. */
 export interface Fault {
   title: string;
   detail: string;
@@ -39,7 +39,7 @@ export function describeFault(error: unknown): Fault {
     return {
       title: 'This page has a defect',
       detail: error instanceof Error ? error.message : String(error),
-      advice: 'Reload the page. If it happens again, report it with the steps that lead here.',
+      advice: 'Reload the page. If the error happens again, report it with the steps that lead to it.',
     };
   const { status, problem, message: detail } = error;
   return { title: problem?.title ?? 'No connection', detail, advice: adviceFor(status, error.requestId) };
@@ -50,7 +50,7 @@ function adviceFor(status: number, requestId: string | undefined): string {
     return 'Check that the service is running and that this device can reach it. The page keeps trying.';
   if (status === 401) return 'Sign in again.';
   if (status === 403) return 'Ask an owner of this installation to do this, or to change your role.';
-  if (status === 404) return 'It may have been deleted, or the address is wrong.';
+  if (status === 404) return 'The object may have been deleted, or the address is wrong.';
   if (status === 409) return 'Reload to see the current state, then decide again.';
   if (status === 429) return 'Wait a moment, then try again.';
   if (status === 503) return 'A part of the service is down or starting. The page keeps trying.';

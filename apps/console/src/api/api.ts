@@ -2,14 +2,17 @@ import { createClient, type Client, type Problem } from '@stream-events/client';
 import { sessionStore } from '../session/session.js';
 import { ApiError } from './api-error.js';
 
-/** The address of the service, which serves this page. */
+/** The address of the service. The service also serves this page. */
 const serviceUrl = location.origin;
 
 let current: { key: string; client: Client } | undefined;
 
-/** The client with the token of the session. Without a session, the service refuses its requests, and the page asks to sign in. */
+/**
+ * The client with the token of the session. Without a session, the service refuses requests of the client, and the page asks the user to
+ * sign in.
+ */
 export function client(): Client {
-  // The client needs some token. Public routes ignore it.
+  // The client needs any token. Public routes ignore the token.
   const key = sessionStore.get()?.key ?? 'none';
   if (current?.key !== key)
     current = { key, client: createClient({ url: serviceUrl, token: key, fetch: fetchInSession }) };
@@ -31,7 +34,7 @@ interface Outcome<Data> {
 /**
  * Returns the body of a response.
  *
- * @throws ApiError if the service refuses, or does not respond
+ * @throws ApiError if the service refuses the request, or does not respond
  */
 export async function call<Data>(request: Promise<Outcome<Data>>): Promise<Exclude<Data, undefined>> {
   const { data, error, response } = await request.catch(() => {
@@ -52,7 +55,7 @@ function toProblem(error: unknown): Problem | undefined {
 const fetchInSession: typeof fetch = async (input, init) => {
   const key = sessionStore.get()?.key;
   const response = await fetch(input, init);
-  // A 401 of the platform, which the service passes on, does not name our scheme.
+  // A 401 response that the service forwards from the platform does not name our scheme.
   const isRefused = response.status === 401 && response.headers.get('WWW-Authenticate')?.startsWith('Token');
   if (isRefused && sessionStore.get()?.key === key) sessionStore.end();
   return response;

@@ -5,8 +5,8 @@ import { connectionsQuery, currentUserQuery } from './queries.js';
 const storageKey = 'stream-events.onboarding';
 
 /**
- * Whether the owner still needs the guide: until a channel is connected and its first event has arrived, or until the owner does not
- * want the guide. The browser remembers that it is over.
+ * Whether to show the guide. The guide ends when a channel is connected and its first event has arrived, or when the owner dismisses it.
+ * The browser remembers that the guide has ended.
  */
 export const onboardingQuery = queryOptions({
   queryKey: ['onboarding'],
@@ -14,13 +14,13 @@ export const onboardingQuery = queryOptions({
   staleTime: Infinity,
 });
 
-/** Ends the guide for good. */
+/** Ends the guide permanently in this browser. */
 export function endOnboarding(client: QueryClient): void {
   localStorage.setItem(storageKey, 'over');
   client.setQueryData(onboardingQuery.queryKey, false);
 }
 
-/** The newest event of a channel that the platform has sent. Null if there is none. */
+/** The newest event that the platform has sent for a channel. Null if there is no such event. */
 export async function readNewestEvent(channelId: string) {
   const query = { channel_id: channelId, origin: 'platform', page_size: 1 } as const;
   const { results } = await call(api().GET('/api/v1/platform-events', { params: { query } }));

@@ -2,7 +2,7 @@ import { ApiError } from './api-error.js';
 
 export type PictureKind = 'users' | 'categories';
 
-/** Reads a picture of the platform, with the token of the session. Throws an ApiError. */
+/** Reads a picture of a platform user or category, with the token of the session. Throws an ApiError. */
 type ReadPicture = (kind: PictureKind, id: string) => Promise<Blob>;
 
 interface Wanted {
@@ -12,26 +12,26 @@ interface Wanted {
   observers: Set<() => void>;
 }
 
-/** Limits on what the pictures of a page cost. */
+/** Limits on the memory and the requests for pictures. */
 interface PictureLimits {
   /** Pictures in memory, of about 10 kB each. */
   kept: number;
-  /** Requests at a time. */
+  /** The maximum number of requests in flight. */
   loading: number;
-  /** How long a picture must be wanted before it is read: in a fast feed, rows leave sooner. */
+  /** How long a picture must be in sight before it is read. In a fast feed, most rows leave sooner. */
   delayMs: number;
-  /** How long nothing is read after a failure. */
+  /** The pause after a failed read. */
   restMs: number;
 }
 
 const defaultLimits: PictureLimits = { kept: 300, loading: 4, delayMs: 300, restMs: 30_000 };
 
 /**
- * The pictures of the platform's users and categories, as addresses of blobs. Reads those that are in sight, and keeps the ones that were
- * seen last. A picture that is missing or cannot be read is no fault: the page shows initials.
+ * The pictures of the platform's users and categories, as addresses of blobs. Reads the pictures that are in sight, and keeps the most
+ * recently seen pictures. Reports no fault for a picture that is missing or cannot be read, because the page shows initials instead.
  */
 export class Pictures {
-  /** Those that were seen last are at the end. Null: there is no picture. */
+  /** The most recently seen pictures are at the end. Null: the user or category has no picture. */
   private readonly known = new Map<string, string | null>();
   private readonly wanted = new Map<string, Wanted>();
   private loading = 0;
@@ -42,12 +42,12 @@ export class Pictures {
     private readonly limits = defaultLimits,
   ) {}
 
-  /** Undefined while the picture is not known, and when there is none. */
+  /** Returns the address of a picture. Undefined while the picture is not loaded, and when there is no picture. */
   find(kind: PictureKind, id: string): string | undefined {
     return this.known.get(keyOf(kind, id)) ?? undefined;
   }
 
-  /** Wants a picture until the returned function is called. Calls the observer when the picture is there. */
+  /** Requests a picture until the returned function is called. Calls the observer when the picture has loaded. */
   want(kind: PictureKind, id: string, observer: () => void): () => void {
     const key = keyOf(kind, id);
     const known = this.known.get(key);
@@ -69,7 +69,7 @@ export class Pictures {
     };
   }
 
-  /** Reads what was wanted last, which is most likely still in sight. */
+  /** Reads the most recently requested picture, because this picture is most likely still in sight. */
   private loadNext(): void {
     if (this.loading >= this.limits.loading || Date.now() < this.restUntil) return;
     const next = [...this.wanted.values()].filter(({ state }) => state === 'due').at(-1);

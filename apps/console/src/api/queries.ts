@@ -3,7 +3,7 @@ import { api, call } from './api.js';
 
 const minuteMs = 60_000;
 
-/** What several pages read. A page keeps the queries that only it needs in its own folder. */
+/** The queries that several pages use. A query that only one page needs is in the folder of that page. */
 
 export const currentUserQuery = queryOptions({
   queryKey: ['users', 'me'],
@@ -23,7 +23,7 @@ export const eventTypesQuery = queryOptions({
   staleTime: minuteMs,
 });
 
-/** The channels and the bot account that are connected, or are asked for consent. */
+/** The channels and the bot account that are connected, or whose consent is pending. */
 export const connectionsQuery = queryOptions({
   queryKey: ['platform', 'connections'],
   queryFn: () => call(api().GET('/api/v1/platform/connections')),
@@ -34,7 +34,7 @@ export const streamersQuery = queryOptions({
   queryFn: () => call(api().GET('/api/v1/streamers')),
 });
 
-/** The open live connections of the user. Gateways report theirs every 5 s. */
+/** The open live connections of the user. Each gateway reports its connections every 5 s. */
 export const liveConnectionsQuery = queryOptions({
   queryKey: ['live-connections'],
   queryFn: () => call(api().GET('/api/v1/live-connections')),
@@ -43,7 +43,7 @@ export const liveConnectionsQuery = queryOptions({
   refetchInterval: 5_000,
 });
 
-/** For owners. */
+/** All users. Only owners may read them. */
 export const usersQuery = queryOptions({
   queryKey: ['users'],
   queryFn: () => call(api().GET('/api/v1/users')),

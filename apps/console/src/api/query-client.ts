@@ -5,14 +5,14 @@ const staleMs = 10_000;
 const maxRetries = 2;
 const retryAgainMs = 5_000;
 
-/** Caches what the pages read. Retries only what can succeed, and keeps trying while the service is down. */
+/** Caches the results of queries. Retries only queries that can succeed, and keeps trying while the service is down. */
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: staleMs,
       retry: (failures, error) => failures < maxRetries && isTemporary(error),
       refetchInterval: ({ state }) => (isTemporary(state.error) ? retryAgainMs : false),
-      // The browser may be offline and the service on the same machine.
+      // Send requests even while the browser is offline, because the service can be on the same machine.
       networkMode: 'always',
     },
     mutations: { networkMode: 'always' },

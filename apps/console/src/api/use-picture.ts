@@ -9,7 +9,7 @@ const pictures = new Pictures((kind, id) => {
     : call(api().GET('/api/v1/platform/categories/{id}/picture', request));
 });
 
-/** The address of a picture; undefined while there is none. */
+/** Returns the address of a picture; undefined while there is no picture. */
 export function usePicture(kind: PictureKind, id: string | undefined): string | undefined {
   const subscribe = useCallback(
     (observer: () => void) => (id === undefined ? () => undefined : pictures.want(kind, id, observer)),

@@ -20,7 +20,7 @@ type Entry = components['schemas']['AuditEntryRecord'];
 
 const pageSize = 100;
 const rowHeight = 36;
-// Rows that are rendered outside of the window, so that scrolling shows no blank.
+// The number of rows rendered outside of the visible part, so that scrolling shows no blank rows.
 const overscan = 12;
 
 /** Who did what, when, and from where. For owners. */
@@ -61,7 +61,7 @@ export function AuditLogPage() {
 interface EntriesProps {
   entries: readonly Entry[];
   hasMore: boolean;
-  /** Called when the reader comes close to the last entry. */
+  /** Called when the reader scrolls close to the last entry. */
   onEnd: () => void;
 }
 

@@ -1,15 +1,15 @@
-/** What somebody has done, after the name. New versions of the service add actions. */
+/** The actions of users, in words that follow the name of the user. New versions of the service add actions. */
 const phrases: Record<string, string> = {
   'user.logged_in': 'logged in',
-  'user.login_failed': 'was refused because of the password, or as disabled',
+  'user.login_failed': 'was refused: wrong password, or disabled user',
   'user.created': 'created the user',
   'user.enabled': 'enabled the user',
   'user.disabled': 'disabled the user',
   'user.made_owner': 'gave the owner role to',
-  'user.made_user': 'took the owner role away from',
+  'user.made_user': 'removed the owner role from',
   'user.deleted': 'deleted the user',
   'user.password_changed': 'changed the password',
-  'user.recovered': 'got a new password on the machine itself',
+  'user.recovered': 'got a new password through a command on the machine',
   'token.rotated': 'rotated the main token',
   'token.created': 'created the token',
   'token.updated': 'changed the token',
@@ -33,10 +33,10 @@ const phrases: Record<string, string> = {
   'erasure.dry_run_started': 'counted the records of a user for the erasure',
 };
 
-// The object is the user who acts.
+// In these actions, the object is the user who acts.
 const withoutObject = /^user\.(logged_in|login_failed|password_changed|recovered)$|^token\.rotated$/;
 
-/** Describes an action: what was done, and whether the object has to be named. */
+/** Describes an action in words, and says whether the sentence must name the object. */
 export function describeAction(action: string): { phrase: string; namesObject: boolean } {
   const [kind = '', verb = ''] = action.split('.');
   return {

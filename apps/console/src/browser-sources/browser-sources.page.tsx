@@ -11,11 +11,11 @@ import { SourcePreview } from './source-preview.js';
 
 const firstDraft: SourceDraft = { name: 'alerts', channelId: '', eventTypes: usualTypes, seconds: 8 };
 
-/** Alerts on a stream: creates the address of a browser source, shows how it looks, and controls the sources that are connected. */
+/** Alerts on a stream: creates the address of a browser source, previews the alerts, and controls the connected sources. */
 export function BrowserSourcesPage() {
   const [draft, setDraft] = useState(firstDraft);
   const { data: streamers = [] } = useQuery(streamersQuery);
-  // With one streamer, there is nothing to choose.
+  // With only one streamer, choose this streamer.
   const [only, ...others] = streamers;
   const channelId = draft.channelId || (only && others.length === 0 ? only.platform_id : '');
   const streamer = streamers.find(({ platform_id }) => platform_id === channelId);
@@ -68,7 +68,7 @@ function Steps() {
         <li>Send a test alert. The source appears above while it is connected.</li>
       </ol>
       <Text size="xs" c="dimmed" mt="xs">
-        A source shows each alert once, also after a restart, and skips alerts that are older than ten
+        A source shows each alert only once, even after a restart, and skips alerts that are older than ten
         minutes. Problems never appear on your stream. To see them, add <code>&amp;debug</code> to the
         address.
       </Text>

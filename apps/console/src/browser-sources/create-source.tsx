@@ -19,7 +19,7 @@ interface CreateSourceProps {
 // The name of a token has at most 64 characters.
 const maxNameLength = 48;
 
-/** Creates a token that can only watch one channel, and shows the address with it once. */
+/** Creates a token that can only read the live events of one channel, and shows the address with the token once. */
 export function CreateSource({ draft, onChange }: CreateSourceProps) {
   const { data: streamers = [], isSuccess } = useQuery(streamersQuery);
   const isWithoutStreamers = isSuccess && streamers.length === 0;

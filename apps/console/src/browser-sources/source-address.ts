@@ -1,4 +1,4 @@
-/** What the address of a source says. */
+/** The settings in the address of a source. */
 export interface SourceOptions {
   name: string;
   channelId: string;
@@ -17,7 +17,7 @@ export const usualTypes = [
   'channel-raid',
 ];
 
-/** Prints the address of a source. Everything is in the fragment, which a browser sends to no server. */
+/** Prints the address of a source. All settings are in the fragment, because a browser sends the fragment to no server. */
 export function printSourceAddress(origin: string, token: string, options: SourceOptions): string {
   const { name, channelId, eventTypes, seconds } = options;
   const fields = { token, name, channel: channelId, types: eventTypes.join(','), seconds: String(seconds) };
@@ -32,7 +32,7 @@ export interface Channel {
   name: string;
 }
 
-/** Changes the example of an event so that it happens on a channel. */
+/** Returns the example of an event with another channel. */
 export function placeOnChannel(example: Data, { id, name }: Channel): Data {
   const prefix = ['to_broadcaster_user', 'broadcaster_user'].find((each) => `${each}_id` in example);
   if (prefix === undefined) return example;

@@ -28,10 +28,10 @@ const variables = [
   ['--alert-radius', 'roundness of the corners'],
   ['--alert-align', 'start, center, or end'],
   ['--alert-enter', 'animation when an alert appears'],
-  ['--alert-exit', 'animation when an alert leaves'],
+  ['--alert-exit', 'animation when an alert disappears'],
 ];
 
-/** The width of the source in pixels, as the steps tell to set it. */
+/** The width of the source in pixels, as in the instructions on the page. */
 const sourceWidth = 800;
 
 interface SourcePreviewProps {
@@ -127,7 +127,7 @@ export function SourcePreview({ eventTypes, channel }: SourcePreviewProps) {
         </div>
         <Textarea
           label="Custom CSS"
-          description="Change it here, then paste it into the field of the same name in OBS"
+          description="Change the styles here, then paste them into the field of the same name in OBS"
           value={styles}
           onChange={({ currentTarget }) => setStyles(currentTarget.value)}
           autosize
@@ -171,7 +171,7 @@ function VariableRow({ name, meaning }: { name: string; meaning: string }) {
   );
 }
 
-/** Adds the styles to the page in the frame, as OBS does. */
+/** Adds the user's styles to the page in the frame, as OBS does. */
 function applyStyles(frame: HTMLIFrameElement | null, styles: string): void {
   const page = frame?.contentDocument;
   if (!page?.head) return;
@@ -181,7 +181,7 @@ function applyStyles(frame: HTMLIFrameElement | null, styles: string): void {
   element.textContent = styles;
 }
 
-/** The example of a type. Empty for a type that the platform does not have. */
+/** Returns the example of a type. Empty for a type that the platform does not have. */
 async function readExampleOf(type: string): Promise<Record<string, unknown>> {
   try {
     const request = { params: { path: { type } } };

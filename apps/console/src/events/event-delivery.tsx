@@ -16,7 +16,9 @@ const deliveryQuery = (id: string) =>
     refetchInterval: pollMs,
   });
 
-/** When an event happened, where it has got to, and who would receive it now. Rows of a list of facts. */
+/**
+ * Rows of a list of facts: when an event happened, the progress of its delivery, and which of the user's connections would receive it now.
+ */
 export function EventDelivery({ event }: { event: EventRecord }) {
   const { data: delivery, isError } = useQuery(deliveryQuery(event.id ?? event.event_id ?? ''));
   return (
@@ -40,7 +42,7 @@ export function EventDelivery({ event }: { event: EventRecord }) {
   );
 }
 
-/** The fields in which the platform says when something happened, the most exact one first. */
+/** The platform's fields for the time of an event, the most exact field first. */
 const timeFields = [
   ...['followed_at', 'redeemed_at', 'banned_at', 'ended_at', 'locked_at', 'stopped_at'],
   ...['held_at', 'created_at', 'started_at'],
@@ -81,7 +83,7 @@ function Connections({ connections }: { connections: readonly { name: string | n
   );
 }
 
-/** The names of connections, each once, with their number. Unnamed ones have the name ''. */
+/** Returns the names of connections with the number of connections for each name. Unnamed connections have the name ''. */
 function countNames(connections: readonly { name: string | null }[]): [name: string, count: number][] {
   const counts = new Map<string, number>();
   for (const { name } of connections) counts.set(name ?? '', (counts.get(name ?? '') ?? 0) + 1);

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { printUserText } from '../kit/print-user-text.js';
 import classes from './event-inspector.module.css';
 
-// More rows would take long to draw. The JSON shows everything.
+// More rows would take too long to draw. The JSON shows all data.
 const maxFields = 300;
 const maxValueLength = 1_000;
 
@@ -36,7 +36,7 @@ function listFields(value: unknown, path = ''): [path: string, value: unknown][]
   return entries.flatMap(([key, inner]) => listFields(inner, path ? `${path}.${key}` : key));
 }
 
-/** Lets a long path break between its words instead of within them. */
+/** Lets a long path wrap between its words instead of within a word. */
 function breakPath(path: string): ReactNode {
   return path.split(/(?<=[_.])/).flatMap((part, index) => (index === 0 ? part : [<wbr key={index} />, part]));
 }

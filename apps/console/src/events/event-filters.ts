@@ -1,6 +1,6 @@
 import type { LiveFilters } from '@stream-events/client';
 
-/** The filters of the event list, by the names of the API, which the URL has too. */
+/** The filters of the event list. The API and the URL use the same names. */
 export const filterNames = [
   'event_types',
   'event_type',
@@ -21,7 +21,7 @@ export const filterNames = [
 export type FilterName = (typeof filterNames)[number];
 export type EventFilters = Partial<Record<FilterName, string>>;
 
-/** What the URL of the events page holds: the filters, and the id of the event in the inspector. */
+/** The state in the URL of the events page: the filters, and the id of the event in the inspector. */
 export type EventSearch = EventFilters & { event?: string };
 
 export function parseEventSearch(search: Record<string, unknown>): EventSearch {
@@ -34,7 +34,7 @@ export function parseEventSearch(search: Record<string, unknown>): EventSearch {
   );
 }
 
-/** The filters of a URL, without the event. */
+/** Returns the filters of a URL, without the event. */
 export function filtersOf({ event: _event, ...filters }: EventSearch): EventFilters {
   return filters;
 }

@@ -20,7 +20,7 @@ import classes from './event-inspector.module.css';
 import { EventMarks } from './event-marks.js';
 import { Sentence } from './sentence.js';
 
-/** Reads an event with the text as the service stored it, which keeps large numbers. */
+/** Reads an event with its data as the stored text, because parsing would round large numbers. */
 const eventQuery = (id: string) =>
   queryOptions({
     queryKey: ['events', id],
@@ -37,7 +37,7 @@ interface EventInspectorProps {
   onClose: () => void;
 }
 
-/** Everything about one event, and what can be done with it. */
+/** All facts about one event, and the actions for the event. */
 export function EventInspector({ id, onClose }: EventInspectorProps) {
   const query = useQuery(eventQuery(id));
   return (
@@ -111,8 +111,8 @@ function EventActions({ event, json }: { event: EventRecord; json: string }) {
         title: 'Replayed',
         message:
           connection === null
-            ? 'All live connections whose filters it matches got it.'
-            : `The connections with the name ${printUserText(connection)} got it, if their filters match.`,
+            ? 'All live connections with matching filters received it.'
+            : `The connections with the name ${printUserText(connection)} received it, if their filters match.`,
       }),
     onError: (error) => {
       const { title, detail } = describeFault(error);
@@ -153,7 +153,7 @@ function EventActions({ event, json }: { event: EventRecord; json: string }) {
   );
 }
 
-/** The names of the user's live connections, to replay an event to one of them. */
+/** A menu with the names of the user's live connections, to replay an event to one connection. */
 function ConnectionMenu({ onChoose }: { onChoose: (name: string) => void }) {
   const [isOpen, setIsOpen] = useState(false);
   const { data, isPending } = useQuery({ ...liveConnectionsQuery, enabled: isOpen });
@@ -173,7 +173,7 @@ function ConnectionMenu({ onChoose }: { onChoose: (name: string) => void }) {
           </Menu.Item>
         ))}
         {names.size === 0 && (
-          <Menu.Item disabled>{isPending ? 'Loading' : 'No connection with a name is open'}</Menu.Item>
+          <Menu.Item disabled>{isPending ? 'Loading' : 'No named connection is open'}</Menu.Item>
         )}
       </Menu.Dropdown>
     </Menu>

@@ -14,7 +14,7 @@ import { Sentence } from './sentence.js';
 import type { FeedControl } from './use-feed.js';
 
 const rowHeights = { wide: 36, phone: 60 };
-// The next page is read before the user reaches the end.
+// Read the next page before the user reaches the end of the list.
 const rowsAhead = 30;
 
 interface EventListProps {
@@ -26,14 +26,14 @@ interface EventListProps {
   onResume: () => void;
 }
 
-/** The rows of the feed. Only those in sight exist in the page. */
+/** The rows of the feed. Only the rows in sight exist in the page. */
 export function EventList({ control, selected, onSelect, onScrolled, onResume }: EventListProps) {
   const { feed, isLoading, loadOlder } = control;
   const { rows, waitingCount, older } = feed;
   const scroller = useRef<HTMLDivElement>(null);
   const isPhone = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
   const rowHeight = isPhone ? rowHeights.phone : rowHeights.wide;
-  // The rows move while the list is read, so the library must not compare old places with new ones.
+  // New rows move the other rows while the user reads, so the library must not compare old positions with new positions.
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,

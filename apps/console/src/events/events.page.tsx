@@ -19,7 +19,7 @@ import { useFeed } from './use-feed.js';
 
 const route = getRouteApi('/signed-in/events');
 
-/** Events as they arrive, with all earlier ones below them. */
+/** New events as they arrive, with all earlier events below. */
 export function EventsPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -73,7 +73,7 @@ function FeedView({ filters, event, isPaused, onInspect, onResume }: FeedViewPro
   const [isScrolled, setIsScrolled] = useState(false);
   const [selected, setSelected] = useState(event);
   const isWide = useMediaQuery('(min-width: 62em)', true, { getInitialValueInEffect: false });
-  // Hold the feed while somebody reads, so that the rows do not move away.
+  // Hold the feed while the user reads, so that the rows do not move away.
   const isHeld = isPaused || isScrolled || event !== undefined;
   const setHeld = useEffectEvent(control.setHeld);
   useEffect(() => setHeld(isHeld), [isHeld]);
@@ -136,7 +136,7 @@ function NoRows({
   if (hasFailed) return null;
   return isFiltered ? (
     <EmptyNotice icon={IconActivity} title="No event matches these filters">
-      New events that match appear here by themselves. Clear the filters to see the others.
+      New events that match appear here automatically. Clear the filters to see all events.
     </EmptyNotice>
   ) : (
     <EmptyNotice icon={IconActivity} title="No events yet">

@@ -3,7 +3,7 @@ import { addLive, addOlder, emptyFeed, hold, release, restart, type Feed } from 
 
 const limits = { following: 5, held: 20 };
 
-/** The event with this number; one event per second. */
+/** Returns the event with this number. There is one event per second. */
 const event = (index: number, origin: LiveEvent['origin'] = 'platform'): LiveEvent =>
   // Safe cast: the feed does not read the data, which depends on the type.
   ({
@@ -40,7 +40,7 @@ describe('the feed', () => {
   it('keeps the newest rows, and continues the list below them', () => {
     const feed = addLive(emptyFeed, events(1, 2, 3, 4, 5, 6, 7), limits);
     expect(idsOf(feed)).toEqual([7, 6, 5, 4, 3]);
-    // The list returns whole seconds, so it returns the last row again, which is known.
+    // The list works in whole seconds, so it returns the last row again. The feed already has this row.
     expect(feed.older).toEqual({ kind: 'until', until: '2026-11-21T07:30:04.000Z' });
     expect(idsOf(addOlder(feed, { results: events(3, 2, 1), next: undefined }))).toEqual([
       7, 6, 5, 4, 3, 2, 1,

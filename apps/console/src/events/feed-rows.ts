@@ -9,35 +9,38 @@ export interface FeedRow {
   isLive: boolean;
 }
 
-/** Where the list of older events continues: at its newest page, at the page of a query, before a time, or nowhere. */
+/**
+ * Where the list of older events continues: `start`: at its newest page; `page`: at the page of a query; `until`: before a time; `end`:
+ * nowhere.
+ */
 export type OlderEvents =
   | { kind: 'start' | 'end' }
   | { kind: 'page'; query: Readonly<Record<string, string>> }
   | { kind: 'until'; until: string };
 
-/** A page of the list, newest first, with the query of the next one. */
+/** A page of the event list, newest first, with the query of the next page. */
 export interface OlderPage {
   results: readonly EventRecord[];
   next: Readonly<Record<string, string>> | undefined;
 }
 
-/** What the feed shows. */
+/** The content of the feed. */
 export interface Feed {
   /** Newest first. */
   rows: readonly FeedRow[];
   /** Events that arrived while the feed was held, newest first. Only the newest are kept. */
   waiting: readonly FeedRow[];
   waitingCount: number;
-  /** Whether new events wait, because the user reads older ones. */
+  /** Whether new events wait because the user reads older events. */
   isHeld: boolean;
   older: OlderEvents;
 }
 
-/** Limits on what the page keeps in memory. An event has about 1 kB, at most 256 KiB. */
+/** Limits on the rows that the page keeps in memory. An event usually has about 1 kB, and at most 256 KiB. */
 export interface FeedLimits {
-  /** Rows while new events are shown at the top. */
+  /** The maximum number of rows while new events appear at the top. */
   following: number;
-  /** Rows while the user reads older events. */
+  /** The maximum number of rows while the user reads older events. */
   held: number;
 }
 
@@ -68,7 +71,7 @@ function keyOf({ id, event_id, origin }: EventRecord): string {
   return origin === 'replay' ? `replay-${(replays += 1)}-${key}` : key;
 }
 
-/** Adds live events: at the top, or to those that wait. */
+/** Adds live events to the top of the feed or, while the feed is held, to the waiting events. */
 export function addLive(feed: Feed, events: readonly LiveEvent[], limits = feedLimits): Feed {
   if (feed.isHeld) {
     const fresh = withoutKnown(toLiveRows(events), feed.waiting, feed.rows);
@@ -86,7 +89,7 @@ export function addOlder(feed: Feed, { results, next }: OlderPage): Feed {
   return { ...feed, rows: [...feed.rows, ...fresh], older };
 }
 
-/** Replaces the rows of the list by its newest page, below those that arrived live. */
+/** Replaces the rows from the list with the newest page of the list, below the rows that arrived live. */
 export function restart(feed: Feed, page: OlderPage): Feed {
   const live = { ...feed, rows: feed.rows.filter(({ isLive }) => isLive) };
   return addOlder(live, page);
@@ -97,11 +100,12 @@ export function hold(feed: Feed): Feed {
   return feed.isHeld ? feed : { ...feed, isHeld: true };
 }
 
-/** Shows the events that waited, and new ones at the top from now on. */
+/** Shows the events that waited. From now on, shows new events at the top. */
 export function release(feed: Feed, limits = feedLimits): Feed {
   if (!feed.isHeld) return feed;
   const { waiting, waitingCount } = feed;
-  // When some of those that waited were dropped, the rows do not continue them: the list does.
+  // When waiting events were dropped, events are missing between the waiting events and the rows. Drop the rows, and read the older events
+  // from the list.
   const rows = waitingCount > waiting.length ? waiting : [...waiting, ...feed.rows];
   const older = rows === waiting ? continueBelow(waiting) : feed.older;
   return trim({ rows, older, waiting: [], waitingCount: 0, isHeld: false }, limits);
@@ -113,7 +117,10 @@ function trim(feed: Feed, { following }: FeedLimits): Feed {
   return { ...feed, rows, older: continueBelow(rows) };
 }
 
-/** The list continues at the time of the last row: the list accepts whole seconds, and known events are left out. */
+/**
+ * Returns where the list continues: up to a second after the last row, because the list accepts only whole seconds. `addOlder` leaves out
+ * known events.
+ */
 function continueBelow(rows: readonly FeedRow[]): OlderEvents {
   const last = rows.findLast(({ event }) => event.origin !== 'replay');
   if (!last) return { kind: 'start' };

@@ -9,7 +9,7 @@ import type { EventFilters, FilterName } from './event-filters.js';
 import { parseLocalTime, printLocalTime } from './local-time.js';
 
 const maxTypes = 20;
-// Types appear in events without being subscribed to.
+// Event types that need no subscription.
 const otherTypes = ['subscription-revocation'];
 
 interface FilterBarProps {
@@ -18,11 +18,11 @@ interface FilterBarProps {
   onClear: () => void;
 }
 
-/** The filters of the feed. What is set here is in the URL, so a view can be bookmarked and shared. */
+/** The filters of the feed. The filters are in the URL, so that users can bookmark and share a view. */
 export function FilterBar({ filters, onChange, onClear }: FilterBarProps) {
   const isPhone = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
   const count = Object.keys(filters).length;
-  // Otherwise, nothing in sight says why events are missing.
+  // Otherwise, the page would not show why events are missing.
   const hiddenCount = isPhone ? count : rareFilters.filter(({ name }) => filters[name] !== undefined).length;
   const first = useRef<HTMLInputElement>(null);
   useShortcuts([{ keys: '/', title: 'Filter the events', run: () => first.current?.focus() }]);
@@ -137,19 +137,19 @@ function RareFilters(props: FilterProps) {
 interface TextFilterProps extends FilterProps {
   name: FilterName;
   label: string;
-  /** The user chooses a time in the zone of this browser. The filter has it in UTC. */
+  /** A field for a time in the time zone of this browser. The filter contains the time in UTC. */
   isTime?: boolean;
   isLabeled?: boolean;
 }
 
-/** A filter on a text or a time. It applies when the user leaves the field or presses Enter, not after each letter. */
+/** A filter on a text or a time. The filter applies when the user leaves the field or presses Enter, not after each letter. */
 function TextFilter({ name, label, isTime = false, isLabeled = false, filters, onChange }: TextFilterProps) {
   const value = filters[name] ?? '';
   const current = isTime ? printLocalTime(value) : value;
   const [text, setText] = useState(current);
   const [shown, setShown] = useState(current);
   if (shown !== current) {
-    // The filter was changed elsewhere, for example cleared.
+    // The filter was changed outside of this field, for example cleared.
     setShown(current);
     setText(current);
   }

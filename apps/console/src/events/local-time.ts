@@ -1,6 +1,6 @@
 const minuteMs = 60_000;
 
-/** Prints a time of the API in the zone of this browser, as a field of the type `datetime-local` takes it: `2026-11-21T19:30:00`. */
+/** Prints a time of the API in the time zone of this browser, in the format of a `datetime-local` field: `2026-11-21T19:30:00`. */
 export function printLocalTime(time: string): string {
   const at = Date.parse(time);
   if (Number.isNaN(at)) return '';
@@ -8,7 +8,7 @@ export function printLocalTime(time: string): string {
   return new Date(at - offsetMs).toISOString().slice(0, 'YYYY-MM-DDThh:mm:ss'.length);
 }
 
-/** Parses the value of such a field. Returns the time in UTC; '' for an empty field. */
+/** Parses the value of a `datetime-local` field. Returns the time in UTC; '' for an empty field. */
 export function parseLocalTime(text: string): string {
   const at = new Date(text);
   return Number.isNaN(at.getTime()) ? '' : at.toISOString();

@@ -19,29 +19,28 @@ import {
 const pageSize = 100;
 const retryMs = 5_000;
 
-/** The feed of the events that match the filters, and what the page can do with it. */
+/** The feed of the events that match the filters, and the operations of the page. */
 export interface FeedControl {
   feed: Feed;
   /** Why older events cannot be read at the moment. */
   error: unknown;
   isLoading: boolean;
-  /** Reads the next older events, unless they are being read. */
+  /** Reads the next older events, unless a read is in progress. */
   loadOlder: () => void;
   /** Lets new events wait, or shows them. */
   setHeld: (isHeld: boolean) => void;
 }
 
-/**
- * Follows events: live ones, and the list below them.
+/** Follows live events, and reads the list of older events below them.
  *
- * The list is read when the page opens, and again when the connection delivers its first message. Without the second read, an event that
- * was stored in between would be missing. After that, the connection resumes by itself, and nothing is missed.
+ * Reads the list when the page opens, and again when the connection delivers its first message. Without the second read, an event that was
+ * stored in between would be missing. After that, the connection resumes by itself without missing events.
  */
 export function useFeed(filters: EventFilters): FeedControl {
   const [feed, setFeed] = useState(emptyFeed);
   const [error, setError] = useState<unknown>();
   const [isLoading, setIsLoading] = useState(true);
-  // The newest read; the results of earlier ones are dropped.
+  // The newest read. The results of earlier reads are dropped.
   const reading = useRef<object | undefined>(undefined);
   const isConnected = useRef(false);
 
@@ -67,7 +66,7 @@ export function useFeed(filters: EventFilters): FeedControl {
   const readStart = useEffectEvent(() => void read({ kind: 'start' }));
   const readOn = useEffectEvent(() => void read(feed.older));
   useEffect(() => {
-    // In development, React mounts a component twice: read once.
+    // In development, React mounts a component twice. The timer makes sure that the list is read only once.
     const timer = setTimeout(() => readStart());
     return () => {
       clearTimeout(timer);

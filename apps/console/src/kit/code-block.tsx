@@ -3,12 +3,12 @@ import { IconCheck, IconCopy } from '@tabler/icons-react';
 import classes from './code-block.module.css';
 
 interface CodeBlockProps {
-  /** Says what the text is, for screen readers. */
+  /** The name of the text for screen readers. */
   label: string;
   text: string;
 }
 
-/** Text to read and copy as it is. */
+/** A text that the user can read and copy unchanged. */
 export function CodeBlock({ label, text }: CodeBlockProps) {
   return (
     <div className={classes.frame}>

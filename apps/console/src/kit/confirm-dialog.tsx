@@ -5,7 +5,7 @@ import { FaultNotice } from './fault-notice.js';
 
 interface ConfirmDialogProps {
   title: string;
-  /** Names what is lost. */
+  /** Names what the action deletes. */
   children: ReactNode;
   /** The verb on the button. */
   action: string;
@@ -14,7 +14,7 @@ interface ConfirmDialogProps {
   onClose: () => void;
 }
 
-/** Asks for confirmation before something is lost. The focus is on Cancel. */
+/** Asks for confirmation before a destructive action. The focus is on Cancel. */
 export function ConfirmDialog({ title, children, action, onConfirm, onClose }: ConfirmDialogProps) {
   const confirm = useMutation({ mutationFn: onConfirm, onSuccess: onClose });
   return (

@@ -5,18 +5,23 @@ import classes from './data-table.module.css';
 /** A column of a table. On a phone, each row becomes a card, and the title stands before the value. */
 export interface Column<Row> {
   title: string;
-  /** `title`: stands out, and starts the card. `actions`: buttons; the title is only for screen readers. */
+  /**
+   * `title`: the cell stands out, and is the first in the card. `actions`: the cell contains buttons, and the title is only for screen
+   * readers.
+   */
   kind?: 'title' | 'number' | 'actions';
   render: (row: Row) => ReactNode;
 }
 
 interface DataTableProps<Row> {
-  /** Says what the rows are, for screen readers. */
+  /** The name of the table for screen readers. */
   label: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   keyOf: (row: Row) => string;
-  /** One of several tables below each other: its columns align with theirs, and their titles are only for screen readers. */
+  /**
+   * Whether the table is one of several tables below each other. Their columns align, and the column titles are only for screen readers.
+   */
   isGroup?: boolean;
 }
 
@@ -44,7 +49,7 @@ export function DataTable<Row>({ label, columns, rows, keyOf, isGroup }: DataTab
         {rows.map((row) => (
           <Table.Tr key={keyOf(row)} role="row">
             {columns.map(({ title, kind, render }) => (
-              // Roles, because a cell that is not laid out as a cell loses its own.
+              // Explicit roles, because a cell that is not displayed as a cell loses its implicit role.
               <Table.Td key={title} role="cell" data-kind={kind} data-title={title}>
                 <div>{render(row)}</div>
               </Table.Td>

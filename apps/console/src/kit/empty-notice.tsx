@@ -5,11 +5,11 @@ import type { ReactNode } from 'react';
 interface EmptyNoticeProps {
   icon: Icon;
   title: string;
-  /** Says why there is nothing, and what to do. */
+  /** Says why the list is empty, and what to do. */
   children?: ReactNode;
 }
 
-/** Stands where a list would be that has nothing to show. */
+/** Replaces an empty list. */
 export function EmptyNotice({ icon: Symbol, title, children }: EmptyNoticeProps) {
   return (
     <Stack align="center" gap="xs" py={64} px="md">

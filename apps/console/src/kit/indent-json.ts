@@ -1,10 +1,10 @@
-/** Strings, punctuation, and other values of a JSON text. */
+/** Matches a string, punctuation, or another value of a JSON text. */
 const tokens = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
-/** Characters that would turn the text around or cannot be seen. In JSON, they can be written as escapes. */
+/** Characters that are invisible or change the direction of the text. JSON can contain them as escapes. */
 const hidden = /\p{Cf}/gu;
 
-/** Indents a JSON text. Keeps numbers and escapes as they are: parsing and printing it would round large numbers. */
+/** Indents a JSON text. Keeps numbers and escapes unchanged. Parsing and printing the text would round large numbers. */
 export function indentJson(text: string): string {
   const lines: string[] = [];
   let line = '';

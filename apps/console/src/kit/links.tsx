@@ -7,5 +7,5 @@ type Native<Props> = Props & Omit<ComponentPropsWithRef<'a'>, keyof Props>;
 /** A link to a view of the console, with checked paths and parameters. */
 export const AnchorLink = createLink((props: Native<AnchorProps>) => <Anchor {...props} />);
 
-/** The same, as a button. */
+/** A button that links to a view of the console. */
 export const ButtonLink = createLink((props: Native<ButtonProps>) => <Button component="a" {...props} />);

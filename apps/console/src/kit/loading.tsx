@@ -1,6 +1,6 @@
 import { Skeleton, Stack, VisuallyHidden } from '@mantine/core';
 
-/** Stands where rows will be. */
+/** A placeholder for rows that are loading. */
 export function LoadingRows({ count = 8 }: { count?: number }) {
   return (
     <Stack gap={10} p="md" role="status">

@@ -6,7 +6,7 @@ import classes from './page-tabs.module.css';
 export interface PageTab<Value extends string> {
   value: Value;
   title: string;
-  /** Stands beside the title, for example a number. */
+  /** Shown beside the title, for example a number. */
   badge?: ReactNode;
   content: ReactNode;
 }
@@ -17,7 +17,7 @@ interface PageTabsProps<Value extends string> {
   onChange: (value: Value) => void;
 }
 
-/** The parts of a page. Only the one that is shown is rendered. */
+/** The parts of a page as tabs. Only the selected part is rendered. */
 export function PageTabs<Value extends string>({ tabs, value, onChange }: PageTabsProps<Value>) {
   const choose = (chosen: string | null): void => {
     const tab = tabs.find((each) => each.value === chosen);
@@ -25,7 +25,7 @@ export function PageTabs<Value extends string>({ tabs, value, onChange }: PageTa
   };
   const list = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    // On a phone, the tabs are wider than the page.
+    // On a phone, the tabs are wider than the page, so scroll the selected tab into sight.
     list.current
       ?.querySelector('[aria-selected=true]')
       ?.scrollIntoView({ block: 'nearest', inline: 'center' });

@@ -1,7 +1,7 @@
 const whole = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 });
 const precise = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 3 });
 
-/** Prints a number: whole from 100, otherwise with three digits that matter. */
+/** Prints a number: as a whole number from 100, otherwise with three significant digits. */
 export function printNumber(value: number): string {
   return Math.abs(value) >= 100 ? whole.format(value) : precise.format(value);
 }

@@ -3,10 +3,10 @@ import { IconCheck, IconCopy, IconKey } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 
 interface SecretNoticeProps {
-  /** What the secret is. */
+  /** The name of the secret. */
   label: string;
   secret: string;
-  /** Says what to do with it. */
+  /** Says what to do with the secret. */
   children: ReactNode;
   onDone: () => void;
 }

@@ -1,16 +1,16 @@
 import { useEffect, useEffectEvent, useSyncExternalStore } from 'react';
 
-/** A key, or two keys one after the other (`g e`), that does something on the present page. */
+/** A key, or two keys one after the other (`g e`), that does something on the current page. */
 export interface Shortcut {
   keys: string;
   title: string;
   run: () => void;
 }
 
-// Longer than two key presses of a person who knows the shortcut.
+// Long enough for two key presses of a person who knows the shortcut.
 const sequenceMs = 1_000;
 
-/** The shortcuts of all components that are shown. The newest one wins. */
+/** The shortcuts of all visible components. When two components use the same keys, the newer component wins. */
 class Shortcuts {
   private groups: readonly (readonly Shortcut[])[] = [];
   private all: readonly Shortcut[] = [];
@@ -58,7 +58,7 @@ class Shortcuts {
   }
 }
 
-/** Keys belong to the field or the dialog that has the focus. */
+/** Whether a field or a dialog has the focus, which then gets all keys. */
 function isTyping(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement &&
@@ -66,7 +66,7 @@ function isTyping(target: EventTarget | null): boolean {
   );
 }
 
-/** The space bar belongs to the button, link, or tab that has the focus. */
+/** Whether a button, link, or tab has the focus, which then gets the space bar. */
 function isPressable(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest('button, a, summary') !== null;
 }
@@ -80,7 +80,7 @@ export function useShortcuts(group: readonly Shortcut[]): void {
   useEffect(() => shortcuts.add(described()), []);
 }
 
-/** All shortcuts that work now. */
+/** Returns all shortcuts that currently work. */
 export function useActiveShortcuts(): readonly Shortcut[] {
   return useSyncExternalStore(
     (observer) => shortcuts.subscribe(observer),

@@ -9,7 +9,7 @@ export function useIsSimulated(): boolean | undefined {
   return data ? data.platform === 'simulator' : undefined;
 }
 
-/** Says that the platform is simulated, wherever a person could take its data for real. */
+/** Says that the platform is simulated, wherever a person could mistake its data for real data. */
 export function SimulationBadge() {
   if (!useIsSimulated()) return null;
   return (

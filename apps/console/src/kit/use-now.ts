@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-/** The time in milliseconds since 1970, read again at this interval, for what is shown relative to now. */
+/** Returns the time in milliseconds since 1970, and updates it at this interval, for texts that depend on the current time. */
 export function useNow(intervalMs: number): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {

@@ -9,7 +9,7 @@ interface UserAvatarProps {
   size?: number;
 }
 
-/** The picture of a user; until it is there, the initial on a color that the same name always gets. */
+/** The picture of a user. Until the picture has loaded, shows the initial on a color that depends only on the name. */
 export function UserAvatar({ name = '', id, size = 24 }: UserAvatarProps) {
   const picture = usePicture('users', id);
   const [initial = '·'] = name.replace(/[^\p{L}\p{N}]/gu, '').toUpperCase();

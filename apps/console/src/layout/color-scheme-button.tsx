@@ -2,7 +2,7 @@ import { ActionIcon, Menu, Tooltip, useMantineColorScheme, type MantineColorSche
 import { IconDeviceDesktop, IconMoon, IconSun, type Icon } from '@tabler/icons-react';
 
 const schemes: { scheme: MantineColorScheme; title: string; icon: Icon }[] = [
-  { scheme: 'auto', title: 'As the system', icon: IconDeviceDesktop },
+  { scheme: 'auto', title: 'Same as the system', icon: IconDeviceDesktop },
   { scheme: 'light', title: 'Light', icon: IconSun },
   { scheme: 'dark', title: 'Dark', icon: IconMoon },
 ];

@@ -2,7 +2,7 @@ import { Container } from '@mantine/core';
 import type { ErrorComponentProps } from '@tanstack/react-router';
 import { FaultNotice } from '../kit/fault-notice.js';
 
-/** Stands where a page would be that has failed. The navigation stays. */
+/** Replaces a page that failed. The navigation stays. */
 export function FaultPage({ error, reset }: ErrorComponentProps) {
   return (
     <Container size="sm" py="xl">
@@ -11,7 +11,7 @@ export function FaultPage({ error, reset }: ErrorComponentProps) {
   );
 }
 
-/** After an upgrade of the service, the scripts of the old page no longer exist. */
+/** Whether a script of the page is missing. After an upgrade of the service, the scripts of the old page no longer exist. */
 function isMissingScript(error: unknown): boolean {
   return error instanceof TypeError && error.message.includes('dynamically imported module');
 }

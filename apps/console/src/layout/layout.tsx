@@ -11,7 +11,7 @@ import { Sidebar } from './sidebar.js';
 
 const headerHeight = 48;
 
-/** Every page shows who is live within a moment, and learns from this connection whether the service responds. */
+/** The events that every page follows. They show who is live, and the state of their connection shows whether the service responds. */
 export const streamEvents = { event_types: 'stream-online,stream-offline,channel-update' };
 
 /** The frame around all pages of a signed-in user: navigation, state of the connection, and the page. */
@@ -20,7 +20,7 @@ export function Layout() {
   const queries = useQueryClient();
   useLiveEvents(streamEvents, {
     onEvents: () => void queries.invalidateQueries({ queryKey: streamersQuery.queryKey }),
-    // What failed or changed while the service was away is read again.
+    // Refresh all queries, because reads may have failed and data may have changed while the service was down.
     onConnect: () => void queries.invalidateQueries(),
   });
   return (

@@ -9,7 +9,7 @@ const texts: Record<LiveState, string> = {
   refused: 'Not live',
 };
 
-/** Whether events arrive. */
+/** Shows whether live events arrive. */
 export function LiveStatus() {
   const state = useLiveState();
   return (

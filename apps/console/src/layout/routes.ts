@@ -8,7 +8,7 @@ import { NotFoundPage } from './not-found-page.js';
 
 export const rootRoute = createRootRoute({ errorComponent: FaultPage });
 
-/** The parent of all pages that need a session. Without one, the user signs in first, and then comes back. */
+/** The parent of all pages that need a session. Without a session, the user signs in first, and then returns to the page. */
 export const signedInRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: 'signed-in',
@@ -19,7 +19,7 @@ export const signedInRoute = createRoute({
   },
 });
 
-/** The start: the guide while the owner needs it, otherwise the events. */
+/** The start page: opens the guide while the owner needs the guide, otherwise the events. */
 export const indexRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/',

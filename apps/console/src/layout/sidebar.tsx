@@ -16,7 +16,7 @@ import { LiveStatus } from './live-status.js';
 import { navigation } from './navigation.js';
 import { ShortcutsDialog } from './shortcuts-dialog.js';
 
-/** The navigation, with what concerns the user below it. */
+/** The navigation, with the connection status and the user menu below it. */
 export function Sidebar({ onNavigate }: { onNavigate: () => void }) {
   const navigate = useNavigate();
   const { data: user } = useQuery(currentUserQuery);
@@ -81,7 +81,7 @@ function UserMenu({ onNavigate }: { onNavigate: () => void }) {
   const navigate = useNavigate();
   const session = useSession();
   const signOut = async (): Promise<void> => {
-    // Also without a response: the person wants to leave, and the token ends by itself.
+    // Sign out even without a response: the user wants to leave, and the token expires by itself.
     await api()
       .DELETE('/api/v1/sessions/current')
       .catch(() => undefined);

@@ -1,6 +1,6 @@
 import { createTheme, Notification, type CSSVariablesResolver, type MantineColorsTuple } from '@mantine/core';
 
-/** Blue greys: calmer on large dark surfaces than neutral ones. */
+/** Blue grays, which look calmer on large dark surfaces than neutral grays. */
 const dark: MantineColorsTuple = [
   '#d5d9e0',
   '#b3bac5',
@@ -27,7 +27,7 @@ const brand: MantineColorsTuple = [
   '#2f398c',
 ];
 
-/** The look of the console: dense, with the fonts of the system. No font is loaded. */
+/** The theme of the console: dense, with the system fonts, so that no font is loaded. */
 export const theme = createTheme({
   colors: { dark, brand },
   primaryColor: 'brand',
@@ -46,7 +46,9 @@ export const theme = createTheme({
   headings: { fontWeight: '600', sizes: { h3: { fontSize: '1.125rem' }, h4: { fontSize: '0.9375rem' } } },
 });
 
-/** The default greys of the library, and its links in the dark theme, are too faint for small text (WCAG 2.2 §1.4.3). */
+/**
+ * Replaces the default grays of the library, and its link color in the dark theme, which are too faint for small text (WCAG 2.2 §1.4.3).
+ */
 export const resolveVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {

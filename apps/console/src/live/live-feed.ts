@@ -8,24 +8,27 @@ import {
 import { client } from '../api/api.js';
 import { sessionStore } from '../session/session.js';
 
-/** What a component does with live events. */
+/** The handlers of a component that follows live events. */
 export interface LiveListener {
-  /** Called with the events of up to 100 ms, oldest first. */
+  /** Called with a batch of the events of up to 100 ms, oldest first. */
   onEvents?: (events: readonly LiveEvent[]) => void;
-  /** Called when the connection delivers: at the start, after each reconnect, and immediately if it already does. */
+  /**
+   * Called when the connection starts to deliver: at the start, and after each reconnect. Called immediately if the connection is already
+   * live.
+   */
   onConnect?: () => void;
-  /** Called when events were missed that the stream no longer has: read the list again. */
+  /** Called when the connection missed events that the stream no longer has. The component must read the list again. */
   onGap?: () => void;
 }
 
 export type LiveState = 'connecting' | 'live' | 'reconnecting' | 'refused';
 
-// Rendering more often does not make a feed easier to follow, and takes time from typing and scrolling.
+// Rendering more often does not make a feed easier to follow, and slows down typing and scrolling.
 const batchMs = 100;
-// In a tab in the background, timers run as rarely as once a minute, so a batch also ends here.
+// In a background tab, timers can run as rarely as once a minute, so a batch also ends at this size.
 const maxBatch = 1_000;
 
-/** One live connection, shared by all components that follow the same filters. Reconnects, and resumes where it was. */
+/** One live connection, shared by all components that follow the same filters. Reconnects, and resumes at its last position. */
 export class LiveFeed {
   state: LiveState = 'connecting';
   private readonly listeners = new Set<LiveListener>();
@@ -39,7 +42,7 @@ export class LiveFeed {
   ) {
     this.events = client().live({
       filters,
-      // The list of live connections shows it.
+      // The list of live connections shows this name.
       name: 'console',
       transport: 'web-socket',
       onConnect: () => {
@@ -77,7 +80,7 @@ export class LiveFeed {
       for await (const event of this.events) this.collect(event);
     } catch (error) {
       if (error instanceof LiveError && error.closeCode === closeCodes.unauthenticated) sessionStore.end();
-      // The service refuses the filters. The list has the same filters, and shows the reason.
+      // The service refuses the filters. The list uses the same filters, and shows the reason.
       this.become('refused');
     }
   }

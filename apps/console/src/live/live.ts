@@ -3,16 +3,16 @@ import { useEffect, useEffectEvent, useSyncExternalStore } from 'react';
 import { sessionStore } from '../session/session.js';
 import { LiveFeed, type LiveListener, type LiveState } from './live-feed.js';
 
-// A page that is replaced by another with the same filters keeps the connection.
+// How long a connection stays open without listeners, so that the next page with the same filters reuses it.
 const lingerMs = 1_000;
 
-/** The live connections of this tab, by their filters. */
+/** The live connections of this tab, by filters. */
 class LiveConnections {
   private readonly feeds = new Map<string, LiveFeed>();
   private readonly observers = new Set<() => void>();
 
   constructor() {
-    // A new session has another token.
+    // Close all connections, because a new session has another token.
     sessionStore.subscribe(() => {
       for (const feed of this.feeds.values()) feed.stop();
       this.feeds.clear();
@@ -20,13 +20,15 @@ class LiveConnections {
     });
   }
 
-  /** The worst state of all connections; `live` when there is none. */
+  /**
+   * Returns the worst state of all connections; `connecting` when there is no connection yet, because the layout will open a connection.
+   */
   get state(): LiveState {
     const states = [...this.feeds.values()].map(({ state }) => state);
     return (['reconnecting', 'connecting'] as const).find((state) => states.includes(state)) ?? 'live';
   }
 
-  /** Follows the events that match the filters. Returns the function that ends this. */
+  /** Follows the events that match the filters. Returns a function that stops following. */
   follow(filters: LiveFilters, listener: LiveListener): () => void {
     const key = JSON.stringify(filters);
     const feed = this.feeds.get(key) ?? this.open(key, filters);
@@ -62,7 +64,7 @@ class LiveConnections {
 
 export const liveConnections = new LiveConnections();
 
-/** Follows live events while the component is shown. Other filters mean another connection; other callbacks do not. */
+/** Follows live events while the component is shown. Changed filters use another connection. Changed callbacks do not. */
 export function useLiveEvents(filters: LiveFilters, listener: LiveListener): void {
   const onEvents = useEffectEvent((...args: Parameters<NonNullable<LiveListener['onEvents']>>) =>
     listener.onEvents?.(...args),

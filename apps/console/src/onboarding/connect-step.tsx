@@ -13,12 +13,12 @@ import { useSwitches } from '../platform/use-switches.js';
 
 interface ConnectStepProps {
   connections: readonly Connection[];
-  /** The first channel that is connected. */
+  /** The first connected channel. */
   channel: Connection | undefined;
   isSimulated: boolean;
 }
 
-/** Connects the first channel. A code that waits already, for example from the terminal, is shown again. */
+/** Connects the first channel. Shows the code of a connection that is already pending, for example the code in the terminal. */
 export function ConnectStep({ connections, channel, isSimulated }: ConnectStepProps) {
   if (channel)
     return (
@@ -29,7 +29,7 @@ export function ConnectStep({ connections, channel, isSimulated }: ConnectStepPr
           </span>
         </StatusText>{' '}
         <AnchorLink inherit underline="always" to="/platform">
-          Connect another one
+          Connect another channel
         </AnchorLink>
       </div>
     );
@@ -39,8 +39,8 @@ export function ConnectStep({ connections, channel, isSimulated }: ConnectStepPr
   return (
     <>
       <div>
-        A connected channel allows this service to receive its follows, subscriptions, cheers, and more, and
-        to know when it is live.
+        A connected channel allows this service to see when the channel is live, and to receive its follows,
+        subscriptions, cheers, and more.
         {isSimulated && ' In the simulation, you choose one of the made-up users. No password is needed.'}
       </div>
       {waiting === undefined && <MoreTypes />}
@@ -49,7 +49,10 @@ export function ConnectStep({ connections, channel, isSimulated }: ConnectStepPr
   );
 }
 
-/** A new installation on the real platform only knows who is live. A consent that is given now would cover nothing else. */
+/**
+ * Offers more event types, because a new installation on the real platform subscribes only to stream starts and ends, which need no
+ * consent.
+ */
 function MoreTypes() {
   const { data: types } = useQuery(eventTypesQuery);
   const switches = useSwitches();
@@ -60,8 +63,8 @@ function MoreTypes() {
   return (
     <>
       <Text size="sm">
-        Now only starts and ends of streams arrive. Switch on what you need first, so that one consent covers
-        all of it.
+        At the moment, only the starts and ends of streams arrive. First switch on the event types that you
+        need, so that one consent covers all of them.
       </Text>
       {switches.error && <FaultNotice error={switches.error} />}
       <Group gap="xs">

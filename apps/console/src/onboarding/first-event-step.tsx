@@ -14,7 +14,7 @@ interface FirstEventStepProps {
   channelId: string;
   channel: string;
   isSimulated: boolean;
-  /** Called when there is an event of the channel. */
+  /** Called when the first event of the channel has arrived. */
   onArrived: () => void;
 }
 
@@ -25,7 +25,7 @@ export function FirstEventStep({ channelId, channel, isSimulated, onArrived }: F
   const query = useQuery({ queryKey, queryFn: () => readNewestEvent(channelId), staleTime: Infinity });
   const isThere = query.data != null;
   const readAgain = (): void => {
-    // The first event stays: a step that changes every second is hard to read.
+    // Keep the first event, because a step that changes every second is hard to read.
     if (!isThere) void queries.invalidateQueries({ queryKey });
   };
   useLiveEvents({ channel_id: channelId, origin: 'platform' }, { onEvents: readAgain, onConnect: readAgain });
@@ -56,7 +56,7 @@ export function FirstEventStep({ channelId, channel, isSimulated, onArrived }: F
             <div>
               {isSimulated ? (
                 <>
-                  The simulation sends one sooner or later. To cause one now, run{' '}
+                  The simulator sends an event after some time. To cause an event now, run{' '}
                   <code>npm run simulator -- live {channel}</code> in a second terminal.
                 </>
               ) : (

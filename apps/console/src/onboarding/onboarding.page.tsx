@@ -16,7 +16,7 @@ import { Step } from './step.js';
 
 const pollMs = 5_000;
 
-/** Leads an owner from an empty installation to the first event. Each step shows by itself when it is done. */
+/** The guide for an owner, from an empty installation to the first event. Each step notices by itself when it is done. */
 export function OnboardingPage() {
   const queries = useQueryClient();
   const navigate = useNavigate();
@@ -58,7 +58,7 @@ export function OnboardingPage() {
                   </Step>
                   <Step number={3} title="See the first event" state={stateOf(isOver, channel !== undefined)}>
                     {channel?.platform_id == null ? (
-                      'It appears here by itself when a channel is connected.'
+                      'The first event appears here after a channel is connected.'
                     ) : (
                       <FirstEventStep
                         channelId={channel.platform_id}

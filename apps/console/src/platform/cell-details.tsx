@@ -20,7 +20,7 @@ interface CellDetailsProps {
   onConnect: (channel: string) => void;
 }
 
-/** What a cell of the grid means, what it needs, and the one button that fixes it. */
+/** The meaning of a cell of the grid, the permissions that its event type needs, and the button that fixes a problem. */
 export function CellDetails(props: CellDetailsProps) {
   const { streamer, type, state } = props;
   const needed = permissionsOf([type]);
@@ -62,7 +62,7 @@ export function CellDetails(props: CellDetailsProps) {
   );
 }
 
-/** Why the platform or the service does not deliver, in the words of the subscription. */
+/** The reason why events do not arrive, as the subscription states it. */
 function Reason({ streamer, type, state }: CellDetailsProps) {
   const filters = { event_type: type.event_type, channel_id: streamer.platform_id };
   const { data } = useQuery({
@@ -71,7 +71,8 @@ function Reason({ streamer, type, state }: CellDetailsProps) {
   });
   const reason = data?.results.find((each) => each.status !== 'enabled' && each.reason !== null)?.reason;
   if (!reason) return null;
-  // What the streamer has not allowed is shown already. Somebody else may be missing, such as a bot account.
+  // Omit the reason if it is about the streamer's own consent, which the cell already shows. The consent of another account, such as a bot
+  // account, may be missing.
   const isKnown = (state === 'missing' || state === 'revoked') && reason.includes(streamer.platform_id);
   if (isKnown) return null;
   return (
@@ -179,7 +180,7 @@ interface ChangeProps {
   change: () => Parameters<typeof call>[0];
 }
 
-/** A button that changes a setting. The cell then shows how the change takes effect. */
+/** A button that changes a setting. Afterwards, the cell shows the effect. */
 function Change({ label, change }: ChangeProps) {
   const queries = useQueryClient();
   const mutation = useMutation({

@@ -1,6 +1,6 @@
 import type { ChannelConsent, EventType, Streamer } from './platform-queries.js';
 
-/** The state of a type of a streamer, as the grid shows it. */
+/** The state of an event type of a streamer, as the grid shows it. */
 export type CellState =
   ChannelConsent['states'][string] | 'not_chosen' | 'switched_off' | 'unsupported' | 'disabled' | 'loading';
 
@@ -9,11 +9,11 @@ interface CellLook {
   mark: string;
   title: string;
   meaning: string;
-  /** Whether a person has to do something. */
+  /** Whether a person has to act. */
   isProblem?: true;
 }
 
-/** What the states look like and mean, in the order of the legend. */
+/** The mark and the meaning of each state, in the order of the legend. */
 export const cellLooks: Readonly<Record<Exclude<CellState, 'loading'>, CellLook>> = {
   granted: { mark: '✓', title: 'Granted', meaning: 'The events arrive.' },
   waiting: {
@@ -24,13 +24,13 @@ export const cellLooks: Readonly<Record<Exclude<CellState, 'loading'>, CellLook>
   missing: {
     mark: '!',
     title: 'Missing',
-    meaning: 'The streamer has not allowed this.',
+    meaning: 'The streamer has not given consent to this event type.',
     isProblem: true,
   },
   revoked: {
     mark: '×',
     title: 'Revoked',
-    meaning: 'The streamer has ended the consent, so the events no longer arrive.',
+    meaning: 'The streamer has withdrawn consent, so the events no longer arrive.',
     isProblem: true,
   },
   refused: {
@@ -43,20 +43,20 @@ export const cellLooks: Readonly<Record<Exclude<CellState, 'loading'>, CellLook>
     mark: '#',
     title: 'No capacity',
     meaning:
-      'The platform’s limit of subscriptions is used up. Subscriptions of connected channels do not count.',
+      'The platform’s limit on subscriptions is reached. Subscriptions of connected channels do not count.',
     isProblem: true,
   },
   not_chosen: {
     mark: '−',
     title: 'Left out',
-    meaning: 'The type is on, but it was not chosen for this streamer.',
+    meaning: 'The type is on, but not chosen for this streamer.',
   },
   switched_off: { mark: '○', title: 'Switched off', meaning: 'The type is off for all streamers.' },
   disabled: { mark: '/', title: 'Not monitored', meaning: 'The streamer is disabled.' },
   unsupported: { mark: ' ', title: 'Not possible', meaning: 'The service cannot subscribe to this type.' },
 };
 
-/** Derives the state of a type of a streamer. The first reason that keeps events away decides. */
+/** Derives the state of an event type of a streamer. The first reason why events do not arrive decides. */
 export function cellStateOf(
   type: Pick<EventType, 'event_type' | 'active' | 'unsupported'>,
   streamer: Pick<Streamer, 'disabled'>,

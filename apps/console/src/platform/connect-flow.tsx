@@ -11,23 +11,22 @@ import { UserText } from '../kit/user-text.js';
 import classes from './connect-flow.module.css';
 import { platformKey, type Connection } from './platform-queries.js';
 
-// The platform itself is asked every few seconds.
+// Not shorter, because the service itself asks the platform only every few seconds.
 const pendingPollMs = 1_500;
 
 interface ConnectFlowProps {
   role?: Connection['role'];
   /** The name of the streamer who should give consent. */
   channel?: string | undefined;
-  /** A connection that waits already. */
+  /** A connection that is already pending. */
   pending?: Connection | undefined;
-  /** Stands above the first button: what the consent is for. */
+  /** The purpose of the consent, shown above the first button. */
   children?: ReactNode;
   /** Called once when the user has given consent. */
   onConnected?: (connection: Connection) => void;
 }
 
-/**
- * Asks a user of the platform for consent, and follows it live.
+/** Asks a user of the platform for consent, and follows the progress live.
  *
  * ask ──▶ permissions in words, link, and code ──▶ connected
  *  ▲                                           └──▶ expired or refused: what to do
@@ -82,7 +81,8 @@ export function ConnectFlow({ role = 'channel', channel, pending, children, onCo
             <UserText text={channel} /> confirms on the platform’s own page what this service may see.
           </>
         )}{' '}
-        You get a link and a code, which work in any browser and on any device. Passwords never come here.
+        You get a link and a code, which work in any browser and on any device. This service never sees
+        passwords.
       </Text>
       {start.error && <FaultNotice error={start.error} />}
       <Group gap="xs">
@@ -110,7 +110,7 @@ interface FollowedConnectionProps {
   onConnected: ((connection: Connection) => void) | undefined;
 }
 
-/** A connection from its code to the consent. */
+/** Shows the progress of a connection, from its code to the consent. */
 function FollowedConnection(props: FollowedConnectionProps) {
   const { started, channel, isEnding, onCancel, onRestart, onConnected } = props;
   const { id } = started;
@@ -268,7 +268,7 @@ function Connected({ connection, channel }: { connection: Connection; channel: s
   );
 }
 
-/** The address comes from the platform. Others, such as `javascript:`, would run in this page. */
+/** Whether an address from the platform is safe to open. Other addresses, such as `javascript:`, would run in this page. */
 function isWebAddress(uri: string): boolean {
   return /^https?:\/\//i.test(uri);
 }

@@ -26,10 +26,10 @@ type Dialog =
   | { kind: 'connect'; role: Connection['role']; channel?: string; pending?: Connection }
   | { kind: 'remove'; connection: Connection };
 
-// Shows a consent that is given or ended elsewhere.
+// Shows soon when a user gives or ends consent on the platform or in another tab.
 const pollMs = 10_000;
 
-/** The channels and the bot account that have given consent, or are asked for it. */
+/** The channels and the bot account that have given consent, or whose consent is pending. */
 export function Connections() {
   const query = useQuery({ ...connectionsQuery, refetchInterval: pollMs });
   const { data: user } = useQuery(currentUserQuery);
@@ -249,11 +249,11 @@ function Disconnect({ connection, onClose }: { connection: Connection; onClose: 
         <>
           The tokens of <UserText text={name} /> are deleted here and revoked on the platform: the service can
           no longer call the platform in the name of this account. The channel stays monitored, and stored
-          events stay. To come back, the account gives its consent again.
+          events stay. To reconnect, the account must give consent again.
         </>
       )}
-      {state === 'pending' && 'The code stops working: nobody can give consent with it any more.'}
-      {state === 'expired' && 'It leaves this list. Nothing else changes.'}
+      {state === 'pending' && 'The code stops working. Nobody can give consent with it anymore.'}
+      {state === 'expired' && 'The connection disappears from this list. Nothing else changes.'}
     </ConfirmDialog>
   );
 }

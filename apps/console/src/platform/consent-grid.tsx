@@ -17,7 +17,7 @@ import {
 } from './platform-queries.js';
 
 const rowHeight = 30;
-// The names of types are written upright.
+// The names of types are vertical.
 const headHeights = { topics: 26, types: 184 };
 const headHeight = headHeights.topics + headHeights.types;
 
@@ -28,15 +28,15 @@ interface ConsentGridProps {
   onConnect: (channel: string) => void;
 }
 
-/** A cell by its position. */
+/** The position of a cell. */
 interface Position {
   row: number;
   column: number;
 }
 
 /**
- * Streamers × event types. Only the rows in sight exist in the page, and only their consent is read. The grid has the focus, and the
- * arrow keys move within it; Enter opens a cell.
+ * A grid of streamers × event types. The page contains only the rows in sight, and reads the consent of these streamers only. The grid has
+ * the focus, the arrow keys move between cells, and Enter opens a cell.
  */
 export function ConsentGrid({ streamers, topics, onConnect }: ConsentGridProps) {
   const frame = useRef<HTMLDivElement>(null);
@@ -48,7 +48,7 @@ export function ConsentGrid({ streamers, topics, onConnect }: ConsentGridProps) 
     getScrollElement: () => frame.current,
     estimateSize: () => rowHeight,
     overscan: 6,
-    // The head stays above the rows, within the same scrolling frame.
+    // The head is in the same scrolling frame as the rows, and stays above them.
     scrollMargin: headHeight,
     scrollPaddingStart: headHeight,
   });
@@ -62,13 +62,13 @@ export function ConsentGrid({ streamers, topics, onConnect }: ConsentGridProps) 
     };
     setActive(next);
     virtual.scrollToIndex(next.row);
-    // The columns all exist, so the browser can bring one into sight.
+    // All columns exist in the page, so the browser can scroll to a column.
     frame.current
       ?.querySelector(`[data-column="${next.column}"]`)
       ?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    // Keys in the open cell bubble through the tree of components.
+    // Ignore keys in the open cell, which bubble through the component tree.
     if (isOpen || event.ctrlKey || event.metaKey || event.altKey) return;
     const { row, column } = active;
     const moves: Record<string, Position> = {
@@ -87,7 +87,7 @@ export function ConsentGrid({ streamers, topics, onConnect }: ConsentGridProps) 
     else return;
     event.preventDefault();
   };
-  // These do not change, so that a move renders only the rows that it concerns.
+  // These callbacks never change, so that a move of the focus renders only the affected rows.
   const open = useCallback((cell: Position): void => {
     setActive(cell);
     setIsOpen(true);
@@ -107,7 +107,7 @@ export function ConsentGrid({ streamers, topics, onConnect }: ConsentGridProps) 
         aria-label="Consent of the streamers"
         aria-rowcount={streamers.length + 2}
         aria-colcount={types.length + 1}
-        // A row that was scrolled out of sight does not exist.
+        // A row out of sight does not exist in the page.
         aria-activedescendant={items.some(({ index }) => index === active.row) ? cellId(active) : undefined}
         tabIndex={0}
         onKeyDown={onKeyDown}
@@ -140,7 +140,7 @@ export function ConsentGrid({ streamers, topics, onConnect }: ConsentGridProps) 
   );
 }
 
-/** Reads the consent of the streamers in sight, in blocks of as many as a request takes. */
+/** Reads the consent of the streamers in sight, in blocks that fit into one request each. */
 function useConsent(
   streamers: readonly Streamer[],
   firstRow: number,

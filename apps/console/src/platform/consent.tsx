@@ -12,7 +12,7 @@ import classes from './consent.module.css';
 import { groupByTopic, isOfChannels, newestOf } from './event-topics.js';
 import type { EventType, Streamer } from './platform-queries.js';
 
-/** Which event types of which streamers arrive, and what to do about the others. */
+/** Shows which event types of which streamers arrive, and how to fix the missing ones. */
 export function Consent() {
   const streamers = useQuery(streamersQuery);
   const types = useQuery(eventTypesQuery);
@@ -93,11 +93,11 @@ function FilteredGrid({ streamers, types }: FilteredGridProps) {
           title={rows.length === 0 ? 'No streamer has this name' : 'No event type is on'}
         >
           {rows.length === 0
-            ? 'Change the search to see others.'
+            ? 'Change the search to see other streamers.'
             : 'Show the types that are off, or choose another topic.'}
         </EmptyNotice>
       ) : (
-        // Other columns or rows are another grid, whose position starts at the beginning.
+        // When the columns or rows change, the grid starts again at its first cell.
         <ConsentGrid
           key={`${topic} ${isAll} ${sought}`}
           streamers={rows}

@@ -49,16 +49,16 @@ const columns: readonly Column<Gap>[] = [
 interface DeliveryGapsProps {
   gaps: readonly Gap[];
   method: string | null;
-  /** When the gaps were read, in milliseconds since 1970. */
+  /** The time when the gaps were read, in milliseconds since 1970. */
   readAt: number;
 }
 
-/** The last periods in which events may be missing: on a time line, and as a table. */
+/** The last periods in which events may be missing, on a time line and as a table. */
 export function DeliveryGaps({ gaps, method, readAt }: DeliveryGapsProps) {
   if (gaps.length === 0)
     return (
       <StatusText tone="good">
-        {method === 'webhook' ? 'None: the platform repeats what it cannot deliver' : 'None'}
+        {method === 'webhook' ? 'None, because the platform retries failed deliveries' : 'None'}
       </StatusText>
     );
   const { start, lanes } = arrangeGaps(gaps, readAt);

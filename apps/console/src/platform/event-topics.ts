@@ -1,6 +1,6 @@
 import type { EventType } from './platform-queries.js';
 
-/** What event types are about, in the order in which they are shown. The first pattern that matches decides. */
+/** The topics of event types, in the order in which they are shown. The first matching pattern decides. */
 const topics: readonly [title: string, pattern: RegExp][] = [
   ['Streams', /^stream\.|^channel\.(update|raid|shoutout|ad_break)\b/],
   ['Followers and subscribers', /^channel\.(follow|subscribe|subscription)\b/],
@@ -15,13 +15,13 @@ const topics: readonly [title: string, pattern: RegExp][] = [
   ['Accounts and the application', /^(user|conduit|drop|extension)\./],
 ];
 
-/** Event types about one thing. */
+/** The event types of one topic. */
 export interface EventTopic {
   title: string;
   types: EventType[];
 }
 
-/** Sorts event types into topics. Types that are new on the platform come last. */
+/** Groups event types by topic. Types without a known topic are last. */
 export function groupByTopic(types: readonly EventType[]): EventTopic[] {
   const titleOf = ({ type }: EventType): string =>
     topics.find(([, pattern]) => pattern.test(type))?.[0] ?? 'Others';
@@ -30,18 +30,21 @@ export function groupByTopic(types: readonly EventType[]): EventTopic[] {
     .filter((topic) => topic.types.length > 0);
 }
 
-/** The newest version of each type. Only these can be switched on. */
+/** Returns the newest version of each type. Only newest versions can be switched on. */
 export function newestOf(types: readonly EventType[]): EventType[] {
-  // Later versions come later in the list, and replace the earlier ones.
+  // Newer versions are later in the list, and replace older versions.
   return [...new Map(types.map((type) => [type.type, type])).values()];
 }
 
-/** Whether channels have subscriptions to the type. The others concern the whole application, or need what the service does not know. */
+/**
+ * Whether the service subscribes to the type per channel. Other types are about the whole application, or need a parameter that the service
+ * does not know.
+ */
 export function isOfChannels({ condition }: EventType): boolean {
   return condition.every((key) => /^((from_|to_)?broadcaster|moderator)_user_id$|^user_id$/.test(key));
 }
 
-/** A type in few words, without what all types of channels have in common: `subscription gift`. */
+/** Returns a short name of a type, without the common prefix of channel types: `subscription gift`. */
 export function shortNameOf({ type }: Pick<EventType, 'type'>): string {
   return type.replace(/^channel\.(channel_points_)?/, '').replaceAll(/[._]/g, ' ');
 }

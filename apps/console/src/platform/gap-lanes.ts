@@ -16,7 +16,7 @@ export interface GapLane {
   ranges: GapRange[];
 }
 
-// A shorter time line would show seconds as if they were long.
+// On a shorter time line, gaps of some seconds would look long.
 const minSpanMs = 3_600_000;
 
 /** Arranges gaps on a time line that ends now, one lane for each socket. Times are milliseconds since 1970. */

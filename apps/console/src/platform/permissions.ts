@@ -1,14 +1,14 @@
 import type { EventType } from './platform-queries.js';
 
-/** Something that a channel is asked to allow. */
+/** A permission that the service asks a channel for. */
 export interface Permission {
   scope: string;
   text: string;
 }
 
 /**
- * What these types need, sorted as the platform shows it. Of scopes that serve alike, the first one, which permits the least: the service
- * asks for this one.
+ * Returns the permissions that these types need, sorted by scope. When one of several scopes is enough, returns the first scope, which
+ * permits the least. The service asks for this scope.
  */
 export function permissionsOf(types: readonly Pick<EventType, 'scopes' | 'permissions'>[]): Permission[] {
   const needed = types.flatMap(({ scopes, permissions }) =>

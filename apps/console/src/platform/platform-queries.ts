@@ -10,12 +10,15 @@ export type Subscription = Schemas['SubscriptionRecord'];
 export type ChannelConsent = Schemas['ChannelConsentRecord'];
 export type Streamer = Schemas['StreamerRecord'];
 
-/** Starts the keys of all queries about the platform, so that a change reads all of them again. */
+/** The first part of the keys of all queries about the platform, so that a change refreshes all of these queries. */
 export const platformKey = ['platform'];
 
 const consentPollMs = 5_000;
 
-/** What the service is subscribed to about these channels. Reads it again while a page shows it, because it changes by itself. */
+/**
+ * The consent of these channels, and the states of their event types. Refreshes regularly while a page shows the result, because states
+ * change without user actions.
+ */
 export function consentQuery(channelIds: readonly string[]) {
   return queryOptions({
     queryKey: [...platformKey, 'consent', channelIds],
@@ -27,5 +30,5 @@ export function consentQuery(channelIds: readonly string[]) {
   });
 }
 
-/** The API takes this many channels in a request. */
+/** The maximum number of channels that the API accepts in one request. */
 export const maxConsentChannels = 50;

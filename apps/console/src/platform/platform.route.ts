@@ -1,11 +1,11 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { signedInRoute } from '../layout/routes.js';
 
-/** The parts of the page. The URL keeps which one is shown. */
+/** The tabs of the page. The URL contains the selected tab. */
 export const platformTabs = ['connections', 'consent', 'event-types', 'subscriptions', 'status'] as const;
 export type PlatformTab = (typeof platformTabs)[number];
 
-/** The filters of the list of subscriptions, by the names of the API. */
+/** The filters of the list of subscriptions, with the names of the API. */
 export const subscriptionFilterNames = ['status', 'event_type', 'channel_id'] as const;
 export type SubscriptionFilters = Partial<Record<(typeof subscriptionFilterNames)[number], string>>;
 

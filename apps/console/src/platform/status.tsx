@@ -49,7 +49,7 @@ const shardColumns: readonly Column<Shard>[] = [
   { title: 'Since', render: ({ since }) => <Time value={since} /> },
 ];
 
-/** How events arrive, what may be missing, and what the platform still allows. */
+/** Shows the transport, the periods in which events may be missing, and the remaining limits of the platform. */
 export function Status() {
   const query = useQuery({ ...platformStatusQuery, refetchInterval: pollMs });
   return (
@@ -63,7 +63,7 @@ export function Status() {
           <Section title="Limits of the platform">
             <Limits status={status} />
           </Section>
-          <Section title="Times in which events may be missing">
+          <Section title="Periods in which events may be missing">
             <DeliveryGaps
               gaps={status.delivery_gaps}
               method={status.transport?.method ?? null}
@@ -102,7 +102,7 @@ function Problems({
   const problems = [
     credentials.valid === false &&
       'The platform rejects the client id or the client secret. Copy the newest secret into PLATFORM_CLIENT_SECRET, and restart the service.',
-    circuit === 'open' && 'The platform’s API fails repeatedly, so the service makes no calls for a moment.',
+    circuit === 'open' && 'The platform’s API fails repeatedly, so the service pauses calls for a moment.',
     transport?.problem,
   ].filter((problem) => typeof problem === 'string');
   return (
@@ -134,13 +134,13 @@ function Transport({ status }: { status: PlatformStatus }) {
     <Stack gap="sm">
       <Text size="sm">
         {transport?.method == null
-          ? 'No platform is configured, so no events arrive from one.'
+          ? 'No platform is configured, so no platform events arrive.'
           : (methods[transport.method] ?? transport.method)}
       </Text>
       <Facts>
         {callback !== null && <Fact title="Address">{callback}</Fact>}
         {transport && (
-          <Fact title="Subscriptions that arrive this way">
+          <Fact title="Subscriptions on this transport">
             {printNumber(transport.moved)} of {printNumber(transport.total)}
           </Fact>
         )}
@@ -168,7 +168,7 @@ function Limits({ status: { budget, cost, credentials } }: { status: PlatformSta
       <div className={classes.meters}>
         {budget ? (
           <Meter
-            title="Calls that are left this minute"
+            title="Calls left this minute"
             value={budget.remaining}
             max={budget.limit}
             note={
@@ -182,7 +182,7 @@ function Limits({ status: { budget, cost, credentials } }: { status: PlatformSta
             }
           />
         ) : (
-          <Unknown title="Calls that are left this minute" />
+          <Unknown title="Calls left this minute" />
         )}
         {cost ? (
           <Meter
@@ -200,7 +200,7 @@ function Limits({ status: { budget, cost, credentials } }: { status: PlatformSta
           <Credentials credentials={credentials} />
         </Fact>
         {credentials.token_expires !== null && (
-          <Fact title="Its token is renewed before">
+          <Fact title="Application token renewed before">
             <Time value={credentials.token_expires} />
           </Fact>
         )}
@@ -227,7 +227,7 @@ interface MeterProps {
   note: ReactNode;
 }
 
-/** A value and its limit. */
+/** Shows a value and its limit. */
 function Meter({ title, value, max, note }: MeterProps) {
   return (
     <div className={classes.meter}>

@@ -4,7 +4,7 @@ export interface StatusWords {
   text: string;
 }
 
-/** The statuses of the platform and of the service, in words. The platform may add some without notice. */
+/** The subscription statuses of the platform and of the service, in words. The platform may add statuses without notice. */
 const statuses: Record<string, StatusWords> = {
   enabled: { tone: 'good', text: 'Enabled' },
   waiting: { tone: 'warning', text: 'Waiting' },

@@ -30,7 +30,7 @@ interface SubscriptionsProps {
   onChange: (filters: SubscriptionFilters) => void;
 }
 
-/** The subscriptions that the service wants on the platform, each with its state. */
+/** The subscriptions that the service needs on the platform, each with its state. */
 export function Subscriptions({ filters, onChange }: SubscriptionsProps) {
   const query = useInfiniteQuery({
     queryKey: [...platformKey, 'subscriptions', filters],
@@ -62,7 +62,7 @@ export function Subscriptions({ filters, onChange }: SubscriptionsProps) {
                 title={isFiltered ? 'No subscription matches' : 'No subscriptions yet'}
               >
                 {isFiltered
-                  ? 'Clear the filters to see the others.'
+                  ? 'Clear the filters to see the other subscriptions.'
                   : 'The service subscribes to the event types that are on, for each streamer.'}
               </EmptyNotice>
             );
@@ -98,7 +98,7 @@ interface FiltersProps extends SubscriptionsProps {
   channels: ReadonlyMap<string, string>;
 }
 
-/** The filters are in the URL, so other pages lead to a filtered list. */
+/** The filters of the list. They are in the URL, so that other pages can link to a filtered list. */
 function Filters({ filters, onChange, channels }: FiltersProps) {
   const { data: types = [] } = useQuery(eventTypesQuery);
   const { data: status } = useQuery(platformStatusQuery);
@@ -108,7 +108,7 @@ function Filters({ filters, onChange, channels }: FiltersProps) {
   ]);
   const chosenChannel = filters.channel_id;
   const allChannels = new Map(channels);
-  // The subscription of a streamer who was removed exists for a while.
+  // The subscription of a removed streamer still exists for a while.
   if (chosenChannel !== undefined && !allChannels.has(chosenChannel))
     allChannels.set(chosenChannel, chosenChannel);
   const select = (name: keyof SubscriptionFilters) => ({

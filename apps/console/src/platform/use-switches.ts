@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { api, call } from '../api/api.js';
 import { platformKey, type EventType } from './platform-queries.js';
 
-/** Switches types on and off. One after the other, because each change makes the service compare all subscriptions. */
+/** Switches types on or off, one after the other, because after each change, the service compares all subscriptions. */
 export function useSwitches() {
   const queries = useQueryClient();
   return useMutation({
@@ -12,7 +12,7 @@ export function useSwitches() {
           api().PUT('/api/v1/platform/event-types/{type}', { params: { path: { type } }, body: { active } }),
         );
     },
-    // Also after a failure, which may be halfway.
+    // Also refresh after a failure, because the service may have made some of the changes.
     onSettled: () => queries.invalidateQueries({ queryKey: platformKey }),
   });
 }

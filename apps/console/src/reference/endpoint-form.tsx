@@ -18,7 +18,7 @@ const noEndpoint: Omit<Endpoint, 'id'> = {
   scope: null,
 };
 
-/** Adds an endpoint, or changes one. */
+/** A form that adds or changes an endpoint. */
 export function EndpointForm({ endpoint: changed, onClose }: { endpoint?: Endpoint; onClose: () => void }) {
   const queries = useQueryClient();
   const { data: scopes = [] } = useQuery(scopesQuery);

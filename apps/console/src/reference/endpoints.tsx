@@ -19,7 +19,7 @@ type Dialog = { kind: 'try' | 'edit' | 'delete'; endpoint: Endpoint } | undefine
 
 const noEndpoints: readonly Endpoint[] = [];
 
-/** The endpoints of the platform's API. */
+/** The list of endpoints of the platform's API. */
 export function Endpoints({ search }: { search: string }) {
   const query = useQuery(endpointsQuery);
   const { data: scopes = [] } = useQuery(scopesQuery);
@@ -137,7 +137,7 @@ function Name({ endpoint, isDuplicate }: { endpoint: Endpoint; isDuplicate: bool
   );
 }
 
-/** Two entries with the same method and path describe the same endpoint. */
+/** Identifies an endpoint: two entries with the same method and path describe the same endpoint. */
 function meaningOf({ method, endpoint }: Endpoint): string {
   return `${method.toUpperCase()} ${endpoint.replace(/^\/+|\/+$/g, '')}`;
 }

@@ -14,10 +14,10 @@ interface EntryListProps<Entry> {
   groupOf: (entry: Entry) => string;
 }
 
-// More rows make the page slow, and nobody reads them.
+// More rows would make the page slow, and nobody would read them.
 const maxShown = 300;
 
-/** The entries that match the search, in groups. */
+/** Shows the entries that match the search, in groups. */
 export function EntryList<Entry extends { id: string }>({
   entries,
   columns,
@@ -54,10 +54,10 @@ export function EntryList<Entry extends { id: string }>({
   );
 }
 
-/** Marks an entry that means the same as another one. */
+/** Marks an entry that has the same meaning as another entry. */
 export function DuplicateBadge() {
   return (
-    <Tooltip label="Another entry says the same. Programs may use either id: check before you delete one.">
+    <Tooltip label="Another entry has the same meaning. Programs may use either id, so check before you delete one of them.">
       <Badge size="xs" radius="sm" color="orange.9" variant="outline" ml={6} tabIndex={0}>
         Duplicate
       </Badge>

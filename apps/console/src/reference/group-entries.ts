@@ -12,7 +12,7 @@ interface GroupOptions<Entry> {
   limit: number;
 }
 
-/** Finds the entries that contain all words, and groups them by title. At most `limit` entries are returned. */
+/** Finds the entries that contain all words. Returns at most `limit` of them, in groups, and the number of all found entries. */
 export function groupEntries<Entry>(
   entries: readonly Entry[],
   { search, textOf, groupOf, limit }: GroupOptions<Entry>,
@@ -31,7 +31,7 @@ export function groupEntries<Entry>(
   return { groups: sorted.map(([title, grouped]) => ({ title, entries: grouped })), count: found.length };
 }
 
-/** The ids of entries that mean the same as another entry. */
+/** Returns the ids of entries that have the same meaning as another entry. */
 export function findDuplicates<Entry extends { id: string }>(
   entries: readonly Entry[],
   meaningOf: (entry: Entry) => string,

@@ -104,7 +104,7 @@ function describeUse(count: number): string {
   return count === 1 ? '1 endpoint' : `${count} endpoints`;
 }
 
-/** Adds a scope, or changes one. */
+/** A form that adds or changes a scope. */
 export function ScopeForm({ scope: changed, onClose }: { scope?: Scope; onClose: () => void }) {
   const queries = useQueryClient();
   const [scope, setScope] = useState(changed?.scope ?? '');

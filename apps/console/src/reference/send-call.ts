@@ -1,6 +1,6 @@
 import { api } from '../api/api.js';
 
-/** A call of the platform's API, as the reader has typed it. */
+/** A call to the platform's API, as the user typed it. */
 export interface PlatformCall {
   method: string;
   /** Relative to the base URL of the platform's API. */
@@ -13,13 +13,13 @@ export interface PlatformCall {
   body: string;
 }
 
-/** What came back, from the platform or from the service. */
+/** The reply of the platform or of the service. */
 export interface CallReply {
   status: number;
   statusText: string;
   /** Indented, if it is JSON. */
   text: string;
-  /** How many calls the platform allows until its limit is refilled. Null if the reply does not say it. */
+  /** The number of calls left in the platform's rate limit. Null if the reply does not contain the number. */
   remaining: string | null;
 }
 
@@ -29,16 +29,16 @@ export const callMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 export async function sendCall({ method, path, query, connection, body }: PlatformCall): Promise<CallReply> {
   const parameters = new URLSearchParams(query);
   if (connection) parameters.set('connection', connection);
-  // Safe cast: all methods have the same parameters, and those without a body ignore it.
+  // Safe cast: all methods have the same parameters, and methods without a body ignore the body.
   const { data, error, response } = await api().request(
     method.toLowerCase() as 'post',
     '/api/v1/platform/call/{path}',
     {
       params: { path: { path } },
-      // The path has slashes, which must stay.
+      // Do not encode the slashes in the path.
       pathSerializer: (template) => template.replace('{path}', () => encodeURI(path.replace(/^\/+/, ''))),
       querySerializer: () => parameters.toString(),
-      // Safe cast: the service checks the body, and the client sends none for undefined.
+      // Safe cast: the service checks the body, and the client sends no body for undefined.
       body: (body ? JSON.parse(body) : undefined) as Record<string, unknown>,
       parseAs: 'text',
     },
@@ -51,7 +51,7 @@ export async function sendCall({ method, path, query, connection, body }: Platfo
   };
 }
 
-/** Returns why a text cannot be a body. Undefined if it can. */
+/** Returns the reason why a text cannot be a body; undefined if it can. */
 export function findBodyFault(text: string): string | undefined {
   if (!text) return undefined;
   try {

@@ -45,7 +45,7 @@ export function TryCall({
         <Stack>
           <TextInput
             label="Query"
-            description="The parameters as in a URL"
+            description="The query string, without the question mark"
             placeholder="broadcaster_id=47019283&first=20"
             value={query}
             onChange={({ currentTarget }) => setQuery(currentTarget.value.replace(/^\?/, ''))}
@@ -56,7 +56,7 @@ export function TryCall({
             <>
               <Textarea
                 label="Body"
-                description="A JSON object, if the endpoint takes one"
+                description="A JSON object, if the endpoint accepts a body"
                 value={body}
                 onChange={({ currentTarget }) => setBody(currentTarget.value)}
                 error={bodyFault}
@@ -67,7 +67,7 @@ export function TryCall({
               />
               <Alert color="orange" variant="outline" icon={<IconAlertTriangle aria-hidden />}>
                 <Text size="sm">
-                  This call changes something on the platform, which the service cannot take back.
+                  This call changes data on the platform. The service cannot undo the change.
                 </Text>
               </Alert>
             </>
@@ -94,7 +94,7 @@ export function TryCall({
             </StatusText>
             {send.data.remaining !== null && (
               <Text size="xs" c="dimmed">
-                The rate limit leaves {send.data.remaining} calls
+                Calls left in the rate limit: {send.data.remaining}
               </Text>
             )}
           </Group>
@@ -116,7 +116,7 @@ function ConnectionSelect({ value, onChange }: { value: string; onChange: (id: s
     <Select
       label="As"
       data={[
-        { value: '', label: 'The user who acts in the call, or the application' },
+        { value: '', label: 'Automatic: the user that the call needs, or the application' },
         ...connected.map(({ id, platform_username }) => ({ value: id, label: platform_username ?? id })),
       ]}
       value={value}

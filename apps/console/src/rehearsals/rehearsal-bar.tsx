@@ -18,12 +18,12 @@ import {
   type Rehearsal,
 } from './rehearsal-queries.js';
 
-// A slider that is dragged passes many positions.
+// Wait this long before seeking, because a dragged slider passes many positions.
 const settleMs = 300;
 
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 
-/** The rehearsals of a stream that are running, and the last one that has ended. */
+/** The running rehearsals of a stream. If none is running, shows the last rehearsal. */
 export function RehearsalBars({ streamId }: { streamId: string }) {
   const { data = [] } = useQuery(rehearsalsQuery);
   const own = data.filter(({ stream }) => stream === streamId);
@@ -103,14 +103,14 @@ function RunningState({ rehearsal: { connections, paused, speed } }: { rehearsal
   );
 }
 
-/** How far the rehearsal is. Moving it seeks, also with the arrow keys, Page Up and Down, Home, and End. */
+/** The progress of the rehearsal, as a slider. Moving the slider seeks; so do the arrow keys, Page Up and Down, Home, and End. */
 function PositionSlider({ rehearsal: { id, since, until, position } }: { rehearsal: Rehearsal }) {
   const change = useRehearsalChange(id);
   const [start, end, reached] = [since, until, position].map((time) => parseTime(time).getTime() / 1_000);
   const [sought, setSought] = useState<number>();
   const seek = useDebouncedCallback((seconds: number) => {
     const sent = { position: new Date(seconds * 1_000).toISOString() };
-    // The slider may have moved on while the request was under way: then it stays where it is.
+    // Keep the position of the slider if the user moved it while the request was in progress.
     const onSettled = (): void => setSought((current) => (current === seconds ? undefined : current));
     change.mutate(sent, { onSettled });
   }, settleMs);

@@ -8,17 +8,17 @@ export type Rehearsal = components['schemas']['RehearsalRecord'];
 export type RehearsalChange = components['schemas']['RehearsalChangeBody'];
 
 const runningPollMs = 1_000;
-// Another tab, or a program, can start one.
+// Poll even without a running rehearsal, because another tab or a program can start one.
 const idlePollMs = 30_000;
 
-/** The speeds to choose from. The service accepts any from 0.5 to 20. */
+/** The speeds that the user can choose. The service accepts any speed from 0.5 to 20. */
 export const speeds = [0.5, 1, 2, 5, 10, 20] as const;
 
 export function printSpeed(speed: number): string {
   return `×${speed}`;
 }
 
-/** The rehearsals to the user's connections, newest first; for owners those of all users. */
+/** The rehearsals to the user's connections, newest first. Owners get the rehearsals of all users. */
 export const rehearsalsQuery = queryOptions({
   queryKey: ['rehearsals'],
   queryFn: () => call(api().GET('/api/v1/rehearsals')),
@@ -32,7 +32,7 @@ export function useRehearsalChange(id: string) {
   return useMutation({
     mutationFn: (body: RehearsalChange) =>
       call(api().PATCH('/api/v1/rehearsals/{id}', { params: { path: { id } }, body })),
-    // A poll that is under way may still read the state before the change.
+    // Cancel polls in progress, because they may return the state before the change.
     onMutate: () => queries.cancelQueries({ queryKey: rehearsalsQuery.queryKey }),
     onSuccess: (changed) =>
       queries.setQueryData(rehearsalsQuery.queryKey, (all) =>
@@ -42,7 +42,7 @@ export function useRehearsalChange(id: string) {
   });
 }
 
-/** Stops a running rehearsal, or removes one that has ended from the list. */
+/** Stops a running rehearsal, or removes a finished rehearsal from the list. */
 export function useRehearsalRemoval(id: string) {
   const queries = useQueryClient();
   return useMutation({

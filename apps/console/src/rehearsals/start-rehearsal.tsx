@@ -17,18 +17,18 @@ const connectionsPollMs = 2_000;
 
 const tokenMessage = <code>{'{"token": "YOUR_TOKEN"}'}</code>;
 
-/** The name of the console's own connections, which show the events of a rehearsal like any others. */
+/** The name of the console's own connections, which can also receive a rehearsal. */
 const consoleName = 'console';
 
 interface StartRehearsalProps {
   streamerId: string;
   streamId: string;
-  /** The moment of the stream that the page shows, as an ISO 8601 time, and its clock for the reader. */
+  /** The moment of the stream that the user chose on the page: as an ISO 8601 time, and as a clock time in the user's format. */
   moment: { position: string; clock: string } | undefined;
   onClose: () => void;
 }
 
-/** Chooses the connection that receives the events of a stream, and how fast. */
+/** A dialog to choose the connection that receives the events of a stream, and the speed. */
 export function StartRehearsal(props: StartRehearsalProps) {
   const query = useQuery({ ...liveConnectionsQuery, refetchInterval: connectionsPollMs });
   return (
@@ -41,8 +41,8 @@ export function StartRehearsal(props: StartRehearsalProps) {
     >
       <Stack>
         <Text size="sm">
-          Sends the events of this stream again, with their original timing, to one of your live connections,
-          and to no other. They are marked as replays.
+          Sends the events of this stream again, with their original timing, to only one of your live
+          connections. The events are marked as replays.
         </Text>
         <QueryView query={query}>
           {(connections) => {
@@ -82,7 +82,7 @@ function RehearsalForm({
     event.preventDefault();
     start.mutate();
   };
-  // A connection that was chosen stays in the list while it is gone: the rehearsal waits for it.
+  // Keep the chosen connection in the list while it is closed, because the rehearsal waits for the connection.
   const options = new Map([[chosen, 0], ...names]);
   return (
     <form onSubmit={submit}>
@@ -123,14 +123,14 @@ function RehearsalForm({
   );
 }
 
-/** How to open a connection with a name within seconds. */
+/** Shows how to open a named connection within seconds. */
 function ConnectionHint() {
   const address = `${location.origin}/api/v1/platform-events/stream?name=my-overlay`;
   const socketAddress = `${location.origin.replace(/^http/, 'ws')}/ws/platform-events/?name=my-overlay`;
   return (
     <Stack gap="xs" role="status">
       <Text size="sm" fw={600}>
-        No connection with a name is open
+        No named connection is open
       </Text>
       <Text size="sm">
         Your overlay or bot gives its connection a name when it connects. To try it now, run this in a
@@ -149,7 +149,7 @@ function ConnectionHint() {
   );
 }
 
-/** Counts the open connections of each name. */
+/** Counts the open connections with each name. */
 function countNames(connections: readonly LiveConnection[]): Map<string, number> {
   const names = connections.flatMap(({ name }) => (name === null || name === consoleName ? [] : [name]));
   return new Map(

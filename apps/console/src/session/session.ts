@@ -14,9 +14,9 @@ const storageKey = 'stream-events.session';
 /**
  * The session of this tab.
  *
- * It is kept in `sessionStorage`: a reload keeps it, and it ends with the tab. `localStorage` would keep it on disk and give it to every
- * tab that is opened later; memory alone would ask for the password after each reload. A script of an attacker could read any of
- * them, so the Content-Security-Policy allows no scripts but those of the console.
+ * The session is stored in `sessionStorage`, so it survives a reload and ends with the tab. `localStorage` would store the session on disk
+ * and share it with every tab that is opened later. With memory alone, the user would have to enter the password after each reload. An
+ * attacker's script could read any of these stores, so the Content-Security-Policy allows only the scripts of the console.
  */
 class SessionStore {
   private current = read();
@@ -62,7 +62,7 @@ function read(): Session | undefined {
   try {
     return JSON.parse(text) as Session; // Safe cast: only `begin` writes it.
   } catch {
-    // Only another script can have written this; the user signs in again.
+    // Only another script can have written this text. The user must sign in again.
     return undefined;
   }
 }

@@ -19,7 +19,7 @@ export function SignInPage() {
   const signIn = useMutation({
     mutationFn: async (credentials: { username: string; password: string }) => {
       const { key, id } = await call(api().POST('/api/v1/sessions', { body: credentials }));
-      // Another user must not see what the last one has read.
+      // Clear the cache, because the next user must not see the data of the previous user.
       queries.clear();
       sessionStore.begin({ key, id, username: credentials.username });
     },

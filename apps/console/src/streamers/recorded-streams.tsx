@@ -27,7 +27,7 @@ interface RecordedStreamsProps {
   onChange: (search: StreamerSearch) => void;
 }
 
-/** A calendar of the streams, and the list of those of a month or a day. */
+/** A calendar of the streams, and a list of the streams of a month or a day. */
 export function RecordedStreams({ streamerId, search, onChange }: RecordedStreamsProps) {
   const now = useNow(clockMs);
   const query = useInfiniteQuery(streamListQuery(streamerId));
@@ -35,7 +35,7 @@ export function RecordedStreams({ streamerId, search, onChange }: RecordedStream
   const oldest = streams.at(-1);
   const today = toDay(now);
   const { month = today.slice(0, 7), day } = search;
-  // The list begins with the newest streams: read on until it reaches the month.
+  // The list begins with the newest streams, so read more pages until the list reaches the month.
   const isComplete = !query.hasNextPage || (oldest !== undefined && monthOf(oldest) < month);
   const readOn = useEffectEvent(() => void query.fetchNextPage());
   useEffect(() => {
@@ -47,7 +47,7 @@ export function RecordedStreams({ streamerId, search, onChange }: RecordedStream
         if (streams.length === 0)
           return (
             <EmptyNotice icon={IconVideo} title="No streams recorded yet">
-              The next stream appears here by itself, with its titles, categories, and viewers.
+              The next stream appears here automatically, with its titles, categories, and viewers.
             </EmptyNotice>
           );
         const days = groupByDay(streams, now);

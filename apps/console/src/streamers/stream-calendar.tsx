@@ -6,7 +6,7 @@ import { levelOf, type DayOfStreams } from './streams-by-day.js';
 
 interface StreamCalendarProps {
   days: ReadonlyMap<string, DayOfStreams>;
-  /** The month that is shown: `2026-11`. */
+  /** The shown month: `2026-11`. */
   month: string;
   /** The chosen day. */
   day: string | undefined;
@@ -16,8 +16,9 @@ interface StreamCalendarProps {
 }
 
 /**
- * The days of a month, darker the longer the streams took that began on them. A month, not a year: its days are large enough for a
- * finger, and fit on a phone. Only days with streams can be chosen, so the arrow keys go from one to the next.
+ * The days of a month. A day is darker the longer its streams were. A stream belongs to the day on which it began. Shows a month instead of
+ * a year, so that a day is large enough for a finger and all days fit on a phone. Only days with streams can be chosen, so the arrow keys
+ * skip the other days.
  */
 export function StreamCalendar({ days, month, day, today, onMonth, onDay }: StreamCalendarProps) {
   return (

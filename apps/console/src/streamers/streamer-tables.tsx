@@ -17,7 +17,7 @@ import { ViewerSparkline } from './viewer-sparkline.js';
 import { WhenSeen } from './when-seen.js';
 
 const clockMs = 20_000;
-// More rows are drawn when they are asked for.
+// The number of rows at first. A button shows more rows.
 const rowsAtOnce = 100;
 
 const nameColumn: Column<Streamer> = {
@@ -141,7 +141,7 @@ interface CellProps {
   streamer: Streamer;
 }
 
-/** The stream that is running now. Undefined until the service knows it. */
+/** Returns the current stream. Undefined until the service has recorded it. */
 function useRunningStream(streamer: Streamer): Stream | undefined {
   const { data } = useQuery(latestStreamQuery(streamer));
   return data?.ended_at === null ? data : undefined;

@@ -26,7 +26,7 @@ import { useFreshStreams } from '../streams/use-fresh-streams.js';
 const route = getRouteApi('/signed-in/streamers/$streamerId');
 const clockMs = 20_000;
 
-/** One streamer: now, and all recorded streams. */
+/** One streamer: the current state, and all recorded streams. */
 export function StreamerPage() {
   const { streamerId } = route.useParams();
   const search = route.useSearch();
@@ -70,7 +70,7 @@ export function StreamerPage() {
   );
 }
 
-/** Whether the streamer is live, and with what. */
+/** Shows whether the streamer is live, with the title and the category. */
 function Now({ streamer }: { streamer: Streamer }) {
   const { data: stream } = useQuery(latestStreamQuery(streamer));
   const running = streamer.streaming && stream?.ended_at === null ? stream : undefined;
@@ -136,7 +136,7 @@ function RemoveStreamer({ streamer, onClose }: { streamer: Streamer; onClose: ()
       onClose={onClose}
       onConfirm={async () => {
         await call(api().DELETE('/api/v1/streamers/{id}', { params: { path: { id: streamer.id } } }));
-        // Not the streamer itself, which no longer exists.
+        // Does not refresh the query of this streamer, because the streamer no longer exists.
         await queries.invalidateQueries({ queryKey: streamersQuery.queryKey, exact: true });
         await navigate({ to: '/streamers' });
       }}

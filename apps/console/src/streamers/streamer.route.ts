@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { signedInRoute } from '../layout/routes.js';
 
-/** What the URL of a streamer's page holds: the month of the calendar (`2026-11`), or a day of it (`2026-11-21`). */
+/** The state in the URL of a streamer's page: the month of the calendar (`2026-11`), or a day (`2026-11-21`). */
 export interface StreamerSearch {
   month?: string;
   day?: string;

@@ -17,7 +17,7 @@ import { useFreshStreams } from '../streams/use-fresh-streams.js';
 
 const route = getRouteApi('/signed-in/streamers');
 
-/** Who is live, and who else is monitored. */
+/** The live streamers, and the other monitored streamers. */
 export function StreamersPage() {
   const { q = '' } = route.useSearch();
   const navigate = route.useNavigate();
@@ -29,7 +29,7 @@ export function StreamersPage() {
   return (
     <Page
       title="Streamers"
-      description="Who is live, and which streams there were"
+      description="Who is live, and the recorded streams"
       actions={
         <Button size="xs" leftSection={<IconPlus size={15} />} onClick={open}>
           Add streamer
@@ -71,7 +71,7 @@ function FoundStreamers({ streamers }: { streamers: readonly Streamer[] }) {
   if (streamers.length === 0)
     return (
       <EmptyNotice icon={IconSearch} title="No streamer has this name">
-        Clear the search to see all of them, or add the streamer.
+        Clear the search to see all streamers, or add the streamer.
       </EmptyNotice>
     );
   return (
@@ -82,7 +82,7 @@ function FoundStreamers({ streamers }: { streamers: readonly Streamer[] }) {
   );
 }
 
-/** The streamers whose name contains the text, by name. */
+/** Returns the streamers whose name contains the text, sorted by name. */
 function findStreamers(streamers: readonly Streamer[], text: string): Streamer[] {
   const sought = text.trim().toLowerCase();
   return streamers

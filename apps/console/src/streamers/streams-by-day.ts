@@ -1,7 +1,7 @@
 import { parseTime } from '../kit/parse-time.js';
 import type { Stream } from '../streams/stream-queries.js';
 
-// Swedish dates are ISO 8601 dates.
+// The Swedish locale formats dates as ISO 8601.
 const isoDay = new Intl.DateTimeFormat('sv-SE');
 const hour = 3_600;
 
@@ -9,16 +9,16 @@ const hour = 3_600;
 export interface DayOfStreams {
   /** Newest first. */
   streams: readonly Stream[];
-  /** How long they took together. */
+  /** The total duration of the streams. */
   seconds: number;
 }
 
-/** The day of a time in the reader's time zone: `2026-11-21`. */
+/** Returns the day of a time in the reader's time zone: `2026-11-21`. */
 export function toDay(at: number): string {
   return isoDay.format(at);
 }
 
-/** How long a stream took, or has taken until now. */
+/** Returns the duration of a stream, until now if the stream is running. */
 export function secondsOf({ started_at, ended_at }: Stream, now: number): number {
   const end = ended_at === null ? now : parseTime(ended_at).getTime();
   return Math.max(end - parseTime(started_at).getTime(), 0) / 1_000;
@@ -38,7 +38,7 @@ export function groupByDay(streams: readonly Stream[], now: number): Map<string,
   return days;
 }
 
-/** How dark the calendar shows a day, from 1 to 4: up to 2, 4, 6 hours, and more. */
+/** Returns how dark the calendar shows a day, from 1 to 4: up to 2, up to 4, up to 6, and more hours. */
 export function levelOf(seconds: number): number {
   return Math.min(Math.max(Math.ceil(seconds / (2 * hour)), 1), 4);
 }

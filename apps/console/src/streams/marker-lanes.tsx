@@ -13,7 +13,7 @@ const lanes: Record<MarkerKind, { title: string; icon: Icon }> = {
   'hype train': { title: 'Hype trains', icon: IconFlame },
 };
 
-// The events of a mark have the second in which it ends, and some may follow from it.
+// Show events this long before and after a mark, because times have whole seconds, and other events may result from the marked events.
 const aroundMs = 10_000;
 const maxSentences = 3;
 const maxPartLength = 60;
@@ -24,7 +24,7 @@ interface MarkerLanesProps {
   onChoose: (moment: TimeRange) => void;
 }
 
-/** The raids, subscriptions, and hype trains of a stream, one lane for each kind that it had. */
+/** The raids, subscriptions, and hype trains of a stream. Each kind of event in the stream has a lane. */
 export function MarkerLanes({ markers, range, onChoose }: MarkerLanesProps) {
   return markerKinds.map((kind) => {
     const own = markers.filter((marker) => marker.kind === kind);
@@ -37,7 +37,7 @@ interface LaneProps extends MarkerLanesProps {
   icon: Icon;
 }
 
-/** One stop of the Tab key: the arrow keys go from mark to mark. */
+/** A lane of marks. The Tab key stops once at each lane, and the arrow keys move between its marks. */
 function Lane({ title, icon: Symbol, markers, range, onChoose }: LaneProps) {
   const [current, setCurrent] = useState(0);
   const stop = Math.min(current, markers.length - 1);
@@ -87,7 +87,7 @@ function Lane({ title, icon: Symbol, markers, range, onChoose }: LaneProps) {
   );
 }
 
-/** The time and the first events in words: `20:14: Mira raided Tom with 52 viewers`. */
+/** Returns the time and the first events in words: `20:14: Mira raided Tom with 52 viewers`. */
 function describeMarker({ start, events }: Marker): string {
   const sentences = events.slice(0, maxSentences).map((event) =>
     describeEvent(event)
@@ -95,7 +95,7 @@ function describeMarker({ start, events }: Marker): string {
       .join(''),
   );
   const rest = events.length - sentences.length;
-  // The name of a button contains what is written on it (WCAG 2.2 §2.5.3).
+  // The accessible name of a button must contain its visible text (WCAG 2.2 §2.5.3).
   const count = events.length > 1 ? `${events.length} at ` : '';
   return `${count}${printClock(start)}: ${[...sentences, ...(rest > 0 ? [`${rest} more`] : [])].join('; ')}`;
 }

@@ -12,7 +12,7 @@ import { timeOf } from './stream-markers.js';
 import { printClock, type TimeRange } from './stream-times.js';
 
 const maxEvents = 50;
-// A key that is held down passes many moments.
+// Wait this long before reading, because a held key passes many moments.
 const settleMs = 250;
 
 interface MomentEventsProps {
@@ -21,7 +21,7 @@ interface MomentEventsProps {
   moment: TimeRange | undefined;
 }
 
-/** The events around the chosen moment of a stream. */
+/** Shows the events around the chosen moment of a stream. */
 export function MomentEvents({ channelId, moment }: MomentEventsProps) {
   return (
     <section aria-labelledby="moment">
@@ -78,7 +78,7 @@ function EventsOf({ channelId, moment }: { channelId: string; moment: TimeRange 
               </ol>
               {next && (
                 <Text size="xs" c="dimmed" mt={4}>
-                  These are the last {maxEvents}. The page Events shows all of them.
+                  The list shows the last {maxEvents} events. The Events page shows all of them.
                 </Text>
               )}
             </>

@@ -5,7 +5,7 @@ import { shareOf, type TimeRange } from './stream-times.js';
 export const markerKinds = ['raid', 'subscription', 'hype train'] as const;
 export type MarkerKind = (typeof markerKinds)[number];
 
-/** Events of one kind that are too close to each other for marks of their own, oldest first. */
+/** A mark: one event, or several events of one kind that are too close to each other for separate marks, oldest first. */
 export interface Marker extends TimeRange {
   kind: MarkerKind;
   events: readonly EventRecord[];
@@ -29,7 +29,7 @@ export function timeOf({ created }: Pick<EventRecord, 'created'>): number {
   return parseTime(created).getTime();
 }
 
-/** Joins events of one kind that fall into the same of so many slots of a stream. Oldest first. */
+/** Divides a stream into slots. Returns one mark for all events of one kind in the same slot, oldest first. */
 export function groupMarkers(events: readonly EventRecord[], range: TimeRange, slots: number): Marker[] {
   const groups = new Map<string, { kind: MarkerKind; events: EventRecord[] }>();
   for (const event of events.toReversed()) {
@@ -47,7 +47,7 @@ export function groupMarkers(events: readonly EventRecord[], range: TimeRange, s
   });
 }
 
-/** Each subscription of a gift is an event too. The event of the gift says how many. */
+/** Whether an event is one subscription of a gift. Such events get no mark, because the event of the gift contains their number. */
 function isPartOfGift({ event_type, event_data }: EventRecord): boolean {
   const data: Readonly<Record<string, unknown>> = event_data;
   return event_type === 'channel-subscribe' && data.is_gift === true;

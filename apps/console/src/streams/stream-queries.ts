@@ -12,24 +12,24 @@ export type StreamSample = components['schemas']['StreamSample'];
 export type StreamSummary = components['schemas']['StreamSummary'];
 
 const pageSize = 100;
-// Far more marked events than a chart can show apart. The pages are read one after the other.
+// Far more events than a chart can mark separately. The pages are read one after the other.
 const maxMarkedPages = 20;
 const notFound = 404;
 // The service reads the viewers from the platform every 45 s.
 const viewersPollMs = 30_000;
-// The service counts all events of the stream for it.
+// Rarely, because the service counts all events of the stream for each summary.
 const summaryPollMs = 60_000;
-// The platform lists a stream, with its title, seconds after its start.
+// The platform lists a stream, with its title, some seconds after the start.
 const newStreamPollMs = 3_000;
 
-/** Its key begins like that of all streamers, so that it is read again with them. */
+/** One streamer. The key begins with the key of the list of streamers, so that both are refreshed together. */
 export const streamerQuery = (id: string) =>
   queryOptions({
     queryKey: [...streamersQuery.queryKey, id],
     queryFn: () => call(api().GET('/api/v1/streamers/{id}', { params: { path: { id } } })),
   });
 
-/** The newest stream of a streamer, null if there is none. While it should be running, it is read again. */
+/** The newest stream of a streamer; null if there is none. Refreshes regularly while the streamer is live. */
 export const latestStreamQuery = ({ id, streaming }: Pick<Streamer, 'id' | 'streaming'>) =>
   queryOptions({
     queryKey: ['streams', id, 'latest'],
@@ -62,7 +62,7 @@ export const streamListQuery = (id: string) =>
     getNextPageParam: ({ next }) => cursorOf(next),
   });
 
-/** Which stream. */
+/** The ids of a stream and of its streamer. */
 export interface StreamPath {
   streamerId: string;
   streamId: string;
@@ -70,7 +70,7 @@ export interface StreamPath {
 
 const pathOf = ({ streamerId, streamId }: StreamPath) => ({ id: streamerId, stream_id: streamId });
 
-/** Viewers, title, and category over the time of a stream. */
+/** The viewers, the titles, and the categories during a stream. */
 export const historyQuery = (stream: StreamPath, isRunning: boolean) =>
   queryOptions({
     queryKey: ['streams', stream.streamerId, 'history', stream.streamId],
@@ -103,11 +103,11 @@ interface MarkedStream extends StreamPath {
   until: string | undefined;
 }
 
-/** The events that a stream's chart marks. */
+/** The marked events in a stream's chart. */
 export interface MarkedEvents {
   /** Newest first. */
   events: readonly EventRecord[];
-  /** Whether the oldest ones are missing, because there are too many. */
+  /** Whether the oldest events are missing because there are too many. */
   isCut: boolean;
 }
 

@@ -17,7 +17,7 @@ import {
 } from './stream-times.js';
 import classes from './stream-timeline.module.css';
 
-// The chart library is loaded when a chart is shown.
+// Load the chart library only when a chart is shown.
 const ViewerPlot = lazy(() =>
   import('./viewer-plot.js').then(({ ViewerPlot: component }) => ({ default: component })),
 );
@@ -25,10 +25,10 @@ const ViewerPlot = lazy(() =>
 const plotHeight = 240;
 // The bands and the lanes below the plot have the same margins: see the stylesheet.
 const margins = { top: 10, right: 14, bottom: 26, left: 48 } as const;
-// A mark is 24 pixels wide, so that it can be hit with a finger (WCAG 2.2 §2.5.8).
+// A mark is 24 pixels wide, so that users can hit it with a finger (WCAG 2.2 §2.5.8).
 const slotWidth = 27;
 const minuteMs = 60_000;
-// How far the events around a moment reach, in each direction.
+// The time before and after a moment in which events belong to the moment.
 const momentMs = 60_000;
 
 interface StreamTimelineProps {
@@ -42,7 +42,7 @@ interface StreamTimelineProps {
   onChoose: (moment: TimeRange) => void;
 }
 
-/** Viewers over the time of a stream, with its titles, categories, raids, subscriptions, and hype trains. */
+/** A chart of the viewers during a stream, with its titles, categories, raids, subscriptions, and hype trains. */
 export function StreamTimeline({ samples, marked, range, moment, onChoose }: StreamTimelineProps) {
   const { ref, width } = useElementSize();
   const [pointed, setPointed] = useState<number>();
@@ -100,7 +100,7 @@ function percent(share: number): string {
   return `${share * 100}%`;
 }
 
-/** What holds at the time that is pointed at, or chosen; otherwise the peak. */
+/** Shows the values at the time under the pointer or at the chosen time; otherwise, shows the peak. */
 function Readout({ samples, at }: { samples: readonly Sample[]; at: number | undefined }) {
   const peak = samples.reduce<Sample | undefined>(
     (best, sample) => (best && best.viewers >= sample.viewers ? best : sample),
@@ -134,7 +134,7 @@ interface MomentSliderProps {
   onPoint: (at: number | undefined) => void;
 }
 
-/** Lies above the plot: a click chooses a moment, and so do the arrow keys, by a minute and more. */
+/** A layer above the plot. A click chooses a moment. The arrow keys move the moment by a minute or more. */
 function MomentSlider({ samples, range, center, onChoose, onPoint }: MomentSliderProps) {
   const value = Math.round(center ?? range.start);
   const viewers = sampleAt(samples, value)?.viewers;
@@ -183,7 +183,7 @@ function valueByKey(key: string, value: number, { start, end }: TimeRange): numb
   return steps === undefined ? undefined : value + steps * minuteMs;
 }
 
-/** The titles or the categories of a stream, each as long as it held. */
+/** The titles or the categories of a stream as bands. The width of a band is its duration. */
 function Bands({ label, bands, range }: { label: string; bands: readonly Band[]; range: TimeRange }) {
   if (bands.length === 0) return null;
   return (

@@ -8,7 +8,7 @@ export interface TimeRange {
   end: number;
 }
 
-/** The viewers, the title, and the category from a time on, until the next sample. */
+/** The viewers, the title, and the category from a time until the next sample. */
 export interface Sample {
   at: number;
   viewers: number;
@@ -25,22 +25,22 @@ const dayClock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '
 const exactClock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'long' });
 
-/** Prints the clock of a time in the reader's time zone, by default without seconds. */
+/** Prints the time of day in the reader's time zone, by default without seconds. */
 export function printClock(at: number, precision: 'minutes' | 'seconds' = 'minutes'): string {
   return (precision === 'minutes' ? dayClock : exactClock).format(at);
 }
 
-/** Prints the day of a time in the reader's time zone. */
+/** Prints the date of a time in the reader's time zone. */
 export function printDay(at: number): string {
   return day.format(at);
 }
 
-/** Prints how long a stream takes, in whole minutes. */
+/** Prints the duration of a stream in whole minutes. */
 export function printStreamDuration(seconds: number): string {
   return seconds < 60 ? 'under a minute' : printDuration(Math.floor(seconds / 60) * 60);
 }
 
-/** Reads the samples of a stream. Polls can list a stream for minutes after its end. */
+/** Parses the samples of a stream. Drops samples after its end, because the platform can list a stream for minutes after the end. */
 export function readSamples(history: readonly StreamSample[], { end }: TimeRange): Sample[] {
   return history
     .map(({ at, viewer_count, title, game_name }) => ({
@@ -52,12 +52,12 @@ export function readSamples(history: readonly StreamSample[], { end }: TimeRange
     .filter(({ at }) => at <= end);
 }
 
-/** The sample that holds at a time: the last one that is not later. */
+/** Returns the sample that is valid at a time: the last sample that is not later. */
 export function sampleAt(samples: readonly Sample[], at: number): Sample | undefined {
   return samples.findLast((sample) => sample.at <= at);
 }
 
-/** The parts of a stream with the same title, or the same category, oldest first. */
+/** Returns the parts of a stream with the same title or category, oldest first. */
 export function bandsOf(samples: readonly Sample[], end: number, field: 'title' | 'category'): Band[] {
   const changes = samples.filter((sample, index) => sample[field] !== samples[index - 1]?.[field]);
   return changes.map((sample, index) => ({
@@ -67,7 +67,7 @@ export function bandsOf(samples: readonly Sample[], end: number, field: 'title' 
   }));
 }
 
-/** Where a time is within a range, from 0 to 1. */
+/** Returns the position of a time within a range, from 0 to 1. */
 export function shareOf(at: number, { start, end }: TimeRange): number {
   return Math.min(Math.max((at - start) / Math.max(end - start, 1), 0), 1);
 }

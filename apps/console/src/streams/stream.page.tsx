@@ -34,7 +34,7 @@ const noEvents: readonly EventRecord[] = [];
 
 const route = getRouteApi('/signed-in/streamers/$streamerId/streams/$streamId');
 
-/** Everything about one stream, and the start of its rehearsal. */
+/** All data about one stream, and the button that starts a rehearsal. */
 export function StreamPage() {
   const path = route.useParams();
   const [isRehearsing, { open, close }] = useDisclosure();
@@ -91,7 +91,7 @@ interface StreamViewProps {
   streamer: Streamer;
   summary: StreamSummary;
   initialMoment: TimeRange | undefined;
-  /** When the summary was read: a running stream ends there, for now. */
+  /** The time when the summary was read. The chart of a running stream ends at this time. */
   readAt: number;
 }
 
@@ -108,7 +108,7 @@ function StreamView({ streamer, summary, initialMoment, readAt }: StreamViewProp
   );
   const samples = useMemo(() => readSamples(history.data ?? [], range), [history.data, range]);
   const last = samples.at(-1);
-  // The URL follows, but is too late for a key that is pressed twice.
+  // Keep the moment in a state, too, because the URL changes too late when a key is pressed twice.
   const [moment, setMoment] = useState(initialMoment);
   const choose = (chosen: TimeRange): void => {
     setMoment(chosen);
@@ -168,7 +168,7 @@ function StreamView({ streamer, summary, initialMoment, readAt }: StreamViewProp
   );
 }
 
-/** Where a rehearsal can begin: at the moment, but not before the stream. */
+/** Returns the start of a rehearsal: the chosen moment, but not before the start of the stream. */
 function describeMoment({ start }: TimeRange, { started_at }: StreamSummary) {
   const at = Math.max(start, parseTime(started_at).getTime());
   return { position: new Date(at).toISOString(), clock: printClock(at, 'seconds') };

@@ -24,7 +24,7 @@ interface SummaryCardProps {
   summary: StreamSummary;
 }
 
-/** The numbers of a stream on a card that also works as a picture of the screen. */
+/** The numbers of a stream on a card that is suitable for a screenshot. */
 export function SummaryCard({ stream, summary }: SummaryCardProps) {
   const { main, others } = listFacts(summary);
   const notice = explainPartial(summary);

@@ -8,17 +8,17 @@ import { parseTime } from '../kit/parse-time.js';
 export interface SummaryFact {
   title: string;
   value: string;
-  /** What the number consists of. */
+  /** A further fact about the number. */
   detail?: string;
 }
 
-/** The best of something: `Top cheerers` with their names. */
+/** A ranking, for example `Top cheerers` with their names. */
 export interface SummaryTops {
   title: string;
   entries: readonly { name: string | null; value: string }[];
 }
 
-/** What a summary is about. */
+/** The stream of a summary. */
 export interface SummarizedStream {
   username: string;
   title: string;
@@ -27,7 +27,7 @@ export interface SummarizedStream {
 
 const maxNameLength = 40;
 
-/** The numbers of a summary. The first ones are the largest on the card. Numbers that a stream can lack are left out when they are zero. */
+/** Returns the numbers of a summary. The card shows the `main` numbers largest. Omits numbers in `others` that are zero. */
 export function listFacts({ viewers, followers, subscriptions, bits, raids, chat, gifts }: StreamSummary): {
   main: SummaryFact[];
   others: SummaryFact[];
@@ -74,7 +74,7 @@ export function listFacts({ viewers, followers, subscriptions, bits, raids, chat
   };
 }
 
-/** Who gave most, and the largest raids. */
+/** Returns the rankings of a summary: who gave most, and the largest raids. */
 export function listTops({ bits, gifts, raids }: StreamSummary): SummaryTops[] {
   const lists: SummaryTops[] = [
     {
@@ -102,14 +102,14 @@ export function listTops({ bits, gifts, raids }: StreamSummary): SummaryTops[] {
   return lists.filter(({ entries }) => entries.length > 0);
 }
 
-/** Why the numbers of a summary are not final, or too low. Undefined if they are neither. */
+/** Returns the reason why the numbers of a summary are too low or not final; undefined if they are complete and final. */
 export function explainPartial({ partial, ended_at }: StreamSummary): string | undefined {
   if (partial)
-    return 'Incomplete: events of this stream are older than the retention and were removed, so the numbers are too low.';
+    return 'Incomplete: retention has already removed events of this stream, so the numbers are too low.';
   return ended_at === null ? 'So far: the stream is still running.' : undefined;
 }
 
-/** A summary as text, to paste it into a chat. */
+/** Prints a summary as text, for example for a chat. */
 export function printSummary(stream: SummarizedStream, summary: StreamSummary): string {
   const { main, others } = listFacts(summary);
   const printFact = ({ title, value, detail }: SummaryFact): string =>
@@ -126,7 +126,7 @@ export function printSummary(stream: SummarizedStream, summary: StreamSummary): 
   return lines.filter(Boolean).join('\n');
 }
 
-/** The name of a user, who may have none. */
+/** Prints the name of a user; `somebody` if the user has no name. */
 export function printName(name: string | null): string {
   return name === null ? 'somebody' : printUserText(name, maxNameLength);
 }

@@ -4,14 +4,14 @@ import { streamersQuery } from '../api/queries.js';
 import { streamEvents } from '../layout/layout.js';
 import { useLiveEvents } from '../live/live.js';
 
-// The monitor learns of a stream from the same event as this page, and records it a moment later.
+// The streamer monitor receives the same event as this page, and records the stream a moment later.
 const delaysMs = [1_000, 4_000];
 
-/** Reads streamers, and the streams of the given one, again after a stream began or ended. */
+/** Refreshes the streamers, and the streams of the given streamer, after a stream began or ended. */
 export function useFreshStreams(streamerId?: string): void {
   const queries = useQueryClient();
   const [changes, setChanges] = useState(0);
-  // Shares the connection of the layout, which reads the streamers again at once.
+  // Shares the live connection of the layout, which refreshes the streamers immediately.
   useLiveEvents(streamEvents, { onEvents: () => setChanges((count) => count + 1) });
   useEffect(() => {
     if (changes === 0) return;

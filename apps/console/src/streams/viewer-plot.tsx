@@ -8,7 +8,7 @@ import { printClock, type Sample, type TimeRange } from './stream-times.js';
 /** The space around a plot in pixels, for its axes. */
 export type PlotMargins = Readonly<Record<'top' | 'right' | 'bottom' | 'left', number>>;
 
-// Otherwise, a chart of two viewers would look like one of two thousand.
+// The minimum height of the scale. Otherwise, a chart of two viewers would look like a chart of two thousand.
 const minTop = 5;
 
 interface ViewerPlotProps {
@@ -19,10 +19,10 @@ interface ViewerPlotProps {
   margins: PlotMargins;
 }
 
-/** Draws the viewers over the time of a stream. It is only a picture: what can be read and chosen lies above it. */
+/** Draws the viewers during a stream. This is only a picture: texts and controls are in the layer above. */
 export function ViewerPlot({ samples, range: { start, end }, height, margins }: ViewerPlotProps) {
   const frame = useRef<HTMLDivElement>(null);
-  // A canvas has no stylesheet, so another theme is another picture.
+  // A canvas does not use stylesheets, so draw the chart again when the theme changes.
   const scheme = useComputedColorScheme('light');
   useEffect(() => {
     const element = frame.current;
@@ -40,7 +40,7 @@ export function ViewerPlot({ samples, range: { start, end }, height, margins }: 
   return <div ref={frame} style={{ height }} aria-hidden />;
 }
 
-/** The last sample holds until the end. */
+/** Adds a point at the end, because the last sample is valid until the end. */
 function toData(samples: readonly Sample[], end: number): uPlot.AlignedData {
   const last = samples.at(-1);
   return [
@@ -62,7 +62,7 @@ function createOptions(
     grid: { stroke: color('--console-line'), width: 1 },
     ticks: { show: false },
   };
-  // A sample holds until the next one, so the line has steps.
+  // The line has steps, because a sample is valid until the next sample.
   const paths = uPlot.paths.stepped?.({ align: 1 });
   return {
     padding: [top, right, 0, 0],
@@ -93,7 +93,7 @@ function createOptions(
         ...axis,
         size: left,
         space: 36,
-        // There are no half viewers.
+        // No fractions, because the numbers of viewers are integers.
         values: (_plot, splits) => splits.map((value) => (Number.isInteger(value) ? printNumber(value) : '')),
       },
     ],

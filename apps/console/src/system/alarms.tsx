@@ -9,11 +9,11 @@ import type { System } from './system-query.js';
 
 type Alarm = components['schemas']['AlarmRecord'];
 
-/** What alarms are about. New versions of the service add kinds. */
+/** The kinds of alarms in words. New versions of the service add kinds. */
 const titles: Record<string, string> = {
   transport_down: 'Platform messages cannot arrive',
   platform_unavailable: 'The platform’s API does not respond',
-  subscription_not_enabled: 'Subscriptions stay not enabled',
+  subscription_not_enabled: 'Subscriptions are not being enabled',
   shard_lost: 'A shard of the conduit has no connection',
   channel_silent: 'A live channel is silent',
   clock_off: 'The clock is wrong',
@@ -27,7 +27,7 @@ const columns: readonly Column<Alarm>[] = [
   { title: 'Cleared', render: ({ cleared }) => cleared !== null && <Time value={cleared} /> },
 ];
 
-/** What needs a person now. */
+/** The open alarms, which need a person now. */
 export function OpenAlarms({ system: { alarms } }: { system: System }) {
   if (alarms === null)
     return <StatusText tone="warning">Alarms are unknown, because no platform connector responds</StatusText>;
@@ -55,7 +55,7 @@ export function OpenAlarms({ system: { alarms } }: { system: System }) {
   );
 }
 
-/** What was wrong, until somebody or something repaired it. */
+/** The past alarms, which are resolved. */
 export function ClearedAlarms({ system: { cleared_alarms: cleared } }: { system: System }) {
   if (!cleared || cleared.length === 0) return null;
   return (

@@ -20,7 +20,7 @@ type DeadLetter = components['schemas']['DeadLetterItem'];
 const queryKey = ['dead-letters'];
 const pageSize = 50;
 
-/** The events that could not be stored. An owner stores them again or discards them. */
+/** The events that the service could not store. An owner retries or discards them. */
 export function DeadLetters() {
   const query = useInfiniteQuery({
     queryKey,

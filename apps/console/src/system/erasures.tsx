@@ -20,7 +20,7 @@ type ErasureBody = components['schemas']['ErasureBody'];
 const queryKey = ['erasures'];
 const runningPollMs = 1_000;
 
-/** Erases a platform user. Counts first, so that a wrong id is noticed before anything is lost. */
+/** Erases a platform user. Counts the records first, so that an owner notices a wrong id before the service deletes anything. */
 export function Erasures() {
   const queries = useQueryClient();
   const query = useQuery({
@@ -30,7 +30,7 @@ export function Erasures() {
       data?.some(({ status }) => status === 'running') ? runningPollMs : false,
   });
   const [erased, setErased] = useState<Erasure>();
-  // The service forgets the id when a count or an erasure ends. This page still knows what the reader has typed.
+  // The service forgets the id when a count or an erasure ends. This page remembers the ids that the user typed.
   const [typed, setTyped] = useState<Readonly<Record<string, string>>>({});
   const start = async (body: ErasureBody): Promise<void> => {
     const { user_hash } = await call(api().POST('/api/v1/erasures', { body }));
@@ -65,7 +65,7 @@ export function Erasures() {
         {(erasures) =>
           erasures.length === 0 ? (
             <EmptyNotice icon={IconEraser} title="Nobody was erased">
-              Count the records of a platform user first. Then erase what was found.
+              Count the records of a platform user first. Then erase the records.
             </EmptyNotice>
           ) : (
             <section aria-labelledby="erasures">
@@ -106,11 +106,11 @@ function CountForm({ onCount }: { onCount: (userId: string) => Promise<void> }) 
       <Group align="flex-end" gap="xs">
         <TextInput
           label="Id of the platform user"
-          description="The number that the platform gave the user, not the name"
+          description="The user’s numeric id on the platform, not the name"
           value={userId}
           onChange={({ currentTarget }) => setUserId(currentTarget.value)}
           error={fieldError}
-          // The error stands above, so that the button stays beside the field.
+          // The error is shown elsewhere, so that the button stays beside the field.
           inputWrapperOrder={['label', 'description', 'error', 'input']}
           required
           withAsterisk={false}
@@ -146,7 +146,7 @@ function State({ erasure: { status, stage, progress, error } }: { erasure: Erasu
   );
 }
 
-/** The records that name the user: `1,204 events, 1 dead letter`. */
+/** Prints the numbers of records that name the user: `1,204 events, 1 dead letter`. */
 function describeCounts({ counts }: Erasure): string {
   const parts = Object.entries(counts).map(([kind, { total }]) => {
     const noun = total === 1 ? kind.replace(/s$/, '') : kind;

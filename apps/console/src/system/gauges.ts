@@ -4,7 +4,10 @@ import { printBytes, printDuration, printNumber } from '../kit/print-number.js';
 type System = components['schemas']['SystemRecord'];
 type Instance = components['schemas']['InstanceRecord'];
 
-/** How to combine the values of several instances: add up the work that each one does; take the maximum of a state that all observe. */
+/**
+ * How to combine the values of several instances: the sum for work that each instance does, the maximum for a state that all instances
+ * observe.
+ */
 type Combine = 'sum' | 'max' | 'sum of processes';
 
 interface Gauge {
@@ -16,7 +19,7 @@ interface Gauge {
 
 const perSecond = (value: number): string => `${printNumber(value)} /s`;
 
-/** What the charts show, in the order of an event's way through the system. */
+/** The charts, in the order of the page. */
 export const gauges = {
   stored: { title: 'Events stored', measure: 'events_stored_per_second', combine: 'sum', print: perSecond },
   delivered: {
@@ -69,7 +72,7 @@ export function readGauges(system: System): Partial<Record<GaugeName, number>> {
   return Object.fromEntries(values) as Partial<Record<GaugeName, number>>; // Safe cast: the names are the keys.
 }
 
-/** Combines a measure over all instances that report themselves. Undefined if none reports it. */
+/** Combines a measure over all reporting instances. Undefined if no instance reports the measure. */
 export function combineMeasure(system: System, measure: string, combine: Combine): number | undefined {
   const present = system.instances.filter(({ status }) => status !== 'silent');
   const instances = combine === 'sum of processes' ? onePerProcess(present) : present;
@@ -78,7 +81,7 @@ export function combineMeasure(system: System, measure: string, combine: Combine
   return combine === 'max' ? Math.max(...values) : values.reduce((sum, value) => sum + value, 0);
 }
 
-/** Services that run in one process all report its memory. */
+/** Adds up the memory of processes. Services in the same process all report the memory of that process, so count each process once. */
 function onePerProcess(instances: readonly Instance[]): Instance[] {
   return [...new Map(instances.map((each) => [`${each.host} ${each.process_id}`, each])).values()];
 }

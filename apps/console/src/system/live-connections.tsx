@@ -18,19 +18,19 @@ const states = {
   live: { tone: 'good', text: 'Live' },
 } as const;
 
-/** Why a connection ended, in words. Other reasons are shown as they are. */
+/** The reasons why connections ended, in words. An unknown reason is shown unchanged. */
 const reasons: Record<string, string> = {
   left: 'The client left',
   shutting_down: 'The gateway was restarted',
   overloaded: 'A part of the service was overloaded or down',
   invalid: 'The request was not valid',
-  unauthenticated: 'The token was not valid any more',
+  unauthenticated: 'The token was no longer valid',
   forbidden: 'The token does not allow live events',
   too_slow: 'The client read too slowly',
   too_many: 'The user had too many connections',
 };
 
-/** What tells a connection from others. */
+/** The columns that identify a connection. */
 const identity: readonly Column<Open | Closed>[] = [
   {
     title: 'Name',
@@ -84,7 +84,7 @@ const closedColumns: readonly Column<Closed>[] = [
   { title: 'Code', kind: 'number', render: ({ close_code }) => close_code ?? 'none' },
 ];
 
-/** Who receives live events, and who has stopped. */
+/** Shows who receives live events, and which connections have ended. */
 export function LiveConnections({ system }: { system: System }) {
   const { live_connections: open, closed_connections: closed, live_connections_count: count } = system;
   return (
@@ -102,7 +102,7 @@ export function LiveConnections({ system }: { system: System }) {
         )}
         {count > open.length && open.length > 0 && (
           <Text size="sm" c="dimmed" mt="xs">
-            {printNumber(count)} connections are open. These are the ones that are furthest behind.
+            {printNumber(count)} connections are open. The table shows those that are furthest behind.
           </Text>
         )}
       </section>

@@ -1,6 +1,6 @@
 import { printBytes, printDuration, printNumber } from '../kit/print-number.js';
 
-/** The measures of instances, in words. The unit is the end of the name. */
+/** The measures of instances in words. The name of a measure ends with its unit. */
 const titles: Record<string, string> = {
   memory_bytes: 'Memory',
   webhook_messages_per_second: 'Webhook messages',
@@ -24,7 +24,7 @@ const titles: Record<string, string> = {
   stream_events_waiting: 'Stream events not yet read',
   streams_running: 'Running streams',
   platform_calls_per_second: 'Calls to the platform',
-  platform_budget_calls: 'Calls that the rate limit leaves',
+  platform_budget_calls: 'Calls left in the rate limit',
   subscriptions_enabled: 'Enabled subscriptions',
 };
 

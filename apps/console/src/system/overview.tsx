@@ -8,7 +8,7 @@ import classes from './overview.module.css';
 import { Sparkline } from './sparkline.js';
 import { chartMs, type ObservedSystem, type System } from './system-query.js';
 
-/** Whether everything runs, how busy it is, and how much it stores. */
+/** Shows whether every service runs, how busy the system is, and how much data it stores. */
 export function Overview({ system, samples }: ObservedSystem) {
   return (
     <Stack gap="lg">
@@ -17,10 +17,10 @@ export function Overview({ system, samples }: ObservedSystem) {
           color="red"
           variant="outline"
           icon={<IconAlertTriangle aria-hidden />}
-          title={`No instance of ${system.missing_services.join(', ')} reports itself`}
+          title={`No instance of ${system.missing_services.join(', ')} is reporting`}
           role="alert"
         >
-          Start it, or check its log and its connection to NATS.
+          Start the missing service, or check its log and its connection to NATS.
         </Alert>
       )}
       <section aria-label="Alarms">

@@ -20,12 +20,12 @@ const width = 240;
 const height = 44;
 // A shorter span would stretch the first values over the whole chart.
 const minSpanMs = 60_000;
-// Two polls that fail leave the line as it is. More leave a gap.
+// Up to two failed polls do not interrupt the line. More failed polls leave a gap.
 const maxStepMs = pollMs * 3;
 
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 
-/** A value with its course in the last minutes. The pointer shows the value at that time. */
+/** A value and its course in the last minutes. Shows the value at the time under the pointer. */
 export function Sparkline({ title, points, print }: SparklineProps) {
   const [pointed, setPointed] = useState<number>();
   const last = points.at(-1);

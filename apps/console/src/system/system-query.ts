@@ -20,12 +20,14 @@ export interface ObservedSystem {
   samples: readonly Sample[];
 }
 
-// Instances report themselves this often.
+// Instances send reports at this interval.
 export const pollMs = 5_000;
-/** How far back the charts reach, in milliseconds. */
+/** The time span of the charts, in milliseconds. */
 export const chartMs = 600_000;
 
-/** Reads the state every 5 s while a page shows it. The samples stay in the cache for a while after the page is left. */
+/**
+ * Reads the state of the system every 5 s while a page shows it. The samples stay in the cache for a while after the user leaves the page.
+ */
 export const systemQuery = queryOptions({
   queryKey: ['system'],
   queryFn: async ({ client, queryKey }): Promise<ObservedSystem> => {

@@ -15,7 +15,7 @@ import type { SystemTab } from './system.route.js';
 
 const route = getRouteApi('/signed-in/system');
 
-/** What runs, how it is doing, and what needs a person. */
+/** The state of the services, and the problems that need a person. */
 export function SystemPage() {
   const { tab = 'overview' } = route.useSearch();
   const navigate = route.useNavigate();
@@ -44,7 +44,7 @@ export function SystemPage() {
     { value: 'erasures', title: 'Erasures', content: <Erasures /> },
   ];
   return (
-    <Page title="System" description="What runs, how it is doing, and what needs you">
+    <Page title="System" description="The state of the services, and what needs your attention">
       <PageTabs
         tabs={tabs}
         value={tab}
@@ -54,7 +54,7 @@ export function SystemPage() {
   );
 }
 
-/** Undefined for zero, so that the tab takes no space for it. */
+/** Returns undefined for zero, so that the tab reserves no space for the number. */
 function countBadge(count = 0, kind: 'plain' | 'urgent' = 'plain'): ReactNode {
   if (count === 0) return undefined;
   return (

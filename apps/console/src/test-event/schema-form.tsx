@@ -12,7 +12,10 @@ interface SchemaFormProps {
 
 const uiSchema: UiSchema = { 'ui:submitButtonOptions': { norender: true } };
 
-/** A form for the data of an event, from the JSON Schema of its type. The title and description of the schema are shown elsewhere. A default export, because the page loads it lazily. */
+/**
+ * A form for the data of an event, from the JSON Schema of its type. The page shows the title and the description of the schema elsewhere.
+ * This is a default export, because the page loads the form lazily.
+ */
 export default function SchemaForm({ schema, data, onChange }: SchemaFormProps) {
   const { title: _title, description: _description, $schema: _dialect, ...rest } = schema;
   return (

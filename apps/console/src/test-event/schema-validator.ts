@@ -2,8 +2,8 @@ import { Validator } from '@cfworker/json-schema';
 import { toErrorSchema, type RJSFSchema, type RJSFValidationError, type ValidatorType } from '@rjsf/utils';
 
 /**
- * Validates what the form holds. The validator that the form library offers compiles schemas to functions, which the
- * Content-Security-Policy of the console forbids; this one interprets them.
+ * Validates the data of the form. The validator of the form library compiles schemas to functions, which the Content-Security-Policy of the
+ * console forbids. This validator interprets schemas instead.
  */
 export const schemaValidator: ValidatorType = {
   validateFormData: (data, schema) => {
@@ -21,11 +21,11 @@ interface SchemaError {
 }
 
 function validate(schema: RJSFSchema, data: unknown): SchemaError[] {
-  // Without `false`, the validator stops at the first error. Safe cast: the same kind of document, described by another library.
+  // `false`: do not stop at the first error. Safe cast: both libraries describe the same kind of document.
   const validator = new Validator(schema as ConstructorParameters<typeof Validator>[0], '2020-12', false);
-  // JSON has no `undefined`, which the form has for empty fields.
+  // Removes `undefined`, which the form uses for empty fields, because JSON has no `undefined`.
   const { errors } = validator.validate(JSON.parse(JSON.stringify(data ?? null)));
-  // An error in a field is also reported for all objects around it.
+  // The validator also reports an error in a field for all objects that contain the field.
   return errors.filter(({ keyword }) => keyword !== 'properties' && keyword !== 'items');
 }
 

@@ -5,7 +5,7 @@ import { surprise, type EventData } from './surprise.js';
 const catalogue = 'libs/platforms/src/twitch/catalogue/event-examples.json';
 const examples = Object.entries(JSON.parse(readFileSync(catalogue, 'utf8')) as Record<string, EventData>);
 
-/** The keys and kinds of values, without the values. */
+/** Returns the keys and kinds of values, without the values. */
 function shapeOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(shapeOf);
   if (typeof value !== 'object' || value === null) return value === null ? 'null' : typeof value;

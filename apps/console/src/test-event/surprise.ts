@@ -20,7 +20,7 @@ const phrases = [
   'Can we see that again?',
 ];
 
-/** The fields that hold what a user wrote. */
+/** The fields with texts that a user wrote. */
 const textFields = new Set(['text', 'message', 'user_input', 'system_message', 'reason', 'description']);
 
 /**
@@ -52,7 +52,7 @@ export function surprise(example: EventData, random: () => number = Math.random)
   return varyObject(example);
 }
 
-/** The prefixes of the users that an object names completely, without the channel. */
+/** Returns the field prefixes of the users that an object names completely, except the channel. */
 function userPrefixesOf(data: EventData): string[] {
   return Object.keys(data)
     .filter((key) => key.endsWith('_id') && key !== 'broadcaster_user_id' && key !== 'to_broadcaster_user_id')

@@ -16,10 +16,10 @@ import { surprise, type EventData } from './surprise.js';
 const route = getRouteApi('/signed-in/test-event');
 const defaultType = 'channel-raid';
 
-// The form library is as large as everything else on this page, which can be used before it has arrived.
+// Load the form library lazily: it is as large as the rest of the page, which is usable before the library has loaded.
 const SchemaForm = lazy(() => import('./schema-form.js'));
 
-/** Sends an event that looks like one of the platform to everything that follows live events. */
+/** Sends a test event, which looks like a platform event, to all clients that follow live events. */
 export function TestEventPage() {
   const { type = defaultType, from } = route.useSearch();
   const navigate = route.useNavigate();
@@ -32,7 +32,7 @@ export function TestEventPage() {
   return (
     <Page
       title="Send test event"
-      description="Bots and overlays receive it like a real event. It is stored and marked as a test, and changes no streamer’s state."
+      description="Bots and overlays receive a test event like a real event. The service stores it, marks it as a test, and changes no streamer’s state."
     >
       <Stack maw={760}>
         <TypeField key={type} type={type} names={names} onChoose={choose} />
@@ -48,7 +48,7 @@ interface TypeFieldProps {
   onChoose: (type: string) => void;
 }
 
-/** Any type is possible: a client may have its own. */
+/** A field for the event type. Accepts any text, because clients can use their own types. */
 function TypeField({ type, names, onChoose }: TypeFieldProps) {
   const [text, setText] = useState(type);
   return (
@@ -69,7 +69,7 @@ function TypeField({ type, names, onChoose }: TypeFieldProps) {
   );
 }
 
-/** What a type's events contain. Undefined for a type that the platform does not have. */
+/** Returns the schema of a type's events. Undefined for a type that the platform does not have. */
 async function readDetails(type: string) {
   try {
     const request = { params: { path: { type } } };
@@ -126,7 +126,7 @@ function Editor({ type, schema, description, initial }: EditorProps) {
       else
         notifications.show({
           title: 'There is no such event yet',
-          message: `Nothing of the type ${type} is stored.`,
+          message: `No event of the type ${type} is stored.`,
         });
     },
   });
@@ -152,7 +152,7 @@ function Editor({ type, schema, description, initial }: EditorProps) {
       )}
       {!schema && (
         <Alert variant="outline" color="gray">
-          The platform has no such type, so there is no form. Write the data as JSON.
+          The platform does not have this type, so there is no form. Write the data as JSON.
         </Alert>
       )}
       <Group gap="xs">
@@ -171,7 +171,7 @@ function Editor({ type, schema, description, initial }: EditorProps) {
           loading={useLast.isPending}
           onClick={() => useLast.mutate()}
         >
-          Use the last real one
+          Use the last real event
         </Button>
         <Button
           size="xs"
@@ -223,7 +223,7 @@ function Editor({ type, schema, description, initial }: EditorProps) {
   );
 }
 
-/** The data of the newest event of the type that is not a test. */
+/** Reads the data of the newest event of the type that is not a test. */
 async function readLastData(type: string): Promise<EventData | undefined> {
   const query = { event_type: type, origin: 'platform', page_size: 1 };
   const { results } = await call(api().GET('/api/v1/platform-events', { params: { query } }));

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { eventTypesQuery, streamersQuery } from '../api/queries.js';
 import { tokenScopes, type Scope } from './token-scopes.js';
 
-/** What a user decides about a named token. Empty lists are no limits. */
+/** The settings of a named token that the user chooses. An empty list means no limit. */
 export interface TokenDraft {
   name: string;
   scopes: string[];
@@ -26,11 +26,11 @@ export function toTokenBody({ name, scopes, eventTypes, channelIds }: TokenDraft
 interface TokenFieldsProps {
   draft: TokenDraft;
   onChange: (draft: TokenDraft) => void;
-  /** By the fields of the API. */
+  /** The errors of the fields, by the names of the API. */
   errors: Record<string, string>;
 }
 
-/** The fields that new and changed tokens have. */
+/** The form fields for new and changed tokens. */
 export function TokenFields({ draft, onChange, errors }: TokenFieldsProps) {
   const { name, scopes, eventTypes, channelIds } = draft;
   const isLimited = eventTypes.length > 0 || channelIds.length > 0;
@@ -79,7 +79,7 @@ export function TokenFields({ draft, onChange, errors }: TokenFieldsProps) {
       />
       {isLimited && (
         <Text size="xs" c="dimmed">
-          A limited token can only read, because with the other rights it could do more than its limits say.
+          A limited token can only read. The other rights would allow more than its limits.
         </Text>
       )}
     </>
@@ -112,7 +112,7 @@ function ChannelLimit(props: LimitProps) {
   const { data: streamers = [] } = useQuery(streamersQuery);
   const [search, setSearch] = useState('');
   const known = streamers.map(({ platform_id: value, platform_username: label }) => ({ value, label }));
-  // The channel of a raid, for example, need not be a monitored streamer.
+  // Accept unmonitored channels, because, for example, a raiding channel need not be a monitored streamer.
   const others = [...props.value, search]
     .filter((id) => /^\d{1,20}$/.test(id) && known.every(({ value }) => value !== id))
     .map((id) => ({ value: id, label: `Channel ${id}` }));

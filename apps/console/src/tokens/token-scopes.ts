@@ -2,7 +2,7 @@ import type { components } from '@stream-events/client';
 
 export type Scope = components['schemas']['TokenBody']['scopes'][number];
 
-/** What a token can be allowed to do, in words. `isLimitable`: also for a token that sees only some event types or channels. */
+/** The scopes of tokens, in words. `isLimitable`: the scope is also available for a token that is limited to event types or channels. */
 export const tokenScopes: readonly { scope: Scope; text: string; isLimitable?: true }[] = [
   { scope: 'events:read', text: 'Read and export stored events', isLimitable: true },
   { scope: 'events:live', text: 'Receive events live', isLimitable: true },
@@ -17,7 +17,7 @@ export const tokenScopes: readonly { scope: Scope; text: string; isLimitable?: t
 
 const texts = new Map<string, string>(tokenScopes.map(({ scope, text }) => [scope, text]));
 
-/** A scope in words. New versions of the service add scopes. */
+/** Returns a scope in words. Returns an unknown scope unchanged, because new versions of the service add scopes. */
 export function textOfScope(scope: string): string {
   return texts.get(scope) ?? scope;
 }

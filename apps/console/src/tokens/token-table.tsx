@@ -116,7 +116,7 @@ function Rights({ token: { scopes } }: { token: Token }) {
   );
 }
 
-/** What the token sees, if that is not everything. */
+/** The limits of the token. Empty for a token without limits. */
 function Limits({ token: { event_types: types, channel_ids: channels } }: { token: Token }) {
   const { data: streamers = [] } = useQuery({ ...streamersQuery, enabled: channels !== null });
   const channelName = (id: string): string =>
@@ -134,9 +134,9 @@ function Limits({ token: { event_types: types, channel_ids: channels } }: { toke
   );
 }
 
-/** What is lost with the token. */
+/** The consequences of revoking the token. */
 function Consequence({ token: { kind, name }, isThis }: { token: Token; isThis: boolean }) {
-  if (isThis) return 'You are signed out at once, and sign in again with your password.';
+  if (isThis) return 'You are signed out immediately, and must sign in again with your password.';
   if (kind === 'session') return 'The browser with this session is signed out within a second.';
   if (kind === 'main')
     return 'Every program with the main token loses its access within a second. Logging in with the password creates a new one.';

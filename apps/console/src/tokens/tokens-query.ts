@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, call } from '../api/api.js';
 
-/** The key of all queries that list tokens. */
+/** The first part of the keys of all queries that list tokens. */
 export const tokensKey = ['tokens'];
 
 /** The tokens of a user; without an id, of the signed-in user. */

@@ -45,7 +45,7 @@ export function CreateUser({ onClose }: { onClose: () => void }) {
           />
           <PasswordInput
             label="Password"
-            description="At least 10 characters. Give it to the user, who can change it."
+            description="At least 10 characters. Give the password to the user, who can change it later."
             {...field('password')}
             autoComplete="new-password"
             required

@@ -13,7 +13,7 @@ import { TokenTable } from '../tokens/token-table.js';
 export type User = components['schemas']['UserReply'];
 type Changes = components['schemas']['UserStateBody'];
 
-/** What an owner can do with a user. */
+/** The actions of an owner on a user. */
 export function UserActions({ user }: { user: User }) {
   const { id, username, role, disabled } = user;
   const queries = useQueryClient();
@@ -48,7 +48,7 @@ export function UserActions({ user }: { user: User }) {
         <Menu.Dropdown>
           <Menu.Item onClick={() => setDialog('tokens')}>Show tokens</Menu.Item>
           <Menu.Item onClick={() => change.mutate({ role: role === 'owner' ? 'user' : 'owner' })}>
-            {role === 'owner' ? 'Take the owner role away' : 'Make an owner'}
+            {role === 'owner' ? 'Remove the owner role' : 'Make an owner'}
           </Menu.Item>
           {disabled ? (
             <Menu.Item onClick={() => change.mutate({ disabled: false })}>Enable</Menu.Item>
@@ -80,7 +80,7 @@ export function UserActions({ user }: { user: User }) {
           onConfirm={() => update({ disabled: true })}
         >
           All tokens and sessions of <UserText text={username} /> are revoked within a second: programs that
-          use them stop. Enabling the user again does not bring the tokens back.
+          use them stop working. Enabling the user again does not restore the tokens.
         </ConfirmDialog>
       )}
       {dialog === 'delete' && (
@@ -94,7 +94,7 @@ export function UserActions({ user }: { user: User }) {
           }}
         >
           <UserText text={username} /> and all tokens of this user are deleted permanently: programs that use
-          them stop. Events that the user has added stay.
+          them stop working. Events that the user added stay.
         </ConfirmDialog>
       )}
     </>

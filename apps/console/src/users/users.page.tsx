@@ -33,7 +33,7 @@ export function UsersPage() {
   return (
     <Page
       title="Users"
-      description="Owners may do everything. Users may not manage users, credentials, and stored data."
+      description="Owners can do everything. Users cannot manage users, credentials, or stored data."
       actions={
         <Button size="xs" leftSection={<IconPlus size={15} />} onClick={open}>
           Create user

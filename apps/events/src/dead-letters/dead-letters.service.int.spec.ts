@@ -283,7 +283,7 @@ describe(DeadLettersService.name, () => {
 describe(DeadLettersRepository.name, () => {
   it('logs whether the database rejected the event or the message cannot be read', async () => {
     const lines: unknown[] = [];
-    const logger = { error: (_fields: unknown, line: string) => lines.push(line) } as unknown as Logger; // Safe cast: it logs only errors.
+    const logger = { error: (_fields: unknown, line: string) => lines.push(line) } as unknown as Logger; // Safe cast: the service logs only errors.
     const sut = new DeadLettersRepository(store.dataSource, logger);
     const rejection = await store.dataSource.query("SELECT '{'::json").catch((error: unknown) => error);
 

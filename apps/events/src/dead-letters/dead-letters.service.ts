@@ -51,10 +51,10 @@ export class DeadLettersService {
   }
 
   /**
-   * Stores the event of a dead letter. Idempotent by message key: two concurrent retries store the event once, and after a
-   * crash between storing and deleting, the next retry finds the event stored.
+   * Stores the event of a dead letter. Idempotent by message key: two concurrent retries store the event once. After a crash between
+   * storing the event and deleting the dead letter, the next retry recognizes the event as stored.
    *
-   * @throws ServiceError `conflict` when the database rejects the event again; the dead letter stays
+   * @throws ServiceError `conflict` when the message still cannot be read or the database rejects the event again; the dead letter is kept
    */
   async retry(id: string): Promise<RetryDeadLetterReply> {
     const { key, event } = await this.get(id);
@@ -96,7 +96,7 @@ function readAgain(event: NewEvent): NewEvent {
   }
 }
 
-/** Measures the number of dead letters. */
+/** Counts the dead letters for the metric. */
 function measureDeadLetters(repository: DeadLettersRepository, logger: Logger, metrics: Registry): void {
   const failureLog = new FailureLog(logger);
   new Gauge({

@@ -4,19 +4,22 @@ import { v7 as uuidV7 } from 'uuid';
 
 const unreadableType = 'unreadable-ingest-message';
 const unreadableSource = 'INGEST';
-// The names that version 0.1.0 used.
+// The event type and source of unreadable messages in version 0.1.0.
 const formerType = 'unreadable-intake-message';
 const formerSource = 'INTAKE';
 
-/** The event in a message of the INGEST stream. When `fault` is set, the message cannot be read and the event wraps it. */
+/**
+ * The event in a message of the INGEST stream. `fault` is set when the message cannot be read. The event then wraps the payload of the
+ * message.
+ */
 export interface ReadMessage {
   event: NewEvent;
   fault?: unknown;
 }
 
 /**
- * Reads the event in the payload of a message. Wraps a payload that it cannot read (from a newer gateway, for example) in a dead
- * letter.
+ * Reads the event in the payload of a message. If the payload cannot be read (for example, because a newer gateway sent it), returns an
+ * event that wraps the payload. The caller keeps this event as a dead letter.
  */
 export function readOrWrap(payload: Uint8Array): ReadMessage {
   try {
@@ -52,8 +55,8 @@ export function unwrap(event: NewEvent): NewEvent {
 }
 
 /**
- * Returns the event data of a dead letter. From a wrapped payload that still cannot be read, returns what seems to be the event data,
- * or else the payload.
+ * Returns the event data of a dead letter. If a wrapped payload still cannot be read, returns the part of the payload that looks like event
+ * data. If there is no such part, returns the whole payload.
  */
 export function unwrapText(event: NewEvent): string {
   if (!isUnreadable(event)) return event.eventData;

@@ -4,17 +4,18 @@ import { maxAgeMs } from '../store/recent-value.js';
 import type { ErasureStep, Stage } from './erasure-step.js';
 import type { RunningErasure } from './erasures.repository.js';
 
-// A write looks at the list of erased users, waits up to 3 s for a connection (the time limit of the pools), then begins.
+// A write reads the list of erased users, waits up to 3 s for a connection (the time limit of the pools), and then begins its transaction.
 const connectLimitMs = 3_000;
-/** After this time, every write that begins has seen the erasure. */
+/** A write that begins at least this long after the request has seen the erasure. */
 const announcementMs = maxAgeMs + connectLimitMs;
-// A write ends within 10 s, the time limit of a statement. Other statements, such as building an index, can take hours.
+// A write ends within 10 s, the time limit of its statement. The stage waits no longer than this limit, because other statements, such as
+// building an index, can take hours.
 const statementLimitMs = 12_000;
 const intervalMs = 250;
 
 /**
- * Waits until no instance stores events of the user any more. Without this stage, a write that began before the erasure could store
- * an event in a part of the store that was searched already.
+ * Waits until no instance stores events of the user anymore. Without this stage, a write that began before the erasure could store an event
+ * in a part of the store that has already been searched.
  */
 @Injectable()
 export class AnnouncingStage implements Stage {
@@ -29,7 +30,7 @@ export class AnnouncingStage implements Stage {
     return { isComplete, progress, pauseMs: intervalMs };
   }
 
-  /** Whether a transaction of the events services is still running that may have begun before they knew about the erasure. */
+  /** Whether a transaction is still running that may have begun before every instance knew about the erasure. */
   private async hasEarlierWrites(id: string): Promise<boolean> {
     const [row] = await this.dataSource.query<{ found: boolean }[]>(
       `SELECT EXISTS (

@@ -2,13 +2,13 @@ import { Injectable } from '@nestjs/common';
 import type { ErasureStep, Stage } from './erasure-step.js';
 import type { RunningErasure } from './erasures.repository.js';
 
-// Gateways ask every second, and need at most a second to remove the events.
+// Gateways request the list of erased users every second, and need at most a second to remove the events.
 const settledMs = 4_000;
 const intervalMs = 250;
 
 /**
- * Waits until the gateways have removed the events from their memory. A gateway that cannot ask now removes them as soon as it can ask
- * again, before it serves them to a client that resumes.
+ * Waits until the gateways have removed the events from their memory. A gateway that cannot get the list of erased users during this wait
+ * removes the events when it next gets the list.
  */
 @Injectable()
 export class CachesStage implements Stage {

@@ -10,13 +10,13 @@ interface Position {
   key: string;
 }
 
-// Each dead letter has up to 512 KiB.
+// A dead letter can take up to 512 KiB, so a page takes up to 50 MiB.
 const pageSize = 100;
 const lowest = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Erases the dead letters that name the user. Keeps their deduplication keys as received messages: without them, the platform's
- * redelivery of such a message would be stored.
+ * Erases the dead letters that name the user. Keeps their deduplication keys as received messages. Without these keys, the store would
+ * accept a redelivery of such a message.
  */
 @Injectable()
 export class DeadLettersStage implements Stage {

@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** A message that an erasure has removed from the EVENTS stream. A client that resumes there has missed nothing. */
+/** A message that an erasure has removed from the EVENTS stream. A client that resumes at the sequence of this message gets no gap. */
 @Entity({ name: 'erased_messages' })
 export class ErasedMessage {
   @PrimaryColumn('text')

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 
-/** The messages that erasures removed from the EVENTS stream. A client that resumes at one of them has missed nothing. */
+/** The messages that erasures removed from the EVENTS stream. A client that resumes at the sequence of such a message gets no gap. */
 @Injectable()
 export class ErasedMessagesRepository {
   constructor(private readonly dataSource: DataSource) {}
@@ -22,7 +22,7 @@ export class ErasedMessagesRepository {
     return row?.count === to - from + 1;
   }
 
-  /** Forgets the messages of other epochs, and those that would have expired by now, with their neighbors. */
+  /** Forgets messages of other epochs, and messages that were erased so long ago that their neighbors on the stream have expired. */
   async forgetOld(transaction: EntityManager, epoch: string, maxAgeMs: number): Promise<void> {
     await transaction.query(
       `DELETE FROM erased_messages WHERE epoch <> $1 OR erased_at < now() - $2 * interval '1 millisecond'`,

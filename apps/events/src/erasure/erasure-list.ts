@@ -5,18 +5,18 @@ export interface ListedErasure {
   id: string;
   /** See `UserHasher`. */
   userHash: string;
-  /** Both in ISO 8601. Events that were received until `erasesUntil` are erased. */
+  /** `createdAt` and `erasesUntil` are in ISO 8601. The erasure covers events that were received up to `erasesUntil`. */
   createdAt: string;
   erasesUntil: string;
 }
 
 /**
- * All erasures of an installation. It names no user: the hashes are useless without the keys, which are in the database, encrypted
- * with `SECRET_KEY`.
+ * All erasures of an installation, without dry runs. The list identifies no user: the hashes are useless without their keys, which the
+ * database contains, encrypted with `SECRET_KEY`.
  */
 export interface ErasureList {
   format: 1;
-  /** The ids of the keys of the hashes. A database with other keys does not recognize the users. */
+  /** The ids of the keys that created the hashes. A database with other keys does not recognize the users. */
   hashKeys: string[];
   erasures: ListedErasure[];
 }
@@ -27,7 +27,7 @@ type Queries = Pick<pg.Client, 'query'>;
 const isoTime = (column: string): string =>
   `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
-/** Reads the list. Undefined when the store is older than erasures, or empty. */
+/** Reads the list. Returns undefined when the database is new, or from a version without erasures. */
 export async function readErasureList(queries: Queries): Promise<ErasureList | undefined> {
   const found = await queries.query<{ exists: boolean }>(
     `SELECT to_regclass('erasures') IS NOT NULL AND to_regclass('user_hash_keys') IS NOT NULL AS exists`,
@@ -42,7 +42,8 @@ export async function readErasureList(queries: Queries): Promise<ErasureList | u
 }
 
 /**
- * Adds the erasures that the store does not know. They run when the events service starts, by the hash of the id.
+ * Adds the erasures that the database does not contain. The events service runs these erasures at its next start, and recognizes the users
+ * by the hashes of their ids.
  *
  * @returns the number of erasures that were added
  */
@@ -68,6 +69,6 @@ export async function addErasures(queries: Queries, { erasures }: ErasureList): 
 export function parseErasureList(text: string): ErasureList {
   const list = JSON.parse(text) as Partial<ErasureList>; // The next line checks what is read from it.
   if (list.format !== 1 || !Array.isArray(list.hashKeys) || !Array.isArray(list.erasures))
-    throw new Error('it is not a list of erasures that npm run backup -- --erasures has written');
+    throw new Error('the file is not a list of erasures from npm run backup -- --erasures');
   return { format: 1, hashKeys: list.hashKeys, erasures: list.erasures };
 }

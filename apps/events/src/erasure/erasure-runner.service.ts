@@ -17,23 +17,23 @@ import {
 const idleMs = 1_000;
 const maxBackoffMs = 30_000;
 const maxRemembered = 10_000;
-// A dry run changes nothing, so it need not wait for other processes.
+// A dry run changes nothing, so it does not need the stages that wait for other processes or delete summaries.
 const skippedInDryRun: readonly ErasureStage[] = ['announcing', 'summaries', 'caches'];
 
 /**
- * Runs erasures in the background, the oldest first, one at a time over all instances.
+ * Runs erasures in the background, the oldest first, one at a time across all instances.
  *
  * ```
  * announcing ─▶ store ─▶ summaries ─▶ dead_letters ─▶ ingest ─▶ streamers ─▶ event_stream ─▶ caches ─▶ done
  *      │
  *      └ each stage: small pieces of work, each recorded with the position where the stage continues
  *
- *  a part of the service is unavailable: the same piece again after 0.5 s … 30 s
+ *  database, NATS, or streamer monitor unavailable: retries the same piece after 0.5 s … 30 s
  *  crash: another instance continues at the recorded position after 20 s, and repeats at most one piece
  * ```
  *
- * The order matters. Events leave the store before EVENTS, because a relay publishes what the store has. Nothing of the user is stored
- * from `announcing` on, so no stage needs to look back.
+ * The order matters. Events are erased from the store before the EVENTS stream, because a relay can publish any event that is still in the
+ * store. After `announcing`, no instance stores events of the user, so no stage has to run twice.
  */
 @Injectable()
 export class ErasureRunner {
@@ -59,12 +59,12 @@ export class ErasureRunner {
     this.loop.start();
   }
 
-  /** Stops after the current piece of work. Another instance, or the next start, continues. */
+  /** Stops after the current piece of work. Another instance continues the erasure, or this one after its next start. */
   stop(): Promise<void> {
     return this.loop.stop();
   }
 
-  /** Runs the oldest erasure that has not ended, up to its end. Returns false when there is none. */
+  /** Runs the oldest unfinished erasure. Returns false when there is none, or when another instance is running it. */
   private async runNext(stopping: AbortSignal): Promise<boolean> {
     const holder = randomUUID();
     const erasure = await this.erasures.claim(holder);
@@ -73,12 +73,12 @@ export class ErasureRunner {
     try {
       await this.run(erasure, { stopping, lost: lease.lost });
     } catch (error) {
-      // If this fails too, the lease expires.
+      // If recording the failure fails too, the lease expires.
       await this.erasures.fail(holder, describe(error)).catch(() => undefined);
       throw error;
     } finally {
       lease.end();
-      // If this fails, the lease expires.
+      // If releasing the lease fails, the lease expires.
       if (stopping.aborted) await this.erasures.release(holder).catch(() => undefined);
     }
     return true;
@@ -123,7 +123,10 @@ export class ErasureRunner {
     if (!stopping.aborted) lost.throwIfAborted();
   }
 
-  /** Compares ids with the user's id, or, when only its hash is known, remembers the results: the same ids occur again and again. */
+  /**
+   * Returns the user to look for. If only the hash of the user's id is known, remembers the result for each compared id, because the same
+   * ids occur many times.
+   */
   private seek({ platformUserId, userHash }: Erasure): SoughtUser {
     if (platformUserId !== null) return { id: platformUserId, isUser: (id) => id === platformUserId };
     const known = new Map<string, boolean>();

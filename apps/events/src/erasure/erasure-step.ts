@@ -3,19 +3,19 @@ import { findNamedUsers } from '@stream-events/contracts';
 import type { EntityManager } from 'typeorm';
 import type { RunningErasure } from './erasures.repository.js';
 
-/** The result of a piece of work of a stage. */
+/** The result of one piece of a stage's work. */
 export interface ErasureStep {
   /** Whether the stage is complete. */
   isComplete: boolean;
   /** Where the stage continues, as JSON. */
   position?: unknown;
-  /** How far the stage is, from 0 to 1. */
+  /** The progress of the stage, from 0 to 1. */
   progress?: number;
-  /** The counts of the erasure, with those of this piece of work. */
+  /** The counts of the erasure, including this piece of work. */
   counts?: ErasureCounts;
   /** How long to wait before the next piece, in milliseconds. */
   pauseMs?: number;
-  /** Changes of the store, in the transaction that records this piece of work. */
+  /** Changes the store in the transaction that records this piece of work. */
   apply?: (transaction: EntityManager) => Promise<void>;
 }
 

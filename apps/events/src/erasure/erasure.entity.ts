@@ -1,14 +1,17 @@
 import type { ErasureCounts, ErasureStage } from '@stream-events/contracts';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** An erasure of one platform user, or a dry run of one. Rows stay: the hash keeps late messages of the user out of the store. */
+/**
+ * An erasure of one platform user, or a dry run of such an erasure. Rows are never deleted, because their hashes keep late messages of the
+ * users out of the store.
+ */
 @Entity({ name: 'erasures' })
 export class Erasure {
   /** UUIDv7: erasures run in the order of their ids, one at a time. */
   @PrimaryColumn('uuid')
   id!: string;
 
-  /** Null when the erasure has ended. */
+  /** Null when only the hash of the id is known, and after the erasure has ended. */
   @Column('text', { name: 'platform_user_id', nullable: true })
   platformUserId!: string | null;
 
@@ -25,11 +28,11 @@ export class Erasure {
   @Column('timestamptz', { name: 'stage_began_at' })
   stageBeganAt!: Date;
 
-  /** Where the stage continues. Its form depends on the stage; null at the beginning. */
+  /** Where the stage continues. The format depends on the stage. Null at the beginning of a stage. */
   @Column('jsonb', { nullable: true })
   position!: unknown;
 
-  /** How far the stage is, from 0 to 1. */
+  /** The progress of the stage, from 0 to 1. */
   @Column('double precision')
   progress!: number;
 
@@ -39,18 +42,18 @@ export class Erasure {
   @Column('timestamptz', { name: 'created_at' })
   createdAt!: Date;
 
-  /** Events that were received until then are erased. */
+  /** Events that were received up to this time are erased. */
   @Column('timestamptz', { name: 'erases_until' })
   erasesUntil!: Date;
 
   @Column('timestamptz', { name: 'ended_at', nullable: true })
   endedAt!: Date | null;
 
-  /** Why the last attempt to continue failed. */
+  /** Why the last attempt to continue the erasure failed. */
   @Column('text', { nullable: true })
   error!: string | null;
 
-  /** The instance that runs the erasure. */
+  /** The holder of the lease: a new UUID each time an instance claims the erasure. */
   @Column('uuid', { name: 'leased_by', nullable: true })
   leasedBy!: string | null;
 

@@ -20,7 +20,7 @@ import { SummariesStage } from './summaries.stage.js';
 const user = '12826';
 const logger = createLogger('test', 'silent');
 
-/** A stage that has nothing to do. */
+/** Returns a stage that has nothing to do. */
 function emptyStage(name: Stage['name']): Stage {
   return { name, run: () => Promise.resolve({ isComplete: true }) };
 }
@@ -53,7 +53,7 @@ describe('an erasure', () => {
     const summaries: Pick<StreamSummaries, 'invalidate'> = { invalidate: (ids) => saved.remove(ids) };
     const real = [
       new StoreStage(store.dataSource),
-      new SummariesStage(summaries as StreamSummaries), // holds: the stage calls nothing but invalidate
+      new SummariesStage(summaries as StreamSummaries), // Safe cast: the stage only calls `invalidate`.
       new DeadLettersStage(store.dataSource),
     ];
     for (const stage of [...real, ...replaced]) stages.set(stage.name, stage);
@@ -76,14 +76,14 @@ describe('an erasure', () => {
   const erase = async (isDryRun = false): Promise<Erasure> => {
     start();
     const erasure = await untilEnded((await request(isDryRun)).id);
-    // The stage `announcing`, which is empty here, waits until every instance has done this.
+    // In the service, the stage `announcing` waits until every instance has done this. Here, the stage is empty.
     await store.erasedUsers.refresh();
     return erasure;
   };
 
   const naming = (data: unknown): NewEvent => newEvent({ eventData: JSON.stringify(data) });
 
-  /** Events that name the user, with the fields that do, and events that do not. */
+  /** Returns events that name the user, with the fields that name the user, and events that do not. */
   function examples() {
     const named: [string[], unknown][] = [
       [['user_id'], { user_id: user, broadcaster_user_id: '1' }],
@@ -243,10 +243,10 @@ describe('an erasure', () => {
       const stage = new AnnouncingStage(store.dataSource);
       const run = (ageMs: number) => stage.run({ ...erasure, ageMs, stageAgeMs: ageMs });
       expect((await run(1_000)).isComplete).toBe(false);
-      // Now the transaction began before the announcement was over.
+      // Move the announcement forward, so that the transaction began before its end.
       await store.dataSource.query(`UPDATE erasures SET created_at = created_at + interval '1 hour'`);
       expect((await run(7_000)).isComplete).toBe(false);
-      // No write takes this long.
+      // After a minute, the stage stops waiting, because no write takes this long.
       expect((await run(60_000)).isComplete).toBe(true);
       await writing.rollbackTransaction();
       await writing.release();

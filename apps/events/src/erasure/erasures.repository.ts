@@ -11,7 +11,7 @@ import { DataSource, IsNull, type EntityManager } from 'typeorm';
 import { v7 as uuidV7 } from 'uuid';
 import { Erasure } from './erasure.entity.js';
 
-/** What changes after a piece of work. */
+/** The fields of an erasure that change after a piece of work. */
 export interface ErasureChange {
   stage: ErasureStage;
   position: unknown;
@@ -19,7 +19,7 @@ export interface ErasureChange {
   counts: ErasureCounts;
 }
 
-/** A running erasure, with times by the database's clock, in milliseconds. */
+/** A running erasure with its ages in milliseconds, by the database's clock. */
 export interface RunningErasure extends Erasure {
   /** How long ago the erasure was requested. */
   ageMs: number;
@@ -34,17 +34,17 @@ export class LeaseLostError extends Error {
   }
 }
 
-// Each erasure reads the whole store. More than this many take days.
+// Each erasure reads the whole store. More erasures than this would take days.
 const maxWaiting = 1_000;
 /**
- * Events that were received this long after the request are erased too, because the clocks of the gateways differ, and because the
- * instances know about the erasure only then.
+ * An erasure also covers events that are received up to this long after the request, because the clocks of the gateways differ, and because
+ * the instances need some time to learn about the erasure.
  */
 const includedMs = 5_000;
 
 export const erasureLease = new LeaseColumns({ holder: 'leased_by', until: 'leased_until' }, 20);
 
-/** Stores erasures, so that they survive crashes, and every instance can show and continue them. */
+/** Stores erasures in the database, so that erasures survive crashes and every instance can show and continue them. */
 @Injectable()
 export class ErasuresRepository {
   constructor(private readonly dataSource: DataSource) {}
@@ -71,12 +71,12 @@ export class ErasuresRepository {
     return this.dataSource.manager.findOneBy(Erasure, { id });
   }
 
-  /** The newest erasures, newest first. */
+  /** Returns the most recent erasures, newest first. */
   list(): Promise<Erasure[]> {
     return this.dataSource.manager.find(Erasure, { order: { id: 'DESC' }, take: maxListedErasures });
   }
 
-  /** The users of erasures that run, or that ended since a time (in milliseconds since 1970). */
+  /** Returns the users of erasures that have not ended, or ended at or after a time (in milliseconds since 1970). Leaves out dry runs. */
   async listUsers(endedSince: number | undefined): Promise<{ users: ErasedUserMessage[]; now: number }> {
     const users = await this.dataSource.query<ErasedUserMessage[]>(
       `SELECT id, user_hash AS "userHash", stage IN ('caches', 'done') AS "isGone",
@@ -90,7 +90,7 @@ export class ErasuresRepository {
     return { users, now: row?.now ?? Date.now() };
   }
 
-  /** Takes the oldest erasure that has not ended, unless another instance is running it. */
+  /** Claims the oldest erasure that has not ended, unless another instance is running it. */
   async claim(holder: string): Promise<RunningErasure | undefined> {
     const [, count] = await this.dataSource.query<[unknown, number]>(
       `UPDATE erasures SET ${erasureLease.take('$1')}
@@ -101,7 +101,7 @@ export class ErasuresRepository {
     return count > 0 ? this.readHeld(holder) : undefined;
   }
 
-  /** The erasure that this holder runs. */
+  /** Returns the erasure that this holder runs. */
   async readHeld(holder: string): Promise<RunningErasure | undefined> {
     const { entities, raw } = await this.dataSource.manager
       .createQueryBuilder(Erasure, 'erasure')
@@ -114,7 +114,7 @@ export class ErasuresRepository {
     return erasure && ages && { ...erasure, ageMs: ages.ageMs, stageAgeMs: ages.stageAgeMs };
   }
 
-  /** Renews the lease. False when another instance has taken it. */
+  /** Renews the lease. Returns false when another instance has taken it. */
   async renew(holder: string): Promise<boolean> {
     const [, count] = await this.dataSource.query<[unknown, number]>(
       `UPDATE erasures SET ${erasureLease.renewal} WHERE ${isRunningUnder('$1')}`,
@@ -124,9 +124,9 @@ export class ErasuresRepository {
   }
 
   /**
-   * Records a piece of work in one transaction with its changes of the store, so that a crash neither loses nor repeats it.
+   * Records a piece of work and its changes to the store in one transaction, so that a crash neither loses nor repeats it.
    *
-   * @throws LeaseLostError when another instance has taken over the erasure. The store is unchanged then
+   * @throws LeaseLostError when another instance has taken over the erasure; the transaction is rolled back
    */
   async advance(
     { id, leasedBy, stage }: Erasure,
@@ -147,7 +147,7 @@ export class ErasuresRepository {
     });
   }
 
-  /** Records why the erasure cannot continue, and lets any instance take it over. */
+  /** Records why the erasure cannot continue, and releases the lease, so that any instance can take over the erasure. */
   async fail(holder: string, error: string): Promise<void> {
     await this.dataSource.query(
       `UPDATE erasures SET error = $2, ${erasureLease.release} WHERE ${isRunningUnder('$1')}`,
@@ -155,7 +155,7 @@ export class ErasuresRepository {
     );
   }
 
-  /** Lets any instance take over the erasure. */
+  /** Releases the lease, so that any instance can take over the erasure. */
   async release(holder: string): Promise<void> {
     await this.dataSource.query(`UPDATE erasures SET ${erasureLease.release} WHERE ${isRunningUnder('$1')}`, [
       holder,

@@ -8,12 +8,12 @@ import type { RunningErasure } from './erasures.repository.js';
 import { StreamMessages, type StoredMessage } from './stream-messages.js';
 
 interface Position {
-  /** The sequences of another epoch are unrelated. */
+  /** The epoch of the sequences. Sequences of different epochs are unrelated. */
   epoch: string;
   next: number;
   /**
-   * The last sequence to read, taken when no old batches were in flight any more. Without this limit, the stage would never end, because
-   * events keep arriving.
+   * The last sequence to read, determined when no old batches were in flight anymore. Without this limit, the stage would never end,
+   * because events keep arriving.
    */
   end?: number;
 }
@@ -21,8 +21,8 @@ interface Position {
 // Each step creates a consumer and saves the position, which takes as long as reading hundreds of messages.
 const maxRead = 5_000;
 /**
- * A relay publishes a batch that it holds in memory within 10 s (see `RelayQueue`), and waits 5 s for the acknowledgement. Batches that
- * were read before the events left the store have arrived after this time.
+ * A relay publishes a batch that it holds in memory within 10 s (see `RelayQueue`), and waits 5 s for the acknowledgement. After this time,
+ * the stream contains every batch that a relay had read before the events were erased from the store.
  */
 const inFlightMs = 16_000;
 const intervalMs = 500;
@@ -30,8 +30,8 @@ const minPauseMs = 1;
 const prefix = 'event_data.';
 
 /**
- * Erases the messages of the user from the EVENTS stream: reads the whole stream, and then what the relays still publish from memory.
- * Records the sequence of each message first, so that a client that resumes there does not get a gap.
+ * Erases the messages of the user from the EVENTS stream: reads the whole stream, and then the batches that the relays still publish from
+ * memory. Records the sequence of each message before it erases the message, so that a client that resumes at this sequence gets no gap.
  */
 @Injectable()
 export class EventStreamStage implements Stage {
@@ -49,12 +49,13 @@ export class EventStreamStage implements Stage {
     const beganAt = performance.now();
     const extent = await this.messages.find();
     const epoch = extent && parseStreamDescription(extent.description)?.epoch;
-    // The events service is about to create the stream, or to set its epoch.
+    // The events service has not created the stream or not set its epoch yet.
     if (!extent || epoch === undefined) return { isComplete: false, position: null, pauseMs: intervalMs };
     const position = erasure.position as Position | null; // Safe cast: this stage wrote the position.
     const known = position?.epoch === epoch ? position : undefined;
     const next = Math.max(known?.next ?? 1, extent.firstSequence);
-    // The age was read before the end of the stream, so once the stage is settled, that end includes all old batches.
+    // The age of the stage was read before the stream's last sequence. Once the stage is settled, all old batches are therefore at or below
+    // this sequence.
     const isSettled = erasure.isDryRun || erasure.stageAgeMs > inFlightMs;
     const end = known?.end ?? (isSettled ? extent.lastSequence : undefined);
     const reached = (from: number): Position => ({ epoch, next: from, ...(end !== undefined && { end }) });
@@ -94,7 +95,7 @@ export class EventStreamStage implements Stage {
 function fieldsOf({ messageId, data }: StoredMessage, user: SoughtUser, until: number): string[] {
   if (isUuid(messageId) && receivedAt(messageId) > until) return [];
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
-  // Most messages name other users, and need not be read as text. An escape can spell any text.
+  // Most messages name other users. Parse only messages that contain the id, or escapes that may spell the id.
   if (user.id !== null && !bytes.includes(user.id) && !bytes.includes('\\u00')) return [];
   return fieldsNaming(user, bytes.toString()).map((field) =>
     field.startsWith(prefix) ? field.slice(prefix.length) : field,

@@ -9,19 +9,19 @@ import { addCounts, fieldsNaming, type ErasureStep, type SoughtUser, type Stage 
 import type { RunningErasure } from './erasures.repository.js';
 import { StreamMessages, type StoredMessage } from './stream-messages.js';
 
-/** The next sequence to read of one of the two streams. */
+/** Where the stage continues: the stream (0 is INGEST, 1 is INTAKE) and the next sequence to read. */
 interface Position {
   stream: 0 | 1;
   next: number;
-  /** The last sequence when the stage began with this stream. The write path recognizes messages that arrive later. */
+  /** The last sequence when the stage began to read this stream. The write path recognizes the user in messages that arrive later. */
   end?: number;
 }
 
 const maxRead = 500;
 
 /**
- * Erases the messages of the user that wait on INGEST (and on INTAKE, which version 0.1.0 left). The drain stores the messages that it
- * has taken already through `EventsRepository`, which recognizes the user.
+ * Erases the messages of the user that wait on the INGEST stream, and on the INTAKE stream of version 0.1.0. The drain passes the messages
+ * that it has already received to `EventsRepository`, which does not store events of the user.
  */
 @Injectable()
 export class IngestStage implements Stage {
@@ -70,10 +70,11 @@ export class IngestStage implements Stage {
   }
 }
 
-/** Reads the event of a message, and the fields that name the user, if the event was received in time. */
+/** Reads the event of a message. Returns the fields that name the user, or none if the event was received after `until`. */
 function inspect({ data }: StoredMessage, user: SoughtUser, until: number) {
   const { event, fault } = readOrWrap(data);
-  // A message that cannot be read has no time of receipt: its id has the current time. It is on the stream, so it counts as in time.
+  // The time of receipt of an unreadable message is unknown, because its id is new and contains the current time. Such a message is erased
+  // as if it was received in time, because it is already on the stream.
   const isInTime = fault !== undefined || receivedAt(event.id) <= until;
   const fields = isInTime ? fieldsNaming(user, unwrapText(event)) : [];
   return { key: receivedMessageKey(event), eventId: event.id, fields };

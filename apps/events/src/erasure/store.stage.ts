@@ -4,24 +4,24 @@ import { DataSource } from 'typeorm';
 import { addCounts, fieldsNaming, type ErasureStep, type SoughtUser, type Stage } from './erasure-step.js';
 import type { RunningErasure } from './erasures.repository.js';
 
-/** The part of the store that was searched: from the first event to `after`. */
+/** The part of the store that has been searched: from the first event to `after`. */
 interface Position {
   first: string;
   after: string;
 }
 
-// One statement looks at this many events, and returns at most this many of them, which have up to 256 KiB each.
+// One statement searches up to `maxSearched` events, and returns up to `maxFound` of them, with up to 256 KiB of data each.
 const maxSearched = 5_000;
 const maxFound = 200;
-// Between the statements, other requests have the database for as long as the last one took.
+// The pause after a statement is as long as the statement took, so that other requests can use the database.
 const minPauseMs = 5;
 const maxPauseMs = 250;
 const lowestId = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Erases the events of the user from the store: searches the whole table, oldest first. The indexed columns do not help, because the
- * user can be named in any field: as a moderator, a gifter, or the target of a ban. PostgreSQL looks for the id in the text, and only
- * the events with that text are parsed.
+ * Erases the events of the user from the store: searches the whole table, oldest first. The indexed columns do not help, because the user
+ * can be named in any field: as a moderator, a gifter, or the target of a ban. PostgreSQL searches the text of the events for the id (or
+ * for `user_id`, if only the hash of the id is known), and the service parses only the matching events.
  */
 @Injectable()
 export class StoreStage implements Stage {
@@ -39,7 +39,7 @@ export class StoreStage implements Stage {
     const found = candidates
       .map(({ id, data }) => ({ id, fields: fieldsNaming(user, data) }))
       .filter(({ fields }) => fields.length > 0);
-    // If there were more candidates, continue after the last one.
+    // If the limit may have cut off candidates, continue after the last one that was returned.
     const isFull = candidates.length === maxFound;
     const after = (isFull ? candidates.at(-1)?.id : boundary) ?? end;
     const ids = found.map(({ id }) => id);
@@ -67,7 +67,7 @@ export class StoreStage implements Stage {
     return { first: row?.id ?? lowestId, after: lowestId };
   }
 
-  /** Returns the last of the next events to search. Undefined when fewer are left. */
+  /** Returns the id of the last of the next `maxSearched` events; undefined when fewer are left. */
   private async findBoundary(after: string, end: string): Promise<string | undefined> {
     const [row] = await this.dataSource.query<{ id: string }[]>(
       `SELECT id FROM events WHERE id > $1 AND id < $2 ORDER BY id OFFSET ${maxSearched - 1} LIMIT 1`,
@@ -82,7 +82,7 @@ export class StoreStage implements Stage {
       `SELECT id, data FROM (
          SELECT id, event_data::text AS data FROM events WHERE id > $1 AND id <= $2
        ) AS event
-       -- An escape can spell any text.
+       -- Escapes may spell the id.
        WHERE strpos(data, $3) > 0 OR strpos(data, '\\u00') > 0
        ORDER BY id LIMIT ${maxFound}`,
       [after, last, id ?? 'user_id'],

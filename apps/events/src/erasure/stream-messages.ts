@@ -18,7 +18,7 @@ export interface StoredMessage {
   data: Uint8Array;
 }
 
-/** The messages that a stream holds, and its description. */
+/** The first and last sequences of a stream, and its description. */
 export interface StreamExtent {
   description: string;
   firstSequence: number;
@@ -28,7 +28,7 @@ export interface StreamExtent {
 const requestLimitMs = 5_000;
 const fetchMs = 5_000;
 const heartbeatMs = 1_000;
-// Messages have up to 256 KiB each, so one fetch holds up to 50 MiB in memory.
+// A message can take up to 256 KiB, so one fetch holds up to 50 MiB in memory.
 const maxFetched = 200;
 const enoughBytes = 4 * 1024 * 1024;
 // More requests in flight would only wait inside the broker.
@@ -41,7 +41,7 @@ export class StreamMessages {
     private readonly stream: string,
   ) {}
 
-  /** Undefined when the stream does not exist. @throws when the broker does not respond */
+  /** Returns undefined when the stream does not exist. @throws when the broker does not respond */
   async find(): Promise<StreamExtent | undefined> {
     const { streams } = await this.manage();
     try {
@@ -55,8 +55,8 @@ export class StreamMessages {
   }
 
   /**
-   * Reads messages from a sequence on, in order, with its own consumer: up to `limit`, or fewer if they are large. Not for work queues,
-   * which allow one consumer.
+   * Reads messages in order, starting at a sequence, through a temporary consumer. Returns up to `limit` messages, or fewer if they are
+   * large. Do not call this for work queues, which allow only one consumer.
    *
    * @throws when the broker does not respond
    */
@@ -87,12 +87,12 @@ export class StreamMessages {
       }
       return messages;
     } finally {
-      // If this fails, the consumer expires.
+      // If the deletion fails, the consumer expires after 30 s.
       await consumer.delete().catch(() => false);
     }
   }
 
-  /** Reads the messages with these sequences. Skips those that the stream does not have. */
+  /** Reads the messages with these sequences. Skips sequences without a message. */
   async readEach(sequences: readonly number[]): Promise<StoredMessage[]> {
     const { streams } = await this.manage();
     const found = await mapConcurrently(sequences, async (sequence): Promise<StoredMessage[]> => {
@@ -103,7 +103,7 @@ export class StreamMessages {
   }
 
   /**
-   * Erases messages: the broker overwrites their bytes. Ignores messages that the stream no longer has.
+   * Erases messages: the broker overwrites their bytes. Ignores messages that the stream no longer contains.
    *
    * @throws when the broker does not respond
    */

@@ -5,8 +5,8 @@ import type { ErasureStep, SoughtUser, Stage } from './erasure-step.js';
 import type { RunningErasure } from './erasures.repository.js';
 
 /**
- * Erases the streams of the user, if the user is a monitored streamer, and stops monitoring: otherwise the service would collect the
- * same data again.
+ * If the user is a monitored streamer, erases the user's streams and stops monitoring the user. Further monitoring would collect the same
+ * data again.
  */
 @Injectable()
 export class StreamersStage implements Stage {
@@ -28,7 +28,7 @@ export class StreamersStage implements Stage {
     return { isComplete: true, counts: { ...counts, ...erased } };
   }
 
-  /** Finds the user among the monitored streamers, when only the hash of the id is known. */
+  /** Finds the user among the monitored streamers if only the hash of the id is known. */
   private async findStreamer(user: SoughtUser): Promise<string | undefined> {
     let after: string | undefined;
     do {

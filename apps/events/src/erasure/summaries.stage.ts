@@ -4,8 +4,9 @@ import type { ErasureStep, Stage } from './erasure-step.js';
 import type { RunningErasure } from './erasures.repository.js';
 
 /**
- * Deletes all saved summaries, because they may name the user among the top gifters and cheerers. They are computed again when they are
- * requested. Runs after the events have left the store: see `StreamSummaries.invalidate`.
+ * Deletes all saved summaries if events of the user were erased, because the summaries may name the user among the top gifters and
+ * cheerers. The service computes a summary again on request. Runs after the events were erased from the store; see
+ * `StreamSummaries.invalidate`.
  */
 @Injectable()
 export class SummariesStage implements Stage {

@@ -1,29 +1,29 @@
-// A statement costs as much as checking this many rows, so fewer would not save time.
+// The fixed cost of a statement equals about this many row checks, so smaller chunks save little time.
 const minRows = 500;
 
-// When most rows match, the first statement checks hardly more rows than the page has.
+// The minimum for the first statement of a page. When most rows match, a page needs few more rows than it contains.
 const minFirstRows = 100;
 
-// Bounds the time of a statement whose rows take longer than those before it.
+// Limits the time of a statement if its rows take longer to check than the rows before.
 const maxRows = 25_000;
 
-// The first statement of a page does not know yet how long a row takes: up to 20 µs to read one that is not in memory, and a fraction
-// of that to look one up in an index, once VACUUM has processed its page.
+// The maximum for the first statement of a page, because the time per row is still unknown. Reading a row that is not in memory takes up to
+// 20 µs. Looking up a row in an index takes a fraction of this time, once VACUUM has processed the row's page.
 const maxFirstRows = { read: 1_500, lookUp: 4_000 };
 
-/** How many rows the next statement checks, so that the page stays within its time. */
+/** The number of rows that the next statement checks. Keeps a page within its time limit. */
 export class ChunkSize {
   rows: number;
 
   /**
-   * @param check how a row is checked
-   * @param expectedRows the number of rows that probably contain a full page
+   * @param check whether the statement reads each row or looks it up in indexes
+   * @param expectedRows the number of rows that must probably be checked to fill the page
    */
   constructor(check: keyof typeof maxFirstRows, expectedRows: number) {
     this.rows = Math.ceil(Math.min(Math.max(expectedRows * 1.5, minFirstRows), maxFirstRows[check]));
   }
 
-  /** Doubles the size if the time that is left permits it. */
+  /** Adapts the size to the remaining time. At most doubles the size. */
   adapt({ tookMs, leftMs }: { tookMs: number; leftMs: number }): void {
     const affordable = tookMs > 0 ? (this.rows * leftMs) / tookMs : maxRows;
     this.rows = Math.ceil(Math.min(Math.max(affordable, minRows), this.rows * 2, maxRows));

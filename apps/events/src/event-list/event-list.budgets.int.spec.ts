@@ -112,7 +112,7 @@ describe('the byte budget of a page', () => {
 });
 
 describe('the time budget of a page', () => {
-  // No statistics: nothing is known about these values, so each page reads its first 1,500 rows and then notices that it is late.
+  // There are no statistics for these values, so each page reads its first 1,500 rows before it notices that it is late.
   const filters = { eventType: 'channel-raid', origin: 'platform' } as const;
 
   beforeEach(() => {
@@ -122,7 +122,7 @@ describe('the time budget of a page', () => {
     store.pageClockStep = 0;
   });
 
-  /** Events of which only these numbers, counted from the oldest, match. */
+  /** Stores events. Only the events with these numbers match, counted from the oldest. */
   function generate(count: number, matching: readonly number[]): Promise<void> {
     return store.generate(count, beginning, {
       event_type: "'channel-raid'",
@@ -147,7 +147,7 @@ describe('the time budget of a page', () => {
 
     expect(idsOf(pages)).toHaveLength(matching.length);
     expect(new Set(idsOf(pages)).size).toBe(matching.length);
-    // The tenth page checks exactly the last event, so that only the eleventh one shows the end.
+    // The tenth page checks exactly the last event, so only the eleventh page shows the end.
     expect(pages).toHaveLength(11);
     const back = await readPages(filters, 'previous', pages.at(-1));
     const lastIds = pages.at(-1)?.events.map((event) => event.id) ?? [];
@@ -227,7 +227,7 @@ describe('the time budget of a page', () => {
     const events = await storeMonths();
     const eventTypes = ['channel-follow', ...Array.from({ length: 30 }, (_, n) => `type-${n}`)];
     const limits = { eventTypes };
-    /** The number of pages when each statement takes this time. */
+    /** Counts the pages when each statement takes this long. */
     const countPages = async (statementMs: number): Promise<number> => {
       store.pageClockStep = statementMs;
       const pages: ListEventsReply[] = [];
@@ -242,7 +242,7 @@ describe('the time budget of a page', () => {
 
     const onePerStatement = await countPages(16);
     expect(onePerStatement).toBeGreaterThan(2);
-    // 4 ms are left, less than half of what the next statement takes.
+    // The page has 4 ms left, which is less than half the time of the next statement.
     expect(await countPages(13)).toBe(onePerStatement);
     expect(await countPages(8)).toBeLessThan(onePerStatement);
   });

@@ -52,7 +52,7 @@ async function note(pool: Pick<Pool, 'query'>, work: () => Promise<unknown>): Pr
   }
 }
 
-/** VACUUM leaves out the pages whose rows an open transaction may not see yet. */
+/** Runs VACUUM until all pages are all-visible. VACUUM skips pages with rows that an open transaction may not see yet. */
 async function markAllVisible(): Promise<void> {
   await eventually(async () => {
     await store.dataSource.query('VACUUM events');
@@ -77,7 +77,7 @@ function literal(value: unknown): string {
   return typeof value === 'number' ? String(value) : `'${String(value).replaceAll("'", "''")}'`;
 }
 
-/** Returns the plans for unknown values, as the service uses them, with the numbers of an execution. */
+/** Returns the generic plans that the service uses, with the figures of one execution. */
 async function explainOnListPool(work: () => Promise<unknown>): Promise<PlanNode[]> {
   const statements = await note(store.listPool, work);
   const plans: PlanNode[] = [];
@@ -98,7 +98,7 @@ async function explainOnListPool(work: () => Promise<unknown>): Promise<PlanNode
 
 /** Returns the plans of the statements that find a single event. */
 async function explainFind(id: string, limits?: ReadLimits): Promise<PlanNode[]> {
-  const statements = await note(store.dataSource as unknown as Pool, () => store.list.find(id, limits)); // holds: both have a method `query`
+  const statements = await note(store.dataSource as unknown as Pool, () => store.list.find(id, limits)); // Safe cast: both have the method `query`.
   return Promise.all(statements.map(({ text, values }) => explain(store.dataSource, text, values)));
 }
 
@@ -147,14 +147,14 @@ const listOf = (prefix: string, count: number, first = 0): string[] =>
   Array.from({ length: count }, (_, n) => `${prefix}${first + n}`);
 const commonTypes = ['channel-follow', 'channel-cheer', 'channel-chat-message', 'channel-raid'];
 const allTypes = [...commonTypes, ...listOf('type-', 96)];
-// The most rows that one node of a plan reads, and the most lookups of one node.
+// `most` limits the rows that one node of a plan reads, and the lookups of one node.
 const limited: { limits: ReadLimits; filters?: EventFilters; most: number }[] = [
-  // Most of the latest rows are within the limits: read in order.
+  // Most of the latest rows are within the limits, so the plan reads in order.
   {
     limits: { eventTypes: allTypes, channelIds: [...listOf('', 20), 'gone', ...listOf('x', 79)] },
     most: 300,
   },
-  // Every twentieth row is.
+  // Every twentieth row is within the limits.
   { limits: { channelIds: ['7', ...listOf('x', 99)] }, most: 2_000 },
   { limits: { eventTypes: allTypes }, most: 300 },
   // The channels are rare: 100 lookups in each of the three columns, for two types of raids.
@@ -217,7 +217,7 @@ describe('the plan of a page', () => {
       const read = scans.filter((node) => node['Node Type'] === 'Index Scan').map(rowsRead);
       const checked = scans.filter((node) => node['Node Type'] === 'Index Only Scan');
 
-      // The condition that drives the scan, and at least one that is looked up.
+      // One scan for the condition that drives the plan, and at least one for a condition that is looked up.
       expect(checked.length).toBeGreaterThan(1);
       expect(checked.map((node) => node['Heap Fetches'])).toEqual(checked.map(() => 0));
       expect(Math.max(...read, 0)).toBeLessThanOrEqual(mostRows);

@@ -80,7 +80,7 @@ const anyFilters = fc
   .chain((all) => fc.subarray(Object.entries(all), { maxLength: 4 }))
   .map((some) => Object.fromEntries(some.filter(([, value]) => value !== undefined)) as EventFilters);
 
-/** The expected list, newest first, as interface-decisions.md defines it. */
+/** Returns the expected list, newest first, by a second implementation of the filters. */
 function expectedIds(events: readonly NewEvent[], filters: EventFilters): string[] {
   const isAsked = (wanted: string | undefined, value: unknown): boolean =>
     !wanted || (typeof value === 'string' && foldCase(value) === foldCase(wanted));
@@ -113,7 +113,7 @@ interface Walk {
   ids: string[];
 }
 
-/** Follows `next` (or `previous`) to the end; `between` runs after each page. */
+/** Follows `next` (or `previous`) to the end. Calls `between` after each page. */
 async function walk(
   filters: EventFilters,
   pageSizes: readonly number[],

@@ -34,7 +34,7 @@ export interface RecordListPage extends PageReply {
 // (255 + 255 + 32 characters of up to 6 bytes as JSON) take up to 340 KiB more.
 const eventsBudgetBytes = 320 * 1024;
 
-// Records are sent as they are, with a few hundred bytes of positions and headers.
+// Records are sent without further encoding. Positions and headers add a few hundred bytes.
 const recordsBudgetBytes = 960 * 1024;
 
 /** The columns of `StoredEvent`, named like its fields. */
@@ -57,7 +57,10 @@ export class EventListRepository {
     return { events: isOlder(request) ? events : events.reverse(), ...neighbours };
   }
 
-  /** Reads one page as records. It holds more than a page of events, because the records are not printed again. */
+  /**
+   * Reads one page as records. Such a page can hold more data than a page of events, because the reply does not encode the records a second
+   * time.
+   */
   async listRecords(request: ReadRequest<ListEventsRequest>): Promise<RecordListPage> {
     const { events, continueAfter } = await this.read(request, recordsBudgetBytes);
     const { records, isCut } = printRecords(events);
@@ -87,13 +90,16 @@ export class EventListRepository {
     return this.findFirst(limits, [id], 'id = $1');
   }
 
-  /** Returns the newest match: a message that the platform redelivers after more than a day is a second event. */
+  /**
+   * Returns the newest match. There can be several, because a message that the platform redelivers after more than a day becomes a second
+   * event.
+   */
   private async findByEventId(
     eventId: string,
     limits: ReadLimits | undefined,
   ): Promise<StoredEvent | undefined> {
     if (!isStorableText(eventId)) return undefined;
-    // The `event_id` of a test event is a UUID in lower case. For any other text, the case matters.
+    // The `event_id` of a test event is a UUID in lower case. Other ids are case-sensitive.
     const spelling = isUuid(eventId) ? eventId.toLowerCase() : eventId;
     return this.findFirst(limits, [eventId, spelling], 'event_id IN ($1, $2)');
   }
@@ -122,7 +128,10 @@ function isOlder({ position }: ListEventsRequest): boolean {
   return position?.direction !== 'newer';
 }
 
-/** Prints the records of events until they exceed the size of a message. The names of events can make records larger than their data. */
+/**
+ * Prints the records of events until the next record would exceed `recordsBudgetBytes`. The page's byte budget counts only the data of the
+ * events, and a record also contains the event's ids, type, and source.
+ */
 function printRecords(events: readonly StoredEvent[]): { records: string[]; isCut: boolean } {
   const records: string[] = [];
   let bytes = 0;

@@ -32,7 +32,7 @@ describe(EventStatistics.name, () => {
 
     const share = (...given: Parameters<typeof condition>) =>
       estimateShare(store.statistics.current, condition(...given));
-    // The other 5,000 events, of January, have neither a channel nor a user.
+    // The other 5,000 events, stored in January, have neither a channel nor a user.
     expect(share(['broadcaster_user_id'], 'large')).toBeCloseTo(0.4, 1);
     expect(share(['broadcaster_user_id'], 'small', 'large')).toBeCloseTo(0.53, 1);
     expect(share(['user_id'], 'bot')).toBeCloseTo(0.17, 1);

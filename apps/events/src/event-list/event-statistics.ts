@@ -6,13 +6,13 @@ import { PartitionsRepository } from '../store/partitions.repository.js';
 
 /** How the values of one column are distributed. */
 export interface ColumnStatistics {
-  /** Share of the rows that each of the most common values has. */
+  /** The share of rows with each of the most common values. */
   shares: ReadonlyMap<string, number>;
-  /** Average share of a value that is not among the most common ones. */
+  /** The average share of rows with each other value. */
   otherShare: number;
 }
 
-/** The statistics of the columns that filters read, by column. A column without statistics is missing. */
+/** The statistics of the columns that filters read, by column. Leaves out columns without statistics. */
 export type TableStatistics = ReadonlyMap<string, ColumnStatistics>;
 
 interface StatisticsRow {
@@ -27,15 +27,15 @@ interface StatisticsRow {
 
 const intervalMs = 5 * 60_000;
 
-// The newest partitions describe what arrives now. Older ones are no better, and reading all of them would take longer.
+// The newest partitions resemble the events that arrive now. Reading older partitions as well would take longer and improve nothing.
 const maxPartitions = 4;
 
-// With fewer rows, the sample says little. The newest partition has few rows at the beginning of a month.
+// The statistics of a partition with fewer rows are not representative. The newest partition has few rows at the beginning of a month.
 const minRows = 1_000;
 
 /**
- * Reads, every few minutes, the statistics that PostgreSQL keeps about the newest partitions. They tell which filter of a list is the
- * rarest. A list is correct without them, and slower.
+ * Reads, every five minutes, the statistics that PostgreSQL keeps about the newest partitions. Lists use these statistics to find the
+ * rarest filter. Without statistics, a list is correct but slower.
  */
 @Injectable()
 export class EventStatistics {
@@ -66,7 +66,7 @@ export class EventStatistics {
     await this.reading;
   }
 
-  /** Reads the statistics. Keeps the old ones when the database is unavailable. */
+  /** Reads the statistics. Keeps the previous statistics when the database is unavailable. */
   async refresh(): Promise<void> {
     try {
       const newest = await this.partitions.list();
@@ -122,7 +122,7 @@ function otherShareOf({ null_frac, n_distinct, reltuples, values, shares }: Stat
   const distinct = n_distinct >= 0 ? n_distinct : -n_distinct * reltuples;
   const rest = 1 - null_frac - (shares ?? []).reduce((sum, share) => sum + share, 0);
   const others = distinct - (values?.length ?? 0);
-  // The sample contains every value, or claims to: any other value has at most one row.
+  // According to the statistics, the sample contains every value, so assume a single row for any other value.
   return others >= 1 ? Math.max(rest, 0) / others : 1 / reltuples;
 }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { firstIdAt, receivedAt, type ListEventsRequest } from '@stream-events/contracts';
 
-/** A range of ids, with both ends. */
+/** A range of ids. Both ends are inclusive. */
 export interface IdRange {
   from: string;
   to: string;
@@ -10,7 +10,10 @@ export interface IdRange {
 const lowestId = '00000000-0000-0000-0000-000000000000';
 const highestId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** Returns the ids that a page may contain: from its position to the end of the list, within the time filters. Null: none. */
+/**
+ * Returns the ids that a page may contain: from its position to the end of the list, within the time filters. Returns null when there are
+ * no such ids.
+ */
 export function rangeOf({
   filters,
   position,
@@ -28,26 +31,26 @@ export function rangeOf({
   return position.inclusive ? orNull({ ...range, from: max(range.from, id) }) : rangeAbove(range, id);
 }
 
-/** Returns the ids of a range that are lower than this one. Null: none. */
+/** Returns the part of a range below an id, or null when this part is empty. */
 export function rangeBelow(range: IdRange, id: string): IdRange | null {
   return id === lowestId ? null : orNull({ from: range.from, to: min(range.to, idBefore(id)) });
 }
 
-/** Returns the ids of a range that are higher than this one. Null: none. */
+/** Returns the part of a range above an id, or null when this part is empty. */
 export function rangeAbove(range: IdRange, id: string): IdRange | null {
   return id === highestId ? null : orNull({ from: max(range.from, idAfter(id)), to: range.to });
 }
 
-/** Returns the ids that two ranges share. Null: none. */
+/** Returns the ids that two ranges share, or null when they share none. */
 export function intersect(one: IdRange, other: IdRange): IdRange | null {
   return orNull({ from: max(one.from, other.from), to: min(one.to, other.to) });
 }
 
 /**
  * Returns an id between the events below `boundary` (the first id of a millisecond) and the events from `boundary` on. The next page
- * continues after this id, and the partition on the side that was read has no ids beyond it. The boundary itself would do, but it is not a
- * valid UUID, and services of version 0.1.0 reject it. Event ids have version 7: an id of version 8 is higher than all event ids of its
- * millisecond, and an id of version 1 is lower.
+ * continues after the returned id, because the partition that was read has no events beyond this id. The boundary itself would also work,
+ * but it is not a valid UUID, and services of version 0.1.0 reject it. Event ids have version 7: an id of version 8 is higher than all
+ * event ids of its millisecond, and an id of version 1 is lower.
  */
 export function positionAt(boundary: string, isOlder: boolean): string {
   return isOlder
@@ -56,8 +59,9 @@ export function positionAt(boundary: string, isOlder: boolean): string {
 }
 
 /**
- * Returns a random id between the ids of two events, which probably no event has. If the events differ in their milliseconds, the id has
- * version 8 and an earlier millisecond than the higher id; otherwise, version 7. Returns the higher id when no id is between the two.
+ * Returns a random id between the ids of two events. Probably, no event has the returned id. If the events differ in their milliseconds,
+ * the id has version 8 and an earlier millisecond than the higher id; otherwise, version 7. Returns the higher id when no id is between the
+ * two.
  */
 export function idBetween(one: string, other: string): string {
   const [low, high] = [min(one, other), max(one, other)];
@@ -76,7 +80,7 @@ export function idBetween(one: string, other: string): string {
 const lowBitsMask = (1n << 62n) - 1n;
 const randomBitsMask = (0xfffn << 64n) | lowBitsMask;
 
-/** The random bits of an id, which order the ids of a millisecond. */
+/** Returns the random bits of an id, which determine the order of the ids within a millisecond. */
 function parseRandomBits(id: string): bigint {
   const number = parseId(id);
   return (((number >> 64n) & 0xfffn) << 62n) | (number & lowBitsMask);

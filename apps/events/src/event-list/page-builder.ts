@@ -1,10 +1,10 @@
 import type { StoredEvent } from '@stream-events/contracts';
 import type { StatementResult } from './statement-runner.js';
 
-/** A page in the order of travel. */
+/** A page, in the direction of paging. */
 export interface EventPage {
   events: StoredEvent[];
-  /** The id after which there may be more events. Null: the page ends the list. */
+  /** The id after which there may be more events. Null when the list ends with this page. */
   continueAfter: string | null;
 }
 
@@ -16,12 +16,12 @@ export class PageBuilder {
 
   constructor(private readonly limits: { pageSize: number; bytes: number }) {}
 
-  /** The number of events that are missing, plus the one that shows that there is a next page. */
+  /** The number of rows until the page is full, plus one row that shows whether there is a next page. */
   get missingRows(): number {
     return this.limits.pageSize + 1 - this.events.length;
   }
 
-  /** The number of bytes that the data of the missing events may have. */
+  /** The number of bytes that are left for the data of further events. */
   get missingBytes(): number {
     return Math.max(this.limits.bytes - this.bytes, 0);
   }
@@ -33,7 +33,7 @@ export class PageBuilder {
   add({ events, isCut }: StatementResult): void {
     for (const event of events) {
       const bytes = Buffer.byteLength(event.eventData);
-      // A statement returns its first event even when the event is too large.
+      // A statement returns its first event even if that event exceeds the byte budget.
       if (this.events.length > 0 && bytes > this.missingBytes) {
         this.isCut = true;
         return;
@@ -44,7 +44,7 @@ export class PageBuilder {
     this.isCut = isCut;
   }
 
-  /** @param reached where the page ends although it is not full; null at the end of the list */
+  /** @param reached the id after which the next page continues if this page is not full; null at the end of the list */
   end(reached: string | null): EventPage {
     const events = this.events.slice(0, this.limits.pageSize);
     return { events, continueAfter: this.isFull ? (events.at(-1)?.id ?? null) : reached };

@@ -58,7 +58,7 @@ describe(PageReader.name, () => {
     const query = jest.spyOn(store.listPool, 'query');
     expect(await listIds({ userId: 'ancient' })).toEqual([only]);
 
-    // One and one partition, then 2, 4, 8, 16, and 32. Rereading the catalog takes up to four more.
+    // The statements read 1, 1, 2, 4, 8, 16, and 32 partitions. Rereading the catalog takes up to four more statements.
     expect(query.mock.calls.length).toBeLessThanOrEqual(12);
     query.mockRestore();
   });

@@ -23,13 +23,14 @@ export interface PageLimits {
 export const PAGE_CLOCK = Symbol('PAGE_CLOCK');
 
 // A page that checks rows or looks up many ranges, and takes longer, ends and has a `next`, so that a list with rare matches does not
-// keep the others waiting.
+// keep other lists waiting.
 const checkingBudgetMs = 30;
 
 // A page whose rows all match takes a few statements, so it ends early only when the database is overloaded.
 const matchingBudgetMs = 1_000;
 
-// Most pages are full after one partition, or after two at the beginning of a month. After that, each statement reads twice as many.
+// Most pages are full after one partition, or after two at the beginning of a month. After that, each statement reads twice as many
+// partitions as the one before.
 const singlePartitions = 2;
 
 // Partitions are attached or dropped a few times a day.
@@ -85,7 +86,7 @@ export class PageReader {
       const chunk = looksUp(plan, span) ? chunks.lookUp : chunks.read;
       const askedAt = this.now();
       const result = await this.query(plan, { catalog, span, range, isOlder, page, chunk: chunk.rows });
-      // Later statements may miss partitions that were attached in the meantime, because their events are newer than the request.
+      // Later statements may miss partitions that were attached in the meantime, because events in them are newer than the request.
       if (step === 1 && result.catalogVersion !== catalog.version) return null;
       page.add(result);
       if (page.isFull) break;

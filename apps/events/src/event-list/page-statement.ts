@@ -4,28 +4,28 @@ import { eventTypeIndex, indexKeys, type EventIndex } from '../store/event-index
 import { catalogVersion } from './partition-catalog.js';
 import type { RangeSearch, Source } from './scan-plan.js';
 
-/** What the text of a statement depends on. Everything else is a parameter, so that there are few statements. */
+/** The properties that determine the text of a statement. All other values are parameters, so that there are few different statements. */
 export interface StatementShape {
   sources: readonly Source[];
-  /** Whether the sources look up given event types, or all types of a value. */
+  /** True when the sources look up given event types; false when they look up all types of a value. */
   hasTypes: boolean;
   ranges: RangeSearch;
-  /** The conditions that are checked row by row. With any, the statement checks at most `chunk` rows. */
+  /** The conditions that are checked row by row. If there are any, the statement checks at most `chunk` rows. */
   rest: readonly CheckedCondition[];
   isOlder: boolean;
-  /** The partition to read. Null: the partitions whose ids are between `spanFrom` and `spanTo`. */
+  /** The partition to read. Null when the statement reads the partitions from `spanFrom` to `spanTo`. */
   partition: string | null;
 }
 
-/** A condition that is checked row by row: any of the columns has the value, or any value of a list. */
+/** A condition that is checked row by row: one of the columns equals the value, or one of the values of a list. */
 export interface CheckedCondition {
   columns: readonly FilterColumnName[];
   isList: boolean;
-  /** The indexes that tell whether a row meets the condition. Empty: its columns are compared. */
+  /** The indexes that show whether a row meets the condition. Empty when the columns of the row are compared instead. */
   lookUps: readonly Source[];
 }
 
-/** The parameters of statements. A `rest` parameter has the value or the list of the condition at this place. */
+/** The parameters of statements. `rest <n>` has the value, or the list of values, of the condition `StatementShape.rest[n]`. */
 export type ParameterName =
   | 'from'
   | 'to'
@@ -42,7 +42,7 @@ export type ParameterName =
 /**
  * A statement that returns rows of (id, event_id, event_type, event_source, origin, event_data, occurred_at, mark):
  *
- * - the rows of a page in their order. `event_data` is null from the row on that exceeds the byte budget
+ * - the rows of a page in the direction of paging. From the row that exceeds the byte budget on, `event_data` is null
  * - the last row of a full chunk: with the mark `last` when it belongs to the page, otherwise with the id of the row before it
  * - one row without an id, whose mark is the version of the partition catalog
  */
@@ -52,7 +52,7 @@ export interface Statement {
   parameters: readonly ParameterName[];
 }
 
-/** The largest page, plus the row after it. Without this fixed limit, plans would prepare for large parts of the table. */
+/** The largest page, plus the row after it. Without this constant limit, the planner would expect to read large parts of the table. */
 export const maxPageRows = 1_001;
 
 /** Builds the statement of a shape. */
@@ -134,8 +134,8 @@ class StatementText {
   }
 
   /**
-   * The first ids of several ranges, merged. Reading `limit` ids of each of many ranges would be too much: the ranges certainly have
-   * enough ids up to `bound`, so that only the ranges that begin before `bound` are read.
+   * The first ids of several ranges, merged. Reading `limit` ids of every range would take too long. Up to `bound`, the ranges together
+   * have at least `limit` ids, so the statement reads only the ranges that begin before `bound`.
    */
   private idsOfRanges(): { tables: string[]; ids: string } {
     const { sources, ranges, isOlder } = this.shape;
@@ -200,7 +200,7 @@ class StatementText {
     ];
   }
 
-  /** The values that the partition has, so that the others are not looked up with each type. */
+  /** The values that occur in the partition, so that no other value is looked up with each type. */
   private valuesWithRows({ index }: Source): string {
     return `present (value) AS MATERIALIZED (SELECT wanted.value FROM ${this.wantedValues}
       CROSS JOIN LATERAL (SELECT FROM ${this.table}
@@ -224,7 +224,10 @@ class StatementText {
       SELECT heads.value, head.event_type, head.id FROM heads ${head(next)})`;
   }
 
-  /** The last one of the first `limit` ids of the ranges, or an id after it. The range that begins first often has the most ids. */
+  /**
+   * Returns an id up to which the ranges together have at least `limit` ids: the nearer of the `limit`-th start of a range and the
+   * `limit`-th id of the range that begins first, which often has the most ids.
+   */
   private bound(source: Source): string {
     const { isOlder } = this.shape;
     const bounds = { from: this.from, to: this.to };
@@ -253,7 +256,7 @@ class StatementText {
     return this.range(selected, { source, prefix, bounds });
   }
 
-  /** The rows of one range of an index in its order. The row comparisons leave the planner no other index. */
+  /** The rows of one range of an index, in the order of the index. With row comparisons, the planner can use no other index. */
   private range(
     selected: string,
     {
@@ -276,19 +279,22 @@ class StatementText {
     return indexKeys(index).map((column) => `${column} ${this.order}`).join(', '); // prettier-ignore
   }
 
-  /** The planner cannot derive from row comparisons that a partial index has the rows. */
+  /** Repeats the condition of a partial index, because the planner cannot derive from row comparisons that the index contains the rows. */
   private partOf({ predicate }: EventIndex): string {
     return predicate === null ? '' : ` AND ${predicate}`;
   }
 
-  /** Selects the partitions. These are their bounds, so that no row inside them is skipped one by one. */
+  /**
+   * Limits the scan to the partitions of the span. The bounds are exactly those of the partitions, so that no rows within the partitions
+   * have to be filtered out.
+   */
   private get span(): string {
     return this.shape.partition === null
       ? ` AND id >= ${this.parameter('spanFrom', 'uuid')} AND id <= ${this.parameter('spanTo', 'uuid')}`
       : '';
   }
 
-  /** The result of the check of a row. */
+  /** Whether a row meets all conditions of `rest`. */
   private get rest(): string {
     const conditions = this.shape.rest.map(({ columns: compared, isList, lookUps }, place) => {
       const value = this.parameter(`rest ${place}`, isList ? 'text[]' : 'text');
@@ -301,7 +307,7 @@ class StatementText {
     return `(${conditions.join(' AND ')}) IS TRUE`;
   }
 
-  /** Whether an index has the scanned row under the value. */
+  /** Whether an index contains the scanned row with this value. */
   private lookUp({ index, types }: Source, value: string): string {
     const bounds = { from: 'scanned.id', to: 'scanned.id' };
     const found = `EXISTS (${this.range('', { source: { index, types }, prefix: [value, 'scanned.event_type'], bounds, alias: 'checked' })})`;

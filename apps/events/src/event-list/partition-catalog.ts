@@ -15,17 +15,18 @@ export interface Catalog {
 }
 
 /**
- * Returns the SQL expression for the version of the catalog. Statements that read a single partition return it, so that a list never
- * misses rows in another partition that it should have read. A table without rows has no pages on disk.
+ * Returns the SQL expression for the version of the catalog. Every statement of a page returns the version. A page compares the version
+ * after its first statement, so that a stale catalog cannot make the page miss a partition. A partition counts as empty while its size on
+ * disk is 0.
  *
- * @param emptyPartitions the parameter with the object ids of `emptyPartitions`
+ * @param emptyPartitions the SQL parameter with the object ids of `Catalog.emptyPartitions`
  */
 export function catalogVersion(emptyPartitions: string): string {
   return `(SELECT count(*) || '-' || sum(inhrelid::bigint) FROM pg_inherits WHERE inhparent = 'events'::regclass AND NOT inhdetachpending)
     || (SELECT count(*) FROM unnest(${emptyPartitions}::oid[]) AS partition (oid) WHERE pg_relation_size(oid) > 0)`;
 }
 
-/** Keeps the catalog in memory. */
+/** Keeps the catalog of partitions in memory. */
 @Injectable()
 export class PartitionCatalog {
   private current: Promise<Catalog> | undefined;
@@ -47,7 +48,7 @@ export class PartitionCatalog {
     if (current && (await current) === stale && this.current === current) this.current = undefined;
   }
 
-  /** Whether no partition was attached or detached since this catalog was read. */
+  /** Whether the version in the database is still the version of this catalog. */
   async isCurrent({ version, emptyPartitions }: Catalog): Promise<boolean> {
     return (await this.readVersion(emptyPartitions)) === version;
   }

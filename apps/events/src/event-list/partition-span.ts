@@ -3,7 +3,7 @@ import type { IdRange } from './id-range.js';
 
 /** Neighboring partitions that one statement reads. */
 export interface Span {
-  /** Name of the partition. Null: there are several. */
+  /** The name of the partition; null when there are several. */
   partition: string | null;
   /** The first id of the lowest partition. */
   from: string;
@@ -12,10 +12,10 @@ export interface Span {
 }
 
 /**
- * Returns the next partitions with ids of the range, in the order of travel. Undefined: no partition has such ids.
+ * Returns the next partitions with ids of the range, in the direction of paging; undefined when no partition has such ids.
  *
  * @param partitions newest first
- * @param width the number of partitions
+ * @param width the maximum number of partitions
  */
 export function findSpan(
   partitions: readonly Partition[],

@@ -28,7 +28,7 @@ function shares(columns: Record<string, Record<string, number>>): TableStatistic
   );
 }
 
-/** The columns whose indexes drive the scan, and the filters that are checked row by row. */
+/** Returns the columns whose indexes drive the scan, and the filters that are checked row by row. */
 function summary({ sources, rest }: ScanPlan): { by: string[]; rest: string[] } {
   return {
     by: sources.map(({ index }) => index.column),
@@ -167,7 +167,7 @@ describe(planScan.name, () => {
       raid_from_id: {},
       raid_to_id: {},
     });
-    const given = { channelId: channelIds } as unknown as EventFilters; // holds: lists of values are read like one value
+    const given = { channelId: channelIds } as unknown as EventFilters; // Safe cast: lists of values are read like one value.
 
     expect(summary(plan(given, common))).toEqual({ by: [], rest: ['channel_id'] });
     expect(summary(plan({ channelId: 'channel-1' }, common)).by).toContain('broadcaster_user_id');
@@ -189,7 +189,7 @@ describe(planScan.name, () => {
     const channelIds = texts('channel', 100);
     const eventTypes = texts('type', 100);
     const limits: ReadLimits = { channelIds, eventTypes };
-    /** The statistics of a store in which the channels, and the types, of the limits have these shares together. */
+    /** Returns the statistics of a store. The shares are those of all channels, and of all types, in the limits. */
     const sharesOf = (channels: number, types: number): TableStatistics =>
       shares({
         broadcaster_user_id: Object.fromEntries(channelIds.map((id) => [id, channels / 100])),
@@ -239,7 +239,7 @@ describe(planScan.name, () => {
         expect(found).toMatchObject({ values: ['channel-7'], rest: [] });
         expect(planWithin({ channelIds: ['channel-7'] }, filters)).toEqual(found);
       }
-      // A raid between the two channels.
+      // Only raids between the two channels match.
       expect(planWithin({ channelIds: ['a'] }, { channelId: 'b' })).toMatchObject({ values: ['b'], rest: [{ values: ['a'] }] }); // prettier-ignore
     });
 

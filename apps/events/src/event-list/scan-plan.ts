@@ -15,25 +15,26 @@ import { estimateShare, type TableStatistics } from './event-statistics.js';
 /** An index that returns the rows with given values of its column. */
 export interface Source {
   index: EventIndex;
-  /** The only event types whose events have a value in the column; undefined: all types. */
+  /** The only event types whose events have a value in the column; undefined when any type can have one. */
   types: readonly string[] | undefined;
 }
 
 /**
- * How a statement finds the rows of several ranges of an index. A range has the rows with one value and one event type, in order.
+ * How a statement finds the rows of several ranges of an index. A range contains the rows with one value and one event type, in order of
+ * id.
  *
  * - `one`: there is one range, or all rows are read in order of id
  * - `each`: there are a few ranges. The statement reads all of them
  * - `listed`: the statement looks up the first row of each range, and reads only the ranges that begin first
- * - `skipped`: like `listed`, for all types that each value has. The statement finds them by skipping from type to type in the index
+ * - `skipped`: like `listed`, for all event types of each value. The statement finds these types by skipping from type to type in the index
  */
 export type RangeSearch = 'one' | 'each' | 'listed' | 'skipped';
 
 /** A condition that is checked row by row. */
 export interface CheckedFilter extends FilterCondition {
   /**
-   * The indexes that tell whether a row of the sources meets the condition, so that the row itself, which may be anywhere on the disk,
-   * need not be read. Empty: the row is read.
+   * The indexes that show whether a row of the sources meets the condition, so that the statement does not read the row itself, which may
+   * be anywhere on the disk. Empty when the statement reads the row.
    */
   lookUps: readonly Source[];
 }
@@ -46,7 +47,7 @@ export interface ScanPlan {
   sources: readonly Source[];
   /** The values that the sources look up. Empty when the event types drive the scan. */
   values: readonly string[];
-  /** The event types that the sources look up. Null: all types. */
+  /** The event types that the sources look up; null for all types. */
   types: readonly string[] | null;
   ranges: RangeSearch;
   rest: readonly CheckedFilter[];
@@ -54,7 +55,7 @@ export interface ScanPlan {
   restShare: number;
 }
 
-/** What the choice of an index depends on. */
+/** The information on which the choice of an index depends. */
 export interface Knowledge {
   statistics: TableStatistics;
   indexes: IndexReadiness;
@@ -76,7 +77,7 @@ const usualPlaces: Record<FilterColumnName, number> = {
   event_type: 11,
 };
 
-// Assumed for a value without statistics.
+// The share that is assumed for a condition without statistics.
 const usualShare = 0.05;
 
 // Looking up the event types of one value costs about as much as reading this many rows in order of id.
@@ -85,10 +86,10 @@ const rowsPerValue = 200;
 // Reading this many ranges costs less than looking up which of them begin first.
 const maxEachRanges = 20;
 
-// A scan in order of id suits only values that many rows have. With fewer rows, it would use up the time of many pages.
+// A scan in order of id pays off only when many rows match. With a lower share, the scan would use up the time of many pages.
 const minShareInOrder = 0.02;
 
-/** Plans the scan of a list: the rarest condition that has an index drives it. Null: no event can match. */
+/** Plans the scan of a list: the rarest condition with an index drives the scan. Returns null when no event can match. */
 export function planScan(
   { filters, limits }: ReadRequest<Pick<ListEventsRequest, 'filters'>>,
   knowledge: Knowledge,
@@ -111,7 +112,10 @@ export function planScan(
   return driveBy(driver, conditions, knowledge);
 }
 
-/** Merges the conditions on the event type into one, and leaves out conditions that another one implies: of equal ones, the later. */
+/**
+ * Merges the conditions on the event type into one. Leaves out conditions that another condition implies, and the later of two equal
+ * conditions.
+ */
 function simplify(conditions: readonly FilterCondition[]): FilterCondition[] {
   const possible = conditions.map(withStorableValues);
   const [type, ...moreTypes] = possible.filter(isOnType);
@@ -125,12 +129,12 @@ function simplify(conditions: readonly FilterCondition[]): FilterCondition[] {
   return [...(type && types ? [{ ...type, values: types }] : []), ...needed];
 }
 
-/** Each value once. A text that cannot be stored matches nothing. */
+/** Keeps each value once. Leaves out texts that PostgreSQL cannot store, because they match nothing. */
 function withStorableValues(condition: FilterCondition): FilterCondition {
   return { ...condition, values: [...new Set(condition.values)].filter(isStorableText) };
 }
 
-/** Whether every event that meets the one condition meets the other one: the channel of a filter is one of the reader's channels. */
+/** Whether every event that meets the first condition also meets the second, as when a filter's channel is one of the reader's channels. */
 function implies(one: FilterCondition, other: FilterCondition): boolean {
   const columns = new Set(other.columns.map(({ name }) => name));
   return (
@@ -147,7 +151,7 @@ function driveBy(
   const sources = sourcesOf(driver, knowledge.indexes);
   const rest = conditions.filter((condition) => condition !== driver);
   const { values } = driver;
-  // The hash index on event_id has no event types.
+  // The hash index on event_id does not contain the event type.
   if (sources.some(({ index }) => index.method === 'hash'))
     return planOf({ sources, values, types: null }, rest, knowledge);
   const types = conditions.find(isOnType)?.values ?? null;
@@ -166,14 +170,14 @@ function planOf(
   return { ...scan, ranges: chooseSearch(scan), rest: chooseLookUps(scan.sources, rest, indexes), restShare };
 }
 
-/** Either all conditions are looked up in indexes or none is, because one condition that needs the row is enough to read it. */
+/** Chooses the indexes for all conditions or for none: if one condition needs the row itself, the statement reads the row anyway. */
 function chooseLookUps(
   sources: readonly Source[],
   rest: readonly FilterCondition[],
   indexes: IndexReadiness,
 ): CheckedFilter[] {
   const isBtree = ({ index }: Source): boolean => index.method === 'btree';
-  // A hash index, and a scan in order of id, do not tell the event type of a row.
+  // A look-up needs the event type of the row, which a hash index and a scan in order of id do not contain.
   const isPossible = sources.length > 0 && sources.every(isBtree);
   const checked = rest.map((condition) => ({
     ...condition,
@@ -207,14 +211,14 @@ function isCheaperToCheck(
   driver: FilterCondition,
   statistics: TableStatistics,
 ): boolean {
-  // An index on one value is always cheap, even when the value has become rare.
+  // Looking up a single value in its index is always cheap, even when the value has become rare.
   if (driver.values.length === 1) return false;
   const shares = conditions.map((condition) => estimateShare(statistics, condition) ?? 0);
   const share = shares.reduce((product, factor) => product * factor, 1);
   return share >= minShareInOrder && 1 / share < rowsPerValue * driver.values.length;
 }
 
-/** The indexes that together return the rows that meet a condition. Empty when one of them is missing. */
+/** Returns the indexes that together find the rows that meet a condition, or none when one of these indexes is missing. */
 function sourcesOf({ columns, values }: FilterCondition, indexes: IndexReadiness): Source[] {
   const sources = columns.flatMap(({ name }) => {
     const index = findIndex(name, values, indexes);

@@ -8,13 +8,13 @@ import { buildStatement, type ParameterName, type Statement, type StatementShape
 /** The values of a statement's parameters. */
 export type ParameterValues = Readonly<Partial<Record<ParameterName, unknown>>>;
 
-/** The result of a statement of a page. */
+/** The result of one statement of a page. */
 export interface StatementResult {
-  /** In the order of travel. Ends before the event that would exceed the byte budget. */
+  /** In the direction of paging. Ends before an event that would exceed the byte budget, unless this event is the first one. */
   events: StoredEvent[];
   /** Whether there are more rows that did not fit into the byte budget. */
   isCut: boolean;
-  /** Where a full chunk ends: there may be more rows after this id. Null: the statement has read its whole range. */
+  /** Where a full chunk ends: there may be more rows after this id. Null when the statement has read its whole range. */
   chunkEnd: string | null;
   /** The version of the partition catalog. */
   catalogVersion: string;
@@ -31,14 +31,14 @@ type Row = [
   mark: string | null,
 ];
 
-// Three or more conditions have too many combinations to keep a plan for each. Such statements check many rows, and planning takes only a
-// small part of their time.
+// With three or more conditions, there are too many combinations to keep a plan for each. Such statements check many rows, and planning
+// takes only a small part of their time.
 const maxPlannedConditions = 2;
 
-// Each takes a few kilobytes. Old partitions and unusual filters leave statements behind.
+// Each statement takes a few kilobytes. Statements for old partitions and unusual filters stay until the map is cleared.
 const maxStatements = 1_000;
 
-// Text as PostgreSQL sends it: parsing each cell would cost more than all other work on a row.
+// Cells stay text, as PostgreSQL sends them: parsing each cell would cost more than all other work on a row.
 const asText = { getTypeParser: () => (text: string) => text };
 
 /** Runs the statements of pages. */
@@ -73,7 +73,7 @@ export class StatementRunner {
   }
 }
 
-/** The condition that drives the scan, if there is one, and those that are checked row by row. */
+/** Counts the condition that drives the scan, if there is one, and the conditions that are checked row by row. */
 function countConditions({ sources, rest }: StatementShape): number {
   return Math.min(sources.length, 1) + rest.length;
 }

@@ -33,7 +33,7 @@ async function startDrain(): Promise<RunningDrain> {
   return drain;
 }
 
-// In these tests the broker redelivers a message that was not acknowledged after 5 s.
+// In these tests, the broker redelivers an unacknowledged message after 5 s.
 const redeliveredMs = 20_000;
 
 const untilEmpty = (): Promise<void> =>
@@ -149,7 +149,7 @@ describe(IngestDrain.name, () => {
       Buffer.from('{"id":"x"}'),
       Buffer.from([0xff, 0, 0x7b]),
       Buffer.alloc(0),
-      // JSON.parse quotes these in its errors.
+      // The errors of JSON.parse quote these payloads.
       Buffer.from('\0'),
       Buffer.from('{"id":\0}'),
     ];

@@ -23,7 +23,7 @@ const maxRetryDelayMs = 5_000;
 const maxAckPending = 2_000;
 
 /**
- * Stores the messages of the INGEST stream, and those of the INTAKE stream that version 0.1.0 left.
+ * Stores the messages of the INGEST stream, and of the INTAKE stream of version 0.1.0.
  *
  * ```
  * batch ── store ──committed──▶ done (acknowledged, deleted from the stream)
@@ -86,7 +86,7 @@ export class IngestDrain {
   }
 
   /**
-   * Prepares both streams. When INTAKE still needs the disk space of INGEST, the consumer of INGEST creates the stream later.
+   * Prepares both streams. If INTAKE still needs the disk space of INGEST, the consumer of INGEST creates INGEST later.
    *
    * @throws when a stream holds the messages of another platform, or the broker has no room for INGEST
    */
@@ -114,7 +114,7 @@ export class IngestDrain {
     await Promise.all(this.consumers.map((consumer) => consumer.stop()));
   }
 
-  /** Stores a batch. Messages that failed several times are stored one by one, so that one bad message blocks no other. */
+  /** Stores a batch. Messages that failed several times are stored one by one, so that one bad message blocks no other message. */
   private async storeBatch(messages: readonly DeliveredMessage[]): Promise<Outcome[]> {
     const isStubborn = messages.some(({ info }) => info.deliveryCount > maxSharedTries);
     if (!isStubborn) {
@@ -132,7 +132,7 @@ export class IngestDrain {
     return outcomes;
   }
 
-  /** Stores one message and returns the error when that fails. */
+  /** Stores one message. Returns the error when the message cannot be stored. */
   private async tryToStore(message: DeliveredMessage): Promise<unknown> {
     try {
       await this.store([message]);

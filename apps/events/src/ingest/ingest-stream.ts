@@ -32,7 +32,10 @@ export interface DrainedStream {
 export interface IngestStreamOptions {
   platform: string;
   maxGigabytes: number;
-  /** The servers of a cluster that store the stream. Without a value, a new stream has one, and an existing one keeps its number. */
+  /**
+   * The number of servers of a cluster that store the stream. Without a value, a new stream has one, and an existing stream keeps its
+   * number.
+   */
   replicas?: number | undefined;
   consumerConfig?: Partial<ConsumerConfig>;
 }
@@ -40,13 +43,15 @@ export interface IngestStreamOptions {
 // The broker's code for a stream of this name with another configuration. Adding an identical stream succeeds.
 const streamNameInUse = 10058;
 
-// The broker's code for a stream whose size exceeds the disk space that is not reserved.
+// The broker's code for a stream whose maximum size exceeds the unreserved disk space.
 const insufficientStorage = 10047;
 
 // The platform redelivers a message within seconds. The store recognizes later redeliveries by their key.
 const deduplicationWindowMs = 120_000;
 
-/** The INGEST stream. The events service creates the stream at start and stores every message on it. */
+/**
+ * The INGEST stream. The events service creates the stream at its start, and stores every message on the stream in the database.
+ */
 export class IngestStream implements DrainedStream {
   readonly name = ingestStreamName;
 
@@ -71,7 +76,8 @@ export class IngestStream implements DrainedStream {
     const existing = await addStream(streams, config);
     if (!existing) return true;
     expectPlatform(existing, config.description, this.options.platform);
-    // The broker drops accepted messages when the limit is below the current size of the stream.
+    // Never lower the limit while the stream has messages: the broker drops accepted messages when the limit is below the size of the
+    // stream.
     const { state } = await streams.info(ingestStreamName);
     const max_bytes = Math.max(config.max_bytes, state.messages > 0 ? existing.max_bytes : 0);
     const num_replicas = this.options.replicas ?? existing.num_replicas;
@@ -82,7 +88,7 @@ export class IngestStream implements DrainedStream {
   }
 
   async onIdle(): Promise<void> {
-    // The stream remains when it is empty.
+    // INGEST remains when it is empty.
   }
 
   async count(): Promise<number> {
@@ -106,7 +112,7 @@ export function manageStreams(connection: NatsConnection): Promise<JetStreamMana
 }
 
 /**
- * Checks by its description that a stream holds the messages of the configured platform.
+ * Checks that a stream holds the messages of the configured platform, by the description of the stream.
  *
  * @throws when the stream has another description
  */
@@ -127,7 +133,7 @@ export function isInsufficientStorage(error: unknown): boolean {
   return error instanceof JetStreamApiError && error.code === insufficientStorage;
 }
 
-/** Adds the stream. Returns the configuration of a stream that exists already, even if another instance just added it. */
+/** Adds the stream. If a stream with this name but another configuration exists, returns the configuration of the existing stream. */
 async function addStream(
   streams: StreamAPI,
   config: ReturnType<typeof streamConfig>,

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => store.close());
 beforeEach(() => store.clear());
 
-/** Sends events as a gateway does: as bytes. */
+/** Sends events as bytes, as a gateway does. */
 function sendBatch(events: NewEvent[]) {
   return controller.storeEventBatch(parseStoreEventBatch(printStoreEventBatch({ events })));
 }

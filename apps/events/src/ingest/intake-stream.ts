@@ -13,14 +13,14 @@ export interface IntakeStreamOptions {
 
 // Longer than a rolling upgrade of the gateways should take.
 const defaultQuietMs = 10 * 60_000;
-// A stream must have a subject. No service publishes to this one, so the stream receives no messages.
+// A stream must have a subject. No service publishes to this subject, so the closed stream receives no messages.
 const closedSubject = 'intake.closed';
 // Room for old gateways to publish while the stream is drained: over 50,000 messages.
 const spareBytes = 64 * 1024 ** 2;
 
 /**
  * The INTAKE stream of version 0.1.0, which became INGEST. JetStream cannot rename a stream, so the events service drains
- * INTAKE and then deletes it. It never creates INTAKE.
+ * INTAKE and then deletes it. The events service never creates INTAKE.
  *
  * ```
  *            no message on it and none arrived for 10 minutes        no message on it a fetch later
@@ -37,7 +37,7 @@ export class IntakeStream implements DrainedStream {
   readonly name = intakeStreamName;
   private isClosed = false;
   private lastSequence: number | undefined;
-  /** From a monotonic clock. */
+  /** When this instance last saw a new message, from a monotonic clock. */
   private quietSince = 0;
 
   constructor(
@@ -52,7 +52,7 @@ export class IntakeStream implements DrainedStream {
    * @throws when the stream holds the messages of another platform
    */
   async prepare(): Promise<boolean> {
-    // Version 0.1.0 can have created the stream again since this instance deleted it.
+    // An instance of version 0.1.0 may have created the stream again since this instance deleted it.
     this.isClosed = false;
     this.lastSequence = undefined;
     const found = await this.find();
@@ -75,7 +75,8 @@ export class IntakeStream implements DrainedStream {
       await streams.delete(this.name);
       this.logger.info('drained and deleted the INTAKE stream of version 0.1.0');
     }
-    // Set this also when another instance closed the stream: the broker may still be storing a message that arrived before.
+    // Deletes the stream in a later call, even if another instance closed it: the broker may still be storing a message that arrived before
+    // the closing.
     this.isClosed = true;
   }
 
@@ -93,7 +94,7 @@ export class IntakeStream implements DrainedStream {
     await streams.update(this.name, config);
   }
 
-  /** Whether this instance has seen no new message for long enough. */
+  /** Whether this instance has seen no new message for the quiet period. */
   private isQuiet({ state }: StreamInfo): boolean {
     const now = performance.now();
     if (state.last_seq !== this.lastSequence) {

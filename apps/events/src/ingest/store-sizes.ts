@@ -4,10 +4,10 @@ import { DataSource } from 'typeorm';
 import { EventsStream } from '../relay/events-stream.js';
 import { IngestStream } from './ingest-stream.js';
 
-// PostgreSQL reads the size of every file of the database, which takes milliseconds in a store with many partitions.
+// To measure the database, PostgreSQL reads the size of every file, which takes milliseconds in a store with many partitions.
 const cacheMs = 30_000;
 
-/** Measures everything that events are stored in: the database and both streams. */
+/** Measures the sizes of the database, the EVENTS stream, and the INGEST stream. */
 @Injectable()
 export class StoreSizes {
   constructor(
@@ -46,7 +46,7 @@ export class StoreSizes {
   }
 }
 
-/** Sets a gauge to a size, which is NaN while it cannot be read. */
+/** Sets a gauge to a size, or to NaN while the size cannot be read. */
 function collectSize(
   failureLog: FailureLog,
   read: () => Promise<number | undefined>,

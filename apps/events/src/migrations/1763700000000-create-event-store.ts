@@ -3,7 +3,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 /** Creates the event store: partitioned events with their filter indexes, received messages, outbox, dead letters. */
 export class CreateEventStore1763700000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
-    // One round trip: every test and every installation waits for it.
+    // Runs in one round trip, because every test and every installation waits for this migration.
     await queryRunner.query(statements.join(';\n'));
   }
 
@@ -52,7 +52,7 @@ const statements = [
     received_at timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT received_messages_pkey PRIMARY KEY (key)
   )`,
-  // Rows arrive in order of time, so a BRIN index finds the old ones and adds almost no cost to inserts.
+  // Rows arrive in order of time, so a BRIN index finds the old rows and adds almost no cost to inserts.
   'CREATE INDEX received_messages_received_at_index ON received_messages USING brin (received_at)',
 
   `CREATE TABLE outbox (

@@ -20,7 +20,7 @@ const statements = [
     published_at timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT published_batches_pkey PRIMARY KEY (id)
   )`,
-  // Rows are appended at its end. Every check uses the index to find the highest sequence and the rows of another epoch.
+  // New rows are appended at the end of this index. Every check uses the index to find the highest sequence and the rows of another epoch.
   'CREATE INDEX published_batches_sequence_index ON published_batches (epoch, last_sequence)',
 
   // The table has one row from the start, so that it can be locked. The epoch is null until the first stream exists.

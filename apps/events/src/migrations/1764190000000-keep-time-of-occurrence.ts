@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Adds the time when an event happened, by the platform's clock. Streams are resolved in this order, because messages arrive late
- * and reordered.
+ * Adds the time when an event happened, by the platform's clock. The streamer monitor resolves streams in the order of this time, because
+ * messages arrive late and reordered.
  */
 export class KeepTimeOfOccurrence1764190000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {

@@ -2,8 +2,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { createIndexesOfEmptyStore } from '../store/empty-store.js';
 
 /**
- * Replaces the indexes of `events`, at once when the store has no partitions. A store with partitions stays in use: its indexes
- * are built by `EventIndexBuilder`, and its raids get their channel ids from `RaidChannelBackfill`.
+ * Replaces the indexes of `events` immediately if the store has no partitions. A store with partitions stays in use: `EventIndexBuilder`
+ * builds its indexes, and `RaidChannelBackfill` fills in the channel ids of its raids.
  */
 export class ReplaceEventIndexes1766150000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {

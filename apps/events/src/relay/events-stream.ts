@@ -25,10 +25,13 @@ import { nanos, type NatsConnection } from '@nats-io/transport-node';
 /** The retention of the EVENTS stream, and the platform whose events it carries. */
 export interface EventsStreamOptions {
   platform: string;
-  /** The maximum age of a message in milliseconds, counted from its publishing. */
+  /** The maximum age of a message in milliseconds, counted from the time when it was published. */
   maxAgeMs: number;
   maxGigabytes: number;
-  /** The servers of a cluster that store the stream. Without a value, a new stream has one, and an existing one keeps its number. */
+  /**
+   * The number of servers of a cluster that store the stream. Without a value, a new stream has one, and an existing stream keeps its
+   * number.
+   */
   replicas?: number | undefined;
   /** The time that the broker may take to remove the files of a deleted stream, in milliseconds. Default: 2,000. */
   deletionMs?: number;
@@ -42,28 +45,32 @@ export interface StreamState {
   /** When the last message arrived, in milliseconds since 1970; undefined when there has been none. */
   lastMessageAt: number | undefined;
   /**
-   * Whether the leader has heard from most of its replicas within the last 3 s. Out of touch, it may have been replaced without its
-   * knowledge, and this state may be old. In touch, it notices that within a few seconds.
+   * Whether the leader has heard from most of its replicas within the last 3 s. A leader that is out of touch may have been replaced
+   * without its knowledge, and this state may be outdated. A leader that is in touch notices its replacement within a few seconds.
    */
   replicas: 'none' | 'in touch' | 'out of touch';
 }
 
-/** The state of the stream may be old: it has no leader, or one that may have been replaced. Publish nothing until another check. */
+/**
+ * The state of the stream may be outdated, because the stream has no leader, or a leader that may have been replaced. Publish nothing until
+ * a later check succeeds.
+ */
 export class DoubtfulStateError extends Error {}
 
 /** The stream with this name carries the events of another platform, or is not an events stream. */
 export class ForeignStreamError extends Error {}
 
-// Each remembered id costs the broker about 300 bytes of memory. A crashed relay is back well within this time.
+// Each remembered id costs the broker about 300 bytes of memory. A crashed relay restarts well within this time.
 const deduplicationWindowMs = 120_000;
 
 // Longer than the broker takes to remove the files of a stream of several gigabytes.
 const defaultDeletionMs = 2_000;
 
-// A leader sends something every one or two seconds. Replicas that do not hear from it usually elect another one after 4 s or more.
+// A leader contacts its replicas every one or two seconds. Replicas that do not hear from the leader usually elect another leader after 4 s
+// or more.
 const maxSilenceMs = 3_000;
 
-// How long a consumer exists after its only fetch, which ends after the second time.
+// How long a consumer exists after its only fetch, and how long the fetch may take.
 const consumerLifetimeMs = 10_000;
 const fetchLimitMs = 5_000;
 
@@ -108,7 +115,7 @@ export class EventsStream {
           'Events of two platforms must not mix: use another NATS server (or account) for this platform.',
       );
     }
-    // Without a leader, any server with a replica responds, and its state may be old.
+    // Without a leader, any server with a replica responds, and its state may be outdated.
     if (info.config.num_replicas > 1 && !info.cluster?.leader)
       throw new DoubtfulStateError(`the stream ${eventsStreamName} has no leader`);
     // An empty stream that never had a message reports the year 1 as the time of its last message.
@@ -158,7 +165,7 @@ export class EventsStream {
   }
 
   /**
-   * Reads the ids of the events on the stream from a sequence on, in order, without their data. Returns at most `limit`; an empty list
+   * Reads the ids of the events on the stream in order, starting at a sequence, without their data. Returns at most `limit`; an empty list
    * means the end. The id is empty for a message that this service did not publish.
    */
   async readMessageIds(from: number, limit: number): Promise<{ sequence: number; eventId: string }[]> {
@@ -179,17 +186,17 @@ export class EventsStream {
     return messages;
   }
 
-  /** Deletes the message with this sequence, unless another instance has deleted it or it has expired. */
+  /** Deletes the message with this sequence. Does nothing if another instance has deleted the message or it has expired. */
   async deleteMessage(sequence: number): Promise<void> {
     try {
       await this.manager.streams.deleteMessage(eventsStreamName, sequence, false);
     } catch (error) {
-      // The broker has no code of its own for a missing message.
+      // The broker has no error code for a missing message.
       if ((await this.readMessageId(sequence)) !== undefined) throw error;
     }
   }
 
-  /** Watches the connection to the stream. */
+  /** Watches the connection to NATS. */
   watchConnection(listeners: ConnectionListeners): ConnectionWatch {
     return new ConnectionWatch(this.connection, listeners);
   }
@@ -216,7 +223,7 @@ export class EventsStream {
   }
 }
 
-/** Judges the state that a leader sends. */
+/** Returns whether the leader that sent this state is in touch with its replicas. */
 function judgeReplicas({ cluster, config }: StreamInfo): StreamState['replicas'] {
   if (config.num_replicas === 1) return 'none';
   const replicas = cluster?.replicas ?? [];

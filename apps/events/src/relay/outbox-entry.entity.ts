@@ -10,8 +10,8 @@ export class OutboxEntry {
   eventIds!: string[];
 
   /**
-   * The end of the claim. Until then, the instance that wrote or claimed the batch publishes it. After that, any instance may claim
-   * it.
+   * The end of the claim. Until this time, the instance that wrote or claimed the batch publishes it. After this time, any instance may
+   * claim the batch.
    */
   @Column('timestamptz', { name: 'claimed_until' })
   claimedUntil!: Date;

@@ -11,7 +11,7 @@ export interface OutboxBatch {
 
 /** A batch that was read from the outbox. */
 export interface ClaimedBatch extends OutboxBatch {
-  /** The number of its events that are no longer stored. They cannot be published. */
+  /** The number of events of the batch that are no longer in the store, so that they cannot be published. */
   removed: number;
 }
 
@@ -35,9 +35,9 @@ export class OutboxRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Claims batches whose claim has ended, for the next 10 s. Two instances never claim the same batch: the materialized
-   * query selects and locks each row once (a subquery in WHERE could run several times), and a statement that waited for a
-   * lock checks `claimed_until` again.
+   * Claims, for 10 s, batches on which no instance has a valid claim. Two instances never claim the same batch: the materialized query
+   * selects and locks each row once (a subquery in WHERE could run several times), and a statement that waited for a lock checks
+   * `claimed_until` again.
    *
    * @param limit keep it small: each batch brings up to 1 MiB of events into memory
    * @param except batches that this instance is publishing
@@ -66,8 +66,8 @@ export class OutboxRepository {
   }
 
   /**
-   * Moves acknowledged batches from the outbox to `published_batches`, in one statement. Deletes a batch whose events retention
-   * removed before they were published.
+   * Moves acknowledged batches from the outbox to `published_batches`, in one statement. Deletes a batch if all its events were removed, by
+   * retention or an erasure, before they were published.
    *
    * @param epoch the stream's epoch, as the sender knew it when it sent the batches
    */
@@ -87,7 +87,7 @@ export class OutboxRepository {
     );
   }
 
-  /** Makes batches claimable, whether they are in the outbox or in `published_batches`. */
+  /** Makes batches claimable immediately. Moves batches in `published_batches` back to the outbox. */
   async takeBack(outboxIds: readonly string[]): Promise<void> {
     await this.dataSource.query('UPDATE outbox SET claimed_until = now() WHERE id = ANY($1::bigint[])', [
       outboxIds,
@@ -95,7 +95,7 @@ export class OutboxRepository {
     await returnToOutbox(this.dataSource, 'id = ANY($1::bigint[])', [outboxIds]);
   }
 
-  /** Whether a stored event waits to be published. */
+  /** Whether the outbox contains a stored event. */
   async holds(eventId: string): Promise<boolean> {
     const [row] = await this.dataSource.query<{ isHeld: boolean }[]>(
       'SELECT EXISTS (SELECT FROM outbox WHERE $1 = ANY(event_ids)) AS "isHeld"',
@@ -113,7 +113,7 @@ export class OutboxRepository {
     return row ?? { count: 0, overdueSeconds: 0 };
   }
 
-  /** Records that the stream has late events up to this sequence. `StreamTrimmer` removes them in time. */
+  /** Records that the stream has late events up to this sequence. `StreamTrimmer` deletes them when they expire. */
   private async recordLate(sequence: number): Promise<void> {
     await this.dataSource.query('UPDATE event_stream SET late_sequence = $1 WHERE late_sequence < $1', [
       sequence,
@@ -133,7 +133,7 @@ export class OutboxRepository {
 }
 
 /**
- * Moves published batches that meet the condition back to the outbox. They keep their ids and are claimable immediately. Skips rows
+ * Moves published batches that meet the condition back to the outbox. The batches keep their ids and are claimable immediately. Skips rows
  * that another instance is moving. Returns the number of batches.
  *
  * @param condition SQL on a row of `published_batches`

@@ -8,21 +8,21 @@ export interface QueuedBatch extends OutboxBatch {
   length: number;
 }
 
-// Waiting batches are also in the outbox. Above these limits, batches remain only there, use no memory, and are published by a
-// recovery pass. The limits allow for one or two seconds of new batches while the stream is in doubt: many small ones, or 32 large
-// ones.
+// Waiting batches are also in the outbox. Above these limits, new batches remain only in the outbox, use no memory, and are published by a
+// recovery pass. The limits allow for one or two seconds of new batches while the stream is in doubt: many small batches, or 32 large
+// batches.
 const maxFresh = 512;
 const maxFreshLength = 16 * 1024 ** 2;
-// Claiming takes longer than publishing a batch, so fetch the next batches while this many are still waiting.
+// Claiming takes longer than publishing a batch, so claim the next batches while this many are still waiting.
 const lowWater = 4;
 // Claimed batches get every fourth turn.
 const backlogTurn = 4;
-// The claim in the outbox. After that, another instance may have the batch.
+// The duration of a claim in the outbox. After that, another instance may have claimed the batch.
 const claimMs = 10_000;
 
 /**
- * Batches in memory that wait to be published. New batches go before claimed ones, because live clients wait for them and
- * their events need not be read from the store. Claimed batches get every fourth turn, or they would wait forever at full
+ * Batches in memory that wait to be published. New batches are published before claimed batches, because live clients wait for them, and
+ * their events do not have to be read from the store. Claimed batches get every fourth turn. Otherwise, they would wait forever at full
  * load.
  */
 export class RelayQueue {
@@ -57,7 +57,7 @@ export class RelayQueue {
     this.backlog.push(...batches.map((batch) => this.toQueued(batch)));
   }
 
-  /** Puts a batch back in front. The limits do not apply, because only a few batches are in flight. */
+  /** Puts a batch back at the front of the queue. The limits do not apply, because only a few batches are in flight. */
   putBack(batch: QueuedBatch): void {
     this.fresh.unshift(batch);
     this.freshLength += batch.length;

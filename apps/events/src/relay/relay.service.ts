@@ -21,16 +21,17 @@ import { StreamWatch, type TrustedStream } from './stream-watch.service.js';
 
 // More batches in flight would only queue inside the broker.
 const maxInFlight = 4;
-// Few, because each batch brings up to 1 MiB of events into memory. Enough to keep publishing while the next ones are read.
+// Small, because each batch takes up to 1 MiB of memory, but large enough to keep publishing while the next batches are read.
 const claimLimit = 8;
-// At this number of batches that the database has not marked as published, publishing stops, so that memory does not fill.
+// Publishing pauses while this many acknowledged batches are not yet marked as published in the database, so that memory does not fill.
 const maxAcknowledged = 1_000;
 const recoveryIntervalMs = 1_000;
-// One statement per batch would cost a tenth of storing the batch, and its commit would delay the next batch. After a crash in
-// between, the stream's deduplication window absorbs the repeats.
+// Batches are marked as published together. One statement per batch would cost a tenth of storing the batch, and its commit would delay the
+// next batch. If the relay crashes before it marks a batch, the batch is published again, and the stream's deduplication window drops the
+// repeats.
 const markIntervalMs = 200;
 const stopLimitMs = 5_000;
-// Any instance may claim a batch 10 s after it was written, and claims it within a second. A batch this late means that
+// Any instance may claim a batch 10 s after it was written, and claims it within a second. A batch that is overdue by this long shows that
 // publishing does not work.
 const overdueLimitSeconds = 60;
 
@@ -52,7 +53,7 @@ export class Relay {
   private readonly queue = new RelayQueue();
   /** Outbox ids of the batches that this instance is publishing and must not claim again. */
   private readonly held = new Set<string>();
-  /** Batches that the stream has acknowledged and the outbox still holds. */
+  /** Batches that the stream has acknowledged, but that the outbox still contains. */
   private readonly acknowledged = new Map<string, { trusted: TrustedStream } & AcknowledgedBatch>();
   private readonly publishedTotal: Counter;
   private readonly lag: Histogram;
@@ -112,7 +113,7 @@ export class Relay {
     this.pump();
   }
 
-  /** Starts the recovery passes, which publish batches that other instances or earlier runs left in the outbox. */
+  /** Starts the recovery passes, which publish outbox batches of other instances and earlier runs. */
   start(): void {
     this.recoveryTimer = setInterval(() => {
       void this.markPublished();
@@ -127,7 +128,7 @@ export class Relay {
     const { count, overdueSeconds } = await this.outbox.measure();
     if (overdueSeconds <= overdueLimitSeconds) return;
     throw new Error(
-      `cannot publish to the EVENTS stream: ${count} batches wait in the outbox, the oldest for ${Math.round(overdueSeconds)} s; the logs show the cause`,
+      `cannot publish to the EVENTS stream: ${count} batches wait in the outbox, the oldest for ${Math.round(overdueSeconds)} s. The logs show the cause`,
     );
   }
 
@@ -186,7 +187,7 @@ export class Relay {
     });
     if (error instanceof StreamUnreachableError) this.watch.suspect();
     if (error instanceof StreamFilesGoneError) this.watch.markBroken(trusted);
-    // The failure is the stream's, not the batch's, so publish the batch first when the stream is trusted again.
+    // The stream failed, not the batch, so publish this batch first when the stream is trusted again.
     if (this.watch.trusted !== trusted && !this.isStopped) this.queue.putBack(batch);
     else this.held.delete(batch.outboxId);
   }
@@ -211,8 +212,8 @@ export class Relay {
   }
 
   /**
-   * An acknowledgement counts only if the stream has not been in doubt since the batch was sent. Otherwise another instance may
-   * have checked the stream and found it intact before the database recorded this batch, which the stream has lost.
+   * An acknowledgement counts only if the stream has not been in doubt since the batch was sent. Otherwise, the stream may have lost the
+   * batch, and another instance may have checked the stream and found it intact before the database recorded the batch.
    */
   private async markOnce(): Promise<void> {
     const { trusted } = this.watch;
@@ -225,7 +226,7 @@ export class Relay {
     const certain = batches.filter((batch) => batch.trusted === trusted);
     if (!trusted || certain.length === 0) return;
     await this.outbox.retain(certain, trusted.epoch);
-    // If the stream has come into doubt during the update, keep the batches: the next turn moves them back to the outbox.
+    // If the stream came into doubt during the update, keep the batches: the next turn moves them back to the outbox.
     if (this.watch.trusted === trusted) this.release(certain);
   }
 

@@ -19,14 +19,16 @@ interface Inspection {
   found: StreamState | undefined;
 }
 
-/** A loss that one or more looks in a row have found, and that may be none. Times are from a monotonic clock. */
+/**
+ * A possible loss: one or more checks in a row have found missing batches, but the loss may not be real. Times are from a monotonic clock.
+ */
 interface DoubtfulLoss {
   /**
-   * The first batches that seemed to be lost. Afterwards, a stream that is long enough proves nothing, because other instances may have
-   * published meanwhile: then these show whether their events are still there.
+   * Batches that the first of these checks found missing. Later checks look for the events of these batches on the stream, because a high
+   * last sequence then proves nothing: other instances may have published in the meantime.
    */
   evidence: readonly Witness[];
-  /** Since when these looks have found the leader in touch with its replicas; undefined when it is not. */
+  /** When the first of these checks began that found the leader in touch with its replicas; undefined when the leader is out of touch. */
   inTouchSince: number | undefined;
   seenAt: number;
 }
@@ -39,9 +41,9 @@ interface Decision {
 
 // After this time, a leader that is in touch with its replicas knows whether it was replaced.
 const inTouchMs = 3_000;
-// In doubt, a look begins at most two seconds after the end of the one before.
+// Checks with a longer pause are not in a row. In doubt, a check begins at most 2 s after the end of the previous check.
 const maxPauseMs = 4_000;
-// For each batch, a message of up to 256 KiB is read from the broker at every look. All of them were lost, or none.
+// For each of these batches, every check reads a message of up to 256 KiB from the broker. Either all of the batches were lost, or none.
 const maxEvidence = 10;
 // The largest bigint.
 const maxOutboxId = '9223372036854775807';
@@ -59,7 +61,7 @@ const missingMarginMs = 5 * 60_000;
  *   │ not intact
  *   ▼
  * 2 lock the record, compare again (instances take turns; the second one finds the work done) ──intact──▶ done
- *   │ a stream with replicas, whose old leader may have responded ──▶ in doubt (DoubtfulStateError), until looks find this for 3 s
+ *   │ a stream with replicas, whose old leader may have responded ──▶ in doubt (DoubtfulStateError), until checks find this for 3 s
  *   ▼
  * 3 broker:   create the stream, or update the existing one, with a new epoch
  * 4 database: new epoch, move lost batches back to the outbox, commit
@@ -71,17 +73,17 @@ const missingMarginMs = 5 * 60_000;
  *                 │ like a foreign stream's: a new epoch again  │ are published again, not only the lost ones
  * after 4         │ an intact stream and a full outbox          │ nothing
  *
- * One exception: this instance ends while it is in doubt, and other instances publish over the lost sequences before their own checks,
- * within 5 s. Then the lost events stay off the stream; the store has them.
+ * One exception: if this instance ends while it is in doubt, and other instances publish over the lost sequences before their own
+ * checks (within 5 s), the lost events stay off the stream. The store still has them.
  *
  * A batch that is sent before step 3 and recorded after step 4 is recorded with the old epoch. Every check moves such batches back
- * to the outbox. When an event is published again that was not lost, the stream deduplicates it by its id.
+ * to the outbox. When an event that was not lost is published again, the stream deduplicates it by its id.
  * ```
  */
 @Injectable()
 export class StreamCheck {
   private readonly epochsTotal: Counter<'reason'>;
-  /** The loss that the last check has found and that may be none. */
+  /** The possible loss that the last check has found. */
   private doubtful: DoubtfulLoss | undefined;
 
   constructor(
@@ -106,8 +108,8 @@ export class StreamCheck {
    * @param brokenEpoch the epoch of a stream that accepts no more messages: a stream with this epoch is recreated
    * @returns the stream's epoch
    * @throws ForeignStreamError
-   * @throws DoubtfulStateError: publish nothing until another check
-   * @throws when the broker or the database does not respond; the next check continues from there
+   * @throws DoubtfulStateError: publish nothing until a later check succeeds
+   * @throws when the broker or the database does not respond; the next check repairs what is left
    */
   async run(witnesses: readonly Witness[] = [], brokenEpoch?: string): Promise<string> {
     if (brokenEpoch !== undefined) return this.agree(witnesses, { brokenEpoch });
@@ -166,10 +168,11 @@ export class StreamCheck {
   }
 
   /**
-   * Permits a loss of a stream with replicas only when looks in a row have found it for 3 s, at a leader that is in touch with them.
+   * Accepts a loss on a stream with replicas only after checks in a row have found the loss for 3 s, at a leader that is in touch with its
+   * replicas.
    *
-   * @param beganAt when the look began
-   * @throws DoubtfulStateError until then
+   * @param beganAt when the check began
+   * @throws DoubtfulStateError while the loss is not confirmed
    */
   private async doubt(
     { known, found }: Inspection,
@@ -185,7 +188,7 @@ export class StreamCheck {
     this.doubtful = { evidence, inTouchSince, seenAt: performance.now() };
     if (inTouchSince === undefined)
       throw new DoubtfulStateError(
-        'the leader of the EVENTS stream cannot reach most of its replicas, so its state may be outdated: check the connections between the NATS servers',
+        'the leader of the EVENTS stream cannot reach most of its replicas, so the reported state of the stream may be outdated. Check the connections between the NATS servers',
       );
     if (performance.now() < inTouchSince + inTouchMs)
       throw new DoubtfulStateError('the EVENTS stream seems to have lost events, confirming this for 3 s');
@@ -202,8 +205,9 @@ export class StreamCheck {
   }
 
   /**
-   * Reads the stream after the record. In the other order, batches that are published in between would seem to be missing from the
-   * stream. They also seem to be missing from a leader that the cluster has replaced without its knowledge, which proves no loss.
+   * Reads the stream after the record. In the other order, batches that are published in between would seem to be missing from the stream.
+   * Batches also seem to be missing when the leader that responds has been replaced without its knowledge, so missing batches alone do not
+   * prove a loss.
    */
   private async inspect(record: StreamRecord, witnesses: readonly Witness[]): Promise<Inspection> {
     const all = [...witnesses, ...(this.doubtful?.evidence ?? [])];
@@ -245,7 +249,9 @@ export class StreamCheck {
   }
 
   /**
-   * Finds lost batches whose sequences other events have taken, because an instance continued to publish before it noticed the loss. Reads a message for every batch, at some thousand per second. This is rare, and only the messages show what the stream still holds.
+   * Finds lost batches whose sequences other events have taken, because an instance continued to publish before it noticed the loss. Reads
+   * a message for every batch, at a few thousand messages per second. This case is rare, and only the messages show which batches the
+   * stream still holds.
    */
   private async findContradicted(
     epoch: string,
@@ -273,7 +279,8 @@ export class StreamCheck {
   }
 
   /**
-   * Returns the time from which events may be missing, because a stream with messages may be an old backup. Ignores expired events.
+   * Returns the time from which events may be missing: shortly before the last message, because the stream may be an old backup. Ignores
+   * expired events. Returns undefined for a stream that never had a message.
    */
   private missingSince(found: StreamState | undefined): number | undefined {
     if (found?.lastMessageAt === undefined) return undefined;

@@ -9,13 +9,13 @@ export interface EpochChange {
   epoch: string;
   /** The last sequence that the stream has now. */
   lastSequence: number;
-  /** The stream still holds what it acknowledged in the old epoch up to this sequence; 0 means nothing. */
+  /** Up to this sequence, the stream still holds the messages that it acknowledged in the old epoch; 0 when it holds none of them. */
   survivingSequence: number;
   /** Lost batches whose sequences are at or below `survivingSequence`. */
   lostIds: readonly string[];
   /**
-   * Publish all events again that were stored since this time (milliseconds since 1970), if the stream holds none of the
-   * recently published batches. Undefined: publish only the batches in `published_batches` again.
+   * If the stream holds none of the recently published batches, all events that were received since this time (milliseconds since 1970) are
+   * published again. Undefined when only the batches in `published_batches` are published again.
    */
   missingSince: number | undefined;
 }
@@ -27,7 +27,7 @@ export interface RetainedBatch {
   lastSequence: number;
 }
 
-/** Reads the next batches of an epoch in the order of their sequences: the first ones, or those after the given batch. */
+/** Reads the next batches of an epoch in the order of their sequences: the first batches, or the batches after a given batch. */
 export type ReadRetained = (epoch: string, after?: RetainedBatch) => Promise<RetainedBatch[]>;
 
 // nats-server writes acknowledged messages to disk within its sync interval (2 minutes by default). More than twice the default is
@@ -35,9 +35,9 @@ export type ReadRetained = (epoch: string, after?: RetainedBatch) => Promise<Ret
 const retainedFor = "interval '5 minutes'";
 // Number of rows that one cleanup statement looks at, so that the statement stays short.
 const maxForgotten = 5_000;
-// Number of batches read at a time. For each batch, a message of up to 256 KiB is read from the broker, all in parallel.
+// Number of batches read at a time. For each batch, `StreamCheck` reads a message of up to 256 KiB from the broker, all in parallel.
 const maxRead = 100;
-// The relay reads a whole batch into memory.
+// Maximum size of a batch that is published again, because the relay reads a whole batch into memory.
 const maxRepublishedBytes = 512 * 1024;
 // Number of events that one statement looks at. Even with the largest events (256 KiB), the statement ends within its time limit.
 const pageSize = 2_560;
@@ -88,7 +88,7 @@ export class StreamRecordRepository {
 
   /** Moves batches that were sent to another epoch back to the outbox. Returns their number. */
   async returnStrays(): Promise<number> {
-    // Usually there are none. The smallest and the largest epoch in the index show that cheaply.
+    // Usually, there are no such batches. Comparing the smallest and the largest epoch in the index shows this cheaply.
     const [row] = await this.dataSource.query<{ hasStrays: boolean }[]>(
       `SELECT EXISTS (SELECT FROM event_stream WHERE epoch <> (SELECT min(epoch) FROM published_batches)
                                                   OR epoch <> (SELECT max(epoch) FROM published_batches)) AS "hasStrays"`,
@@ -98,8 +98,8 @@ export class StreamRecordRepository {
   }
 
   /**
-   * Deletes batches that can no longer be lost: those published over 5 minutes ago that the stream still holds, as a check
-   * has just found. Ids grow with time, so this looks at the lowest ids first.
+   * Deletes batches that can no longer be lost: batches that were published over 5 minutes ago and that the stream still holds, as a check
+   * has just found. Looks at the lowest ids first, because ids grow with time.
    */
   async forgetSafe(epoch: string, lastSequence: number): Promise<void> {
     for (let count = maxForgotten; count === maxForgotten;) {
@@ -165,8 +165,8 @@ async function applyChange(queries: Queries, record: StreamRecord, change: Epoch
 }
 
 /**
- * Returns the time until which batches may have been deleted, in milliseconds since 1970: 5 minutes ago plus one minute for
- * clocks that differ, or later if even the oldest remaining batch is younger; now if there is no batch at all.
+ * Returns the time up to which batches may have been deleted, in milliseconds since 1970: 5 minutes ago, or the time of the oldest
+ * remaining batch if that is later, plus one minute for clocks that differ. Returns the current time if no batch remains.
  */
 async function readEndOfForgotten(queries: Queries): Promise<number> {
   const [row] = await queries.query<{ until: number }[]>(
@@ -177,7 +177,7 @@ async function readEndOfForgotten(queries: Queries): Promise<number> {
   return row?.until ?? Date.now();
 }
 
-/** Puts the stored events that were received in this time range into the outbox. Returns the number of batches. */
+/** Adds the stored events that were received in this time range to the outbox. Returns the number of batches. */
 async function publishAgain(queries: Queries, from: number, until: number): Promise<number> {
   const end = firstIdAt(Math.ceil(until));
   let next: string | null = firstIdAt(Math.floor(from));

@@ -24,7 +24,7 @@ import { StreamCheck } from './stream-check.service.js';
 import { StreamRecordRepository } from './stream-record.repository.js';
 
 const sizes = { platform: 'simulator', maxAgeMs: 3_600_000, maxGigabytes: 1 };
-// The streams have no leader for seconds after they were changed.
+// After a change, the streams have no leader for some seconds.
 const patience = { timeoutMs: 30_000 };
 const binary = process.env.TEST_NATS_BINARY;
 const epoch = '0ddba115';
@@ -95,7 +95,7 @@ describe('NATS_REPLICAS', () => {
     const readLastSequence = async (stream: EventsStream): Promise<number> =>
       (await stream.find())?.lastSequence ?? 0;
 
-    /** The check of an instance. */
+    /** Creates the check of an instance. */
     const createCheck = (stream: EventsStream) => {
       const records = new StreamRecordRepository(store.dataSource);
       return {
@@ -147,7 +147,7 @@ describe('NATS_REPLICAS', () => {
       await leader.start();
     });
 
-    it('takes no event for lost that only a leader without connection to its replicas lacks', async () => {
+    it('does not treat an event as lost when only a leader without connection to its replicas lacks it', async () => {
       const leader = await findLeader();
       const atLeader = await connectTo(leader);
       const atFollower = await connectTo(cluster.members.find((member) => member !== leader)!);
@@ -158,7 +158,7 @@ describe('NATS_REPLICAS', () => {
 
       leader.isolate();
       try {
-        // Another instance publishes one more message, on the other side.
+        // Another instance publishes one more message, on the other side of the network split.
         await records.raise(epoch, next);
         await expect(check.run()).rejects.toThrow(DoubtfulStateError);
         expect(await eventually(() => publish(atFollower, 'on the other side'), patience)).toBe(next);

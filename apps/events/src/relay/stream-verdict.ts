@@ -11,7 +11,7 @@ export interface StreamRecord {
 /** The reason for a new epoch: the stream is a different one, or it has lost acknowledged events. */
 export type LossReason = 'new' | 'lost_tail';
 
-/** The result of a check. `epoch` is the known one. */
+/** The result of a check. `epoch` is the known epoch. */
 export type Verdict =
   | { kind: 'intact'; epoch: string }
   | { kind: 'unknown' }

@@ -6,8 +6,8 @@ import { DoubtfulStateError, EventsStream, ForeignStreamError } from './events-s
 import { StreamCheck, type Witness } from './stream-check.service.js';
 
 /**
- * The trusted state of the stream. After each doubt there is a new object, even when the epoch is the same, because an
- * acknowledgement from before the doubt does not prove that the stream still holds the batch.
+ * The trusted state of the stream. Each doubt ends with a new object, even when the epoch is the same, because an acknowledgement from
+ * before the doubt does not prove that the stream still holds the batch.
  */
 export interface TrustedStream {
   readonly epoch: string;
@@ -47,7 +47,7 @@ export class StreamWatch {
   private current: TrustedStream | undefined;
   /** The acknowledged batch of this instance with the highest sequence. */
   private highest: Witness | undefined;
-  /** The value of `highest` at the last check. It reveals a loss even if the stream has since grown beyond that sequence again. */
+  /** The value of `highest` at the last check. This value reveals a loss even if the stream has since grown beyond this sequence again. */
   private earlier: Witness | undefined;
   /** The epoch of a stream that no longer accepts messages; cleared when another stream replaces it. */
   private brokenEpoch: string | undefined;
@@ -71,7 +71,7 @@ export class StreamWatch {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Undefined while the stream is in doubt. Then nothing may be published. */
+  /** Undefined while the stream is in doubt. Publish nothing while this is undefined. */
   get trusted(): TrustedStream | undefined {
     return this.current;
   }
@@ -82,7 +82,8 @@ export class StreamWatch {
   }
 
   /**
-   * Creates the stream or brings it up to date, then watches it. Waits up to 5 s. A stream that has lost many events takes longer. Its repair continues in the background, and nothing is published until the repair is done.
+   * Creates the stream or brings it up to date, then watches it. Waits up to 5 s. Repairing a stream that has lost many events takes longer
+   * and continues in the background. Nothing is published until the repair is complete.
    *
    * @throws ForeignStreamError
    * @throws when the broker or the database does not respond, or the broker has no room for the stream
@@ -94,7 +95,7 @@ export class StreamWatch {
     });
     const checking = this.check();
     this.runInBackground(checking);
-    // While the state may be old, the service starts in doubt: it stores events, and publishes nothing.
+    // If the state may be outdated, the service starts in doubt: it stores events, but publishes nothing.
     const checked = checking.catch((error: unknown) => {
       if (!(error instanceof DoubtfulStateError)) throw error;
     });
@@ -126,7 +127,7 @@ export class StreamWatch {
   noteAcknowledged({ trusted, eventIds, lastSequence, sentAfter }: Acknowledgement): void {
     if (trusted !== this.current) return;
     if (lastSequence > this.highestSequence) this.highest = { epoch: trusted.epoch, lastSequence, eventIds };
-    // The batch may also have been empty or already on the stream. Then the check finds the stream intact.
+    // If the batch was empty or already on the stream, the check finds the stream intact.
     else if (lastSequence < sentAfter) this.checkSoon();
   }
 

@@ -21,12 +21,12 @@ export interface Removal {
   stopping: AbortSignal;
 }
 
-// A batch takes some ten milliseconds. Ingest gets the database for at least as long between two batches.
+// A batch takes about ten milliseconds. The pause after a batch is at least as long, so that ingest can use the database.
 const rowsPerBatch = 2_000;
 const minPauseMs = 10;
 
 /**
- * Removes expired events: whole partitions, and the expired rows of the partition that expires in part.
+ * Removes expired events: whole partitions, and the expired rows of the partition that has expired only in part.
  *
  * ```
  * attached ──detach: rows no longer visible──▶ detaching ──all readers have ended──▶ detached ──drop──▶ gone
@@ -123,7 +123,7 @@ export class PartitionRemover {
   }
 }
 
-/** Measures how late the removal is. */
+/** Measures how late the removal of partitions is. */
 function measureOverdue(partitions: PartitionsRepository, logger: Logger, metrics: Registry): void {
   const failureLog = new FailureLog(logger);
   new Gauge({

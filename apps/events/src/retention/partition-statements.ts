@@ -3,11 +3,12 @@ import type { MaintenanceSession } from '@stream-events/database';
 /** How far the removal of a partition has come. */
 export type RemovalState = 'attached' | 'detaching' | 'detached' | 'gone';
 
-// Detaching waits for this long for each transaction that reads `events`, and for autovacuum, which PostgreSQL cancels after one
-// second. While it waits for the lock on the partition, no other partition can be attached.
+// How long detaching waits for each transaction that reads `events`, and for autovacuum, which PostgreSQL cancels after one second. While
+// detaching waits for the lock on the partition, no other partition can be attached.
 const lockLimitMs = 3_000;
-// FINALIZE locks the partition before it waits for older transactions. If one of these wants to read the partition, the two deadlock,
-// and the first to detect the deadlock (after one second, by default) fails. With a shorter limit, FINALIZE fails, never the reader.
+// FINALIZE locks the partition before it waits for older transactions. If one of these wants to read the partition, the two deadlock, and
+// the session that detects the deadlock first (after one second, by default) fails. With this shorter limit, FINALIZE always fails instead
+// of the reader.
 const finalizeLockLimitMs = 500;
 
 /** Returns how far the removal of a partition has come. */
@@ -23,9 +24,9 @@ export async function readState(session: MaintenanceSession, partition: string):
 }
 
 /**
- * Detaches a partition while other sessions read and write `events`. Interrupted, it leaves the partition in the state `detaching`.
+ * Detaches a partition while other sessions read and write `events`. An interrupted call leaves the partition in the state `detaching`.
  *
- * @throws SQLSTATE 55P03 when another transaction holds its locks for too long. The same holds for the other statements
+ * @throws SQLSTATE 55P03 when another transaction holds its locks for too long. The other statements in this file throw this error as well
  */
 export async function detach(session: MaintenanceSession, partition: string): Promise<void> {
   await limitLocks(session, lockLimitMs);

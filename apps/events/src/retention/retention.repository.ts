@@ -14,7 +14,7 @@ export class RetentionRepository {
     return row?.removing ?? null;
   }
 
-  /** Records the partition whose removal begins; null when it is complete. */
+  /** Records the partition whose removal begins; null when the removal is complete. */
   async saveRemoving(partition: string | null): Promise<void> {
     await this.dataSource.query('UPDATE retention SET removing = $1', [partition]);
   }
@@ -28,8 +28,8 @@ export class RetentionRepository {
   }
 
   /**
-   * Returns the time before which events have been removed, in milliseconds since 1970; null when none were. Raising RETENTION_DAYS
-   * does not bring them back, so this time can be later than the start of the retention period.
+   * Returns the time before which events have been removed, in milliseconds since 1970; null when none were. Raising RETENTION_DAYS does
+   * not bring the events back, so this time can be later than the start of the retention period.
    */
   async readRemovedBefore(): Promise<number | null> {
     const [row] = await this.dataSource.query<{ at: number | null }[]>(

@@ -33,10 +33,10 @@ const openTransactions = new Set<() => Promise<void>>();
 
 const running = (): AbortSignal => new AbortController().signal;
 
-/** The first millisecond that is kept for 7 days. */
+/** Returns the first millisecond that is kept for 7 days. */
 const cutoff = (): number => Math.floor(Date.now() / day) * day - 7 * day;
 
-/** An event that was received at this time. */
+/** Returns an event that was received at this time. */
 function at(msecs: number): NewEvent {
   return newEvent({ id: v7({ msecs }), eventId: `message-${msecs}` });
 }
@@ -66,7 +66,7 @@ async function stateOf(partition: string): Promise<string> {
   return row?.state ?? '';
 }
 
-/** A transaction that has read the events and stays open, like a backup. Returns a function that ends it. */
+/** Opens a transaction that reads the events and stays open, like a backup. Returns a function that ends it. */
 async function holdOpen(): Promise<() => Promise<void>> {
   const session = store.dataSource.createQueryRunner();
   await session.startTransaction('REPEATABLE READ');
@@ -111,7 +111,7 @@ describe(Retention.name, () => {
       const sut = retainFor(store, 7);
       await runPass(sut);
 
-      // One event per millisecond from edge - 3999: those from the edge on stay.
+      // There is one event per millisecond from edge - 3999 on. The events from the edge on stay.
       expect(await store.count('events')).toBe(1_001);
       expect(await sut.metrics.getSingleMetric('events_retention_rows_total')?.get()).toMatchObject({ values: [{ value: 3_999 }] }); // prettier-ignore
     });
@@ -187,7 +187,7 @@ describe(Retention.name, () => {
       expect(await stateOf(partition)).toBe('detaching');
       expect(await store.storedIds()).toEqual([kept.id]);
       expect((await daily.partitions.list()).map(({ name }) => name)).not.toContain(partition);
-      // Ingest continues, also where it needs a new partition.
+      // Ingest continues, even for events that need a new partition.
       const [added, ahead] = [newEvent(), at(Date.now() + 40 * day)];
       expect((await daily.writer.store([added, ahead])).map(({ outcome }) => outcome)).toEqual([
         'stored',
@@ -303,7 +303,7 @@ describe(Retention.name, () => {
     const list = async (): Promise<void> => {
       await daily.reader.listEvents({ filters: {}, pageSize: 100 });
       await daily.reader.listEvents({ filters: { eventType: 'channel-follow' }, pageSize: 10 });
-      // Two conditions without a common index: scanned in a transaction.
+      // No index covers both conditions, so the service scans in a transaction.
       await daily.reader.listEvents({ filters: { userId: '1', broadcasterUserId: '4711' }, pageSize: 10 });
       const position = { direction: 'newer', id: firstIdAt(0), inclusive: true } as const;
       await daily.reader.listEvents({ filters: {}, pageSize: 1, position });

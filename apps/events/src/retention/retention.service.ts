@@ -5,9 +5,9 @@ import { DeadLettersRepository } from '../store/dead-letters.repository.js';
 import { RetentionPolicy } from '../store/retention-policy.js';
 import { PartitionRemover } from './partition-remover.service.js';
 
-// Events expire at the end of a day (UTC), and are removed within this time.
+// Events expire at the end of a day (UTC), and the next pass begins within this time.
 const intervalMs = 60_000;
-// A transaction that reads the events for hours (a backup, for example) delays the removal for as long.
+// A transaction that reads the events for hours (for example, a backup) makes every attempt fail until it ends.
 const maxBackoffMs = 60_000;
 
 /**
@@ -37,7 +37,7 @@ export class Retention {
     });
   }
 
-  /** Removes what has expired, now and every minute. */
+  /** Removes expired events and dead letters now, and then every minute. */
   start(): void {
     this.loop.start();
   }
@@ -48,7 +48,7 @@ export class Retention {
   }
 
   /**
-   * Removes everything that has expired. Returns false when another session works on the partitions.
+   * Removes all expired events and dead letters. Returns false when another session works on the partitions.
    *
    * @throws the database's error
    */
@@ -67,7 +67,10 @@ export class Retention {
   }
 }
 
-/** Reads the time. If the clock of this machine or of the database is ahead, the other one protects the events. */
+/**
+ * Returns the earlier of the times of this machine and of the database, so that no event is removed too early when one of the clocks is
+ * ahead.
+ */
 async function readTime(session: MaintenanceSession): Promise<number> {
   const [row] = await session.query<{ now: number }>(
     'SELECT (extract(epoch FROM now()) * 1000)::float8 AS now',

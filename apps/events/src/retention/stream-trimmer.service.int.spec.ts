@@ -97,7 +97,7 @@ describe(StreamTrimmer.name, () => {
     const trimmers = [await createTrimmer(), await createTrimmer()];
     await Promise.all(trimmers.map((trimmer) => trimmer.run(running)));
 
-    // The batches, and the message that another program published.
+    // The stream keeps the batches of new events, and the message that another program published.
     const { state } = await setup.readInfo();
     expect(state).toMatchObject({ messages: 9 * 256 + 1 });
     const left = await idsOnStream();

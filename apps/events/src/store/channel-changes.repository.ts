@@ -3,7 +3,7 @@ import { receivedAt } from '@stream-events/contracts';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { EventRow } from './write-batch.js';
 
-/** A period of a channel. Times are milliseconds since 1970. */
+/** A period of a channel. Times are in milliseconds since 1970. */
 export interface ChannelPeriod {
   channelId: string;
   from: number;
@@ -12,30 +12,30 @@ export interface ChannelPeriod {
 
 type Queries = Pick<EntityManager, 'query'>;
 
-// A summary is saved a minute after its stream has ended, so an event younger than this is not missing from any saved summary. Half a
-// minute is left for clocks that differ.
+// A summary is saved at least a minute after the end of its stream, so it includes every event that is stored within this time after it
+// happened. The other half minute allows for clocks that differ.
 const lateAfterMs = 30_000;
 
 /**
  * Counts changes to the past of channels: events that are stored late, and erased events. A saved summary remembers the count, and
  * is outdated when the count differs.
  *
- * Read the count BEFORE the events, and note a change AFTER it is committed. A change that the reader missed then always
- * changes the count after the reader read it.
+ * Read the count BEFORE the events, and note a change AFTER it is committed. If a reader misses a change, the change then always raises the
+ * count after the reader has read the count.
  */
 @Injectable()
 export class ChannelChanges {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Notes the late events among these, which must be committed. Repeat the call with the same rows when a write is retried: the first
-   * attempt may have failed between the commit and this call.
+   * Notes the late events among these rows. Call this after the rows are committed. When a write is retried, call this again with the same
+   * rows, because the first attempt may have failed between the commit and the call.
    */
   async noteLate(rows: readonly EventRow[]): Promise<void> {
     const latest = Date.now() - lateAfterMs;
     const late = rows.filter((row) => row.origin !== 'test' && timeOf(row) < latest);
     const days = new Map(late.flatMap(toDays).map((day) => [JSON.stringify(day), day]));
-    // Sorted, so that two batches with common days do not deadlock.
+    // Notes the days in sorted order, so that two batches with common days do not deadlock.
     const sorted = [...days.entries()].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, day]) => day);
     if (sorted.length === 0) return;
     await this.dataSource.query(
@@ -57,7 +57,7 @@ export class ChannelChanges {
     );
   }
 
-  /** Returns the number of changes. It never decreases, until `forget` removes days of the period. */
+  /** Returns the number of changes. The number decreases only when `forget` removes days of the period. */
   async count(
     { channelId, from, to }: ChannelPeriod,
     queries: Queries = this.dataSource.manager,
@@ -70,7 +70,7 @@ export class ChannelChanges {
     return row?.changes ?? 0;
   }
 
-  /** Removes the changes of days before the day of this time, whose events retention has removed. */
+  /** Removes the changes of all days before the day of this time. Retention has removed the events of these days. */
   async forget(before: number): Promise<void> {
     await this.dataSource.query(`DELETE FROM channel_changes WHERE day < $1::date AND day > '-infinity'`, [
       dayOf(before),
@@ -78,12 +78,12 @@ export class ChannelChanges {
   }
 }
 
-/** The time when an event happened. Without the platform's time, the time of receipt. */
+/** Returns the time when an event happened, or the time of its receipt if the platform did not report a time. */
 function timeOf({ id, occurredAt }: EventRow): number {
   return occurredAt ?? receivedAt(id);
 }
 
-/** The day of an event, for each channel that it concerns. */
+/** Returns the day of an event, once for each channel that the event concerns. */
 function toDays(row: EventRow): (readonly [channelId: string, day: string])[] {
   const { broadcasterUserId, raidFromId, raidToId } = row.columns;
   const day = dayOf(timeOf(row));
@@ -92,10 +92,10 @@ function toDays(row: EventRow): (readonly [channelId: string, day: string])[] {
   );
 }
 
-/** The day in UTC: `2026-11-21`. Times that no event has are clamped. */
+/** Returns the day in UTC, such as `2026-11-21`. Clamps times that no event can have. */
 function dayOf(time: number): string {
   return new Date(Math.min(Math.max(time, 0), lastDay)).toISOString().slice(0, 10);
 }
 
-// Later days have years of five digits, which need another notation.
+// Dates in later years need another notation, because these years have five digits.
 const lastDay = Date.UTC(9999, 11, 31);

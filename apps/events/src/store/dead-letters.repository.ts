@@ -11,7 +11,8 @@ import { LOGGER, type Logger } from '@stream-events/service';
 import { DataSource } from 'typeorm';
 import type { EventRow } from './write-batch.js';
 
-// Enough for PostgreSQL's messages, which may quote the data; a list of 100 reasons fits in a NATS message.
+// Long enough for PostgreSQL's error messages, which may quote the data, and short enough for a list of 100 reasons to fit in a NATS
+// message.
 const maxReasonLength = 500;
 
 /** The latest reason why an event is a dead letter, and the time of the first failure. */
@@ -48,7 +49,7 @@ export class ExpiredEventError extends Error {
   }
 }
 
-/** Stores the events that the database rejects as dead letters. */
+/** Stores dead letters: rejected events, unreadable messages, and events that arrived too late. */
 @Injectable()
 export class DeadLettersRepository {
   constructor(
@@ -57,12 +58,12 @@ export class DeadLettersRepository {
   ) {}
 
   /**
-   * Keeps an event as a dead letter and returns the dead letter's id. When the message is a dead letter already, updates its
-   * reason and returns its first id.
+   * Keeps an event as a dead letter and returns the dead letter's id. If the message is already a dead letter, updates the reason and
+   * returns the id of the existing dead letter.
    */
   async add(row: EventRow, rejection: unknown): Promise<string> {
     const { id, eventId, eventType, eventSource, origin, eventData, idempotencyKey } = row;
-    // `list` reads the fields before the event data.
+    // `list` reads only the fields before the event data, so these fields come first.
     const head = { id, eventId, eventType, eventSource, origin };
     const { occurredAt = null, delivery } = row;
     const event: NewEvent = { ...head, eventData, idempotencyKey, occurredAt, delivery };
@@ -92,20 +93,23 @@ export class DeadLettersRepository {
       );
     }
     if (removed > 0)
-      this.logger.warn({ deadLetters: removed }, 'deleted dead letters that no owner handled in time');
+      this.logger.warn(
+        { deadLetters: removed },
+        'deleted expired dead letters that no owner had retried or discarded',
+      );
   }
 
-  /** Lists one page, newest event first. Leaves the payloads (up to 256 KiB each) in the database. */
+  /** Lists one page, newest event first. Does not return the payloads (up to 256 KiB each). */
   async list({ pageSize, before }: ListDeadLettersRequest): Promise<ListDeadLettersReply> {
-    // Cut as text, because PostgreSQL's JSON functions reject a document that contains an escaped NUL. Quotes within a JSON
-    // string have a backslash, so this text can only be the start of the member.
+    // Cuts the message as text, because PostgreSQL's JSON functions reject a document that contains an escaped NUL. Quotes within a JSON
+    // string have a backslash, so this text can only be the start of the `eventData` member.
     const rows = await this.dataSource.query<(Rejection & { names: string })[]>(
       `SELECT split_part(convert_from(message, 'UTF8'), ',"eventData":', 1) || '}' AS names, ${rejectionColumns}
        FROM dead_letters WHERE event_id < $1 ORDER BY event_id DESC LIMIT $2`,
       [before ?? highestId, pageSize + 1],
     );
     const messages = rows.slice(0, pageSize).map(({ names, ...rejection }) => ({
-      ...(JSON.parse(names) as Omit<StoredEvent, 'eventData'>), // holds: `add` wrote it, in this order
+      ...(JSON.parse(names) as Omit<StoredEvent, 'eventData'>), // Safe cast: `add` wrote it, in this order
       ...rejection,
     }));
     return { messages, next: rows.length > pageSize ? (messages.at(-1)?.id ?? null) : null };
@@ -119,7 +123,7 @@ export class DeadLettersRepository {
     );
     if (!row) return null;
     const { message, ...found } = row;
-    return { ...found, event: JSON.parse(message.toString()) as NewEvent }; // holds: `add` wrote it
+    return { ...found, event: JSON.parse(message.toString()) as NewEvent }; // Safe cast: `add` wrote it
   }
 
   /** Deletes a dead letter, if it still exists. */
@@ -135,7 +139,10 @@ export class DeadLettersRepository {
   }
 }
 
-/** The message of a JSON error quotes the text around the error, which may have characters that PostgreSQL cannot store. */
+/**
+ * Replaces characters that PostgreSQL cannot store. The message of a JSON error may contain them, because it quotes the text around the
+ * error.
+ */
 function toStorableText(text: string): string {
   return text.replaceAll('\0', '\ufffd').toWellFormed();
 }

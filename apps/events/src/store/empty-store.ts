@@ -2,10 +2,10 @@ import type { QueryRunner } from 'typeorm';
 import { indexDefinition, retiredIndexes, secondaryIndexes } from './event-indexes.js';
 
 /**
- * Gives a store without partitions the declared indexes, at once. Every migration that adds a column with an index calls this
+ * Creates the declared indexes in a store without partitions, immediately. Every migration that adds a column with an index calls this
  * function. Leaves out the indexes on columns of later migrations.
  *
- * @returns false when the store has partitions. Then `EventIndexBuilder` builds the indexes, while the store is in use
+ * @returns false when the store has partitions; `EventIndexBuilder` then builds the indexes while the store is in use
  */
 export async function createIndexesOfEmptyStore(queryRunner: QueryRunner): Promise<boolean> {
   const [table] = (await queryRunner.query(
@@ -17,7 +17,7 @@ export async function createIndexesOfEmptyStore(queryRunner: QueryRunner): Promi
   const creations = secondaryIndexes
     .filter(({ column }) => table.columns.includes(column))
     .map((index) => `CREATE INDEX IF NOT EXISTS ${index.name} ON events ${indexDefinition(index)}`);
-  // One round trip: an empty store must not take longer to start.
+  // Runs in one round trip, because each round trip delays the start with an empty store.
   await queryRunner.query([`DROP INDEX IF EXISTS ${retiredIndexes.join(', ')}`, ...creations].join('; '));
   return true;
 }

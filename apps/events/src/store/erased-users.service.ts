@@ -10,7 +10,7 @@ export interface ErasedUser {
   platformUserId: string | null;
   /** See `UserHasher`. */
   userHash: string;
-  /** Events that were received until then are erased. Milliseconds since 1970. */
+  /** Events that were received up to this time (milliseconds since 1970) are erased. */
   until: number;
 }
 
@@ -20,9 +20,9 @@ interface ErasedUserList {
 }
 
 /**
- * The users whose events must not be stored any more: messages that were received before the erasure, but arrive after it. Such
- * messages wait on the INGEST stream, in a gateway, or among the dead letters. Events that were received later are not affected, and
- * cost one comparison of times.
+ * Keeps the list of users whose events must not be stored anymore. A message that was received before an erasure can reach the store after
+ * the erasure, because the message waited on the INGEST stream, in a gateway, or among the dead letters. Events that were received after
+ * the erasure are not affected. For such an event, the check costs one comparison of times.
  */
 @Injectable()
 export class ErasedUsers {

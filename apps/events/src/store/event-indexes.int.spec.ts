@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-/** The names of the indexes of a table, and for a partition, the indexes of `events` that they are attached to. */
+/** Returns the names of the indexes of a table, and for a partition, the indexes of `events` that they are attached to. */
 async function readIndexes(
   table: string,
 ): Promise<{ name: string; parent: string | null; isValid: boolean }[]> {
@@ -24,7 +24,7 @@ async function readIndexes(
   );
 }
 
-/** The events of the table in docs/store-indexes.md, by their column there. */
+/** One event for each column of the table in docs/store-indexes.md. */
 const kinds = {
   'chat message': newEvent({
     eventId: 'm1',
@@ -61,7 +61,7 @@ const kinds = {
   }),
 };
 
-/** The indexes that have an entry for an event. */
+/** Returns the indexes that have an entry for an event. */
 async function readEntries(id: string): Promise<string[]> {
   const columns = eventIndexes.map(({ name, predicate }) => `${predicate ?? 'true'} AS ${name}`);
   const [row] = await store.dataSource.query<Record<string, boolean>[]>(
@@ -147,7 +147,7 @@ describe('docs/store-indexes.md', () => {
   });
 });
 
-/** The columns of an index as the page prints them. */
+/** Returns the columns of an index as the page prints them. */
 function describeColumns(index: EventIndex): string {
   const method = index.method === 'hash' ? 'hash ' : '';
   const rare = index.predicate?.includes('<>') ? ` where ${index.predicate}` : '';

@@ -23,7 +23,7 @@ export interface IndexReadiness {
 /** The primary key of `events`. */
 export const primaryKey: EventIndex = { name: 'events_pkey', column: 'id', method: 'btree', predicate: null };
 
-/** The index on the types. Every version has had it, so it is always ready. */
+/** The index on the event types. Every version has created this index, so it is always ready. */
 export const eventTypeIndex: EventIndex = {
   name: 'events_event_type_index',
   column: 'event_type',
@@ -32,15 +32,16 @@ export const eventTypeIndex: EventIndex = {
 };
 
 /**
- * The indexes of `events` apart from its primary key. docs/store-indexes.md names the queries that each one serves. A column
- * that nearly every row has, with few values, gets no index of its own or one on its rare values.
+ * The indexes of `events` apart from its primary key. docs/store-indexes.md names the queries that each index serves. A column that is set
+ * in nearly every row and has few values gets no index, or an index on its rare values.
  */
 export const secondaryIndexes: readonly EventIndex[] = [
   eventTypeIndex,
   perType('broadcaster_user_id'),
   perType('user_id'),
   perType('user_name'),
-  // For single events only, so that order does not matter. A hash index on long message ids is half as large as a btree index.
+  // This index finds single events only, so the order of its entries does not matter. A hash index on long message ids is half as large as
+  // a btree index.
   {
     name: 'events_event_id_hash_index',
     column: 'event_id',
@@ -60,7 +61,7 @@ export const secondaryIndexes: readonly EventIndex[] = [
 /** Every index of `events`. */
 export const eventIndexes: readonly EventIndex[] = [primaryKey, ...secondaryIndexes];
 
-/** The indexes of version 0.1.0 that no query uses anymore. The index builder drops them when all others are ready. */
+/** The indexes of version 0.1.0 that no query uses anymore. The index builder drops these indexes when all other indexes are ready. */
 export const retiredIndexes: readonly string[] = [
   'events_event_source_index',
   'events_origin_index',
@@ -82,7 +83,7 @@ export function indexKeys({ column, method }: EventIndex): string[] {
   return column === 'event_type' ? ['event_type', 'id'] : [column, 'event_type', 'id'];
 }
 
-/** The part of CREATE INDEX after the name of the table. */
+/** Returns the part of CREATE INDEX after the name of the table. */
 export function indexDefinition(index: EventIndex): string {
   const where = index.predicate === null ? '' : ` WHERE ${index.predicate}`;
   return `USING ${index.method} (${indexKeys(index).join(', ')})${where}`;

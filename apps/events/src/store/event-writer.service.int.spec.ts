@@ -63,7 +63,7 @@ describe(EventWriter.name, () => {
     });
 
     it('stores the largest names and values that a contract allows', async () => {
-      // ᾷ is one character of 3 bytes that folds to 6; an index entry of PostgreSQL holds 2704 bytes.
+      // ᾷ has 3 bytes and folds to 6 bytes. An index entry of PostgreSQL holds at most 2,704 bytes.
       const [long, growing] = ['🎉'.repeat(255), 'ᾷ'.repeat(255)];
       const eventData = JSON.stringify({
         user_id: growing,

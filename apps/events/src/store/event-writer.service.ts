@@ -9,14 +9,14 @@ import { PartitionsRepository } from './partitions.repository.js';
 import { StoreMetrics } from './store-metrics.js';
 import { toRow, type EventRow, type WrittenBatch } from './write-batch.js';
 
-// A lost race (deadlock, serialization failure) is over by the next attempt. More failures than this have another cause.
+// After a lost race (deadlock, serialization failure), the next attempt usually succeeds. More failures than this have another cause.
 const maxConflictRetries = 5;
 
 type Outcomes = Map<string, StoreOutcome>;
 
 /**
- * Stores batches of events. Each event is stored, recognized as known, or kept as a dead letter; an event that the database
- * rejects never harms the rest of its batch.
+ * Stores batches of events. Each event is stored, recognized as known, or kept as a dead letter. An event that the database rejects does
+ * not affect the rest of its batch.
  *
  * ```
  * batch ── write ──ok──▶ stored | known ──▶ relay
@@ -25,7 +25,7 @@ type Outcomes = Map<string, StoreOutcome>;
  *   │        └─ one event ────────────▶ dead letter
  *   ├─ raids of the platform ──▶ write them on their own (see `writeRaids`)
  *   ├─ deliveries of subscriptions that overlap ──▶ write them on their own (see `writeOverlapping`)
- *   └ received before the retention period: known, or dead letter. Stored, it would be removed within a minute, without a trace
+ *   └ received before the retention period: known, or dead letter (retention would silently remove a stored one within a minute)
  * ```
  */
 @Injectable()
@@ -43,8 +43,8 @@ export class EventWriter {
   }
 
   /**
-   * Stores events and returns the outcome of each, in their order. Idempotent by message key (see `receivedMessageKey`):
-   * the same batch again gives the same outcomes.
+   * Stores events and returns the outcome of each, in the same order. Idempotent by message key (see `receivedMessageKey`): storing the
+   * same batch again gives the same outcomes.
    *
    * @throws the database's error when the database is unavailable. Events that are already committed stay stored, and a retry
    *   recognizes them
@@ -89,9 +89,12 @@ export class EventWriter {
     return rows.map((row) => outcomeOf(row, firstByKey, outcomes));
   }
 
-  /** An event is only this old when the clock of its receiver is wrong, or when it has waited on the INGEST stream or as a dead letter. */
+  /**
+   * Keeps expired events as dead letters. An event is this old only when its receiver's clock is wrong, or when the event has waited on the
+   * INGEST stream or as a dead letter.
+   */
   private async keepExpired(rows: readonly EventRow[], outcomes: Outcomes): Promise<void> {
-    // From here on, events of erased users are known.
+    // Records events of erased users as received, so that the next query finds them.
     await this.events.withoutErased(rows);
     const firstIds = await this.events.findReceived(rows.map((row) => row.key));
     for (const row of rows) {
@@ -125,7 +128,7 @@ export class EventWriter {
     if (written.outboxId !== null) {
       this.relay.publish({ outboxId: written.outboxId, events: written.stored });
     }
-    // Nearly always every event is new.
+    // Nearly always, every event of the batch is new.
     if (written.stored === rows) {
       for (const row of rows) outcomes.set(row.key, { id: row.id, outcome: 'stored' });
       return;
@@ -138,7 +141,7 @@ export class EventWriter {
       // When the remembered id is the event's own id, an earlier attempt of this batch stored the event.
       if (id !== undefined) outcomes.set(row.key, { id, outcome: id === row.id ? 'stored' : 'known' });
     }
-    // The message was known at the write, but its key was deleted (after 25 hours) before the lookup, so the event is new.
+    // These messages were known at the write, but their keys were deleted (after 25 hours) before the lookup, so their events are new.
     const forgotten = rows.filter((row) => !outcomes.has(row.key));
     if (forgotten.length > 0) await this.write({ ...part, rows: forgotten }, outcomes);
   }

@@ -28,7 +28,7 @@ export class Event {
   @Column('json', { name: 'event_data' })
   eventData!: string;
 
-  /** When the event happened by the platform's clock; null when the platform did not say. */
+  /** When the event happened by the platform's clock; null when the platform did not report it. */
   @Column('timestamptz', { name: 'occurred_at', nullable: true })
   occurredAt!: Date | null;
 }

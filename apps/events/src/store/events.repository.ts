@@ -8,7 +8,7 @@ import { writeBatch, type EventRow, type WrittenBatch } from './write-batch.js';
 import { isPairable, writeOverlapping } from './write-overlapping.js';
 import { isPlatformRaid, writeRaids } from './write-raids.js';
 
-/** A part of a batch that is written in its own way. */
+/** A part of a batch, with the function that writes it. */
 export interface BatchPart {
   rows: readonly EventRow[];
   write: (pool: Pool, rows: readonly EventRow[]) => Promise<WrittenBatch>;
@@ -25,7 +25,9 @@ export class EventsRepository {
     private readonly overlaps: Overlaps,
   ) {}
 
-  /** Splits a batch: raids of the platform, deliveries of overlapping subscriptions, and the rest, which is nearly always everything. */
+  /**
+   * Splits a batch: raids of the platform, deliveries of overlapping subscriptions, and the rest, which is nearly always the whole batch.
+   */
   async split(rows: readonly EventRow[]): Promise<BatchPart[]> {
     const { paired, superseded, ends } = await this.overlaps.select(rows);
     const isOther = (row: EventRow): boolean =>
@@ -43,23 +45,26 @@ export class EventsRepository {
     return parts.filter((part) => part.rows.length > 0);
   }
 
-  /** Only records the messages as received. */
+  /** Records the messages as received, without storing their events. */
   private async ignore(rows: readonly EventRow[]): Promise<WrittenBatch> {
     await this.rememberReceived(rows.map(({ key, id }) => ({ key, eventId: id })));
     return { outboxId: null, stored: [] };
   }
 
-  /** Writes a part of a batch. Notes late events. Of late events of an erased user, it writes only the keys: they count as stored and erased. */
+  /**
+   * Writes a part of a batch, and notes its late events (see `ChannelChanges`). For an event of an erased user, writes only the key: the
+   * event counts as stored and erased.
+   */
   async write({ rows, write }: BatchPart): Promise<WrittenBatch> {
     const others = await this.withoutErased(rows);
     if (others.length === 0) return { outboxId: null, stored: [] };
     const written = await write(this.pool, others);
-    // All rows, because an earlier attempt may have stored them without noting them.
+    // Notes known rows as well, because an earlier attempt may have stored their events without noting them.
     await this.changes.noteLate(others);
     return written;
   }
 
-  /** Returns the events that may be stored. Records the late events of erased users as received. */
+  /** Returns the events that may be stored. Leaves out the events of erased users, and records their messages as received. */
   async withoutErased(rows: readonly EventRow[]): Promise<readonly EventRow[]> {
     const erased = await this.erasedUsers.select(rows);
     if (erased.size === 0) return rows;
@@ -69,7 +74,7 @@ export class EventsRepository {
 
   /** Records messages as received, so that a redelivery is recognized, although their events are not stored. */
   async rememberReceived(messages: readonly { key: string; eventId: string }[]): Promise<void> {
-    // In the order of the keys, like `writeBatch`, so that the two do not deadlock.
+    // Inserts in the order of the keys, as `writeBatch` does, so that the two do not deadlock.
     await this.dataSource.query(
       `INSERT INTO received_messages (key, event_id)
        SELECT key, event_id FROM unnest($1::uuid[], $2::uuid[]) AS message (key, event_id) ORDER BY key
@@ -89,7 +94,8 @@ export class EventsRepository {
   }
 
   /**
-   * Deletes the keys of messages that were received over 25 hours ago, at most 10,000 at a time. Returns their number. Keeps the key of a dead letter whose message was redelivered and stored, because a later retry must not store the message twice.
+   * Deletes the keys of messages that were received over 25 hours ago, at most 10,000 at a time. Returns their number. Keeps the key of a
+   * dead letter whose message was redelivered and stored, because a later retry must not store the message again.
    */
   async forgetOldMessages(): Promise<number> {
     const [, count] = await this.dataSource.query<[unknown, number]>(

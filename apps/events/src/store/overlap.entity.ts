@@ -10,7 +10,7 @@ export class Overlap {
   @Column('timestamptz', { name: 'begun_at', default: () => 'now()' })
   begunAt!: Date;
 
-  /** From when on one subscription counts; null while there are two, or are about to be. */
+  /** The time after which only one subscription counts; null while there are two subscriptions, or are about to be. */
   @Column('timestamptz', { name: 'ended_at', nullable: true })
   endedAt!: Date | null;
 
@@ -18,7 +18,7 @@ export class Overlap {
   @Column('timestamptz', { name: 'previous_ended_at', nullable: true })
   previousEndedAt!: Date | null;
 
-  /** When the platform created the subscription that counts from the end on. */
+  /** When the platform created the subscription that counts after the end. */
   @Column('timestamptz', { name: 'kept_since', nullable: true })
   keptSince!: Date | null;
 }

@@ -7,16 +7,19 @@ import type { EventRow } from './write-batch.js';
 import { edgeMs, isPairable, type OverlapEnds } from './write-overlapping.js';
 import { isPlatformRaid } from './write-raids.js';
 
-// From this time after the beginning of an overlap, every instance knows it or reads it before its next write.
+// This long after an overlap has begun, every instance knows the overlap, or reads it before the next write.
 const announcementMs = maxAgeMs + 1_000;
-// The store remembers message ids for the same time. After that, it cannot recognize any redelivery.
+// The store also remembers message ids for this time. A later redelivery cannot be recognized anyway.
 const keptFor = '25 hours';
 
-/** How deliveries of subscriptions that have or had a twin are written. */
+/** How to write the deliveries of subscriptions that have or had a twin. */
 export interface OverlappingRows {
-  /** To be paired. */
+  /** Deliveries to pair. */
   paired: ReadonlySet<EventRow>;
-  /** Deliveries after the end by a subscription that is about to be deleted. The other subscription delivers the same occurrences. */
+  /**
+   * Deliveries after the end of an overlap, by the subscription that is about to be deleted. They are ignored, because the other
+   * subscription delivers the same occurrences.
+   */
   superseded: ReadonlySet<EventRow>;
   /** The ends of overlaps, by subscription. */
   ends: ReadonlyMap<string, OverlapEnds>;
@@ -24,28 +27,32 @@ export interface OverlappingRows {
 
 const none: OverlappingRows = { paired: new Set(), superseded: new Set(), ends: new Map() };
 
-/** Times are milliseconds since 1970. */
+/** Times are in milliseconds since 1970. */
 interface OverlapTimes extends OverlapEnds {
   subscription: string;
   keptSince: number;
 }
 
 /**
- * The subscriptions that have a twin. Deliveries of their messages are paired: see `writeOverlapping`. While there are none, which is
- * nearly always, a batch costs one comparison, and an instance one query of an empty table per second.
+ * Keeps track of the subscriptions that have a twin. Their deliveries are paired (see `writeOverlapping`). Nearly always, there are no such
+ * subscriptions; the check then costs one comparison per batch, and each instance runs one query on an empty table per second.
  *
  * ```
- *  begin ──▶ 4 s: every instance gets to know ──▶ ready: the second subscription may be created ──▶ end ──25 h──▶ forgotten
+ *  begin ──▶ 4 s: every instance knows it ──▶ ready: the second subscription may be created ──▶ end ──25 h──▶ forgotten
  * ```
  *
- * After the end, only messages from before the end are paired. They may still wait on the INGEST stream, or for a redelivery. Later
- * messages of the subscription that stays are stored; later messages of the other one are ignored until it is deleted. Both rules switch
- * at the same moment, so that no delivery of the subscription that stays is paired with a delivery whose own partner is missing. When the
- * next overlap begins, what the previous one has left without a partner is still no partner of anything after its end.
+ * After the end, only messages from before the end are paired. Such messages may still wait on the INGEST stream, or for a redelivery.
+ * Later messages of the remaining subscription are stored. Later messages of the other subscription are ignored until the platform deletes
+ * that subscription. Both rules take effect at the same moment, so that no delivery of the remaining subscription is paired with a delivery
+ * whose own partner is missing. When the next overlap begins, a delivery that the previous overlap left without a partner is still not
+ * paired with a delivery from after that overlap's end.
  */
 @Injectable()
 export class Overlaps {
-  /** Messages after this time need no pairing: infinite during an overlap. Milliseconds since 1970. */
+  /**
+   * Messages after this time (milliseconds since 1970) are not paired. Infinite during an overlap, minus infinity when there are no
+   * overlaps.
+   */
   private readonly latest: RecentValue<number>;
 
   constructor(
@@ -68,7 +75,7 @@ export class Overlaps {
     return this.latest.stop();
   }
 
-  /** Begins overlaps that have not begun yet. Returns in how many milliseconds all of them are known to every instance. */
+  /** Begins overlaps that have not begun yet. Returns the number of milliseconds until every instance knows all of them. */
   async begin(subscriptions: readonly string[]): Promise<number> {
     const [row] = await this.dataSource.query<{ readyInMs: number }[]>(
       `WITH begun AS (
@@ -86,7 +93,7 @@ export class Overlaps {
     return Math.max(row?.readyInMs ?? announcementMs, 0);
   }
 
-  /** Ends overlaps at a time in milliseconds since 1970, unless they have an end. */
+  /** Ends overlaps at a time in milliseconds since 1970. Does not change overlaps that have already ended. */
   async end(overlaps: readonly EndingOverlap[], endedAt: number): Promise<void> {
     await this.dataSource.query(
       `WITH ending AS (
@@ -102,7 +109,8 @@ export class Overlaps {
   }
 
   /**
-   * Returns the rows that are not written as usual. Raids have a rule of their own: see `writeRaids`.
+   * Returns the rows that need special treatment because of an overlap. Leaves out raids of the platform, which have their own rule (see
+   * `writeRaids`).
    *
    * @throws the database's error when the overlaps cannot be read
    */
@@ -123,7 +131,7 @@ export class Overlaps {
     return { paired, superseded, ends: overlaps };
   }
 
-  /** Forgets overlaps, and events that were never paired, a day after their end. */
+  /** Forgets overlaps 25 hours after their end, and unpaired deliveries 25 hours after they were stored. */
   async forgetOld(): Promise<void> {
     await this.dataSource.query(
       `DELETE FROM subscription_overlaps WHERE ended_at < now() - interval '${keptFor}'`,
@@ -133,7 +141,7 @@ export class Overlaps {
     );
   }
 
-  /** Reads whether there are overlaps. */
+  /** Reads now whether there are overlaps. */
   refresh(): Promise<void> {
     return this.latest.refresh();
   }

@@ -5,7 +5,7 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { endOfPartitionsAhead, findPartition, planPartition, type Partition } from './partitions.js';
 import { RetentionPolicy } from './retention-policy.js';
 
-/** A partition as the catalog has it. */
+/** A partition in PostgreSQL's catalog. */
 export interface CatalogPartition extends Partition {
   /** Retention is removing the partition: its rows are no longer visible, but no other partition may take its range yet. */
   isDetaching: boolean;
@@ -32,7 +32,7 @@ export class PartitionsRepository {
     return readCatalog(this.dataSource.manager);
   }
 
-  /** Creates the partitions from now until the end of the next month; when they are daily, for the next week. */
+  /** Creates the partitions from now until the end of the next month or, if partitions are daily, for the next week. */
   async ensureAhead(now: number): Promise<void> {
     const end = endOfPartitionsAhead(now, this.retention.partitionWidth);
     for (let id = firstIdAt(now); id < end;) id = (await this.ensure(id)).to;
@@ -45,7 +45,7 @@ export class PartitionsRepository {
   }
 
   /**
-   * Returns those of the ids that were received before the retention period. Asks the database for the time before it calls an event
+   * Returns the ids of events that were received before the retention period. Reads the database's time before it treats an event as
    * expired, because the clock of this machine may be wrong.
    */
   async findExpired(ids: readonly string[]): Promise<Set<string>> {
@@ -98,7 +98,10 @@ async function create({ name, from, to }: Partition, manager: EntityManager): Pr
   await manager.query(`ALTER TABLE ${name} DROP CONSTRAINT ${name}_range`);
 }
 
-/** A table of this name can exist although its range is free: a detached partition that is not dropped yet, or an operator's copy. */
+/**
+ * Returns a name that no table has. A table with the planned name can exist although its range is free: a detached partition that is not
+ * dropped yet, or an operator's copy.
+ */
 async function findFreeName(name: string, manager: EntityManager): Promise<string> {
   for (let number = 1; ; number += 1) {
     const candidate = number === 1 ? name : `${name}_v${number}`;

@@ -8,7 +8,7 @@ export interface Partition {
   to: string;
 }
 
-// A failure to create partitions shows in the logs and stays without effect for this long.
+// If partitions cannot be created, the logs show the failure, and events can still be stored for this long.
 const daysAhead = 7;
 
 /** Returns the partition that contains the id. */
@@ -48,7 +48,10 @@ function periodAt(milliseconds: number, width: PartitionWidth): { from: number; 
     : { from: Date.UTC(year, month, day), to: Date.UTC(year, month, day + 1) };
 }
 
-/** The name says when the partition begins. A monthly partition that begins in the middle of a month has a day in its name. */
+/**
+ * Returns the name of a partition, which says when the partition begins. A monthly partition that begins in the middle of a month has a day
+ * in its name.
+ */
 function nameOf(from: string, width: PartitionWidth): string {
   const time = new Date(receivedAt(from));
   const month = `events_${time.getUTCFullYear()}_${twoDigits(time.getUTCMonth() + 1)}`;

@@ -7,15 +7,16 @@ export const maxAgeMs = 3_000;
 
 /** How to read a value. */
 export interface RecentValueOptions<T> {
-  /** For the log: `the overlaps`. */
+  /** The name of the value in the log, such as `the overlaps`. */
   name: string;
   read: () => Promise<T>;
   logger: Logger;
 }
 
 /**
- * A value in the database that every write needs, and that seldom changes. An instance reads it every second. Each write sees every
- * change that was committed 3 s before it began, so code that changes the value, and waits longer, knows that every instance uses it.
+ * A value in the database that every write needs and that rarely changes. Each instance reads the value every second. A write sees every
+ * change that was committed 3 s before the write began. Code that changes the value and then waits longer than 3 s can therefore rely on
+ * every instance using the new value.
  */
 export class RecentValue<T> {
   private readonly failureLog: FailureLog;
@@ -51,12 +52,12 @@ export class RecentValue<T> {
    */
   async get(): Promise<T> {
     const calledAt = performance.now();
-    // At most twice: the first time may join a slow reading, which began too long ago.
+    // Runs at most twice: the first `refresh` may join a slow read that began too long ago.
     while (this.requestedAt < calledAt - maxAgeMs) await this.refresh();
     return this.value;
   }
 
-  /** Reads the value now, or waits for the reading that has begun. */
+  /** Reads the value now, or waits for the read in progress. */
   refresh(): Promise<void> {
     this.reading ??= this.read().finally(() => {
       this.reading = undefined;

@@ -5,16 +5,16 @@ const dayMs = 24 * 3_600_000;
 /** The length of a partition. */
 export type PartitionWidth = 'day' | 'month';
 
-// Below this, monthly partitions would leave a large part of the removal to row-by-row deletes. Above it, daily partitions would be too
-// many.
+// With fewer days, monthly partitions would leave a large part of the removal to row-by-row deletes. With more days, there would be too
+// many daily partitions.
 const minDaysOfMonthlyPartitions = 90;
 
-// Gives an owner time to notice and to decide, even when events are kept for a day.
+// Gives an owner time to notice a dead letter and to retry or discard it, even when events are kept for only a day.
 const minDaysOfDeadLetters = 30;
 
 /**
- * How long events are kept: today and the given number of days before it, in UTC. At the end of each day, the oldest day of events is
- * due for removal, so an event is kept for at least that many days, and for less than one day more.
+ * How long events are kept: the current day (UTC) and the given number of days before it. At the end of each day, the oldest day of events
+ * is due for removal. An event is therefore kept for at least the given number of days, and for less than one day more.
  */
 export class RetentionPolicy {
   static readonly forever = new RetentionPolicy(0);
@@ -38,7 +38,7 @@ export class RetentionPolicy {
 
   /**
    * Returns the time before which dead letters are removed (by their first failure), in milliseconds since 1970; undefined when all are
-   * kept. A dead letter is an accepted event, so it is kept for at least as long as a stored one.
+   * kept. A dead letter is an accepted event, so it is kept for at least as long as a stored event, and for at least 30 days.
    */
   deadLetterCutoff(now: number): number | undefined {
     return this.days === 0 ? undefined : beginOfDay(now) - Math.max(this.days, minDaysOfDeadLetters) * dayMs;

@@ -1,6 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
-/** A stored event that one of two overlapping subscriptions has delivered, and the other one has not. */
+/** A stored event that only one of two overlapping subscriptions has delivered so far. */
 @Entity({ name: 'unpaired_deliveries' })
 @Index('unpaired_deliveries_pairing_key_index', ['pairingKey', 'occurredAt'])
 @Index('unpaired_deliveries_stored_at_index', ['storedAt'])
@@ -12,7 +12,7 @@ export class UnpairedDelivery {
   @Column('uuid', { name: 'pairing_key' })
   pairingKey!: string;
 
-  /** The subscription that has delivered it: see `Delivery`. */
+  /** The subscription that has delivered the event; see `Delivery`. */
   @Column('text')
   via!: string;
 
@@ -20,7 +20,7 @@ export class UnpairedDelivery {
   @Column('timestamptz', { name: 'occurred_at' })
   occurredAt!: Date;
 
-  /** When the platform created the subscription that has delivered it. */
+  /** When the platform created the subscription that has delivered the event. */
   @Column('timestamptz', { name: 'subscribed_at' })
   subscribedAt!: Date;
 

@@ -6,7 +6,7 @@ export class UserHashKey {
   @PrimaryColumn('uuid')
   id!: string;
 
-  /** The key at position 0 hashes; every key recognizes. */
+  /** The key at position 0 hashes new ids. Every key recognizes users. */
   @Column('integer', { unique: true })
   position!: number;
 

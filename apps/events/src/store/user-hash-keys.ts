@@ -15,7 +15,7 @@ export const userHashKeyColumn: EncryptedColumn = {
   boundTo: 'id',
 };
 
-/** The keys that hash the ids of erased users. They stay the same when `SECRET_KEY` changes, and so do the hashes. */
+/** The keys that hash the ids of erased users. When `SECRET_KEY` changes, these keys and the hashes stay the same. */
 export class UserHashKeys {
   private constructor(
     readonly hasher: UserHasher,
@@ -24,15 +24,15 @@ export class UserHashKeys {
   ) {}
 
   /**
-   * Reads the keys. At the first start, creates a random key. A store with events or erasures may have hashes of an earlier version, so
-   * it gets the keys of that version, which derived them from `SECRET_KEY`.
+   * Reads the keys. At the first start, creates a random key in an empty store. A store that already has events or erasures may contain
+   * hashes of an earlier version. Such a store gets the keys that the earlier version derived from `SECRET_KEY`.
    *
-   * @throws when `SECRET_KEY` does not decrypt them
+   * @throws when `SECRET_KEY` does not decrypt the keys
    */
   static async load(dataSource: DataSource, secretKeys: readonly string[]): Promise<UserHashKeys> {
     const box = new SecretBox(secretKeys);
     const rows = await dataSource.transaction(async (transaction) => {
-      // Instances that start together agree on the keys of the first one.
+      // Instances that start together use the keys that the first instance creates.
       await takeAdvisoryLock(transaction, 'userHashKeys');
       const found = await transaction.find(UserHashKey, { order: { position: 'ASC' } });
       return found.length > 0 ? found : create(transaction, secretKeys, box);

@@ -13,7 +13,7 @@ import { receivedMessageKey } from './received-message-key.js';
 export interface EventRow extends NewEvent {
   key: string;
   columns: EventColumns;
-  /** Also in `columns`. The relay needs these two for the subject. */
+  /** These two values are also in `columns`. The relay needs them for the subject. */
   broadcasterUserId: string | null;
   raidToId: string | null;
 }
@@ -26,8 +26,8 @@ export interface WrittenBatch {
 }
 
 /**
- * Makes the row of an event, with the columns that the sender derived or, without them, derives them. Its id is in lower case, as
- * the database prints it.
+ * Makes the row of an event. Uses the columns that the sender derived, or else derives them. The id of the row is in lower case, as the
+ * database prints ids.
  */
 export function toRow(event: EventWithColumns): EventRow {
   const id = event.id.toLowerCase();
@@ -56,8 +56,8 @@ const textColumns = [...recordColumns, ...derivedNames];
 const textParameters = textColumns.map((_, index) => `$${index + 3}::text[]`);
 const occurredAtParameter = `$${textColumns.length + 3}::bigint[]`;
 
-// One statement and one commit: received_messages decides which events are new, events gets those, and one outbox row
-// represents them.
+// One statement and one commit. The insert into received_messages decides which events are new, the table events gets the new events, and
+// one outbox row represents them.
 const statement = `
   WITH input AS (
     SELECT * FROM unnest(

@@ -38,20 +38,20 @@ const evening = Date.now() - 3_600_000;
 const at = (seconds: number): number => Math.round(evening + seconds * 1_000);
 let messages = 0;
 
-/** All instances know the overlaps. */
+/** Makes all instances read the overlaps. */
 const refresh = () => Promise.all(overlaps.map((each) => each.refresh()));
 const begin = async (): Promise<void> => {
   await store.overlaps.begin([subscription]);
   await refresh();
 };
 
-/** From this second on, only the new subscription counts. */
+/** Ends the overlap: from this second on, only the new subscription counts. */
 const end = async (seconds: number): Promise<void> => {
   await store.overlaps.end([{ subscription, keptSince: at(100) }], at(seconds));
   await refresh();
 };
 
-/** A delivery of a cheer, with a message id of its own. The new subscription is created at second 100. */
+/** Returns a delivery of a cheer, with a message id of its own. The new subscription is created at second 100. */
 function cheer(
   via: 'old' | 'new',
   seconds: number,
@@ -134,7 +134,7 @@ describe(writeOverlapping.name, () => {
     expect(await storeInTurn(first, second)).toEqual(['stored', 'stored']);
   });
 
-  it('does not take a delivery whose partner was lost for the partner of a later one', async () => {
+  it('does not pair a delivery whose partner was lost with a later one', async () => {
     await begin();
 
     expect(await storeInTurn(cheer('new', 200), cheer('new', 240), cheer('old', 240))).toEqual([
@@ -152,9 +152,9 @@ describe(writeOverlapping.name, () => {
 
     await end(302);
 
-    // The new subscription alone: equal to an old, unpaired delivery, but after the end.
+    // Only the new subscription delivers these cheers. They equal old, unpaired deliveries, but happened after the end.
     expect(await storeInTurn(cheer('new', 310), cheer('new', 311))).toEqual(['stored', 'stored']);
-    // Redelivered late, or drained from INGEST.
+    // These messages arrive late: redelivered, or drained from INGEST.
     expect(await storeInTurn(cheer('new', 300), cheer('new', 301), cheer('new', 300))).toEqual([
       'known',
       'known',
@@ -162,7 +162,7 @@ describe(writeOverlapping.name, () => {
     ]);
   });
 
-  it('takes no delivery after the end for the partner of one from before the second subscription was enabled', async () => {
+  it('does not pair a delivery after the end with one from before the second subscription was enabled', async () => {
     await begin();
     // Created at second 100, enabled at second 102: the old subscription alone delivers what happens in between.
     expect(await storeInTurn(cheer('old', 101), cheer('new', 103), cheer('old', 103))).toEqual([
@@ -175,9 +175,9 @@ describe(writeOverlapping.name, () => {
     expect(await storeInTurn(cheer('new', 120.2), cheer('new', 121))).toEqual(['stored', 'stored']);
   });
 
-  it('takes no delivery after the end for the partner of an equal one that happened 40 ms earlier', async () => {
+  it('does not pair a delivery after the end with an equal one that happened 40 ms earlier', async () => {
     await begin();
-    // The old subscription alone delivers the first one. From then on, the new one is ahead, and each takes the partner of the next.
+    // Only the old subscription delivers the first cheer, so each delivery of the new one pairs with the old delivery of the cheer before.
     expect(
       await storeInTurn(
         ...[cheer('old', 119.88), cheer('new', 119.92), cheer('old', 119.92)],
@@ -224,7 +224,7 @@ describe(writeOverlapping.name, () => {
     expect(await storeInTurn(cheer('old', 400), cheer('new', 400))).toEqual(['stored', 'known']);
   });
 
-  it('takes nothing for the partner of a delivery that the overlap before has left without one', async () => {
+  it('pairs nothing with a delivery that the previous overlap left without a partner', async () => {
     await begin();
     await storeInTurn(cheer('old', 119));
     await end(120);
@@ -277,9 +277,9 @@ describe(writeOverlapping.name, () => {
   });
 
   /**
-   * Occurrences in four parts: only the old subscription delivers before the new one is created (seconds 80–99) and until it is enabled
-   * (100–104), then both (105–119), then only the new one (121–140). The end of the overlap is at second 120; the old subscription
-   * still delivers some messages after it.
+   * Occurrences in four parts. Only the old subscription delivers before the new one is created (seconds 80–99), and until the new one
+   * is enabled (100–104). Then both deliver (105–119), and finally only the new one (121–140). The overlap ends at second 120. The old
+   * subscription still delivers some messages after that.
    */
   const plan = fc.record({
     occurrences: fc.array(
@@ -292,8 +292,8 @@ describe(writeOverlapping.name, () => {
       }),
       { minLength: 1, maxLength: 24 },
     ),
-    // Which subscription loses messages about each payload. When both did, two equal occurrences could count as one. The new one also
-    // lacks the first payload while it is not enabled yet.
+    // Which subscription loses messages about each payload. If both did, two equal occurrences could count as one. The new subscription
+    // also lacks the first payload until it is enabled.
     losing: fc.tuple(fc.constantFrom('new', 'none'), fc.constantFrom('old', 'new', 'none')),
     order: fc.infiniteStream(fc.nat()),
     batches: fc.integer({ min: 1, max: 6 }),
@@ -311,7 +311,7 @@ describe(writeOverlapping.name, () => {
           for (const [index, via] of (['old', 'new'] as const).entries()) {
             const isAlone = via === 'new' && part < 105;
             if (isAlone) continue;
-            // Only messages about occurrences that both deliver get lost: the others would be lost with one subscription, too.
+            // Lose only messages about occurrences that both subscriptions deliver. Other losses also happen with one subscription.
             if (part === 105 && isLost && losing[payload] === via) continue;
             const message = cheer(via, part + (part === 100 ? second / 3 : second), {
               eventData: JSON.stringify({ bits: payload, broadcaster_user_id: '4711' }),

@@ -20,7 +20,7 @@ export function isPairable(row: EventRow): row is PairableRow {
 export interface OverlapEnds {
   /** The end of the overlap before the current one; minus infinity when there was none. */
   previousEnd: number;
-  /** The end of the current one; infinite until it is known. */
+  /** The end of the current overlap; infinite until the end is known. */
   end: number;
 }
 
@@ -30,7 +30,7 @@ interface PairableDelivery {
   ends: OverlapEnds;
 }
 
-/** A stored event that only one of the two subscriptions has delivered so far. Times are milliseconds since 1970. */
+/** A stored event that only one of the two subscriptions has delivered so far. Times are in milliseconds since 1970. */
 interface Unpaired {
   eventId: string;
   pairingKey: string;
@@ -39,27 +39,30 @@ interface Unpaired {
   subscribedAt: number;
 }
 
-// The two messages about an occurrence are made at the same time. A message that could not be delivered at once may be redelivered
-// with a later time; the first redeliveries follow within a minute. A longer window would pair more of the rest, but would also count
-// two equal occurrences as one when the platform has lost a different message about each of them.
+// The platform creates the two messages about an occurrence at the same time. A message that could not be delivered at first may be
+// redelivered with a later time. The first redeliveries follow within a minute. A longer window would pair more of the later redeliveries,
+// but would also count two equal occurrences as one if the platform lost one subscription's message about the first and the other
+// subscription's message about the second.
 const maxApartMs = 60_000;
 
 /**
- * How long after the end of an overlap messages are still paired with their nearest neighbors, in milliseconds. The two messages about
- * one occurrence may have times on both sides of the end. Equal occurrences that are closer together than this can be counted as one at
- * the end, if a delivery without a partner is left. A longer time would lose events when a channel gets equal cheers quickly.
+ * The largest difference in milliseconds between the times of two messages that are paired across the end of an overlap. The two messages
+ * about one occurrence may have times on both sides of the end. At the end, two equal occurrences that are closer together than this can be
+ * counted as one if a delivery of the first one has no partner. A longer time would lose events when a channel gets equal cheers in quick
+ * succession.
  */
 export const edgeMs = 25;
 
 const noEnds: OverlapEnds = { previousEnd: -Infinity, end: Infinity };
 
-// Bounds the locks of a transaction, because PostgreSQL has room for 64 per connection.
+// Limits the number of locks of a transaction, because PostgreSQL has room for 64 per connection.
 const lockedParts = 64;
 
 /**
- * Writes deliveries of subscriptions that overlap: two subscriptions with the same type and condition deliver each occurrence twice,
- * under different message ids. Pairs the deliveries of the two one to one: the first one of a pair is stored, and the message of the
- * second one becomes known as the stored event. Two equal occurrences stay two events. Idempotent by message key, like `writeBatch`.
+ * Writes deliveries of subscriptions that overlap. Two subscriptions with the same type and condition deliver each occurrence twice, under
+ * different message ids. Pairs the deliveries of the two subscriptions one to one: stores the first delivery of a pair, and records the
+ * message of the second delivery as known, with the id of the stored event. Two equal occurrences remain two events. Idempotent by message
+ * key, like `writeBatch`.
  *
  * ```
  * message id known? ──yes──▶ known
@@ -93,10 +96,10 @@ export async function writeOverlapping(
       'overlappingDeliveries',
       deliveries.map(({ pairingKey }) => partOf(pairingKey)),
     );
-    // Statements of their own, because their snapshots must be newer than the locks.
+    // These reads are separate statements, because their snapshots must be newer than the locks.
     const received = await findReceivedKeys(client, rows);
     const pairing = new Pairing(await findUnpaired(client, deliveries));
-    // In the order of their times, so that a pair is made of neighbours.
+    // Pairs deliveries in the order of their times, so that neighbors become partners.
     const inOrder = deliveries
       .filter(({ row }) => !received.has(row.key))
       .sort((one, other) => one.row.occurredAt - other.row.occurredAt);
@@ -116,11 +119,11 @@ export async function writeOverlapping(
 class Pairing {
   /** The deliveries to store. */
   readonly fresh = new Set<EventRow>();
-  /** The new events among them that are still unpaired. */
+  /** The new events that are still unpaired. */
   readonly unpaired = new Set<Unpaired>();
   /** The deliveries that repeat a stored event. */
   readonly repeated: { key: string; id: string }[] = [];
-  /** The ids of events that were unpaired before, and are paired now. */
+  /** The ids of stored events that were unpaired before this batch, and are paired now. */
   readonly paired: string[] = [];
   private readonly candidates = new Map<string, Set<Unpaired>>();
 
@@ -151,7 +154,9 @@ class Pairing {
   }
 }
 
-/** Finds the nearest partner, so that a delivery whose partner was lost stays unpaired and does not take the partner of a later one. */
+/**
+ * Finds the nearest partner, so that a delivery whose partner was lost stays unpaired and does not take the partner of a later delivery.
+ */
 function findNearest(own: Unpaired, candidates: Iterable<Unpaired>, ends: OverlapEnds): Unpaired | undefined {
   let nearest: Unpaired | undefined;
   for (const other of candidates) {
@@ -162,8 +167,9 @@ function findNearest(own: Unpaired, candidates: Iterable<Unpaired>, ends: Overla
 }
 
 /**
- * A subscription delivers nothing from before it was created, so an older delivery of the other one has no partner. What an overlap has left
- * without a partner has none after its end either, not even when the next overlap has begun.
+ * Whether two deliveries are a pair. A subscription delivers nothing from before it was created, so an older delivery of the other
+ * subscription has no partner. A delivery that an overlap left without a partner is not paired with a delivery from after the overlap's
+ * end, even when the next overlap has begun.
  */
 function isPair(one: Unpaired, other: Unpaired, { previousEnd, end }: OverlapEnds): boolean {
   const earlier = Math.min(one.occurredAt, other.occurredAt);
@@ -182,7 +188,7 @@ function apart(one: Unpaired, other: Unpaired): number {
   return Math.abs(one.occurredAt - other.occurredAt);
 }
 
-/** The same for two deliveries of the same type, condition, and event bytes: 128 bits in the form of a UUID. */
+/** Returns a key that is the same for all deliveries of the same type, condition, and event bytes: 128 bits in the form of a UUID. */
 function pairingKeyOf({ delivery, eventData }: PairableRow): string {
   const hex = hash('sha256', `${delivery.subscription}\0${eventData}`, 'hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;

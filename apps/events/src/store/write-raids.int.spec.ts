@@ -32,7 +32,7 @@ beforeEach(() => store.clear());
 const evening = Date.now() - 3_600_000;
 let messages = 0;
 
-/** A message of the platform about a raid, with a message id of its own. */
+/** Returns a message of the platform about a raid, with a message id of its own. */
 function raid(from: string, to: string, overrides: Partial<NewEvent> = {}): NewEvent {
   messages += 1;
   return newEvent({
@@ -43,7 +43,7 @@ function raid(from: string, to: string, overrides: Partial<NewEvent> = {}): NewE
   });
 }
 
-/** Stores messages one after the other, and returns the ids of the events that they became, with the outcomes. */
+/** Stores messages one after the other. Returns the outcomes, with the ids of the events that the messages became. */
 async function storeInTurn(...events: NewEvent[]): Promise<StoreOutcome[]> {
   const outcomes: StoreOutcome[] = [];
   for (const [index, event] of events.entries())
@@ -238,7 +238,7 @@ describe(writeRaids.name, () => {
       raid_to_id: 'CASE WHEN n % 20 = 0 THEN (n % 60)::text END',
     });
     await store.dataSource.query('ANALYZE events');
-    // The only connection of this pool, so that the raid is written on it.
+    // This pool has only one connection, so the raid is written on it.
     const pool = store.openPool('events-test-plan', 1);
     const client = await pool.connect();
     const query = jest.spyOn(client, 'query');

@@ -4,20 +4,20 @@ import type { Pool, PoolClient } from 'pg';
 import { writeBatch, type EventRow, type WrittenBatch } from './write-batch.js';
 import { findReceivedKeys, inTransaction, rememberKeys } from './write-transaction.js';
 
-/** A raid in the store, as far as it identifies the raid. */
+/** The fields of a stored raid that identify it. */
 type StoredRaid = Pick<StoredEvent, 'id' | 'occurredAt' | 'eventData'>;
 
 // The platform sends both messages about a raid at the same time.
 const sameMomentMs = 10_000;
-// The platform may send a message that it could not deliver again, with a later time. Another raid between the same channels in
-// these minutes has another number of viewers.
+// When the platform cannot deliver a message, it may redeliver the message with a later time. Another raid between the same channels within
+// these minutes has a different number of viewers.
 const sameRaidMs = 5 * 60_000;
-// The second message can arrive much later than the first one, because the platform retries the delivery of each for minutes.
+// The second message can arrive much later than the first one, because the platform retries the delivery of each message for minutes.
 const searchMs = 60 * 60_000;
 
 /**
- * Whether the platform may report this raid twice: one message for the subscription of the raiding channel, and another one, with
- * another message id, for the subscription of the raided channel.
+ * Whether the platform may report this raid twice: in one message for the subscription of the raiding channel, and in another message, with
+ * another id, for the subscription of the raided channel.
  */
 export function isPlatformRaid({ origin, eventId, columns }: EventRow): boolean {
   return (
@@ -26,8 +26,8 @@ export function isPlatformRaid({ origin, eventId, columns }: EventRow): boolean 
 }
 
 /**
- * Writes raids of the platform in one transaction, except those of which the other message is stored already: their messages
- * become known as the stored event. Idempotent by message key, like `writeBatch`.
+ * Writes raids of the platform in one transaction. If the other message about a raid is already stored, only records the message as known,
+ * with the id of the stored event. Idempotent by message key, like `writeBatch`.
  *
  * Concurrent writers of raids between the same channels wait for each other: both messages often arrive in the same millisecond,
  * at different instances. A writer takes all its locks at once, before it touches a row, so that two writers do not deadlock.
@@ -37,7 +37,7 @@ export function isPlatformRaid({ origin, eventId, columns }: EventRow): boolean 
 export async function writeRaids(pool: Pool, raids: readonly EventRow[]): Promise<WrittenBatch> {
   return inTransaction(pool, async (client) => {
     await takeKeyedAdvisoryLocks(client, 'raidChannels', raids.map(printChannels));
-    // Statements of their own, because their snapshots must be newer than the locks.
+    // These reads are separate statements, because their snapshots must be newer than the locks.
     const received = await findReceivedKeys(client, raids);
     const fresh: EventRow[] = [];
     const repeated: { key: string; id: string }[] = [];
@@ -52,7 +52,7 @@ export async function writeRaids(pool: Pool, raids: readonly EventRow[]): Promis
   });
 }
 
-/** The same text for raids of the same type between the same channels. */
+/** Returns a text that is the same for all raids of the same type between the same channels. */
 function printChannels({ eventType, columns }: EventRow): string {
   return JSON.stringify([eventType, columns.raidFromId, columns.raidToId]);
 }
@@ -76,20 +76,23 @@ function isSameRaid(one: StoredRaid, other: StoredRaid): boolean {
   return apartMs <= sameMomentMs || (apartMs <= sameRaidMs && viewersOf(one) === viewersOf(other));
 }
 
-/** Compares the times of two raids by the platform's clock, or by their receipt if the platform did not report one of them. */
+/**
+ * Compares the times of two raids by the platform's clock, or by the times of their receipt if the platform did not report one of the
+ * times.
+ */
 function timeBetween(one: StoredRaid, other: StoredRaid): number {
   return one.occurredAt != null && other.occurredAt != null
     ? one.occurredAt - other.occurredAt
     : receivedAt(one.id) - receivedAt(other.id);
 }
 
-/** Not in SQL, because PostgreSQL's JSON functions reject a document that contains an escaped NUL anywhere. */
+/** Reads the number of viewers. Not in SQL, because PostgreSQL's JSON functions reject a document that contains an escaped NUL anywhere. */
 function viewersOf({ eventData }: StoredRaid): unknown {
   try {
     const data = parseJson(eventData);
     return isJsonObject(data) ? data.viewers : undefined;
   } catch {
-    // The database rejects the event with a better message.
+    // Ignores the error, because the database rejects the event with a better message.
     return undefined;
   }
 }

@@ -5,7 +5,7 @@ import type { EventRow } from './write-batch.js';
 /** Runs work in a transaction on one connection of the pool. */
 export async function inTransaction<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
-  // When the connection breaks between two queries, the next one fails. Without a listener, the process would end.
+  // If the connection breaks between two queries, the next query fails. Without a listener for the error, the process would end.
   const ignore = (): void => undefined;
   client.on('error', ignore);
   let isUsable = true;
@@ -32,7 +32,7 @@ export async function findReceivedKeys(client: PoolClient, rows: readonly EventR
   return new Set(received.map(({ key }) => key));
 }
 
-/** Records messages as received that repeat the events with these ids. */
+/** Records messages as received, each with the id of the event that it repeats. */
 export async function rememberKeys(
   client: PoolClient,
   messages: readonly { key: string; id: string }[],
@@ -45,7 +45,7 @@ export async function rememberKeys(
   );
 }
 
-/** Ends the transaction. False if the connection is broken. */
+/** Rolls back the transaction. Returns false if the connection is broken. */
 async function rollBack(client: PoolClient): Promise<boolean> {
   try {
     await client.query('ROLLBACK');

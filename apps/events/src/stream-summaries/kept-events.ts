@@ -5,7 +5,7 @@ import type { Partition } from '../store/partitions.js';
 import { PartitionsRepository } from '../store/partitions.repository.js';
 import { RetentionPolicy } from '../store/retention-policy.js';
 
-/** The part of the past that the store still has. */
+/** The partitions of the store, and the time since which it contains all events. */
 export interface KeptPast {
   /** The partitions of `events`, oldest first. */
   partitions: readonly Partition[];
@@ -13,7 +13,7 @@ export interface KeptPast {
   from: number | null;
 }
 
-/** Reads which part of the past the store still has. */
+/** Reads since when the store contains all events. */
 @Injectable()
 export class KeptEvents {
   constructor(
@@ -27,7 +27,7 @@ export class KeptEvents {
     const [oldest] = partitions;
     if (!oldest) return { partitions, from: null };
     const due = this.retention.cutoff(Date.now()) ?? 0;
-    // Raising RETENTION_DAYS does not bring back the events that it removed from a partition in use.
+    // Raising RETENTION_DAYS does not bring back the events that retention has removed from a partition in use.
     const removed = (await this.records.readRemovedBefore()) ?? 0;
     return { partitions, from: Math.max(receivedAt(oldest.from), due, removed) };
   }

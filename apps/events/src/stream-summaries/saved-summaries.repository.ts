@@ -4,7 +4,7 @@ import { DataSource } from 'typeorm';
 import { ChannelChanges } from '../store/channel-changes.repository.js';
 import type { SummaryPeriod } from './summary-period.js';
 
-/** A stream that has ended, and the state of the store that its summary depends on. */
+/** A stream that has ended, and the state of the store on which the stream's summary depends. */
 export interface SummaryKey extends SummaryPeriod {
   /** The id of the stream. */
   streamId: string;
@@ -23,7 +23,7 @@ export class SavedSummaries {
     private readonly changes: ChannelChanges,
   ) {}
 
-  /** Finds the saved summary of exactly this state. */
+  /** Finds the saved summary of a stream for exactly this state of the store. */
   async find({ streamId, ...key }: SummaryKey): Promise<StreamSummaryMessage | undefined> {
     const [row] = await this.dataSource.query<{ summary: StreamSummaryMessage }[]>(
       `SELECT summary FROM stream_summaries
@@ -45,7 +45,7 @@ export class SavedSummaries {
   /** Saves a summary, unless the channel has changed since the summary's events were read. */
   async save(key: SummaryKey, summary: StreamSummaryMessage): Promise<void> {
     await this.dataSource.transaction(async (transaction) => {
-      // Waits for `remove`, so that nothing is saved that `remove` should have deleted.
+      // Waits for `remove`, so that no summary is saved that `remove` should have deleted.
       await transaction.query('LOCK TABLE stream_summaries IN ROW EXCLUSIVE MODE');
       if ((await this.changes.count(key, transaction)) !== key.changes) return;
       await transaction.query(
@@ -62,7 +62,10 @@ export class SavedSummaries {
     });
   }
 
-  /** Deletes the summaries of these channels, and keeps those from being saved that are being computed. Returns the number deleted. */
+  /**
+   * Deletes the summaries of these channels, and prevents summaries that are being computed from being saved. Returns the number of deleted
+   * summaries.
+   */
   async remove(channelIds: readonly string[] | 'all'): Promise<number> {
     return this.dataSource.transaction(async (transaction) => {
       await transaction.query('LOCK TABLE stream_summaries IN SHARE ROW EXCLUSIVE MODE');
@@ -75,7 +78,7 @@ export class SavedSummaries {
     });
   }
 
-  /** Deletes the summaries of streams that ended before this time, at most 1,000. Returns the number deleted. */
+  /** Deletes up to 1,000 summaries of streams that ended before this time. Returns the number of deleted summaries. */
   async removeOld(before: number): Promise<number> {
     const [, count] = await this.dataSource.query<[unknown, number]>(
       `DELETE FROM stream_summaries WHERE stream IN (

@@ -8,10 +8,11 @@ import { SavedSummaries, type SummaryKey } from './saved-summaries.repository.js
 import { maxReceiptGapMs, SummariesRepository } from './summaries.repository.js';
 import type { SummaryPeriod } from './summary-period.js';
 
-// Events of the last seconds of a stream arrive after its end. A summary that is saved earlier would be outdated at once.
+// Events of the last seconds of a stream arrive after its end. A summary that is saved before this time has passed would be outdated
+// immediately.
 export const saveAfterMs = 60_000;
 
-// The summary of a large stream keeps one core busy. More at a time would take the connections that lists need.
+// The summary of a large stream keeps one core busy. More concurrent summaries would take the connections that lists need.
 const computingLimit = {
   running: 2,
   waiting: 32,
@@ -19,12 +20,12 @@ const computingLimit = {
 };
 
 /**
- * Summarizes streams. Saves the summaries of streams that ended at least a minute ago, and computes them again when something
- * that they depend on has changed: the times of the stream, late or erased events (see `ChannelChanges`), retention.
+ * Summarizes streams. Saves the summaries of streams that ended at least a minute ago, and computes a summary again when its input has
+ * changed: the times of the stream, late or erased events (see `ChannelChanges`), or the time since which retention has kept events.
  */
 @Injectable()
 export class StreamSummaries {
-  /** The computations that run or wait, so that requests for the same summary share one. */
+  /** The computations that run or wait. Requests for the same summary share one computation. */
   private readonly computing = new Map<string, Promise<StreamSummaryMessage>>();
   private readonly limit = new ConcurrencyLimit(computingLimit);
 
@@ -36,7 +37,7 @@ export class StreamSummaries {
   ) {}
 
   /**
-   * Returns the summary of a stream. For a reader with limits, it counts only what the reader may see, and is not saved.
+   * Returns the summary of a stream. For a reader with limits, the summary counts only events that the reader may see, and is not saved.
    *
    * @throws ServiceError `unavailable` when too many summaries are being computed
    */
@@ -55,8 +56,8 @@ export class StreamSummaries {
   }
 
   /**
-   * Deletes the saved summaries of these channels. Call this after events have been erased: no summary that still counts them is
-   * saved from then on.
+   * Deletes the saved summaries of these channels. Call this after events have been erased. After this call, no summary that still counts
+   * the erased events is saved.
    *
    * @returns the number of deleted summaries
    */
@@ -64,7 +65,7 @@ export class StreamSummaries {
     return this.saved.remove(channelIds);
   }
 
-  /** Deletes what belongs to streams whose events retention has removed. */
+  /** Deletes the summaries and the counts of changes of streams whose events retention has removed. */
   async removeOld(): Promise<void> {
     const { from } = await this.kept.read();
     if (from === null) return;
@@ -97,7 +98,9 @@ export class StreamSummaries {
   }
 }
 
-/** The period of a stream. A running stream lasts until now, by any clock. */
+/**
+ * Returns the period of a stream. The period of a running stream ends in the future, so that events from clocks that are ahead count, too.
+ */
 function toPeriod(
   { channelId, startedAt, endedAt }: SummarizeStreamRequest,
   oldest: number | null,

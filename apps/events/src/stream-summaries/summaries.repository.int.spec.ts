@@ -35,12 +35,12 @@ async function add(eventType: string, data: object, overrides: Partial<NewEvent>
 
 const channel = fc.constantFrom('c1', 'c1', 'c2');
 const user = fc.constantFrom('1', '2', '3', 'ä', '', null);
-// PostgreSQL cannot read the last four texts, which are valid in JSON.
+// The last four texts are valid in JSON, but PostgreSQL cannot read them.
 const name = fc.constantFrom('One', 'Two', '😀', null, 'a\0b', 'x\ud83d', '\ude00y', '\ud83d\ud83d\ude00');
 const amount = fc.constantFrom(0, 1, 100, 999_999_999, -1, 1.5, '7', 'many', null);
 const someEvent = fc
   .record({
-    // Some are received, or happen, outside the period.
+    // Some events are received or happen outside the period.
     at: fc.integer({ min: start - 2 * minute, max: start + 12 * minute }),
     delay: fc.constantFrom(null, 0, -5 * minute, 5 * minute, 1),
     origin: fc.constantFrom('platform' as const, 'platform' as const, 'test' as const),

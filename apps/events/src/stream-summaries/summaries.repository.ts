@@ -31,8 +31,8 @@ interface TypeRow {
 }
 
 /**
- * The largest difference between the time of an event and its receipt. The gateway rejects messages of the platform that are ten
- * minutes older or newer.
+ * The largest difference between the time of an event and the time of its receipt. The gateway rejects messages of the platform whose time
+ * is more than ten minutes in the past or the future.
  */
 export const maxReceiptGapMs = 15 * 60_000;
 
@@ -48,7 +48,7 @@ export class SummariesRepository {
    * Summarizes a period of a channel.
    *
    * @param partitions the partitions of `events`, oldest first
-   * @param limits leave out the events that a reader may not see
+   * @param limits limit the summary to the events that a reader may see
    */
   async compute(
     period: SummaryPeriod,
@@ -96,11 +96,11 @@ async function read(
 async function prepare(transaction: EntityManager): Promise<void> {
   // Compiling these statements takes longer than running them.
   await transaction.query('SET LOCAL jit = off');
-  // The chatters of a large stream fit into this memory.
+  // The list of chatters of a large stream fits into this memory.
   await transaction.query("SET LOCAL work_mem = '16MB'");
 }
 
-/** The parameters of the statements (see `inPeriod`), and the two that `countTypes` has in addition. */
+/** The parameters of the statements (see `inPeriod`), and the two additional parameters of `countTypes`. */
 interface Parameters {
   values: unknown[];
   scan: unknown[];

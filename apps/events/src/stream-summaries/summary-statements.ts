@@ -18,7 +18,10 @@ const withinLimits = limitFields
   })
   .join(' AND ');
 
-/** The parameters of the statements after those of the period. Null: the reader has no such limit. */
+/**
+ * Returns the parameters for the lists of a reader's limits, which follow the parameters of the period. Null means that the reader has no
+ * such limit.
+ */
 export function limitParameters(limits: ReadLimits): (readonly string[] | null)[] {
   return limitFields.map((field) => limits[field] ?? null);
 }
@@ -26,9 +29,9 @@ export function limitParameters(limits: ReadLimits): (readonly string[] | null)[
 /**
  * The condition of an event of the period that is within the reader's limits. Its parameters follow the channel ($1):
  *
- * $2, $3: the ids between which such events are. The id has the time of receipt, so this range is wider than the period.
- * $4, $5: the ids between which events are whose time of receipt is their only time.
- * $6, $7: the first and the last time.
+ * $2, $3: the range of ids that contains the events. An id contains the time of receipt, so this range is wider than the period.
+ * $4, $5: the range of ids for events whose only time is the time of receipt.
+ * $6, $7: the first and the last time of the period.
  * $8, $9: the lists of the limits (see `limitParameters`).
  */
 const inPeriod = `id >= $2::uuid AND id < $3::uuid AND origin = 'platform'
@@ -37,7 +40,7 @@ const inPeriod = `id >= $2::uuid AND id < $3::uuid AND origin = 'platform'
 
 const highSurrogate = String.raw`\\u[dD][89abAB][0-9a-fA-F]{2}`;
 const lowSurrogate = String.raw`\\u[dD][c-fC-F][0-9a-fA-F]{2}`;
-// After an even number of backslashes, the next one begins an escape.
+// After an even number of backslashes, the next backslash begins an escape.
 const atEscape = String.raw`(?:^|[^\\])(?:\\\\)*`;
 /** A NUL character or a half of a surrogate pair, as an escape. JSON allows both, but PostgreSQL cannot turn them into text. */
 const unreadable =
@@ -51,9 +54,12 @@ const unreadable =
 const readableData = String.raw`CASE WHEN strpos(event_data::text, '\u') = 0 THEN event_data
   ELSE regexp_replace(event_data::text, '${unreadable}', '\\ufffd', 'g')::json END AS data`;
 
-/** The first event type of a channel after another one. Only the index on (broadcaster_user_id, event_type, id) has this order. */
+/**
+ * Returns the SQL for the first event type of a channel after a given type. Only the index on (broadcaster_user_id, event_type, id) has
+ * this order.
+ */
 function firstType(after: string): string {
-  // The ids ($10, $11) span whole partitions. Within a partition, they exclude no index entry, so the scan ends at the first one.
+  // The ids ($10, $11) span whole partitions. Within a partition, these bounds exclude no index entry, so the scan ends at the first entry.
   return `SELECT broadcaster_user_id AS channel, event_type FROM events
     WHERE (broadcaster_user_id, event_type) ${after} AND broadcaster_user_id IS NOT NULL AND id >= $10::uuid AND id < $11::uuid
     ORDER BY broadcaster_user_id, event_type LIMIT 1`;
@@ -102,7 +108,7 @@ export interface RuleSum {
   total: number;
 }
 
-/** Adds up what rules say: in total, by tier, and by user. There must be at least one rule. */
+/** Returns the SQL that adds up the values of the rules: in total, by tier, and by user. There must be at least one rule. */
 export function sumRules(rules: readonly SummaryRule[]): string {
   return `
     WITH matching AS (${rules.map(selectRule).join(' UNION ALL ')}),
@@ -157,7 +163,7 @@ export interface RaidRow {
   total: number;
 }
 
-/** Counts the raids of both directions, and returns the largest ones. There must be at least one rule. */
+/** Counts the raids of both directions, and returns the largest raids. There must be at least one rule. */
 export function sumRaids(rules: readonly RaidRule[]): string {
   const raids = rules.flatMap((rule) => [
     selectRaids(rule, {

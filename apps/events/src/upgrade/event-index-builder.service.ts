@@ -7,22 +7,22 @@ import type { IndexReadiness } from '../store/event-indexes.js';
 import { isUnderMaintenance, readIndexCatalog } from './index-catalog.js';
 import { isConcurrent, planIndexes, toStatement, type IndexStep } from './index-plan.js';
 
-// How often an instance looks whether another one has built the indexes.
+// How often an instance checks whether another instance has built the indexes.
 const waitingMs = 5_000;
 const maxBackoffMs = 30_000;
 
-// A step that locks out readers or writers gives up and tries again later when it does not get its lock within this time: all
-// statements behind it wait too. Shorter than PostgreSQL's deadlock_timeout (1 s), so that a deadlock never ends a statement
-// of another session.
+// A step that locks out readers or writers gives up when it does not get its lock within this time, because all later statements wait
+// behind the step. The builder retries the step later. The limit is shorter than PostgreSQL's deadlock_timeout (1 s), so that a deadlock
+// never ends a statement of another session.
 const lockTimeoutMs = 500;
 const lockNotAvailable = '55P03';
 
 /**
- * Brings the indexes of a store with events to the declared list while the store is in use; see `planIndexes` for the order. A
- * store without partitions gets its indexes from the migrations.
+ * Builds the declared indexes of a store with events, and drops the retired indexes, while the store is in use. See `planIndexes` for the
+ * order. A store without partitions gets its indexes from the migrations.
  *
- * One instance builds: its session holds an advisory lock. The catalog is the only state. After a crash, the next instance
- * drops what an interrupted build has left and continues.
+ * Only one instance builds indexes: its session holds an advisory lock. The catalog of the database is the only state. After a crash, the
+ * next instance drops the invalid index of an interrupted build and continues.
  */
 @Injectable()
 export class EventIndexBuilder implements IndexReadiness {
@@ -55,13 +55,13 @@ export class EventIndexBuilder implements IndexReadiness {
     return this.ready.has(indexName);
   }
 
-  /** Reads which indexes exist, then builds the missing ones in the background. */
+  /** Reads which indexes exist, then builds the missing indexes in the background. */
   async start(): Promise<void> {
     await this.readSteps();
     this.loop.start();
   }
 
-  /** Stops after the current step, or interrupts it when it builds an index. */
+  /** Stops after the current step. Interrupts a step that builds an index. */
   stop(): Promise<void> {
     return this.loop.stop();
   }
@@ -74,7 +74,7 @@ export class EventIndexBuilder implements IndexReadiness {
     const session = await this.sessions.open('partitionMaintenance', stopping);
     if (!session) return false; // another instance builds the indexes
     try {
-      // One core builds, the others serve.
+      // Builds on one core, and leaves the others to requests.
       await session.query('SET max_parallel_maintenance_workers = 0');
       await this.runSteps(session, stopping);
       return true;
@@ -96,7 +96,7 @@ export class EventIndexBuilder implements IndexReadiness {
     }
   }
 
-  /** Reads what remains to do. Updates the ready indexes and the metric. */
+  /** Reads the remaining steps. Updates the ready indexes and the metric. */
   private async readSteps(): Promise<readonly IndexStep[]> {
     const { ready, steps } = planIndexes(await readIndexCatalog(this.dataSource));
     const drops = steps.filter(({ kind }) => kind === 'drop').length;
@@ -113,7 +113,7 @@ export class EventIndexBuilder implements IndexReadiness {
   }
 }
 
-/** A vacuum or other maintenance of the table must end before the step. */
+/** The step has to wait, because a vacuum or other maintenance of the table is running. */
 class TableBusyError extends Error {}
 
 /** The fields of a step's log line. */

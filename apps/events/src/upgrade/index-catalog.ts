@@ -41,8 +41,8 @@ export async function readIndexCatalog(dataSource: DataSource): Promise<IndexCat
 }
 
 /**
- * Whether another session holds a lock of a vacuum or of other maintenance on `events` or a partition. Such a session can take
- * minutes. A statement that locks the table would wait for it, and all readers and writers would wait behind that statement.
+ * Whether another session holds a lock on `events` or a partition for a vacuum or other maintenance. Such a session can take minutes. A
+ * statement that locks the table would wait for it, and all readers and writers would wait behind that statement.
  */
 export async function isUnderMaintenance(dataSource: DataSource): Promise<boolean> {
   const rows = await dataSource.query<unknown[]>(

@@ -7,28 +7,28 @@ import {
 } from '../store/event-indexes.js';
 import type { CatalogIndex, IndexCatalog } from './index-catalog.js';
 
-/** One statement of the way to the declared indexes. */
+/** One statement that brings the store closer to the declared indexes. */
 export type IndexStep =
-  /** Creates the index on `events` alone. Partitions that are created later get it at once. */
+  /** Creates the index on `events` alone. Partitions that are created later get the index immediately. */
   | { kind: 'declare'; index: EventIndex }
   /** Builds the index of one partition, while events arrive. */
   | { kind: 'build'; index: EventIndex; partition: string }
-  /** Drops what an interrupted build has left. */
+  /** Drops the invalid index of an interrupted build. */
   | { kind: 'discard'; index: EventIndex; partition: string; name: string }
   /** Makes a built index part of the index on `events`. */
   | { kind: 'attach'; index: EventIndex; partition: string; name: string }
   /** Drops an index of an earlier version, with its parts on all partitions. */
   | { kind: 'drop'; name: string };
 
-/** The indexes that can be used, and the steps to the others. */
+/** The indexes that are ready, and the steps that the other indexes still need. */
 export interface IndexPlan {
   ready: ReadonlySet<string>;
-  /** Only the first step is certain: a step may be followed by another one for the same partition. */
+  /** Only the first step is certain, because each step may require another step for the same partition. */
   steps: readonly IndexStep[];
 }
 
 /**
- * Compares the indexes that exist with the declared ones.
+ * Compares the existing indexes with the declared indexes. Returns the steps to build the missing indexes and to drop the retired indexes.
  *
  * ```
  *                  ┌─ interrupted: discard ─┐
@@ -39,7 +39,7 @@ export interface IndexPlan {
  *                                                      drop the retired indexes
  * ```
  *
- * Old indexes go last, because instances of the earlier version use them until they are replaced.
+ * Retired indexes are dropped last, because instances of the earlier version use them until these instances are replaced.
  */
 export function planIndexes({ partitions, indexes }: IndexCatalog): IndexPlan {
   const ready = new Set([primaryKey.name]);
@@ -62,7 +62,7 @@ export function planIndexes({ partitions, indexes }: IndexCatalog): IndexPlan {
   return { ready, steps: [...declarations, ...builds, ...drops] };
 }
 
-/** The next step of an index on a partition; undefined when the partition has it. */
+/** The next step of an index on a partition; undefined when the partition has the index. */
 function planPartition(
   place: { index: EventIndex; partition: string },
   declared: CatalogIndex | undefined,
@@ -86,7 +86,7 @@ function groupByTable(indexes: readonly CatalogIndex[]): Map<string, CatalogInde
   return groups;
 }
 
-/** The SQL of a step. PostgreSQL names the indexes of partitions, as it does when a partition is created. */
+/** Returns the SQL of a step. PostgreSQL chooses the names of indexes on partitions, as it does when a partition is created. */
 export function toStatement(step: IndexStep): string {
   switch (step.kind) {
     case 'declare':
@@ -103,9 +103,9 @@ export function toStatement(step: IndexStep): string {
 }
 
 /**
- * Dropping an index of `events` locks all partitions, in the order of their creation. A page of a list locks the partition that it reads,
- * and then each empty partition for a moment, to read its size. This statement locks the empty partitions last, so that it and a page never
- * wait for each other.
+ * Returns the SQL that drops an index of `events`. DROP INDEX alone would lock all partitions, in the order of their creation. A page of a
+ * list locks the partition that it reads, and then each empty partition for a moment, to read its size. This statement locks the empty
+ * partitions last, so that the statement and a page never wait for each other.
  */
 function dropStatement(name: string): string {
   return `DO $$
@@ -119,7 +119,7 @@ function dropStatement(name: string): string {
     END $$`;
 }
 
-/** Whether a step waits for others without making them wait. All other steps are short, but lock out readers or writers. */
+/** Whether a step waits for other sessions without making them wait. All other steps are short, but lock out readers or writers. */
 export function isConcurrent({ kind }: IndexStep): boolean {
   return kind === 'build' || kind === 'discard';
 }

@@ -4,7 +4,7 @@ import { raidTypes, readEventColumns } from '@stream-events/contracts';
 import { Counter, LOGGER, pause, Registry, WorkerLoop, type Logger } from '@stream-events/service';
 import { DataSource, type EntityManager } from 'typeorm';
 
-// Few enough that one batch takes milliseconds, and that its events (256 KiB at most each) fit in memory.
+// A batch of this size takes milliseconds, and its events (up to 256 KiB each) fit in memory.
 const batchRows = 200;
 const idleMs = 60_000;
 const maxBackoffMs = 60_000;
@@ -15,7 +15,7 @@ const highestId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 interface Progress {
   afterId: string;
-  /** Whether the pass that ends now is the last one. */
+  /** Whether the current pass is the last one if it ends with this batch. */
   isLast: boolean;
 }
 
@@ -33,8 +33,8 @@ interface RaidChannels {
 }
 
 /**
- * Fills the columns `raid_from_id` and `raid_to_id` of raids that an earlier version stored. Its row in `backfills` holds the
- * progress, and its lock lets one instance at a time work on a batch. A fresh store has no such row.
+ * Fills the columns `raid_from_id` and `raid_to_id` of raids that an earlier version stored. A row in `backfills` holds the progress. A
+ * lock on the row lets one instance at a time work on a batch. A new store has no such row.
  *
  * ```
  * upgrade ──▶ pass over all raids ──1 h later──▶ pass ──▶ … ──24 h after the upgrade──▶ row deleted: done
@@ -77,13 +77,16 @@ export class RaidChannelBackfill {
   private async work(stopping: AbortSignal): Promise<boolean> {
     const startedAt = performance.now();
     const hasMore = await this.runBatch();
-    // Leaves the database half of the time to others.
+    // The pause is as long as the batch took, so that the backfill uses at most half of the database's time.
     if (hasMore) await pause(performance.now() - startedAt, stopping);
     else if (!stopping.aborted && (await this.isDone())) await once(stopping, 'abort');
     return hasMore;
   }
 
-  /** Works on the next raids. Returns false when a pass has ended, another instance is at work, or nothing is due. */
+  /**
+   * Fills the columns of the next batch of raids. Returns false when the pass has ended, another instance is working on a batch, or no pass
+   * is due.
+   */
   async runBatch(): Promise<boolean> {
     return this.dataSource.transaction(async (manager) => {
       const progress = await claim(manager);
@@ -116,7 +119,7 @@ export class RaidChannelBackfill {
   }
 }
 
-/** Locks the progress until the end of the transaction; undefined when another instance holds it or nothing is due. */
+/** Locks the progress until the end of the transaction. Returns undefined when another instance holds the lock or no pass is due. */
 async function claim(manager: EntityManager): Promise<Progress | undefined> {
   const [progress] = await manager.query<Progress[]>(
     `SELECT after_id AS "afterId", now() >= ends_at AS "isLast" FROM backfills

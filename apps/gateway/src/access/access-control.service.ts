@@ -13,7 +13,7 @@ import { TokenLookup } from './token-lookup.service.js';
 import { UserTurns } from './user-turns.service.js';
 import { WorkBudgets } from './work-budgets.service.js';
 
-// A client that ignores refusals and sends its next request at once would keep the gateway busy with refusals.
+// The delay before a rate-limit refusal is sent. Without the delay, a client that retries immediately would keep the gateway busy.
 const rateRefusalMs = 1_000;
 
 /** Decides who may use which route. */
@@ -29,13 +29,13 @@ export class AccessControl {
   ) {}
 
   /**
-   * Decides each request before its body is read, so that a client without access cannot make the gateway wait for a body.
-   * `AccessGuard` checks that no route is forgotten.
+   * Decides each request before its body is read, so that a client without access cannot make the gateway wait for a body. `AccessGuard`
+   * rejects requests to routes without a declared access.
    */
   watch(fastify: FastifyInstance): void {
     fastify.addHook('onRequest', (request, reply, done) => {
       const { access } = request.routeOptions.config;
-      // Not a route of a controller: a preflight, the API description, or an unknown path.
+      // Only the routes of controllers declare an access. Preflights, API descriptions, pages, and unknown paths have none.
       if (access === undefined) return done();
       this.admit(access, request, reply).then(
         () => done(),
@@ -50,7 +50,7 @@ export class AccessControl {
     this.watchWork(fastify);
   }
 
-  /** The work on a request begins when its body has been read, and ends when the response is ready or the client has left. */
+  /** Charges the user's work budget for the time from the end of the request's body until the response is ready or the client leaves. */
   private watchWork(fastify: FastifyInstance): void {
     const ends = new WeakMap<FastifyRequest, () => void>();
     fastify.addHook('preHandler', (request, reply, done) => {
@@ -79,7 +79,7 @@ export class AccessControl {
     setCaller(request, caller);
   }
 
-  /** Counts a request of a user, and waits for its turn. */
+  /** Counts a request toward the rate limits of its user, and waits for one of the user's turns. */
   private async count(caller: Caller, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { method, routeOptions } = request;
     const counted = { method, bodyBytes: bodyBytesOf(request) };
@@ -109,19 +109,19 @@ export class AccessControl {
     if (key === undefined)
       throw new ServiceError(
         'unauthenticated',
-        'Authentication credentials were not provided: send Authorization: Token <key>.',
+        'Authentication credentials were not provided. Send the header Authorization: Token <key>.',
       );
     return this.tokens.authenticate(key);
   }
 }
 
-/** The announced size of a body: 0 without a body, undefined if it is not announced. */
+/** Returns the announced size of a body in bytes: 0 without a body, undefined for a chunked body of unknown size. */
 function bodyBytesOf({ headers }: FastifyRequest): number | undefined {
   if (headers['transfer-encoding'] !== undefined) return undefined;
   return Number(headers['content-length'] ?? 0);
 }
 
-/** Responds with a refusal; when the user sends too many requests, only when the next one can succeed. */
+/** Responds with a refusal. Delays a rate-limit refusal until the next request can succeed. */
 async function sendRefusal(reply: FastifyReply, error: ServiceError): Promise<void> {
   if (error instanceof RateLimitError) await wait(rateRefusalMs);
   if (!reply.raw.destroyed) sendProblem(reply, error);
@@ -148,12 +148,15 @@ export function refuseWithoutRights(
     return;
   }
   if (token.kind === 'named')
-    throw new ServiceError('forbidden', 'A named token cannot do this. Use your main token or a session.');
+    throw new ServiceError(
+      'forbidden',
+      'A named token cannot make this request. Use your main token or a session.',
+    );
   if (access !== 'account' && role !== 'owner')
     throw new ServiceError('forbidden', 'This request needs an owner’s token.');
 }
 
-/** The key in an Authorization header: `Token <key>`. The keyword may be in upper or lower case. */
+/** Returns the key from an Authorization header of the form `Token <key>`; the case of `Token` does not matter. Otherwise undefined. */
 export function readToken(header: string | undefined): string | undefined {
   return /^token[ \t]+([^\s]+)[ \t]*$/i.exec(header ?? '')?.[1];
 }

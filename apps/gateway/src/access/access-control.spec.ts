@@ -79,7 +79,7 @@ const callers: Record<string, Caller> = {
   },
 };
 
-/** The outcome of a request: whose it is, or the code of the error. */
+/** Returns the outcome of a request: its user, or the code of the error. */
 async function attempt(
   access: Access,
   authorization?: string,
@@ -92,7 +92,7 @@ async function attempt(
     },
   };
   const sut = new AccessControl(
-    tokens as TokenLookup, // holds: access control only authenticates
+    tokens as TokenLookup, // Safe cast: access control only authenticates.
     new RateLimits({ RATE_LIMIT_REQUESTS: 0, RATE_LIMIT_WRITES: 0 }),
     new UserTurns({ RATE_LIMIT_REQUESTS: 0 }),
     new WorkBudgets({ RATE_LIMIT_REQUESTS: 0 }),
@@ -187,7 +187,7 @@ describe(AccessGuard.name, () => {
   const check = (request: object): boolean =>
     new AccessGuard().canActivate({
       switchToHttp: () => ({ getRequest: () => request }),
-    } as unknown as ExecutionContext); // holds: the guard only reads the request
+    } as unknown as ExecutionContext); // Safe cast: the guard only reads the request.
 
   it('rejects a request whose access nobody decided', () => {
     const request = { routeOptions: { url: '/api/v1/forgotten' } };

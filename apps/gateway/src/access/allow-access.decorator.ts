@@ -13,7 +13,7 @@ declare module 'fastify' {
 
 type Handler = (...parameters: never[]) => unknown;
 
-/** A method of a controller, as decorators see it. */
+/** A method of a controller, as the arguments that a method decorator receives. */
 interface Method {
   prototype: object;
   name: string | symbol;
@@ -23,7 +23,7 @@ interface Method {
 const refusals = {
   registration: 'The token does not belong to an owner, or is a named token',
   token: undefined,
-  account: 'A named token cannot do this: it needs the main token or a session',
+  account: 'The token is a named token, but this operation needs a main token or a session',
   owner: 'The token does not belong to an owner, or is a named token',
   caller:
     'The token is neither the main token or a session of an owner, nor a named token with `platform:call`',
@@ -33,18 +33,18 @@ const refusals = {
  * Who may use a route:
  *
  * - `public`: anybody
- * - `registration`: those who may register users (see `REGISTRATION`)
+ * - `registration`: anybody if `REGISTRATION` is `open`, otherwise owners with their main token or a session
  * - `token`: everybody with a valid token
  * - `account`: users with their main token or a session
  * - `owner`: owners with their main token or a session
  * - `caller`: owners with their main token or a session, and named tokens with `platform:call`
- * - scopes: users with their main token or a session, and named tokens with all these scopes
+ * - a list of scopes: users with their main token or a session, and named tokens with all of the scopes
  */
 export type Access = 'public' | keyof typeof refusals | readonly TokenScope[];
 
 /**
- * Declares and describes who may use a route, or all routes of a controller that do not declare it themselves. Every route needs
- * this declaration: without it, `AccessGuard` rejects all requests.
+ * Declares who may use a route, and adds the declaration to the API description. On a controller, the declaration applies to all routes
+ * without their own declaration. `AccessGuard` rejects all requests to a route without a declaration.
  */
 export function AllowAccess(names: Access | TokenScope): ClassDecorator & MethodDecorator {
   const access = isScope(names) ? [names] : names;
@@ -58,7 +58,7 @@ export function AllowAccess(names: Access | TokenScope): ClassDecorator & Method
   };
 }
 
-/** The scopes with which a named token may use a route. */
+/** Returns the scopes that a named token needs for a route. */
 function scopesOf(access: Access): TokenScope[] {
   if (access === 'caller') return ['platform:call'];
   return typeof access === 'string' ? [] : [...access];
@@ -80,7 +80,7 @@ function declare(access: Access, { prototype, name, descriptor }: Method): void 
   describe(access)(prototype, name, descriptor);
 }
 
-/** Describes the access in the API description. docs/access.md is made from the extension. */
+/** Adds the access of a route to the API description. docs/access.md is generated from the extension `x-access`. */
 function describe(access: Access): MethodDecorator {
   const extension = ApiExtension('x-access', access);
   if (access === 'public') return extension;

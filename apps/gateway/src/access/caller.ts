@@ -7,20 +7,20 @@ import type { TokenScope } from './token-scopes.js';
 export type Role = 'owner' | 'user';
 
 /**
- * The token of a request. A main token and a session have all rights of the user's role. A named token has the rights that it
- * was created with, and never those of an owner.
+ * The token of a request. A main token and a session have all rights of the user's role. A named token has only the rights of its scopes,
+ * and never the rights of an owner.
  */
 export type CallerToken = {
   id: string;
   /** Null for a main token. */
   name: string | null;
-  /** Identifies the token with its present rights. Does not reveal the key. Changes when the rights change. */
+  /** Identifies the token and its current rights. Changes when the rights change. Does not reveal the key. */
   stamp: string;
   /** The events that the token may see. Undefined: all events. Only named tokens have limits. */
   limits: ReadLimits | undefined;
 } & ({ kind: 'main' | 'session' } | { kind: 'named'; scopes: readonly TokenScope[] });
 
-/** The user that a request comes from, and the token that it carries. */
+/** The user who sent a request, and the token of the request. */
 export interface Caller {
   id: string;
   username: string;
@@ -28,33 +28,33 @@ export interface Caller {
   token: CallerToken;
 }
 
-/** Whether the caller may use operations of owners, which named tokens may not. */
+/** Whether the caller may use owner-only operations. A named token may not, even if it belongs to an owner. */
 export function isOwner({ role, token }: Caller): boolean {
   return role === 'owner' && token.kind !== 'named';
 }
 
-/** A user, and the address from which the user acts, for the audit log. */
+/** The user who acts, and the address of the client, for the audit log. */
 export interface Actor {
   /** Null when the user is unknown. */
   id: string | null;
   username: string | null;
-  /** Null on the machine itself. */
+  /** Null for actions on the machine itself, and when the client is unknown. */
   address: string | null;
 }
 
 const callers = new WeakMap<object, Caller | undefined>();
 
-/** Notes who sent a request: undefined on a public route. */
+/** Records the user who sent a request, or undefined on a public route. */
 export function setCaller(request: object, caller: Caller | undefined): void {
   callers.set(request, caller);
 }
 
-/** The user who sent a request. Undefined on a public route. */
+/** Returns the user who sent a request. Undefined on a public route. */
 export function callerOf(request: object): Caller | undefined {
   return callers.get(request);
 }
 
-/** Whether the access of a request has been decided. */
+/** Whether `AccessControl` has decided the access of a request. */
 export function isDecided(request: object): boolean {
   return callers.has(request);
 }

@@ -18,16 +18,16 @@ import type { GatewayConfig } from '../gateway.config.js';
 type DiskConfig = Pick<GatewayConfig, 'MIN_FREE_DISK_MB' | 'DATA_DIR'>;
 
 const mebibyte = 1024 ** 2;
-// At 100 MiB/s, a disk loses 200 MiB in this time.
+// At 100 MiB/s, writes take 200 MiB of space between two checks.
 const checkMs = 2_000;
-// Clients may store again only when free space exceeds the minimum by this factor, so that the new space is not used up immediately.
+// The gateway accepts writes again only when this many times the minimum is free, so that the space does not run low again immediately.
 const recoveryFactor = 1.1;
-// An operator has to act, so clients need not ask often.
+// Long, because an operator must act before a retry can succeed.
 const retryAfterSeconds = 60;
 
 /**
- * Watches the free space of the disk that the servers store on. When it runs low, the gateway rejects what clients store, so that the
- * rest is left for platform messages, and the operator has time to act before PostgreSQL and nats-server stop.
+ * Watches the free space on the disk of PostgreSQL and nats-server. When space runs low, the gateway rejects the writes of clients. This
+ * reserves the remaining space for platform messages and gives the operator time to act before the two servers stop.
  */
 @Injectable()
 export class DiskSpace implements OnApplicationBootstrap, OnModuleDestroy {
@@ -68,7 +68,7 @@ export class DiskSpace implements OnApplicationBootstrap, OnModuleDestroy {
     return this.loop.stop();
   }
 
-  /** Refuses requests that store data of a client while the free space is low, after `AccessControl` has admitted them. */
+  /** Rejects requests that store client data while free space is low. Runs after `AccessControl` has admitted a request. */
   watch(fastify: FastifyInstance): void {
     fastify.addHook('onRequest', (request, _reply, done) => {
       if (request.routeOptions.config.storesData) this.refuseWhenLow();
@@ -81,16 +81,16 @@ export class DiskSpace implements OnApplicationBootstrap, OnModuleDestroy {
     if (!this.isLow) return;
     throw new ServiceError(
       'unavailable',
-      `The disk of the service has less than ${this.config.MIN_FREE_DISK_MB} MiB of free space (MIN_FREE_DISK_MB). The service rejects new events, scopes, endpoint definitions, and streamers until there is more. Retry after the time in \`Retry-After\`.`,
+      `The disk of the service has less than ${this.config.MIN_FREE_DISK_MB} MiB of free space (MIN_FREE_DISK_MB). The service rejects new events, and new or changed scopes, API endpoints, and streamers, until more space is free. Retry after the time in \`Retry-After\`.`,
       { retryAfterSeconds },
     );
   }
 
-  /** Reads the free space. */
+  /** Reads the free space. Logs, and raises or clears the alarm, when the space becomes low or sufficient. */
   async check(): Promise<void> {
     const { DATA_DIR: directory, MIN_FREE_DISK_MB: minMegabytes } = this.config;
     if (directory === undefined) return;
-    // bavail: what a process without root's reserve can use, as PostgreSQL and nats-server.
+    // `bavail` excludes the space reserved for root, which PostgreSQL and nats-server cannot use.
     const { bavail, bsize } = await statfs(directory);
     this.freeBytes = bavail * bsize;
     const wasLow = this.isLow;
@@ -107,7 +107,7 @@ export class DiskSpace implements OnApplicationBootstrap, OnModuleDestroy {
     if (!this.isLow) return this.alarms.clear(key);
     this.alarms.raise(
       key,
-      `The disk of DATA_DIR on ${hostname()} has less than ${this.config.MIN_FREE_DISK_MB} MiB of free space (MIN_FREE_DISK_MB), and clients cannot store anything. Free space by lowering RETENTION_DAYS, or enlarge the disk.`,
+      `The disk of DATA_DIR on ${hostname()} has less than ${this.config.MIN_FREE_DISK_MB} MiB of free space (MIN_FREE_DISK_MB), so the gateway rejects the writes of clients. Lower RETENTION_DAYS to free space, or enlarge the disk.`,
     );
   }
 
@@ -124,7 +124,7 @@ export class DiskSpace implements OnApplicationBootstrap, OnModuleDestroy {
     });
     new Gauge({
       name: 'gateway_disk_low',
-      help: '1 while the free disk space is below MIN_FREE_DISK_MB and the gateway rejects what clients store; otherwise 0',
+      help: '1 while the free disk space is below MIN_FREE_DISK_MB and the gateway rejects the writes of clients; otherwise 0',
       registers: [metrics],
       collect() {
         this.set(isLow() ? 1 : 0);

@@ -3,26 +3,26 @@ import { ServiceError } from '@stream-events/contracts';
 import { CONFIG } from '@stream-events/service';
 import type { GatewayConfig } from '../gateway.config.js';
 
-/** A request of a user did not fit into a limit. */
+/** The error for a request that exceeds a rate limit of its user. */
 export class RateLimitError extends ServiceError {}
 
-/** The part of a request that the limits count. */
+/** The part of a request that the rate limits depend on. */
 export interface CountedRequest {
   method: string;
-  /** The size of its body; undefined if the client does not say it. */
+  /** Size of the body. Undefined if the client does not announce the size. */
   bodyBytes: number | undefined;
 }
 
-/** What is left of a limit for a user. */
+/** The remaining allowance of a user under one limit. */
 interface Allowance {
-  /** Requests that are still possible now. Increases continuously, up to the limit after a second. */
+  /** Number of requests or writes that the user can send now. Refills continuously, from empty to full within a second. */
   left: number;
   updatedAt: number;
 }
 
 const readMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 const maxUsers = 10_000;
-// A large body costs as much as several small ones. The largest one counts as 17 writes.
+// A request with a large body counts as several writes: with the largest body, as 17.
 const bytesPerWrite = 16 * 1024;
 const maxBodyBytes = 256 * 1024;
 
@@ -36,21 +36,21 @@ class RateLimit {
     private readonly now: () => number,
   ) {}
 
-  /** Takes requests from the allowance of a user. Returns how many are left; a negative number if there were too few. */
+  /** Deducts requests from the allowance of a user. Returns the rest, which is negative if the allowance is too small. */
   take(userId: string, count: number): number {
-    // A body that is larger than the limit still has to fit.
+    // A large body may cost more than the whole limit. Cap its cost, so that the request can succeed.
     const cost = Math.min(count, this.perSecond);
     const now = this.now();
     const known = this.allowances.get(userId) ?? { left: this.perSecond, updatedAt: now };
     const refilled = known.left + ((now - known.updatedAt) / 1_000) * this.perSecond;
     const left = Math.min(refilled, this.perSecond) - cost;
-    // A refused request costs nothing, so that a client in a loop still gets its rate.
+    // A refused request costs nothing, so that a client that sends in a loop still gets as many responses as the limit permits.
     this.allowances.set(userId, { left: left < 0 ? left + cost : left, updatedAt: now });
     if (this.allowances.size > maxUsers) this.forgetFull(now);
     return left;
   }
 
-  /** After a second without a request, an allowance is full again, as if the user were new. */
+  /** Removes the allowances of users who sent no request for a second. Such an allowance is full, like the allowance of a new user. */
   private forgetFull(now: number): void {
     for (const [userId, { updatedAt }] of this.allowances)
       if (now - updatedAt >= 1_000) this.allowances.delete(userId);
@@ -75,8 +75,8 @@ export class RateLimits {
   }
 
   /**
-   * Counts a request of a user. A write counts once for each 16 KiB of its body. Passes the headers that report the limits to `report`,
-   * even when the request is refused.
+   * Counts a request of a user. A write counts as one, plus one for each full 16 KiB of its body. Passes the headers that report the limits
+   * to `report`, even when it refuses the request.
    *
    * @throws RateLimitError
    */
@@ -103,7 +103,7 @@ export class RateLimits {
     if (exceeded)
       throw new RateLimitError(
         'too_many_requests',
-        `You send more than ${exceeded.limit.perSecond} ${exceeded.limit.name === 'writes' ? 'writes (one for each 16 KiB)' : 'requests'} per second. Retry after the time in \`Retry-After\`.`,
+        `You exceeded the limit of ${exceeded.limit.perSecond} ${exceeded.limit.name === 'writes' ? 'writes (a body counts as one more for each full 16 KiB)' : 'requests'} per second. Retry after the time in \`Retry-After\`.`,
         { retryAfterSeconds: 1 },
       );
   }

@@ -6,7 +6,10 @@ declare module 'fastify' {
   }
 }
 
-/** Declares that the responses of a route stay open for long. They have limits of their own, and take no turn (see `UserTurns`). */
+/**
+ * Declares that responses of a route stay open for a long time. These responses have their own limits, and their requests use no turn (see
+ * `UserTurns`).
+ */
 export function StaysOpen(): MethodDecorator {
   return (_target, _name, { value }) => {
     if (typeof value === 'function') addRouteConfig(value, { staysOpen: true });

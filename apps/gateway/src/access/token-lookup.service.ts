@@ -5,15 +5,15 @@ import { DataSource } from 'typeorm';
 import type { Caller, CallerToken, Role } from './caller.js';
 import type { TokenScope } from './token-scopes.js';
 
-// Every gateway must reject a revoked token within a second, so lookups are cached for less.
+// Lookups are cached for less than a second, because every gateway must reject a revoked token within a second.
 const cacheMs = 800;
 const maxCached = 10_000;
-// Requests in progress and waiting WebSockets together stay below this.
+// More than the limits of requests in progress and of WebSockets without a valid token together.
 const maxWaiting = 10_000;
 
 const keyPattern = /^[0-9a-f]{40}$/;
 
-// Expired tokens are deleted later.
+// Checks the expiry here, because expired tokens stay in the table for some time.
 const validTokens = `(
   SELECT id, user_id, NULL::text AS name, key_hash, 0 AS version, 'main' AS kind,
     NULL::text[] AS scopes, NULL::text[] AS event_types, NULL::text[] AS channel_ids
@@ -38,7 +38,7 @@ interface TokenRow {
   channelIds: string[] | null;
 }
 
-/** A token that was revoked or whose rights changed. */
+/** A token that is no longer valid, or whose rights have changed. */
 export interface EndedToken {
   stamp: string;
   /** Whether the token is still valid, but with other rights. */
@@ -51,7 +51,7 @@ interface Batch {
   found: Promise<Map<string, Caller>>;
 }
 
-/** Finds out whose token a key is. */
+/** Finds the user and the token that a key belongs to. */
 @Injectable()
 export class TokenLookup {
   private readonly cache = new Map<string, { caller: Caller; until: number }>();
@@ -73,7 +73,7 @@ export class TokenLookup {
     return caller;
   }
 
-  /** The user that a key belongs to. Undefined when `authenticate` would throw `unauthenticated`. */
+  /** Returns the user that a key belongs to. Undefined when `authenticate` would throw `unauthenticated`. */
   async identify(key: string): Promise<Caller | undefined> {
     if (!keyPattern.test(key)) return undefined;
     const hash = hashKey(key).toString('hex');
@@ -83,7 +83,7 @@ export class TokenLookup {
     return (await this.lookUp(hash)).get(hash);
   }
 
-  /** The tokens of this list that are no longer valid, or whose rights have changed. Reads the database, not the cache. */
+  /** Returns the listed tokens that are no longer valid or whose rights have changed. Reads the database, not the cache. */
   async findEnded(stamps: readonly string[]): Promise<EndedToken[]> {
     return this.dataSource.query<EndedToken[]>(
       `SELECT stamp, valid.version IS NOT NULL AS "isChanged"
@@ -96,12 +96,12 @@ export class TokenLookup {
     );
   }
 
-  /** Clears the cache, after a token or a user was changed. */
+  /** Clears the cache. Must be called after a change to a token or a user. */
   forget(): void {
     this.cache.clear();
   }
 
-  /** The ids of the tokens that were used since the last call. */
+  /** Returns the ids of the tokens that were used since the last call. */
   takeUsed(): string[] {
     const ids = [...this.usedIds];
     this.usedIds.clear();
@@ -109,8 +109,8 @@ export class TokenLookup {
   }
 
   /**
-   * Looks up all waiting keys with one query at a time. A flood of unknown keys then occupies one connection to the database, and
-   * other keys wait for two queries at most.
+   * Looks up all waiting keys with one query at a time. A flood of unknown keys can then occupy only one database connection, and each key
+   * waits for at most two queries.
    */
   private lookUp(hash: string): Promise<Map<string, Caller>> {
     this.next ??= this.startBatch();
@@ -129,7 +129,7 @@ export class TokenLookup {
       this.next = undefined;
       return this.query([...hashes]);
     });
-    // Each caller awaits `found` and gets its failure; the next batch only waits until this one is over.
+    // The callers that await `found` handle its failure. The next batch only waits until this batch has ended.
     this.running = found.catch(() => undefined);
     return { hashes, found };
   }
@@ -154,7 +154,7 @@ export class TokenLookup {
   }
 }
 
-/** SHA-256 of a key. The key is random, so a fast hash is enough. */
+/** Returns the SHA-256 hash of a key. Keys are random, so a fast hash is enough. */
 export function hashKey(key: string): Buffer {
   return createHash('sha256').update(key).digest();
 }

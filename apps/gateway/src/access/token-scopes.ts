@@ -1,4 +1,4 @@
-/** What a named token can be allowed to do, in words. */
+/** The scopes of named tokens, with their descriptions for the API. */
 export const tokenScopes = {
   'events:read': 'read, list, and export stored events',
   'events:live': 'receive events live',
@@ -13,7 +13,7 @@ export const tokenScopes = {
 
 export type TokenScope = keyof typeof tokenScopes;
 
-/** The scopes of a token that is limited to event types or channels. With the others, it could do more than its limits say. */
+/** The scopes that a token limited to event types or channels may have. Any other scope would bypass the limits. */
 export const limitableScopes = Object.keys(tokenScopes).filter(
   (scope) => !scope.endsWith(':write') && scope !== 'platform:call',
 ) as TokenScope[]; // Safe cast: the keys are the scopes.

@@ -3,7 +3,8 @@ import { ServiceError } from '@stream-events/contracts';
 import { CONFIG } from '@stream-events/service';
 import type { GatewayConfig } from '../gateway.config.js';
 
-// Enough for the rate that a user may have: a request takes a few milliseconds. The rest of the machine is left for others.
+// Four requests at a time are enough for the permitted rate of a user, because a request takes a few milliseconds. More would take time
+// from other users.
 const runningPerUser = 4;
 
 interface Turns {
@@ -12,13 +13,13 @@ interface Turns {
 }
 
 /**
- * Runs a few requests of each user at a time at this gateway. The user's other requests wait for their turn, so that a burst of one user
- * never delays the requests of others. Applies only if a limit of requests per second is configured.
+ * Limits how many requests of each user run at a time at this gateway. Further requests of the user wait for a turn, so that a burst of one
+ * user never delays the requests of other users. Has no effect if RATE_LIMIT_REQUESTS is 0.
  */
 @Injectable()
 export class UserTurns {
   private readonly users = new Map<string, Turns>();
-  /** As many as the rate limit permits in a second. */
+  /** Maximum number of waiting requests of a user: as many as the rate limit permits in one second. */
   private readonly maxWaiting: number;
 
   constructor(
@@ -28,7 +29,7 @@ export class UserTurns {
   }
 
   /**
-   * Waits for a turn. The returned function ends it.
+   * Waits for a turn. The returned function ends the turn.
    *
    * @throws ServiceError `too_many_requests`
    */
@@ -45,7 +46,7 @@ export class UserTurns {
     if (waiting.length >= this.maxWaiting)
       throw new ServiceError(
         'too_many_requests',
-        `${this.maxWaiting} of your requests are waiting, the maximum. Retry after the time in \`Retry-After\`.`,
+        `${this.maxWaiting} of your requests are already waiting, which is the maximum. Retry after the time in \`Retry-After\`.`,
         { retryAfterSeconds: 1 },
       );
     await new Promise<void>((resolve) => waiting.push(resolve));

@@ -18,7 +18,7 @@ describe(WorkBudgets.name, () => {
     end();
   }
 
-  /** Whether a piece of work would have to wait. It is given up. */
+  /** Returns whether a piece of work would have to wait. Gives up the work. */
   async function isUsedUp(budgets: WorkBudgets, caller: Parameters<WorkBudgets['begin']>[0] = ada) {
     const leaving = new AbortController();
     let hasBegun = false;

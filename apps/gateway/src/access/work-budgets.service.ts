@@ -5,11 +5,11 @@ import type { Caller } from './caller.js';
 
 /** Limits on the work that a gateway does for one user with the role `user`. */
 export interface WorkLimits {
-  /** The part of the time that the work may take in the long run. */
+  /** The long-term share of time that a user's work may take, from 0 to 1. */
   share: number;
-  /** How much work is possible at once after a rest, in milliseconds. */
+  /** Maximum burst of work after an idle period, in milliseconds. */
   burstMs: number;
-  /** The maximum time that one piece of work can cost, in milliseconds: it may have waited for an outage. */
+  /** Maximum cost of one piece of work, in milliseconds. Protects users whose work waited during an outage. */
   maxCostMs: number;
   /** The maximum time that a piece of work waits, in milliseconds. */
   maxWaitMs: number;
@@ -17,24 +17,24 @@ export interface WorkLimits {
 
 export const workLimits: WorkLimits = { share: 0.1, burstMs: 1_000, maxCostMs: 500, maxWaitMs: 5_000 };
 
-// The cost of a user's first piece of work, until it is known.
+// The assumed cost of a user's first piece of work.
 const firstCostMs = 10;
 // The weight of the latest piece of work in the expected cost of the next one.
 const latestWeight = 0.2;
 const maxUsers = 10_000;
 
-/** What is left of a user's time. */
+/** The remaining work time of a user. */
 interface Budget {
-  /** Increases continuously, up to the limit. Negative while work waits, or when it took longer than expected. */
+  /** Refills continuously, up to `burstMs`. Negative while work waits, or after work that took longer than expected. */
   leftMs: number;
   updatedAt: number;
   expectedMs: number;
 }
 
 /**
- * Limits the time that a gateway works for each user, so that a user in a loop slows down and others do not notice. A piece of work is
- * a request, or a page of an export or a catch-up. Its time counts, not the time in which a client sends or reads. When the services
- * are busy, work takes longer, and a user gets less of it. Owners have no limit; without a limit of requests per second, nobody has.
+ * Limits the time that a gateway works for each user, so that a client in a loop slows down only its own user. A piece of work is a
+ * request, or a page of an export or a catch-up. The time in which a client sends a body or reads a response does not count. When the
+ * services are busy, work takes longer, so each user gets less done. Owners have no limit. If RATE_LIMIT_REQUESTS is 0, nobody has a limit.
  */
 @Injectable()
 export class WorkBudgets {
@@ -50,14 +50,15 @@ export class WorkBudgets {
   }
 
   /**
-   * Waits until the user's budget permits a piece of work. The returned function ends the work; only its first call counts.
+   * Waits until the user's budget permits a piece of work. Call the returned function when the work has ended; further calls have no
+   * effect.
    *
    * @throws the signal's reason
    */
   async begin({ id, role }: Pick<Caller, 'id' | 'role'>, signal: AbortSignal): Promise<() => void> {
     if (role === 'owner' || !this.isLimited) return () => undefined;
     const budget = this.refill(id);
-    // Work that begins meanwhile, or waits, has its place in the budget, too.
+    // Deduct the expected cost now, so that it counts toward the user's budget while this work waits or runs.
     const { expectedMs } = budget;
     budget.leftMs -= expectedMs;
     const waitMs = Math.min(-budget.leftMs / this.limits.share, this.limits.maxWaitMs);
@@ -90,7 +91,7 @@ export class WorkBudgets {
     return budget;
   }
 
-  /** Forgets users whose budget has had the time to be full again. */
+  /** Removes users whose budgets are full again. */
   private forgetFull(now: number): void {
     const { share, burstMs } = this.limits;
     for (const [userId, { updatedAt, leftMs }] of this.budgets)

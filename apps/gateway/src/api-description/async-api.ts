@@ -6,7 +6,7 @@ import { natsChannels, natsMessages } from './nats-channels.js';
 import { describeApi, serveDescription } from './open-api.js';
 import { describeRecords } from './record-schemas.js';
 
-/** The path of the description. */
+/** The path of the AsyncAPI description. */
 const asyncApiPath = '/api/asyncapi.json';
 
 /**
@@ -20,9 +20,9 @@ export function describeStreams(openApi: OpenAPIObject): JsonObject {
       title: 'Stream Event Service: live events and event stream',
       version: openApi.info.version,
       description:
-        'Every event of a streaming platform: on NATS for your own services, on a WebSocket for bots and overlays. Operations ' +
-        'are named from the service’s side: it sends events, you receive them. docs/events.md has examples for NATS, ' +
-        'docs/live.md for the WebSocket. The OpenAPI description, /api/openapi.json, describes server-sent events.',
+        'Delivers every event of a streaming platform: on NATS to your own services, and on a WebSocket to bots and overlays. ' +
+        'Operations are named from the service’s point of view: the service sends events, and you receive them. For examples, see ' +
+        'docs/events.md (NATS) and docs/live.md (WebSocket). For server-sent events, see the OpenAPI description at /api/openapi.json.',
     },
     defaultContentType: 'application/json',
     servers: describeServers(),
@@ -45,7 +45,7 @@ export function describeStreams(openApi: OpenAPIObject): JsonObject {
   };
 }
 
-/** Serves the description, which is built on the first request. */
+/** Serves the AsyncAPI description. Builds the description on the first request. */
 export function serveStreamDescription(app: NestFastifyApplication): void {
   serveDescription(app, asyncApiPath, () => describeStreams(describeApi(app)));
 }
@@ -61,7 +61,7 @@ function describeServers(): JsonObject {
       protocol: 'nats',
       title: 'NATS with JetStream',
       description:
-        'For your own services. `npm start` prints the address and the file with the password of the user ' +
+        'For your own services. `npm start` prints the address, and the path of the file with the password of the user ' +
         `\`${natsUsers.subscriber.name}\`.`,
       security: [{ $ref: '#/components/securitySchemes/natsUser' }],
     },
@@ -86,7 +86,7 @@ function describeSecurity(): JsonObject {
       in: 'header',
       name: 'Authorization',
       description:
-        '`Token <key>` on the handshake, or the key in the first message. Never in the URL, because URLs are logged',
+        'Send `Token <key>` in the handshake, or the key in the first message. Never put the key in the URL, because URLs are logged.',
     },
   };
 }

@@ -22,7 +22,8 @@ const eventTypeList = {
   type: 'array',
   items: { type: 'string' },
   maxItems: maxEventTypes,
-  description: 'Any of these event types. In the query string, repeat the parameter',
+  description:
+    'Event types; matches events of any of these types. In the query string, repeat the parameter for each type',
   examples: [['channel-raid', 'channel-follow']],
 };
 
@@ -46,20 +47,19 @@ const options = {
   name: {
     type: 'string',
     maxLength: maxConnectionNameLength,
-    description:
-      'Name of this connection. Replays, rehearsals, and controls are for the connections with one name',
+    description: 'Name of this connection. Replays, rehearsals, and controls can target connections by name',
     examples: ['my-overlay'],
   },
-  controls: flag('Sends the controls that are sent to this connection by its name'),
+  controls: flag('Delivers the controls that are addressed to the name of this connection'),
 };
 
 const [exampleEvent] = natsMessages.event.examples;
 
-/** The messages on a live WebSocket. Each one is a JSON text. */
+/** The messages on a live WebSocket. Each message is a JSON text. */
 export const liveMessages = {
   request: {
     title: 'Request',
-    summary: `The first message of a client without an \`Authorization\` header, within ${webSocketLimits.tokenMs / 1_000} seconds`,
+    summary: `The first message of a client without an \`Authorization\` header. Send it within ${webSocketLimits.tokenMs / 1_000} seconds`,
     payload: {
       type: 'object',
       required: ['token'],
@@ -91,7 +91,7 @@ export const liveMessages = {
   },
   positionedEvent: {
     title: 'Event with its position',
-    summary: 'An event that passes your filters, with its position. With `positions` only',
+    summary: 'An event that passes your filters, with its position. Sent only with the option `positions`',
     payload: {
       allOf: [
         recordSchema('EventRecord'),
@@ -112,24 +112,27 @@ export const liveMessages = {
     examples: natsMessages.replay.examples.map(({ name, payload }) => ({ name, payload })),
   },
   ready: control('ready', {
-    summary: 'You have received everything up to this position. Live events follow. With `positions` only',
+    summary:
+      'You have received everything up to this position. Live events follow. Sent only with the option `positions`',
     properties: { position },
     required: ['position'],
     frame: readyFrame(examplePosition, 'positioned'),
   }),
   gap: control('gap', {
-    summary: 'You missed events. List them over HTTP. With `positions` only',
+    summary: 'You missed events. List the missed events over HTTP. Sent only with the option `positions`',
     properties: { reason: { enum: Object.keys(gapReasons), description: printList(gapReasons) } },
     required: ['reason'],
     frame: gapFrame('expired', 'positioned'),
   }),
   keepAlive: control('keep_alive', {
-    summary: 'The connection is alive. With `keep_alive` only; has a position with `positions` only',
+    summary:
+      'The connection is alive. Sent only with the option `keep_alive`. Contains a position only with `positions`',
     properties: { position },
     frame: keepAliveFrame(examplePosition, 'plain'),
   }),
   control: control('control', {
-    summary: 'Somebody tells the client what to do. With `controls` only',
+    summary:
+      'A control that was sent to this connection, such as `skip`. Sent only with the option `controls`',
     properties: { control: { enum: Object.keys(liveControls), description: printList(liveControls) } },
     required: ['control'],
     frame: controlFrame('skip', 'plain'),
@@ -142,9 +145,9 @@ export const liveChannel = {
   title: 'Live events',
   description:
     'Send your token in the first message, together with your options. You can also pass the options, but not the token, in the ' +
-    'query string. If the handshake has an `Authorization` header, the service ignores your messages: pass the options in the query ' +
-    'string. By default, the service sends only events, each as its record. With `positions`, you can ' +
-    'reconnect without missing an event or receiving one twice. If the service cannot resume, you receive a `gap`.\n\n' +
+    'query string. If the handshake has an `Authorization` header, the service ignores your messages, so pass the options in the ' +
+    'query string. By default, every message from the service is the record of an event or of a replay. With `positions`, you can ' +
+    'reconnect without missing or repeating an event. If the service cannot resume at your position, you receive a `gap`.\n\n' +
     `Close codes:\n\n${printCloseCodes()}`,
   servers: [{ $ref: '#/servers/gateway' }],
   messages: Object.fromEntries(
@@ -166,11 +169,11 @@ interface Control {
   summary: string;
   properties: JsonObject;
   required?: string[];
-  /** An example of the message. */
+  /** The frame of an example. */
   frame: Buffer | undefined;
 }
 
-/** Describes a message about the connection: an object with its name in `event`. */
+/** Describes a message about the connection: an object whose field `event` contains the name of the message. */
 function control(name: string, { summary, properties, required = [], frame }: Control): JsonObject {
   // These frames are short, so their header has two bytes (RFC 6455 §5.2).
   const payload: unknown = frame && JSON.parse(frame.subarray(2).toString());

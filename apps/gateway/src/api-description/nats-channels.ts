@@ -29,7 +29,8 @@ const messageIdHeader = 'Nats-Msg-Id';
 const messageId = {
   type: 'string',
   format: 'uuid',
-  description: 'Id of the event, also for test events, whose records have none. Deduplicate by this header',
+  description:
+    'Id of the event. Test events have one too, although the `id` in their record is null. Deduplicate by this header',
 };
 const exampleHeaders = { [messageIdHeader]: exampleEvent.id };
 
@@ -47,11 +48,12 @@ export const natsMessages = {
           type: 'string',
           format: 'date-time',
           description:
-            'Time of the event on the platform’s clock. Events of the platform only. `created` is the time of receipt.',
+            'Time of the event by the platform’s clock. Set only for events from the platform. `created` is the time of receipt.',
         },
         traceparent: {
           type: 'string',
-          description: 'W3C Trace Context of the publication, when traces are on and the event is sampled',
+          description:
+            'W3C Trace Context of the publication. Set only when traces are on and the event is sampled',
         },
       },
     },
@@ -76,7 +78,7 @@ export const natsMessages = {
         [connectionNameHeader]: {
           type: 'string',
           description:
-            'Only live connections with this name receive the replay. Without this header, all connections do',
+            'Only live connections with this name receive the replay. Without this header, all live connections receive it',
         },
       },
     },
@@ -91,13 +93,13 @@ const parameters = {
   event_type: {
     description:
       'Event type. All characters except `A-Z a-z 0-9 - _` are percent-encoded in UTF-8, because some are special in NATS ' +
-      `subjects. An encoded type of more than 512 bytes becomes \`${typeToken('x'.repeat(513))}\`. The record has the full type.`,
+      `subjects. An encoded type of more than 512 bytes becomes \`${typeToken('x'.repeat(513))}\`. The record contains the full type.`,
     examples: ['channel-raid', 'stream.offline', 'größe'].map(typeToken),
   },
   broadcaster_user_id: {
     description:
-      'Id of the channel (`broadcaster_user_id` in the event data), or of the raided channel on a raid. If the event has no id ' +
-      `of 1 to 64 characters \`A-Z a-z 0-9 - _\`, the token is \`${channelToken(null)}\``,
+      'Id of the channel (`broadcaster_user_id` in the event data); for a raid, id of the raided channel. ' +
+      `\`${channelToken(null)}\` if the event has no such id, or if the id is not 1 to 64 characters of \`A-Z a-z 0-9 - _\``,
     examples: [exampleData.broadcaster_user_id, null].map(channelToken),
   },
 };
@@ -108,20 +110,21 @@ export const natsChannels = {
     address: addressOf(eventsStreamSubjects, '{origin}.{event_type}.{broadcaster_user_id}'),
     title: `The ${eventsStreamName} stream`,
     description:
-      `Every stored event, including tests, on the JetStream stream \`${eventsStreamName}\`. Read it with a consumer of your own, ` +
+      `Every stored event, including tests, on the JetStream stream \`${eventsStreamName}\`. Read the stream with your own consumer, ` +
       `for example with the filter \`${eventSubject('platform', 'channel-raid', null).replace(/_$/, '>')}\`.\n\n` +
-      `**At least once**: an event can arrive twice, with the same \`${messageIdHeader}\`. Deduplicate by this header. Events ` +
-      `arrive in the order of the stream, approximately the order of arrival. \`${occurredAtHeader}\` has the time of the event.\n\n` +
+      `**At least once**: an event can arrive twice, with the same \`${messageIdHeader}\`. Deduplicate by this header. You receive ` +
+      'events in the order of the stream, which is approximately the order in which the service received the events. ' +
+      `\`${occurredAtHeader}\` contains the time of the event.\n\n` +
       '**Epochs**: sequences count within an epoch, the 8 hexadecimal digits in the description of the stream ' +
       `(\`${printStreamDescription({ platform: 'simulator', epoch: '1a2b3c4d' })}\`). When the stream is recreated or loses its ` +
-      'tail, its epoch changes and the lost events are published again. After that, create a new consumer.\n\n' +
+      'tail, its epoch changes and the lost events are published again. After the epoch has changed, create a new consumer.\n\n' +
       '**Retention**: the stream keeps events for `EVENTS_MAX_AGE_DAYS` (less if `RETENTION_DAYS` is lower), and at most `EVENTS_MAX_GB`. The HTTP API lists older events.',
     servers: [{ $ref: '#/servers/nats' }],
     parameters: {
       origin: {
         enum: [...eventOrigins],
         description:
-          '`platform`: an event from the platform, or one that a client added. `test`: a test event; do not act on it',
+          '`platform`: an event from the platform, or an event that a client added. `test`: a test event; do not act on test events',
       },
       ...parameters,
     },
@@ -131,7 +134,7 @@ export const natsChannels = {
     address: addressOf(replaySubjects, '{event_type}.{broadcaster_user_id}'),
     title: 'Replays',
     description:
-      'Stored events that are sent again, on core NATS. Every subscriber receives a replay **at most once**. Nothing stores replays.',
+      'Stored events that are sent again, on core NATS. Every subscriber receives a replay **at most once**, because replays are not stored.',
     servers: [{ $ref: '#/servers/nats' }],
     parameters,
     messages: { replay: { $ref: '#/components/messages/replay' } },

@@ -5,11 +5,11 @@ import { errorResponses, tokenScheme } from '../http/api-decorators.js';
 import { pathAliases } from '../http/paths.js';
 import { Problem } from '../http/problem.dto.js';
 
-/** The paths of the description. */
+/** The paths of the OpenAPI description: as a web page, and as JSON. */
 const docsPath = 'api/docs';
 const openApiPath = '/api/openapi.json';
 
-// The types of this library are those of OpenAPI 3.0, whose license has no SPDX identifier.
+// @nestjs/swagger has the types of OpenAPI 3.0, in which a license has no SPDX identifier.
 const license: { name: string } = { name: 'MIT License', ...{ identifier: 'MIT' } };
 
 const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
@@ -23,14 +23,15 @@ export function describeApi(app: INestApplication): OpenAPIObject {
       'Stores every event of a streaming platform once, lists and filters events, and delivers them live. Monitors streamers ' +
         'and their streams. For the messages on WebSockets and on NATS, see [/api/asyncapi.json](/api/asyncapi.json).\n\n' +
         '**Authentication:** get a token from `POST /api-token-auth`, and send it as `Authorization: Token <key>`. Give each ' +
-        'application a named token of its own with `POST /api/v1/tokens`: the security of an operation lists the scopes that such ' +
-        'a token needs. Operations without scopes need your main token or a session.\n\n' +
+        'application its own named token with `POST /api/v1/tokens`. The security of each operation lists the scopes that a named ' +
+        'token needs. `x-access` shows who may use an operation: for example, operations with `owner` and `account` reject named ' +
+        'tokens.\n\n' +
         '**Paths:** every path accepts one optional trailing slash, and every path with GET also accepts HEAD. Aliases: ' +
         `${printAliases()}.\n\n` +
-        '**Limits:** the requests and writes of each user per second are limited. `RateLimit-Policy` and `RateLimit` report the limits ' +
-        'and what is left of them; a request above a limit gets 429 with `Retry-After`.\n\n' +
-        '**Errors:** errors are problem documents (RFC 9457). Any path can also return 404 (unknown path), 405 with `Allow` ' +
-        '(unsupported method), and 500. Every response has an `X-Request-Id`, which the logs contain.',
+        '**Limits:** each user can send a limited number of requests and of writes per second. The headers `RateLimit-Policy` and ' +
+        '`RateLimit` report the limits and the remaining allowance. A request above a limit gets 429 with `Retry-After`.\n\n' +
+        '**Errors:** errors are problem documents (RFC 9457). Any request can also get 404 (unknown path), 405 with `Allow` ' +
+        '(unsupported method), or 500. Every response has an `X-Request-Id`. Search the logs for this id to find the cause of an error.',
     )
     .setVersion('1')
     .addServer('/', 'This gateway')
@@ -42,7 +43,10 @@ export function describeApi(app: INestApplication): OpenAPIObject {
     .addTag('Live', 'Events delivered to clients as they happen')
     .addTag('Replays', 'Stored events that are sent to live clients again')
     .addTag('Rehearsals', 'Replays with the original timing, to your own connections')
-    .addTag('Dead letters', 'Events that the database rejected, kept until an owner stores or discards them')
+    .addTag(
+      'Dead letters',
+      'Events that the service accepted but cannot store, kept until an owner retries or discards them',
+    )
     .addTag('Streamers', 'The monitored streamers and their streams')
     .addTag(
       'Platform',
@@ -55,9 +59,9 @@ export function describeApi(app: INestApplication): OpenAPIObject {
     )
     .addTag('Users', 'Users of the API and their main tokens')
     .addTag('Tokens', 'Named tokens with scopes and limits, and sessions for web pages')
-    .addTag('Erasures', 'Erasing everything that names one user of the platform')
+    .addTag('Erasures', 'Permanent deletion of everything that names one user of the platform')
     .addTag('Audit log', 'Who did what, to which object, when, and from where')
-    .addTag('System', 'Every instance of every service, live connections, and alarms')
+    .addTag('System', 'The instances of all services, the live connections, and the alarms')
     .addTag('Health', 'Probes and metrics for monitoring')
     .build();
   const document = SwaggerModule.createDocument(app, config, { extraModels: [Problem] });
@@ -68,7 +72,7 @@ export function describeApi(app: INestApplication): OpenAPIObject {
   return document;
 }
 
-/** Adds `security: []` to an operation without authentication: generators read a missing field in different ways. */
+/** Adds `security: []` to an operation without authentication, because client generators interpret a missing field differently. */
 function markAsPublic(operation: { security?: unknown[] } | undefined): void {
   if (operation) operation.security ??= [];
 }
@@ -87,7 +91,7 @@ export function serveApiDescription(app: NestFastifyApplication): void {
   });
 }
 
-/** Serves a description as JSON. It is printed once, so that responses cost nothing, even if many clients do not read them. */
+/** Serves a description as JSON. All responses share one buffer, so that they take no memory even if many clients do not read them. */
 export function serveDescription(app: NestFastifyApplication, path: string, describe: () => object): void {
   let bytes: Buffer | undefined;
   app

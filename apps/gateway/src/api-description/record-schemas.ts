@@ -13,12 +13,12 @@ export function describeRecords(openApi: OpenAPIObject): JsonObject {
   };
 }
 
-/** A reference to one of these schemas. */
+/** Returns a reference to one of the schemas that `describeRecords` returns. */
 export function recordSchema(name: 'EventRecord' | 'ReplayedEventRecord'): JsonObject {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** AsyncAPI 3.0 uses JSON Schema draft 7, where `examples` is a list. The decorators of OpenAPI give a single `example`. */
+/** Converts a schema from OpenAPI to AsyncAPI 3.0, which uses JSON Schema draft 7: the single `example` becomes the list `examples`. */
 function toAsyncSchema({ example, properties, ...schema }: JsonObject): JsonObject {
   return {
     ...schema,

@@ -4,7 +4,7 @@ import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 /** An endpoint of the platform's API. Duplicates are allowed. */
 @Entity({ name: 'api_endpoints' })
 export class ApiEndpoint {
-  /** Ascends in the order of creation. The list is sorted by it. */
+  /** Increases in creation order. The list is sorted by this number. */
   @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' })
   number!: string;
 

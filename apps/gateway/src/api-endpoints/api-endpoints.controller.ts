@@ -17,7 +17,10 @@ import {
 } from './api-endpoints.dto.js';
 import { ApiEndpointsService, type ApiEndpointFields } from './api-endpoints.service.js';
 
-const badFields = { ...badBody, invalid: `${badBody.invalid}, or the scope does not exist (on \`scope\`)` };
+const badFields = {
+  ...badBody,
+  invalid: `${badBody.invalid}, or \`scope\` is not the id of an existing scope`,
+};
 const missing = { not_found: 'The API endpoint does not exist' };
 
 @ApiTags('API endpoints')

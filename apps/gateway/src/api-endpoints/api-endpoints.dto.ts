@@ -24,7 +24,7 @@ const texts = {
 const tokenType = {
   enum: [...tokenTypes],
   description:
-    'The token that the endpoint takes: `OA` for a user’s OAuth token, `AP` for the app’s own token',
+    'The token that the endpoint requires: `OA` for a user’s OAuth token, `AP` for the app’s own token',
   example: 'AP',
 };
 
@@ -36,7 +36,7 @@ const scope = {
   example: '0bd92a09-59b5-536f-880a-7140fc066e18',
 };
 
-/** A text field of a body, trimmed. */
+/** Declares a trimmed text field of a body. */
 function IsTextField(field: keyof typeof texts, required: boolean): PropertyDecorator {
   const { maxLength, description, example } = texts[field];
   return applyDecorators(
@@ -56,7 +56,7 @@ function IsTokenType(required: boolean): PropertyDecorator {
   );
 }
 
-/** Null or a UUID. The service checks whether the scope exists. */
+/** Declares a field with null or a UUID. `ApiEndpointsService` checks whether the scope exists. */
 function IsScopeOrNull(): PropertyDecorator {
   return applyDecorators(
     ApiProperty({ required: false, ...scope }),
@@ -71,7 +71,7 @@ function IsScopeOrNull(): PropertyDecorator {
   );
 }
 
-/** Body of `POST /api/v1/platform/api-endpoints` and of PUT. A scope that is left out is null. */
+/** Body of `POST /api/v1/platform/api-endpoints` and of PUT. A missing `scope` means null. */
 export class ApiEndpointBody {
   @IsTextField('description', true)
   description!: string;
@@ -92,7 +92,7 @@ export class ApiEndpointBody {
   scope?: string | null;
 }
 
-/** Body of PATCH. Fields that are left out keep their values. */
+/** Body of PATCH. Missing fields keep their values. */
 export class ApiEndpointChangesBody {
   @IsTextField('description', false)
   description?: string;
@@ -117,7 +117,7 @@ export class ApiEndpointChangesBody {
 export class ApiEndpointRecord {
   @ApiProperty({
     format: 'uuid',
-    description: 'Assigned by the service',
+    description: 'The id of the API endpoint, assigned by the service',
     example: 'fcbf7afb-7afe-5631-8b46-8fe8e0d015ab',
   })
   id!: string;

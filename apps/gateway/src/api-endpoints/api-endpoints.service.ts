@@ -11,20 +11,20 @@ const maxPage = 200;
 /** The fields of an API endpoint that users set. */
 export type ApiEndpointFields = Omit<ApiEndpoint, 'id' | 'number'>;
 
-/** A page of the API endpoints. The next page starts after the number `next`; null means the end. */
+/** A page of the API endpoints. The next page starts after the number `next`, which is null on the last page. */
 export interface ApiEndpointsPage {
   apiEndpoints: ApiEndpoint[];
   next: string | null;
 }
 
-/** The definitions of the platform's API endpoints, as users maintain them. */
+/** Stores the definitions of the platform's API endpoints, which users can change. */
 @Injectable()
 export class ApiEndpointsService {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * One page, in the order of creation. A page may miss an endpoint that is created at the same time; the next reading of the
-   * list has it.
+   * Returns one page, in creation order. A page can miss an endpoint that is created during the read. The next read of the list
+   * includes that endpoint.
    */
   async list(after = '0'): Promise<ApiEndpointsPage> {
     const rows = await this.dataSource.manager.find(ApiEndpoint, {

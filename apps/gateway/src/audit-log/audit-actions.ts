@@ -1,18 +1,18 @@
-/** The actions in the audit log. The part before the dot is the kind of the object. The values describe them for the API. */
+/** The actions in the audit log, with their descriptions for the API. The part before the dot is the kind of the object. */
 export const auditActions = {
   'user.logged_in': 'a user logged in',
   'user.login_failed':
-    'a login, a password change, or a rotation was refused because of the password, or because the user is disabled',
+    'a login, a password change, or a token rotation was refused: wrong user name or password, or the user is disabled',
   'user.created': 'a user was registered',
   'user.enabled': 'a user was enabled',
   'user.disabled': 'a user was disabled',
   'user.made_owner': 'a user got the role `owner`',
   'user.made_user': 'a user got the role `user`',
   'user.deleted': 'a user was deleted',
-  'user.password_changed': 'a user changed the password',
+  'user.password_changed': 'a user changed their password',
   'user.recovered':
-    'an owner got a new password by `npm run owner:reset`, or by the command `reset-owner` of a gateway',
-  'token.rotated': 'a user rotated the main token',
+    'an owner got a new password from `npm run owner:reset`, or from the command `reset-owner` of a gateway',
+  'token.rotated': 'a user rotated their main token',
   'token.created': 'a named token was created',
   'token.updated': 'a named token was changed',
   'token.revoked': 'a token was revoked, or a session was ended',
@@ -25,14 +25,13 @@ export const auditActions = {
   'connection.started': 'a connection to a channel was started',
   'connection.completed': 'a user gave consent on the platform, and the channel or bot account is connected',
   'connection.removed': 'a connection to a channel was removed',
-  'platform_call.sent':
-    'a call that changes something was sent to the platform, which accepted it; chat messages are not recorded',
-  'dead_letter.retried': 'a dead letter was stored',
+  'platform_call.sent': 'the platform accepted a call that changes something; chat messages are not recorded',
+  'dead_letter.retried': 'the event of a dead letter was stored',
   'dead_letter.discarded': 'a dead letter was discarded',
-  'replay.started': 'the replay of a range was started',
+  'replay.started': 'a replay of a range of events was started',
   'erasure.started': 'the erasure of a platform user was started',
   'erasure.dry_run_started': 'the dry run of an erasure was started',
-  'replay.removed': 'the replay of a range was canceled or deleted',
+  'replay.removed': 'a replay of a range of events was canceled or deleted',
   'rehearsal.started': 'a rehearsal was started',
 } as const;
 

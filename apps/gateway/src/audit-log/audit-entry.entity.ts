@@ -1,7 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { AuditAction } from './audit-actions.js';
 
-/** Who did what, to which object, when, and from where. Entries never change. */
+/** An audit log entry: who did what, to which object, when, and from where. Entries never change. */
 @Entity({ name: 'audit_log' })
 export class AuditEntry {
   /** UUIDv7: contains the time of the action. */
@@ -15,15 +15,15 @@ export class AuditEntry {
   @Column('uuid', { name: 'user_id', nullable: true })
   userId!: string | null;
 
-  /** The name of the user at that time. */
+  /** The name of the user at the time of the action. */
   @Column('text', { nullable: true })
   username!: string | null;
 
-  /** The id of the object. Null when the object is unknown. */
+  /** The id of the object; for an event type, its name; for a call to the platform, the method and the endpoint. Null when unknown. */
   @Column('text', { name: 'object_id', nullable: true })
   objectId!: string | null;
 
-  /** The IP address of the client. Null for actions on the machine itself. */
+  /** The IP address of the client. Null for actions on the machine itself, and when the client is unknown. */
   @Column('text', { nullable: true })
   address!: string | null;
 

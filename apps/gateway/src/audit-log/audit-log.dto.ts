@@ -6,7 +6,7 @@ import type { AuditEntry } from './audit-entry.entity.js';
 
 const exampleId = '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11';
 
-/** An entry of the audit log in the API. */
+/** An audit log entry, as the API returns it. */
 export class AuditEntryRecord {
   @ApiProperty({ format: 'uuid', description: 'The id of the entry', example: exampleId })
   id!: string;
@@ -16,7 +16,8 @@ export class AuditEntryRecord {
 
   @ApiProperty({
     enum: Object.keys(auditActions),
-    description: 'What was done. The part before the dot is the kind of the object. New versions add actions',
+    description:
+      'The action. The part before the dot is the kind of the object. New versions of the service can add actions',
     example: 'user.disabled',
   })
   action!: AuditAction;
@@ -25,7 +26,8 @@ export class AuditEntryRecord {
     type: String,
     format: 'uuid',
     nullable: true,
-    description: 'The id of the user who acted. Null if nobody has the user name of a failed login',
+    description:
+      'The id of the user who acted. Null when the user is unknown: for failed logins without a known user, open registrations, completed connections, and owner resets',
     example: exampleId,
   })
   user_id!: string | null;
@@ -33,7 +35,7 @@ export class AuditEntryRecord {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'The name of the user at that time. Null like `user_id`',
+    description: 'The name of the user at the time of the action. Null when `user_id` is null',
     example: 'overlay-bot',
   })
   username!: string | null;
@@ -41,7 +43,8 @@ export class AuditEntryRecord {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'The id of the object, or the name of the event type. Null for an unknown user',
+    description:
+      'The id of the object; for an event type, its name; for a call to the platform, the method and the endpoint. Null for failed logins without a known user',
     example: exampleId,
   })
   object_id!: string | null;
@@ -49,14 +52,15 @@ export class AuditEntryRecord {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'The IP address of the client. Null for actions on the machine itself',
+    description:
+      'The IP address of the client. Null for completed connections, for owner resets, and for failed logins that share an entry',
     example: '192.0.2.1',
   })
   address!: string | null;
 
   @ApiProperty({
     description:
-      'Number of actions that the entry stands for. More than 1 only for failed logins: after 60 in a minute, one entry counts the others',
+      'Number of actions that the entry stands for. Greater than 1 only for failed logins: after 60 in a minute at one gateway, further failed logins share an entry',
     example: 1,
   })
   count!: number;
@@ -77,7 +81,7 @@ export class AuditLogPageReply {
     type: String,
     format: 'uri',
     nullable: true,
-    description: 'URL of the page with newer entries. Null if there are none yet',
+    description: 'URL of the page with newer entries. Null if there are no newer entries yet',
     example: 'http://127.0.0.1:8000/api/v1/audit-log?cursor=AQEBmqPBf158wp1cOxpqHwwR3q2-7wAAAAA',
   })
   previous!: string | null;

@@ -5,7 +5,7 @@ import { AuditEntry } from './audit-entry.entity.js';
 
 const keptDays = 400;
 const dayMs = 24 * 3_600_000;
-// Keeps each statement short.
+// Limits the rows of one DELETE, so that no statement takes long.
 const maxPruned = 5_000;
 
 /** One page of the audit log. */
@@ -14,12 +14,14 @@ export interface AuditLogPage extends PageReply {
   entries: AuditEntry[];
 }
 
-/** The table of the audit log. */
+/** Reads and writes the table of the audit log. */
 @Injectable()
 export class AuditLogRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Adds entries in one statement. Idempotent by id, because a failed attempt may have added them. */
+  /**
+   * Adds entries in one statement. Ignores ids that are already in the table, because a failed attempt may still have added its entries.
+   */
   async add(entries: readonly AuditEntry[]): Promise<void> {
     await this.dataSource
       .createQueryBuilder()
@@ -49,7 +51,7 @@ export class AuditLogRepository {
     return { ...neighbours, entries: position?.direction === 'newer' ? entries.reverse() : entries };
   }
 
-  /** Deletes a batch of entries that are over 400 days old. Returns false when none are left. */
+  /** Deletes a batch of entries that are over 400 days old. Returns whether more such entries may be left. */
   async prune(now: number): Promise<boolean> {
     const [, count] = await this.dataSource.query<[unknown, number]>(
       `DELETE FROM audit_log WHERE id = ANY(ARRAY(

@@ -13,16 +13,16 @@ export interface AuditedAction {
   action: AuditAction;
   by: Actor;
   objectId: string | null;
-  /** A UUIDv7, when several gateways add the same entry. By default, a new one. */
+  /** A UUIDv7. Set it when several gateways add the same entry. Default: a new id. */
   id?: string;
 }
 
-// Hours of ordinary use while the database is unavailable, in about 5 MiB.
+// Enough for hours of ordinary use while the database is unavailable. Takes about 5 MiB.
 const maxWaiting = 10_000;
 const maxBatch = 500;
 const minBackoffMs = 250;
 const maxBackoffMs = 5_000;
-// The database takes a batch within milliseconds. Other parts of the service stop after this one.
+// Short, because other parts of the service wait until the audit log has stopped. The database stores a batch within milliseconds.
 const stopLimitMs = 3_000;
 const suppressedIntervalMs = 60_000;
 // No IP address is longer (IPv6 with a zone), but a proxy may pass on longer text.
@@ -38,7 +38,7 @@ const maxAddressLength = 64;
  *              └ 10,000 wait, the database rejects the entry, or the service stops: counted, and logged as an error with the entry
  * ```
  *
- * An entry is in the table within milliseconds. A crash (`kill -9`, power failure) loses the entries of these last milliseconds.
+ * An entry reaches the table within milliseconds. A crash (`kill -9`, power failure) loses the entries of the last milliseconds.
  */
 @Injectable()
 export class AuditLog implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -58,7 +58,7 @@ export class AuditLog implements OnApplicationBootstrap, OnApplicationShutdown {
     this.failureLog = new FailureLog(logger);
     this.lostTotal = new Counter({
       name: 'gateway_audit_entries_lost_total',
-      help: 'Entries of the audit log that could not be written; the error log has them',
+      help: 'Audit log entries that could not be written; the error log contains them',
       registers: [metrics],
     });
   }
@@ -77,14 +77,14 @@ export class AuditLog implements OnApplicationBootstrap, OnApplicationShutdown {
     this.lose(this.waiting.splice(0), stopped());
   }
 
-  /** Adds an entry soon. Never fails. */
+  /** Queues an entry. Never fails. */
   record({ action, by, objectId, id = uuidV7() }: AuditedAction): void {
     if (action === 'user.login_failed' && !this.failedLogins.admit()) return;
     const address = by.address?.slice(0, maxAddressLength) ?? null;
     this.add({ id, action, userId: by.id, username: by.username, objectId, address, count: 1 });
   }
 
-  /** Resolves when no entry waits any more. */
+  /** Resolves when no entry is waiting. */
   async flushed(): Promise<void> {
     await this.writing;
   }
@@ -98,7 +98,8 @@ export class AuditLog implements OnApplicationBootstrap, OnApplicationShutdown {
 
   private add(entry: AuditEntry): void {
     if (this.stopping.signal.aborted) return this.lose([entry], stopped());
-    if (this.waiting.length >= maxWaiting) return this.lose([entry], new Error('too many entries wait'));
+    if (this.waiting.length >= maxWaiting)
+      return this.lose([entry], new Error('too many audit log entries are waiting'));
     this.waiting.push(entry);
     this.writing ??= this.write().finally(() => {
       this.writing = undefined;
@@ -114,7 +115,7 @@ export class AuditLog implements OnApplicationBootstrap, OnApplicationShutdown {
         this.waiting.splice(0, batch.length);
         backoffMs = minBackoffMs;
       } catch (err) {
-        // The same entries would be rejected again, and keep all later ones waiting.
+        // Do not retry: the database would reject these entries again, and all later entries would have to wait.
         if (isContentError(err)) this.lose(this.waiting.splice(0, batch.length), err);
         else
           this.failureLog.warn('cannot write the audit log, retrying', { err, waiting: this.waiting.length });
@@ -126,7 +127,7 @@ export class AuditLog implements OnApplicationBootstrap, OnApplicationShutdown {
 
   private lose(entries: readonly AuditEntry[], err: unknown): void {
     this.lostTotal.inc(entries.length);
-    for (const entry of entries) this.logger.error({ err, entry }, 'an entry is missing from the audit log');
+    for (const entry of entries) this.logger.error({ err, entry }, 'cannot write an entry to the audit log');
   }
 }
 

@@ -1,10 +1,10 @@
-// An entry takes about 200 bytes. At this rate, 400 days of a permanent attack on one gateway take 7 GB.
+// An entry takes about 200 bytes. At this rate, a permanent attack on one gateway adds 7 GB in 400 days. Older entries are deleted.
 const maxPerMinute = 60;
 const minuteMs = 60_000;
 
 /**
- * Limits the entries for failed logins, because anybody can cause them: after 60 in a minute, further ones are only counted. Otherwise
- * an attacker could fill the disk.
+ * Limits the audit log entries for failed logins to 60 per minute, and only counts further failed logins. Anybody can cause failed logins,
+ * so an attacker could otherwise fill the disk.
  */
 export class FailedLoginLimit {
   private minuteStartedAt: number;
@@ -15,7 +15,7 @@ export class FailedLoginLimit {
     this.minuteStartedAt = now();
   }
 
-  /** Whether a failed login gets an entry of its own. Counts it if not. */
+  /** Returns whether a failed login gets its own entry. If not, counts the login for `takeSuppressed`. */
   admit(): boolean {
     if (this.now() >= this.minuteStartedAt + minuteMs) {
       this.minuteStartedAt = this.now();

@@ -19,7 +19,7 @@ import {
   toDeadLetterRecord,
 } from './dead-letters.dto.js';
 
-/** The name of the list, to which its cursors are bound. */
+/** The name of the list. The list rejects cursors of other lists. */
 const list = 'dead-letters';
 
 const missing = { not_found: 'The dead letter does not exist' };
@@ -39,7 +39,7 @@ export class DeadLettersController {
     operationId: 'listDeadLetters',
     summary: 'List dead letters, newest first',
     description:
-      'Owners only. Lists the events that the database rejected because of their content, without their payloads. ' +
+      'Owners only. Lists the events that the service accepted but cannot store, without their payloads. ' +
       'Follow `next` until it is null.',
   })
   @PageParameters('Dead letters')
@@ -82,14 +82,14 @@ export class DeadLettersController {
     operationId: 'retryDeadLetter',
     summary: 'Retry a dead letter',
     description:
-      'Owners only. Retry after you have removed the cause of the rejection. The event keeps its id, appears in the list by the ' +
-      'time it was received, and is published like any other event. Repeated or parallel retries store the event once.',
+      'Owners only. First remove the cause, which `reason` describes. The stored event keeps its id and its time of receipt, and is ' +
+      'published like any other event. Repeated or parallel retries store the event only once.',
   })
   @DescribesId('The id of the dead letter')
   @Answers(200, 'The event is stored, and the dead letter is deleted', { type: RetryReply })
   @RefusesWith({
     ...missing,
-    conflict: 'The database rejected the event again. The detail has the reason; the dead letter stays',
+    conflict: 'The event still cannot be stored. `detail` contains the reason. The dead letter is kept',
   })
   async retry(@Id() id: string, @CurrentActor() by: Actor): Promise<RetryReply> {
     const { id: eventId, outcome } = await this.client.request(retryDeadLetter, { id });

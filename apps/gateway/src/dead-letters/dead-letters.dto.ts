@@ -22,7 +22,7 @@ export class DeadLetterItem {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'The platform’s message id, or the id of a test event. Null on events that a client added',
+    description: 'The platform’s message id, or the id of a test event. Null for events that a client added',
     example: 'f8a34c0f-53b5-4f1d-9d6f-0c8d1f3c2b10',
   })
   event_id!: string | null;
@@ -44,7 +44,7 @@ export class DeadLetterItem {
 
   @ApiProperty({
     description:
-      'Why the event is not stored: PostgreSQL’s error message for the last rejection, or the reason of the service',
+      'Why the event is not stored: PostgreSQL’s error message for the last rejection, or the service’s own reason',
     example: 'new row for relation "events_2026_11" violates check constraint "events_event_data_check"',
   })
   reason!: string;

@@ -18,7 +18,7 @@ import { JsonBody } from '../http/json-body.decorator.js';
 import { CurrentActor, type Actor } from '../access/caller.js';
 import { ErasureBody, ErasureCountRecord, ErasureRecord, toErasureRecord } from './erasures.dto.js';
 
-/** The user of a new erasure. */
+/** The user whom a new erasure erases, by id or by hash. */
 type CreatedFor = Pick<CreateErasureRequest, 'platformUserId' | 'userHash'>;
 
 @ApiTags('Erasures')
@@ -37,12 +37,12 @@ export class ErasuresController {
     summary: 'Erase a platform user',
     description:
       'Owners only. Erases everything that names the user and was received until 5 s after the request: events, dead letters, ' +
-      'messages on the streams, and, if the user is a monitored streamer, the streamer with all streams. Runs in the background; ' +
-      '`Location` shows the progress. Cannot be undone or canceled: start with a dry run. Copies that clients have received ' +
-      'already, and backups, are out of reach.',
+      'messages on the streams, and, if the user is a monitored streamer, the streamer with all streams. The erasure runs in the ' +
+      'background; request the URL in `Location` for its progress. An erasure cannot be undone or canceled, so start with a dry run. ' +
+      'Backups, and copies that clients have already received, are not erased.',
   })
   @Accepts(ErasureBody)
-  @Answers(201, 'The erasure is running', { type: ErasureRecord, location: true })
+  @Answers(201, 'The erasure, which runs in the background', { type: ErasureRecord, location: true })
   @RefusesWith({ ...badBody, conflict: 'Too many erasures are already waiting' })
   async create(
     @JsonBody(ErasureBody) { platform_user_id, user_hash, dry_run = false }: ErasureBody,
@@ -55,7 +55,7 @@ export class ErasuresController {
       { ...toUser(platform_user_id, user_hash), isDryRun: dry_run },
       { correlationId: request.id },
     );
-    // Without the user's id, which the audit log would keep for 400 days.
+    // Omit the user's id, because the audit log would keep it for 400 days.
     const action = dry_run ? 'erasure.dry_run_started' : 'erasure.started';
     this.audit.record({ action, by, objectId: erasure.id });
     reply.header('Location', `/api/v1/erasures/${erasure.id}`);
@@ -78,7 +78,7 @@ export class ErasuresController {
   @ApiOperation({
     operationId: 'getErasure',
     summary: 'Get an erasure',
-    description: 'Owners only. Shows the progress and the counts.',
+    description: 'Owners only. Returns the progress, and the numbers of records found.',
   })
   @DescribesId('The id of the erasure')
   @Answers(200, 'The erasure', { type: ErasureRecord })

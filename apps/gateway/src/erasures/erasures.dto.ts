@@ -21,7 +21,7 @@ export class ErasureBody {
   @ApiProperty({
     required: false,
     description:
-      'Required without `user_hash`. The id of the user on the platform. Matches exactly, as the value of every field `user_id` or `*_user_id`',
+      'The id of the user on the platform. Required without `user_hash`. Erases records in which a field `user_id` or `*_user_id` has exactly this value',
     minLength: 1,
     maxLength: 255,
     example: '12826',
@@ -33,7 +33,7 @@ export class ErasureBody {
   @ApiProperty({
     required: false,
     description:
-      'The `user_hash` of an earlier erasure, instead of `platform_user_id`: erases the same user again, after a backup was restored',
+      'The `user_hash` of an earlier erasure. Send it instead of `platform_user_id` to erase the same user again after you have restored a backup',
     pattern: userHashPattern.source,
     example: exampleHash,
   })
@@ -44,7 +44,7 @@ export class ErasureBody {
   @ApiProperty({
     required: false,
     default: false,
-    description: 'Only count what an erasure would erase',
+    description: 'Whether to only count the records that an erasure would erase',
     example: true,
   })
   @MayBeAbsent()
@@ -76,44 +76,45 @@ export class ErasureRecord {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'Null when the erasure has ended: the id is erased too',
+    description:
+      'The id of the user on the platform. Null if you sent `user_hash`, and after the erasure has ended, because the id is erased too',
     example: '12826',
   })
   platform_user_id!: string | null;
 
   @ApiProperty({
     description:
-      'A keyed hash of the id, which stays. With it, the erasure can be repeated after a backup was restored',
+      'A keyed hash of the user’s id. The service keeps the hash, so that you can repeat the erasure after you restore a backup',
     example: exampleHash,
   })
   user_hash!: string;
 
-  @ApiProperty({ description: 'Whether records are only counted', example: false })
+  @ApiProperty({ description: 'Whether the erasure only counts the records', example: false })
   dry_run!: boolean;
 
   @ApiProperty({
     enum: ['running', 'done'],
-    description: '`running` until everything is erased. Erasures run one after the other',
+    description: '`running` until the erasure has ended, even while it waits for earlier erasures',
     example: 'running',
   })
   status!: 'running' | 'done';
 
   @ApiProperty({
     enum: erasureStages,
-    description: 'The part of the service that is being searched. The stages have this order',
+    description: 'The current stage. The stages run in the order of this list',
     example: 'store',
   })
   stage!: ErasureStage;
 
-  @ApiProperty({ minimum: 0, maximum: 1, description: 'How far the stage is', example: 0.4 })
+  @ApiProperty({ minimum: 0, maximum: 1, description: 'The progress of the current stage', example: 0.4 })
   progress!: number;
 
   @ApiProperty({
     type: 'object',
     additionalProperties: { $ref: getSchemaPath(ErasureCountRecord) },
     description:
-      'What was found until now, and erased unless this is a dry run, by kind: ' +
-      `${erasedKinds.map((kind) => `\`${kind}\``).join(', ')}. Leaves out the kinds without such records`,
+      'Number of records found so far (and erased, unless this is a dry run), by kind: ' +
+      `${erasedKinds.map((kind) => `\`${kind}\``).join(', ')}. Omits kinds without records`,
     example: { events: { total: 1204, fields: { user_id: 1190, moderator_user_id: 20 } } },
   })
   counts!: ErasureCounts;
@@ -124,7 +125,7 @@ export class ErasureRecord {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'Time of the end, UTC, to the second. Null while the erasure is running',
+    description: 'Time when the erasure ended, UTC, to the second. Null while the erasure is running',
     example: exampleTime,
   })
   ended!: string | null;
@@ -132,7 +133,8 @@ export class ErasureRecord {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'Why the last attempt to continue failed. The service retries. Null after a success',
+    description:
+      'Why the last attempt to continue failed. The service retries automatically. Null after a successful attempt',
     example: null,
   })
   error!: string | null;

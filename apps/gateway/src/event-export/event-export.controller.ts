@@ -46,8 +46,8 @@ export class EventExportController {
       'Streams all matching events that the service had received when the request arrived, as newline-delimited JSON (one event ' +
       'record per line) or as CSV. The export is complete only when the response ends normally. After an incomplete ' +
       'response, drop the last line if it has no line end, and continue with `after`. CSV starts with a line of column names, unless ' +
-      "`after` is given. In CSV, text that a spreadsheet would run as a formula has an apostrophe (`'`) before it; NDJSON has " +
-      `every text as it was sent. Each user can run ${exportLimits.perUser} exports at a time.`,
+      "`after` is given. In CSV, text that a spreadsheet would run as a formula gets an apostrophe (`'`) as a prefix. NDJSON contains " +
+      `all text as it was sent. Each user can run ${exportLimits.perUser} exports at a time.`,
   })
   @ExportParameters()
   @ApiResponse({
@@ -74,7 +74,7 @@ export class EventExportController {
     const reader: EventReader = { requestId: request.id, limits: caller.token.limits };
     const exported = {
       format,
-      // Otherwise, an export that is slower than ingest would never end.
+      // Exclude events that arrive from now on. Otherwise, an export that is slower than ingest would never end.
       filters: { ...filters, until: Math.min(filters.until ?? Infinity, Date.now() + 1) },
       ...(after !== undefined && { after: await this.findPosition(after, reader) }),
     };
@@ -88,7 +88,7 @@ export class EventExportController {
     });
   }
 
-  /** The `id` of the event after which the export continues. */
+  /** Returns the `id` of the event after which the export continues. */
   private async findPosition(after: string, reader: EventReader): Promise<string> {
     if (isEventId(after)) return after.toLowerCase();
     try {

@@ -24,7 +24,7 @@ export function parseEventExportQuery(parameters: Parameters): EventExportQuery 
   return { filters, format, after: parameters.after || undefined };
 }
 
-/** Whether this is the `id` of an event. An `event_id` is a UUID of another version, or any text. */
+/** Whether a text is the `id` of an event, which is a UUIDv7. An `event_id` is a UUID of another version, or any other text. */
 export function isEventId(text: string): boolean {
   return isUuid(text) && versionOf(text) === 7;
 }

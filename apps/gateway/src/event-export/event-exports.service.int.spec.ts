@@ -13,7 +13,7 @@ import type { ExportLimits } from './export-limits.js';
 
 const pageBytes = 512 * 1024;
 
-/** Pages of an events service in memory: each has the byte of its number. */
+/** The pages of an events service, in memory. The bytes of a page all equal its number. */
 class Pages {
   readonly requests: (string | undefined)[] = [];
   /** Rejects this many requests, from the second page on. */
@@ -46,7 +46,7 @@ afterEach(() => {
   server?.close();
 });
 
-/** A server whose responses are exports. The path names the user and the token. */
+/** Starts a server whose responses are exports. The path names the user and the token. */
 async function serve(pages: Pages, overrides: Partial<ExportLimits> = {}) {
   const tokens: Pick<TokenLookup, 'findEnded'> = {
     findEnded: (stamps) =>
@@ -56,8 +56,8 @@ async function serve(pages: Pages, overrides: Partial<ExportLimits> = {}) {
   };
   const metrics = new Registry();
   const exports = new EventExports(
-    pages as unknown as RequestClient, // holds: exports only read events
-    tokens as TokenLookup, // holds: exports only check tokens
+    pages as unknown as RequestClient, // Safe cast: exports only read events.
+    tokens as TokenLookup, // Safe cast: exports only check tokens.
     new WorkBudgets({ RATE_LIMIT_REQUESTS: 0 }),
     createLogger('test', 'silent'),
     metrics,
@@ -78,7 +78,7 @@ async function serve(pages: Pages, overrides: Partial<ExportLimits> = {}) {
     );
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = server.address() as AddressInfo; // holds: the server listens on a port
+  const { port } = server.address() as AddressInfo; // Safe cast: the server listens on TCP.
   /** Requests an export, and reads nothing of it yet. */
   const open = async (token = 'a'): Promise<IncomingMessage> => {
     const [response] = (await once(get(`http://127.0.0.1:${port}/${token}`), 'response')) as [
@@ -117,7 +117,7 @@ describe(EventExports.name, () => {
     const pages = new Pages(1_000);
     const { open } = await serve(pages);
     const response = await open();
-    // The buffers of the operating system take some megabytes.
+    // The buffers of the operating system hold some megabytes.
     await eventually(() => expect(pages.requests.length).toBeGreaterThan(1));
     const untilStill = async (): Promise<number> => {
       for (let before = -1; ;) {
@@ -140,7 +140,7 @@ describe(EventExports.name, () => {
 
     await read(await open());
 
-    // Five pages follow the first one, each 50 ms after the page before it, which has two events.
+    // Five pages follow the first one. Each waits 50 ms, because the page before it has two events.
     expect(performance.now() - begunAt).toBeGreaterThan(240);
   });
 

@@ -12,20 +12,20 @@ import type { EventReader } from '../events/events.service.js';
 import { exportLimits, type ExportLimits } from './export-limits.js';
 import { beginExport } from './export-pages.js';
 
-// The next page is read as soon as less than this waits for the client.
+// Read the next page when fewer bytes than this wait for the client.
 const bufferBytes = 64 * 1024;
 
-// The export of a rotated token or a disabled user ends within a second, because a check takes milliseconds.
+// An export ends within a second after its token is revoked or its user is disabled, because a check takes milliseconds.
 const tokenCheckMs = 800;
 
 /** The client of an export. */
 export interface ExportClient extends EventReader {
   caller: Caller;
-  /** Starts the response, once the first page is there. */
+  /** Starts the response. Called when the first page has been read. */
   begin(): ServerResponse;
 }
 
-/** The exports of this process. An export reads at the pace of its client, and at most one page ahead. */
+/** Runs the exports of this process. An export reads at the pace of its client, and at most one page ahead of the client. */
 @Injectable()
 export class EventExports {
   private readonly running = new Map<AbortController, Caller>();
@@ -59,8 +59,8 @@ export class EventExports {
   }
 
   /**
-   * Sends an export. Returns when the response has ended: after the last event, or earlier when the client leaves, its token is
-   * revoked, the gateway stops, or the events service is unavailable for too long. The client then sees an incomplete response.
+   * Sends an export. Returns when the response has ended. The response ends early, and is incomplete, when the client leaves, its token is
+   * revoked, the gateway stops, or the events service is unavailable for too long.
    *
    * @throws ServiceError before the response begins: `too_many_requests`, or `unavailable`
    */
@@ -102,7 +102,7 @@ export class EventExports {
   ): Promise<void> {
     const response = client.begin();
     if (response.destroyed) return;
-    // Also ends retries while the events service is unavailable.
+    // When the client leaves, this also ends the retries of an unavailable events service.
     response.once('close', () => ending.abort());
     response.setTimeout(this.limits.stallMs, () => {
       if (response.writableLength > 0) ending.abort();
@@ -146,7 +146,7 @@ export class EventExports {
     if (this.countOf(id) < perUser) return;
     throw new ServiceError(
       'too_many_requests',
-      `This user already has ${perUser} exports running, the maximum. Retry when one of them has ended.`,
+      `This user already has ${perUser} exports running, which is the maximum. Retry when one of these exports has ended.`,
       { retryAfterSeconds: 10 },
     );
   }

@@ -1,14 +1,17 @@
 /** Limits on the exports of one gateway process. */
 export interface ExportLimits {
-  /** All exports. An export holds about 3 MiB in memory, and keeps the events service and PostgreSQL busy. */
+  /** Maximum number of running exports. An export holds about 3 MiB in memory, and keeps the events service and PostgreSQL busy. */
   exports: number;
-  /** Exports of the same user, so that one user leaves room for others. */
+  /** Maximum number of running exports of one user, so that each user leaves room for other users. */
   perUser: number;
-  /** How many events the exports of one user read per second, together. Faster exports would take the cores that lists and ingest need. */
+  /**
+   * Maximum number of events per second that all exports of one user read together. Faster exports would take CPU time from lists and
+   * ingest.
+   */
   eventsPerSecond: number;
-  /** How long an export waits for the events service before it gives up, in milliseconds. Longer than a restart. */
+  /** How long an export waits for the events service before it gives up, in milliseconds. Longer than a restart of that service takes. */
   outageMs: number;
-  /** A client that reads nothing for this long counts as gone, in milliseconds. */
+  /** How long a client may read nothing before it counts as gone, in milliseconds. */
   stallMs: number;
 }
 

@@ -11,7 +11,7 @@ import type { EventReader } from '../events/events.service.js';
 const minBackoffMs = 250;
 const maxBackoffMs = 2_000;
 
-// After a slow page, an export may catch up by this much.
+// After slow pages, an export reads faster to make up for the delay, but for at most this much of it.
 const maxLagMs = 1_000;
 
 /** How the pages of an export are read. */
@@ -19,9 +19,9 @@ export interface ExportReading {
   client: RequestClient;
   request: ExportEventsRequest;
   reader: EventReader;
-  /** The maximum number of events per second at the moment. */
+  /** Returns the current maximum number of events per second. */
   rate: () => number;
-  /** Waits until the next page may be read. The returned function tells that it was read. */
+  /** Waits until the next page may be read. Call the returned function when the page has been read. */
   beginWork: () => Promise<() => void>;
   /** How long to retry while the events service is unavailable, in milliseconds. */
   outageMs: number;
@@ -30,18 +30,18 @@ export interface ExportReading {
   onPage: (page: ExportEventsReply) => void;
 }
 
-/** Reads the first page, once. The others follow when the first one is taken from the iterator. */
+/** Reads the first page, without retries. The returned iterator reads each next page while the client receives the previous page. */
 export async function beginExport(reading: ExportReading): Promise<AsyncGenerator<Uint8Array>> {
   return readPages(reading, await readOnce(reading, reading.request.after));
 }
 
-/** Reads every next page while the client takes the one before, but no further ahead. */
+/** Reads at most one page ahead of the client. */
 async function* readPages(reading: ExportReading, first: ExportEventsReply): AsyncGenerator<Uint8Array> {
   let dueAt = performance.now();
   for (let page = first; ;) {
     dueAt = Math.max(dueAt, performance.now() - maxLagMs) + (page.count / reading.rate()) * 1_000;
     const next = page.next === null ? undefined : readWhenDue(reading, page.next, dueAt);
-    // The client may leave before the page is awaited.
+    // Prevents an unhandled rejection: the client may leave before the page is awaited.
     next?.catch(() => undefined);
     if (page.bytes.length > 0) yield page.bytes;
     reading.onPage(page);

@@ -12,32 +12,32 @@ import { ValidateBy } from 'class-validator';
 import { MayBeAbsent } from '../http/json-body.decorator.js';
 import { PageParameters } from '../paging/page-parameters.decorator.js';
 
-/** A parameter of a query. */
+/** A text parameter of a query. */
 export interface TextParameter {
   name: string;
   description: string;
   example: string;
 }
 
-/** The filters of the event list. */
+/** The filters of the event list, as parameters of its query. */
 export const filterParameters: readonly TextParameter[] = Object.entries(eventFilters).map(
   ([name, { description, example }]) => ({ name, description, example }),
 );
 
-/** Describes the query of the event list. */
+/** Describes the query parameters of the event list. */
 export function EventFilterParameters(): MethodDecorator {
   return applyDecorators(...filterParameters.map(DescribesText), PageParameters('Events'));
 }
 
-/** Describes a parameter of the query that is text and may be left out. */
+/** Describes an optional text parameter of the query. */
 export function DescribesText(parameter: TextParameter): MethodDecorator {
   return ApiQuery({ ...parameter, required: false, type: String });
 }
 
-/** Declares a filter of the event list as a field of a body. An empty value is no filter. */
+/** Declares a filter of the event list as a field of a body. An empty value means that the filter is not set. */
 export function EventFilterField(name: TextFilterName): PropertyDecorator {
   const { description, example, maxValues }: TextFilter = eventFilters[name];
-  // A list holds this many values of 255 characters, with commas between them.
+  // Enough for the maximum number of values with 255 characters each, and the commas between the values.
   const maxLength = (maxValues ?? 1) * 256 - 1;
   return applyDecorators(
     ApiProperty({ type: String, description, example, required: false, maxLength }),
@@ -47,7 +47,7 @@ export function EventFilterField(name: TextFilterName): PropertyDecorator {
   );
 }
 
-/** Limits the values of a list that is separated by commas. `IsText` reports values that are not texts. */
+/** Limits the number of values in a comma-separated list. `IsText` reports values that are not text. */
 function HasFewValues(maxValues: number): PropertyDecorator {
   const validate = (value: unknown): boolean =>
     typeof value !== 'string' || splitFilterList(value).length <= maxValues;
@@ -57,7 +57,7 @@ function HasFewValues(maxValues: number): PropertyDecorator {
   });
 }
 
-/** Describes the path of one event. */
+/** Describes the `id` in the path of one event. */
 export function DescribesEventId(): MethodDecorator {
   return ApiParam({
     name: 'id',

@@ -10,15 +10,15 @@ import {
 import { parseTime } from '../http/time.js';
 import { ParameterFaults, parsePage, type Parameters } from '../paging/page-parameters.js';
 
-/** A parsed query: the request to the events service, and the list that its cursors are bound to. */
+/** A parsed query of the event list. */
 export interface EventListQuery {
   request: ListEventsRequest;
-  /** The path and the filters, in a fixed order. */
+  /** The description of the list, to which its cursors are bound: the path, and the filters in a fixed order. */
   list: string;
 }
 
 /**
- * Parses the query of the event list. Treats an empty value as no filter and ignores unknown parameters.
+ * Parses the query of the event list. Ignores empty filters and unknown parameters.
  *
  * @throws ServiceError `invalid` with all errors, by parameter
  */
@@ -51,10 +51,13 @@ const listFilters = new Set<string>(
   textFilters.filter(({ maxValues }) => maxValues !== undefined).map(({ name }) => name),
 );
 
-// Version 0.1.0 describes a list with a value or null for each of its filters.
+// Version 0.1.0 describes a list by the values of its 12 filters, with null for an unused filter.
 const firstFilters = 12;
 
-/** Describes the list that cursors are bound to. An unused filter of a later version leaves the description unchanged. */
+/**
+ * Returns the description of a list, to which the cursors of the list are bound. A filter that was added after version 0.1.0 does not
+ * change the description while the filter is unused, so that older cursors stay valid.
+ */
 export function describeList(
   parameters: Parameters,
   names: readonly string[] = Object.keys(eventFilters),
@@ -64,7 +67,7 @@ export function describeList(
   return JSON.stringify(['platform-events', ...values]);
 }
 
-/** Prints a filter's value. Lists of the same values in another order or spacing print the same. */
+/** Prints the value of a filter. Lists that differ only in the order or the spacing of their values print the same text. */
 function printValue(name: string, value: string): string {
   return listFilters.has(name) ? splitFilterList(value).sort().join() : value;
 }

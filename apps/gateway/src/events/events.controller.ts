@@ -48,7 +48,7 @@ export class EventsController {
     summary: 'List events, newest first',
     description:
       'Filters combine with AND. Follow `next` until it is null. `previous` leads back to newer events. Do not ' +
-      'poll `previous` for new events: the service can store an event a few seconds after a newer one. To receive every ' +
+      'poll `previous` for new events, because the service can store an event a few seconds after a newer event. To receive every ' +
       'event, use live delivery or the EVENTS stream.',
   })
   @EventFilterParameters()
@@ -70,7 +70,7 @@ export class EventsController {
     // An events service of version 0.1.0 does not print records.
     const records = page.records ?? Buffer.from(`[${page.events.map(printEventRecord).join(',')}]`);
     const head = `{"next":${link(page.next)},"previous":${link(page.previous)},"results":`;
-    // Includes the final newline of every JSON response, so that the server does not copy the page to add it.
+    // Adds the final newline of JSON responses here, so that the server does not copy the page to add the newline.
     return Buffer.concat([Buffer.from(head), records, Buffer.from('}\n')]);
   }
 
@@ -82,7 +82,7 @@ export class EventsController {
     operationId: 'createEvent',
     summary: 'Add an event',
     description:
-      'Stores an event with the origin `platform` and a null `event_id`. The event never changes a streamer’s state.',
+      'Stores and delivers an event with the origin `platform` and a null `event_id`. The event never changes a streamer’s state.',
   })
   @ApiHeader(idempotencyKey)
   @Accepts(CreateEventBody)

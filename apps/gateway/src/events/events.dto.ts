@@ -65,7 +65,7 @@ export class EventRecord {
 
   @ApiProperty({
     description:
-      '`PlatformSub` for events from the platform’s subscriptions, `TestCall` for test events, otherwise as the client sent it',
+      '`PlatformSub` for events from the platform’s subscriptions, `TestCall` for test events, otherwise the value that the client sent',
     example: 'PlatformSub',
   })
   event_source!: string;
@@ -80,7 +80,7 @@ export class EventRecord {
 
   @ApiProperty({
     description:
-      'When the service received the event, to the second, with the offset `+0000`. For test events: to the microsecond, with `+00:00`',
+      'Time when the service received the event, UTC: to the second, with the offset `+0000`; for test events, to the microsecond, with the offset `+00:00`',
     example: '2026-11-21T07:30:00+0000',
   })
   created!: string;
@@ -128,7 +128,7 @@ export class EventPage {
   @ApiProperty({
     type: [EventRecord],
     description:
-      'Newest first. A page can have fewer events than `page_size`, or none, and still have a `next` page.',
+      'The events of this page, newest first. A page can have fewer events than `page_size`, or no events, even if there is a `next` page.',
     example: [exampleRecord],
   })
   results!: EventRecord[];

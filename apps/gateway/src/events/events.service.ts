@@ -20,7 +20,7 @@ import { StorageLimits } from '../storage/storage-limits.service.js';
 /** An event that a client sends. */
 export interface ClientEvent {
   eventType: string;
-  /** An object: its JSON text, and the parsed value. */
+  /** A JSON object: its text, and the parsed value. */
   eventData: Pick<JsonObjectText, 'text' | 'value'>;
   /** The `Idempotency-Key` header, if any. */
   idempotencyKey: string | undefined;
@@ -28,11 +28,11 @@ export interface ClientEvent {
   requestId: string;
 }
 
-/** Who asks for an event. */
+/** The request that reads events, and what its token may see. */
 export interface EventReader {
   /** The id of the HTTP request, for the logs. */
   requestId: string;
-  /** What the reader may see; undefined: all events. */
+  /** The events that the reader may see. Undefined: all events. */
   limits: ReadLimits | undefined;
 }
 
@@ -79,7 +79,7 @@ export class EventsService {
     return this.store(newEvent, event, caller);
   }
 
-  /** Finds an event that the reader may see by its `id` or its `event_id`. */
+  /** Finds an event by its `id` or its `event_id`, if the reader may see the event. */
   async get(id: string, { requestId, limits }: EventReader): Promise<StoredEvent> {
     if (!isTextWithin(id, 1, maxIdLength))
       throw new ServiceError('not_found', 'There is no event with this id or event_id.');
@@ -95,7 +95,7 @@ export class EventsService {
     if (outcome === 'dead_lettered')
       throw new ServiceError(
         'invalid',
-        `The event cannot be stored. An owner can view, retry, or discard it as dead letter ${id}, which has the reason.`,
+        `The database rejected the event. An owner can view the reason in dead letter ${id}, and retry or discard the dead letter.`,
       );
     return outcome === 'known' ? this.get(id, { requestId, limits: undefined }) : event;
   }
@@ -118,7 +118,7 @@ export class EventsService {
   }
 }
 
-/** Builds a key that never collides between users, or between an event and a test event. */
+/** Builds the stored idempotency key. Keys of different users, or of an event and a test event, never collide. */
 function scopeKey(key: string | undefined, caller: Caller, kind: 'platform' | 'test'): string | null {
   if (key === undefined || key === '') return null;
   if (key.length > maxKeyLength)

@@ -25,7 +25,7 @@ class Readiness {
       type: 'object',
       properties: { status: { type: 'string', enum: ['ok', 'error'] } },
     },
-    description: 'The status of each part, by name',
+    description: 'The status of each check, by the name of the check',
     example: { 'gateway database': { status: 'ok' }, 'gateway nats': { status: 'ok' } },
   })
   checks!: Record<string, { status: string }>;
@@ -45,7 +45,7 @@ export class HealthController {
   @ApiOperation({
     operationId: 'getHeartbeat',
     summary: 'Check that the API responds',
-    description: 'Ignores any token, valid or not.',
+    description: 'Needs no token, and ignores the token of a request.',
   })
   @Answers(200, 'The API responds', { type: Heartbeat })
   heartbeat(): Heartbeat {
@@ -79,7 +79,7 @@ export class HealthController {
     const { status, checks } = await this.health.report();
     if (status !== 'ok') this.logger.warn({ checks }, 'readiness check failed');
     reply.code(status === 'ok' ? 200 : 503);
-    // The reason for a failure may name hosts and users, so only the logs and the admin port show it.
+    // Omit the reason for a failure, because it may name hosts and users. Only the logs and the admin port show the reason.
     return {
       status,
       checks: Object.fromEntries(
@@ -93,7 +93,7 @@ export class HealthController {
     operationId: 'getMetrics',
     summary: 'Get metrics for Prometheus',
     description:
-      'Owners only. When services run as separate processes, ADMIN_PORT serves the same metrics without a token.',
+      'Owners only. When services run as separate processes, ADMIN_PORT serves the same metrics without an access token.',
   })
   @Answers(200, 'Metrics in the Prometheus text format', { example: 'events_published_total 27' })
   @AllowAccess('owner')

@@ -68,18 +68,18 @@ export function AcceptsAnyObject(description: string, example: Record<string, un
   });
 }
 
-/** Describes the errors of a route, each with its reason. The rest of their description is shared: see `errorResponses`. */
+/** Describes the errors of a route, each with its reason. All routes share the headers and bodies of errors: see `errorResponses`. */
 export function RefusesWith(reasons: Partial<Record<ErrorCode, string>>): Decorator {
   const responses = Object.entries(reasons).map(([code, description]) => {
     const { status } = errorCatalogue[code as ErrorCode]; // Safe cast: the keys are codes.
-    // OpenAPI 3.1 allows a description beside a reference; the types of this library are those of 3.0.
+    // OpenAPI 3.1 allows a description beside a reference, but the types of @nestjs/swagger do not, because they describe OpenAPI 3.0.
     const reference = { $ref: `#/components/responses/${componentOf(code as ErrorCode)}` };
     return ApiResponse({ status, description, ...reference });
   });
   return applyDecorators(...responses);
 }
 
-/** Every error as a component that operations refer to: its headers, and a problem document as the body. */
+/** Returns every error as a component to which operations refer, with its headers, and with a problem document as its body. */
 export function errorResponses(): Responses {
   const codes = Object.keys(errorCatalogue) as ErrorCode[]; // Safe cast: the keys of the catalog are the codes.
   return Object.fromEntries(codes.map((code) => [componentOf(code), describeError(code)]));
@@ -103,17 +103,17 @@ function describeError(code: ErrorCode): Responses[string] {
   };
 }
 
-/** The component's name: `NotFound` for 404 Not Found. */
+/** Returns the name of an error's component, such as `NotFound` for 404 Not Found. */
 function componentOf(code: ErrorCode): string {
   return errorCatalogue[code].title.replaceAll(' ', '');
 }
 
 interface ErrorDescription {
-  /** An example of the detail. */
+  /** An example of `detail`. */
   detail: string;
   /** Descriptions of headers, by name. */
   headers?: Record<string, string>;
-  /** An example of the faults by field. */
+  /** An example of `errors`: the faults by field. */
   errors?: Record<string, string[]>;
 }
 

@@ -21,7 +21,9 @@ interface Reading {
   readonly refuse: (error: ServiceError) => void;
 }
 
-/** Limits the bodies that are being read: their size and number for each client and in total, and how long they may take. */
+/**
+ * Limits the bodies that are being read: their size and number, for each client and in total, and how long each body may take to arrive.
+ */
 export class BodyLimits {
   private readonly share: FairShare;
   private readonly readings = new Map<Reading, Claim>();
@@ -34,8 +36,8 @@ export class BodyLimits {
   }
 
   /**
-   * Counts a body until the returned function is called or the request has ended. Undefined if the request is refused. `refuse`
-   * responds to it, now or later.
+   * Counts a body until the caller calls the returned function or the request ends. If the request exceeds a limit, calls `refuse` and
+   * returns undefined. Calls `refuse` later if the body takes too long or must give way.
    */
   begin(request: IncomingMessage, refuse: Reading['refuse']): (() => void) | undefined {
     const bytes = Math.min(Number(request.headers['content-length'] ?? maxBodyBytes), maxBodyBytes);
@@ -74,7 +76,7 @@ export class BodyLimits {
   }
 }
 
-/** Limits the bodies that Fastify reads. Returns the limits for platform messages, whose direct route reads them itself. */
+/** Limits the bodies that Fastify reads. Returns the limits for platform messages, because the direct route reads their bodies itself. */
 export function limitBodies(fastify: FastifyInstance, limits: HttpLimits): BodyLimits {
   const messages = new BodyLimits(limits.messageBodies, () => messageBodyLimitMs);
   const others = new BodyLimits(limits.bodies, bodyLimitMs);
@@ -89,7 +91,7 @@ export function limitBodies(fastify: FastifyInstance, limits: HttpLimits): BodyL
   });
   fastify.addHook('preParsing', (request, reply, payload, done) => {
     if (!hasBody(request.raw)) return done(null, payload);
-    // Nothing reads the body, so the response need not wait for it.
+    // No handler reads the body of a request with an unknown path, so respond without waiting for the body.
     if (request.is404) return done(new NotFoundException(), payload);
     const { receivesMessages = false } = request.routeOptions.config;
     const end = (receivesMessages ? messages : others).begin(request.raw, (error) => {
@@ -99,7 +101,7 @@ export function limitBodies(fastify: FastifyInstance, limits: HttpLimits): BodyL
     ends.set(request, end);
     done(null, payload);
   });
-  // The body has arrived, or the route takes none.
+  // At this point, the body has arrived, or the request has none.
   fastify.addHook('preValidation', (request, _reply, done) => {
     ends.get(request)?.();
     done();

@@ -6,19 +6,19 @@ import type { TrustProxy } from '../gateway.config.js';
 /** Whether the forwarded headers of a client at this address are trusted. `hop` is 0 for the peer of the connection. */
 export type IsTrusted = (address: string, hop: number) => boolean;
 
-/** The rule for which proxies are trusted, as `request.ip` applies it. */
+/** Returns the rule that decides which proxies are trusted. `request.ip` applies the same rule. */
 export function trustRule(trustProxy: TrustProxy): IsTrusted {
   return typeof trustProxy === 'boolean' ? () => trustProxy : proxyAddr.compile(trustProxy);
 }
 
-/** The client address of a request, like `request.ip`, for requests that Fastify does not handle. */
+/** Returns the client address of a request that Fastify does not handle, with the same result as `request.ip`. */
 export function clientAddressOf(request: IncomingMessage, isTrusted: IsTrusted): string {
   return proxyAddr(request, isTrusted);
 }
 
 /**
- * The key by which limits count a client: its IPv4 address, or the /64 network of its IPv6 address, because one client has all
- * addresses of such a network. Text that is no address comes from a faulty proxy; all such clients count as one.
+ * Returns the key by which limits count a client: its IPv4 address, or the /64 network of its IPv6 address, because one client can use all
+ * addresses of a /64 network. Text that is not an address comes from a faulty proxy; all clients with such text count as one.
  */
 export function addressKey(address: string): string {
   if (isIPv4(address)) return address;
@@ -33,7 +33,7 @@ export function addressKey(address: string): string {
     .join(':');
 }
 
-/** The eight groups of an IPv6 address. */
+/** Returns the eight groups of an IPv6 address. */
 function groupsOf(address: string): number[] {
   const [head = [], tail = []] = address.split('::').map(readGroups);
   return [...head, ...new Array<number>(8 - head.length - tail.length).fill(0), ...tail];
@@ -51,7 +51,7 @@ function readIPv4(text: string): number[] {
   return [a * 256 + b, c * 256 + d];
 }
 
-/** Whether the groups are those of an IPv4 address: `::ffff:0:0/96`. Sockets that accept both families have such peers. */
+/** Whether the groups are those of an IPv4 address: `::ffff:0:0/96`. Sockets that accept both families report IPv4 peers in this form. */
 function isMapped(groups: readonly number[]): boolean {
   return groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
 }

@@ -9,12 +9,12 @@ import { createHttpServer } from './http-server.js';
 const path = '/api/v1/platform-events/webhook';
 const json = { 'content-type': 'application/json' };
 
-/** The head of a message with a body of this length. */
+/** Returns the head of a message with a body of this length. */
 function messageHead(length: number): string {
   return `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
 }
 
-/** A server with a direct route, and with the same route in Fastify, which responds with 202. */
+/** Starts a server with a direct route, and with the same route in Fastify, which responds with 202. */
 async function startServer(maxMessages = 3) {
   const fastify = createHttpServer(false, { messages: atMost(maxMessages) }).getInstance();
   fastify.post(path, { config: { receivesMessages: true } }, (request, reply) =>

@@ -29,7 +29,7 @@ export interface DirectRoute {
   onFailed(error: ServiceError, request: { id: string; method: string; route: string }): void;
 }
 
-/** The limits for platform messages and the traces, which requests that Fastify serves share. */
+/** The limits for platform messages, and the traces. Both are shared with the requests that Fastify serves. */
 export interface DirectRouteOptions {
   admit: Admit;
   bodies: BodyLimits;
@@ -40,15 +40,15 @@ export interface DirectRouteOptions {
 const routesOf = new WeakMap<FastifyInstance, Map<string, DirectRoute>>();
 
 /**
- * Serves the ordinary requests of hot routes without Fastify and Nest, whose work per request (routing, hooks, guards, a request and
- * a reply object) would be a third of the gateway's CPU time. Everything else goes to Fastify, which has the same routes:
+ * Serves ordinary requests to hot routes without Fastify and Nest. Their work per request (routing, hooks, guards, a request and a reply
+ * object) would take a third of the gateway's CPU time. Fastify has the same routes, and serves all other requests:
  *
  * ```
  *  request ──▶ POST to a direct route, JSON with a length within the limit,
  *              no origin, and the server is not closing?  ──yes──▶ limits ──▶ body ──▶ handler ──▶ response
  *                                │ no
  *                                ▼
- *                             Fastify: aliases, CORS, other bodies and methods, errors of HTTP
+ *                             Fastify: aliases, CORS, other bodies and methods, HTTP errors
  * ```
  */
 export function serveDirectRoutes(fastify: FastifyInstance, options: DirectRouteOptions): void {
@@ -127,7 +127,7 @@ function serve(
   if (!endReading) return;
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
-  // A request that is cut has no end, and its response nobody to read it.
+  // A cut connection needs no handling: its request emits no `end`, and no client waits for a response.
   request.on('end', () => {
     endReading();
     if (isRefused) return;

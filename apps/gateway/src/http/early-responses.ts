@@ -9,8 +9,8 @@ export function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * Closes the connection with a response that is sent before the body of its request has arrived. Otherwise, the client could make
- * the server read a body that it has already refused.
+ * Closes the connection after a response that is sent before the body of its request has arrived. Otherwise, the client could make
+ * the server read a body that the server has already refused.
  */
 export function closeAfterEarlyResponses(fastify: FastifyInstance): void {
   fastify.addHook('onSend', ({ raw }, reply, payload, done) => {
@@ -22,8 +22,8 @@ export function closeAfterEarlyResponses(fastify: FastifyInstance): void {
 }
 
 /**
- * Calls `respond` with whether the whole body has arrived. If it has not, the connection closes with the response, which must
- * announce this.
+ * Calls `respond` with whether the whole body has arrived. If it has not, the connection closes after the response, so the response must
+ * contain `Connection: close`.
  */
 export function whenBodyIsRead(request: IncomingMessage, respond: (isRead: boolean) => void): void {
   const isRead = (): boolean => request.complete || !hasBody(request);
@@ -38,8 +38,8 @@ export function whenBodyIsRead(request: IncomingMessage, respond: (isRead: boole
 }
 
 /**
- * Keeps the connection open for a moment after the last response, and discards what the client still sends. Node would destroy the
- * socket immediately, and the system would then reset the connection: the client might never see the response.
+ * Keeps the connection open for a moment after the last response, and discards data that the client still sends. Otherwise, Node would
+ * destroy the socket immediately, the operating system would reset the connection, and the client might never see the response.
  */
 function linger({ socket }: IncomingMessage): void {
   // Node calls this method after the response.

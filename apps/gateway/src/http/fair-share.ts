@@ -4,7 +4,7 @@ export interface ShareLimits {
   total: number;
   /** The most that one address may hold. */
   perAddress: number;
-  /** After this time, a claim gives way even if its address holds no more than the newcomer's. */
+  /** After this time, a claim gives way even if its address holds no more than the address of the new claim. */
   patienceMs: number;
 }
 
@@ -13,7 +13,8 @@ export interface Claim {
   /** Ends the claim. Calling it twice does nothing. */
   release(): void;
   /**
-   * Lets the claim give way to others from now on. `giveWay` ends the use of the resource, or returns false if it cannot end now.
+   * Lets the claim give way to other claims from now on. `giveWay` ends the use of the resource, or returns false if the use cannot end
+   * now.
    */
   offer(giveWay: () => boolean): void;
 }
@@ -38,7 +39,7 @@ interface Holder {
  *  within both limits ──────────────────────────────▶ granted
  *  the address is at its limit ─────────────────────▶ its oldest claim gives way if it has lasted `patienceMs`
  *  all together are at the limit, and
- *    other addresses hold more than the newcomer's ─▶ the oldest claim of the one that holds most gives way
+ *    other addresses hold more than the newcomer's ─▶ the oldest claim of the address that holds most gives way
  *    none holds more ───────────────────────────────▶ the oldest claim gives way if it has lasted `patienceMs`
  *  nothing gives way ───────────────────────────────▶ refused
  * ```
@@ -65,7 +66,7 @@ export class FairShare {
     return this.holders.get(address)?.cost ?? 0;
   }
 
-  /** Makes room for an address that will hold this much. */
+  /** Ends a claim to make room for an address that will hold `cost` in total. Returns false if no claim can give way. */
   private makeRoomFor(cost: number): boolean {
     for (const holder of this.heaviestFirst()) {
       const isHeavier = holder.cost > cost;
@@ -75,7 +76,7 @@ export class FairShare {
     return false;
   }
 
-  /** The addresses, sorted by what they hold. Nearly always, only the first one is needed, so the others are sorted later. */
+  /** Yields the addresses, heaviest first. Sorts the others only on demand, because the heaviest address is nearly always enough. */
   private *heaviestFirst(): Generator<Holder> {
     let heaviest: Holder | undefined;
     for (const holder of this.holders.values()) if (holder.cost > (heaviest?.cost ?? 0)) heaviest = holder;
@@ -85,7 +86,7 @@ export class FairShare {
     yield* others.sort((a, b) => b.cost - a.cost);
   }
 
-  /** Ends the oldest claim that can end and has lasted `patienceMs`. */
+  /** Ends the oldest claim that can end and has lasted `patienceMs`. Returns false if there is no such claim. */
   private makeRoom(holder: Holder | undefined, patienceMs: number): boolean {
     const latest = this.now() - patienceMs;
     for (const { since, giveWay, claim } of holder?.offers ?? []) {

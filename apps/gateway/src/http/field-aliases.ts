@@ -1,12 +1,12 @@
-/** Branded names of fields, which the contract requires, by the neutral name (for paths, see `paths.ts`). */
+/** The branded names of fields that the contract requires, by the neutral names. `paths.ts` contains the branded paths. */
 const aliases: ReadonlyMap<string, string> = new Map([['platform_username', 'twitch_username']]);
 
-/** The alias of a field, if it has one. */
+/** Returns the alias of a field, if it has one. */
 export function aliasOf(field: string): string | undefined {
   return aliases.get(field);
 }
 
-/** Returns the name under which a body contains a field: its own name (preferred) or its alias. Undefined if neither is there. */
+/** Returns the name under which a body contains a field: its own name (preferred) or its alias. Undefined if it contains neither. */
 export function sentNameOf(field: string, body: object): string | undefined {
   if (Object.hasOwn(body, field)) return field;
   const alias = aliases.get(field);

@@ -17,7 +17,7 @@ export function AcceptsForms(): MethodDecorator {
   return (_target, _name, { value: handler }) => addRouteConfig(handler as object, { acceptsForms: true }); // Safe cast: a method.
 }
 
-/** Parses forms for the routes that accept them, as bytes. Other routes respond with 415, as to any other content type. */
+/** Reads forms as bytes, for the routes that accept forms. Other routes respond to a form with 415, as to any unsupported content type. */
 export function takeForms(fastify: FastifyInstance): void {
   fastify.addContentTypeParser(formType, { parseAs: 'buffer' }, (request, body, done) => {
     if (request.routeOptions.config.acceptsForms || request.is404) done(null, body);
@@ -46,10 +46,10 @@ function isForm(contentType: string | undefined): boolean {
 }
 
 /**
- * The fields of a form. The last of a repeated field wins, as in JSON and in queries.
+ * Returns the fields of a form. The last value of a repeated field wins, as in JSON and in queries.
  *
- * @throws ServiceError `invalid` for text that is not UTF-8, before or after percent-decoding. URLSearchParams would replace
- * such bytes, which would change a password.
+ * @throws ServiceError `invalid` for text that is not UTF-8, before or after percent-decoding. URLSearchParams would replace the invalid
+ * bytes, and so change a password.
  */
 export function readForm(bytes: Uint8Array): Record<string, string> {
   const pairs = decodeUtf8(bytes)
@@ -60,7 +60,7 @@ export function readForm(bytes: Uint8Array): Record<string, string> {
       if (equalsAt === -1) return [decode(pair), ''] as const;
       return [decode(pair.slice(0, equalsAt)), decode(pair.slice(equalsAt + 1))] as const;
     });
-  // Defines `__proto__` as a field, like any other name.
+  // fromEntries() defines `__proto__` as an ordinary field.
   return Object.fromEntries(pairs);
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Whether a request has exactly one Host header. Node drops all but the first, so another server may see a different host. */
+/** Whether a request has exactly one Host header. Of several, Node keeps only the first, but a proxy may use another one. */
 export function hasOneHost({ rawHeaders }: IncomingMessage): boolean {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {

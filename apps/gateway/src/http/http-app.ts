@@ -23,7 +23,7 @@ export async function createHttpApp(
     logger: new NestLogger(logger),
     abortOnError: false,
   });
-  // Nest adds the routes when the app starts to listen, so none is missed.
+  // Nest adds the routes when the app starts to listen, so these hooks see every route.
   app.get(RouteMethods).watch(adapter.getInstance());
   app.get(HttpMetrics).watch(adapter.getInstance());
   warnOfUntrustedProxies(adapter.getInstance(), logger);
@@ -45,7 +45,7 @@ export async function createHttpApp(
       'X-Request-Id',
     ],
     maxAge: 86_400,
-    // Treats every OPTIONS request as a preflight. Otherwise the others would get an error in plain text.
+    // Treats every OPTIONS request as a preflight. Otherwise, OPTIONS requests that are not preflights would get a plain-text error.
     strictPreflight: false,
   });
   return app;

@@ -3,8 +3,8 @@ import { Counter, durationBuckets, Histogram, Registry } from '@stream-events/se
 import type { FastifyInstance } from 'fastify';
 
 /**
- * Counts HTTP requests. A route is the pattern of a path, such as `/api/v1/users/:user_id`, so a client cannot add label values.
- * Requests without a route have the route and the method `none`.
+ * Counts HTTP requests. A route is the pattern of a path, such as `/api/v1/users/:user_id`, so clients cannot add label values. Requests
+ * without a route have the route and the method `none`.
  */
 @Injectable()
 export class HttpMetrics {
@@ -20,14 +20,14 @@ export class HttpMetrics {
     });
     this.seconds = new Histogram({
       name: 'http_request_duration_seconds',
-      help: 'Time from the headers of a request to the end of its response; without routes whose responses stay open',
+      help: 'Time from the headers of a request to the end of its response; excludes routes whose responses stay open',
       labelNames: ['method', 'route'],
       buckets: durationBuckets,
       registers: [metrics],
     });
   }
 
-  /** Counts every request that Fastify serves, also those that clients cut. */
+  /** Counts every request that Fastify serves, including requests that clients abort. */
   watch(fastify: FastifyInstance): void {
     fastify.addHook('onResponse', (request, reply, done) => {
       const { url: route, config } = request.routeOptions;

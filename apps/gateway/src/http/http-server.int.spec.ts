@@ -7,7 +7,7 @@ import { keepOpen } from './requests-in-progress.js';
 
 const limit = 3;
 
-/** A server that allows three requests in progress. Its `/slow` responds on `release()`. */
+/** Starts a server that allows three requests in progress. Its `/slow` responds on `release()`. */
 async function startServer(maxRequests = limit) {
   const fastify = createHttpServer(false, { requests: atMost(maxRequests) }).getInstance();
   const waiting: (() => void)[] = [];
@@ -118,7 +118,7 @@ describe(createHttpServer.name, () => {
     await eventually(() => expect(ends.filter((end) => end.writableLength > 0)).toHaveLength(limit));
     expect((await fetch(`${url}/fast`)).status).toBe(503);
 
-    // 15 seconds later.
+    // Simulate that 15 s pass.
     for (const end of ends.slice(0, limit)) {
       expect(end.timeout).toBe(15_000);
       end.emit('timeout');
@@ -164,7 +164,7 @@ describe(createHttpServer.name, () => {
     expect(await answer()).toMatch(/^HTTP\/1.1 200 [^]*connection: keep-alive/i);
 
     const closed = close();
-    // From now on, the server waits for one second.
+    // From now on, the server waits one second for requests on open connections.
     await eventually(() => expect(server.listening).toBe(false), { intervalMs: 1 });
 
     expect(await answer()).toMatch(/^HTTP\/1.1 200 [^]*connection: close/i);
@@ -191,7 +191,7 @@ describe(createHttpServer.name, () => {
     await Promise.all([close(), once(socket, 'close')]);
   }, 20_000);
 
-  // The order of the gateway's features relies on this.
+  // The gateway adds its features in an order that relies on this.
   it('prefers a fixed segment of a path to a parameter, in whichever order the routes are added', async () => {
     const fastify = createHttpServer(false).getInstance();
     fastify.get('/events/:id', () => Promise.resolve('parameter'));

@@ -16,7 +16,7 @@ const readOnlyFields = new WeakMap<object, readonly string[]>();
 // A body may have thousands of unknown fields. Naming only the first ones keeps the response readable.
 const maxUnknownFieldsNamed = 10;
 
-/** Marks a text field of a body that is trimmed before validation. */
+/** Marks a text field of a body. The text is trimmed before validation. */
 export function Trimmed(): PropertyDecorator {
   return (target, property) => {
     const fields = trimmedFields.get(target) ?? new Set();
@@ -24,22 +24,22 @@ export function Trimmed(): PropertyDecorator {
   };
 }
 
-/** Marks an optional field. Null is not the same as a missing field: it is a value of the wrong type. */
+/** Marks an optional field. Null does not count as missing: it is validated like any other value. */
 export function MayBeAbsent(): PropertyDecorator {
   return ValidateIf((_body: object, value: unknown) => value !== undefined);
 }
 
 /**
- * Marks a body that rejects unknown fields, because a misspelled field would change the outcome. The read-only fields of the
- * record are accepted, so that clients can send a record back.
+ * Marks a body that rejects unknown fields, because a misspelled field would change the outcome. The body may contain the read-only
+ * fields of the record, so that clients can send a record back.
  */
 export function RefusesUnknownFields(readOnly: readonly string[]): ClassDecorator {
   return (type) => void readOnlyFields.set(type, readOnly);
 }
 
 /**
- * The request's body as a validated instance of a class. Ignores or rejects unknown fields. Never coerces a value to another
- * type.
+ * The request's body as a validated instance of a class. Ignores unknown fields, or rejects them if the class has `RefusesUnknownFields`.
+ * Never coerces a value to another type.
  */
 export const JsonBody = createParamDecorator(
   (type: MessageClass<object>, context: ExecutionContext): object => {
@@ -48,7 +48,7 @@ export const JsonBody = createParamDecorator(
   },
 );
 
-/** The same for a body that may be missing: it is then an empty object. */
+/** Like `JsonBody`, for an optional body. A missing body counts as an empty object. */
 export const OptionalJsonBody = createParamDecorator(
   (type: MessageClass<object>, context: ExecutionContext): object => {
     const request = context.switchToHttp().getRequest<FastifyRequest<{ Body: Buffer | undefined }>>();
@@ -101,7 +101,7 @@ function isTrimmed(prototype: object | null, field: string): boolean {
   );
 }
 
-/** The fields that a class validates. Only these are read, so `__proto__`, `constructor`, and the like never are. */
+/** Returns the fields that a class validates. Only these fields of a body are read, and never `__proto__` or `constructor`. */
 function fieldsOf(type: MessageClass<object>): Set<string> {
   const rules = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
   return new Set(rules.map((rule) => rule.propertyName));

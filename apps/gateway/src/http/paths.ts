@@ -1,4 +1,4 @@
-/** Alternative paths, which the contract requires, and their canonical form: same handlers, same bodies. */
+/** The alternative paths that the contract requires, with their canonical paths. Both paths have the same handlers and bodies. */
 export const pathAliases: readonly (readonly [alias: string, canonical: string])[] = [
   ['/api/v1/twitch-events', '/api/v1/platform-events'],
   ['/api/v1/twitch/scopes', '/api/v1/platform/scopes'],
@@ -9,7 +9,7 @@ export const pathAliases: readonly (readonly [alias: string, canonical: string])
   ['/api/twitch/helix', '/api/v1/platform/call'],
 ];
 
-/** Returns the URL to route: resolves aliases, removes one trailing slash from the path, and keeps the query. */
+/** Returns the canonical form of a URL: resolves aliases, removes one trailing slash from the path, and keeps the query. */
 export function canonicalUrl(url: string): string {
   const queryAt = url.indexOf('?');
   const path = queryAt === -1 ? url : url.slice(0, queryAt);
@@ -17,7 +17,7 @@ export function canonicalUrl(url: string): string {
   return resolveAlias(path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path) + query;
 }
 
-/** Returns the canonical path and all others that `canonicalUrl` resolves to it. */
+/** Returns a canonical path, and all other paths that `canonicalUrl` resolves to it. */
 export function allPathsOf(path: string): string[] {
   const aliases = pathAliases
     .filter(([, canonical]) => path === canonical || path.startsWith(`${canonical}/`))

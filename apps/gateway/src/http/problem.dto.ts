@@ -3,7 +3,8 @@ import { ApiProperty } from '@nestjs/swagger';
 /** An error as API clients see it: RFC 9457, `application/problem+json`. */
 export class Problem {
   @ApiProperty({
-    description: 'The type of the problem. With `about:blank`, the title describes the type',
+    description:
+      'The type of the problem. Always `about:blank`, so the title and the status name the problem',
     example: 'about:blank',
   })
   type!: string;
@@ -11,7 +12,7 @@ export class Problem {
   @ApiProperty({ description: 'The name of the HTTP status', example: 'Bad Request' })
   title!: string;
 
-  @ApiProperty({ description: 'The code of the HTTP status', example: 400 })
+  @ApiProperty({ description: 'The HTTP status code', example: 400 })
   status!: number;
 
   @ApiProperty({

@@ -8,12 +8,12 @@ import { errorCatalogue, ServiceError, type ErrorCode } from '@stream-events/con
 import type { FastifyReply } from 'fastify';
 import { sendProblem, toProblem, toServiceError } from './problem.js';
 
-/** An error as Fastify throws one. */
+/** Returns an error as Fastify throws one. */
 function fastifyError(statusCode: number, code: string, message = 'of the framework'): Error {
   return Object.assign(new Error(message), { statusCode, code: `FST_ERR_${code}` });
 }
 
-/** An error as pg throws one. */
+/** Returns an error as pg throws one. */
 function databaseError(code: string): Error {
   return Object.assign(new Error('of the database'), { code });
 }

@@ -18,7 +18,7 @@ const detailByFastifyCode: Record<string, string> = {
   FST_ERR_MAX_PARAM_LENGTH: 'A segment of the path is too long.',
 };
 
-// The same errors after Nest has converted them to its own exceptions, which only have the status.
+// The messages of the same errors after Nest has converted them to its own exceptions, which contain only the status.
 const detailByCode: Partial<Record<ErrorCode, string | undefined>> = {
   unsupported_media_type: detailByFastifyCode.FST_ERR_CTP_INVALID_MEDIA_TYPE,
   too_large: detailByFastifyCode.FST_ERR_CTP_BODY_TOO_LARGE,
@@ -31,10 +31,11 @@ export function toServiceError(thrown: unknown): ServiceError {
   const status = statusOf(thrown);
   if (status >= 400 && status < 500) {
     const code = codeByStatus.get(status) ?? 'invalid';
-    // Drop the cause, because it would be logged: it may contain the URL, where a client may have put a token by mistake.
+    // Drop the cause, because it would be logged. It may contain the URL, and a client may have put a token into the URL by mistake.
     return new ServiceError(code, detailOf(thrown, code));
   }
-  // Check for database errors last: the messages of other errors may repeat client input, such as "timeout".
+  // Check for database errors last. Some of them are recognized by words in their messages, and the messages of other errors may repeat
+  // client input, such as "timeout".
   const error = toUnavailable(thrown);
   if (error instanceof ServiceError) return error;
   return new ServiceError(
@@ -46,7 +47,7 @@ export function toServiceError(thrown: unknown): ServiceError {
   );
 }
 
-/** The problem document of an error. */
+/** Returns the problem document of an error. */
 export function toProblem(error: ServiceError): Problem {
   const { status, title } = errorCatalogue[error.code];
   return {
@@ -63,13 +64,13 @@ export function sendProblem(reply: FastifyReply, error: ServiceError): void {
   void reply.send(becomeProblem(reply, error));
 }
 
-/** Gives a reply the status and headers of an error, and returns its body. */
+/** Sets the status and the headers of an error on a reply. Returns the body of the reply. */
 export function becomeProblem(reply: FastifyReply, error: ServiceError): string {
   void reply.code(errorCatalogue[error.code].status).headers(problemHeaders(error));
   return printProblemBody(toProblem(error));
 }
 
-/** Responds to a request that Fastify does not handle with an error. */
+/** Responds with an error to a request that Fastify does not handle. */
 export function writeProblem(
   response: ServerResponse,
   error: ServiceError,
@@ -104,12 +105,12 @@ export function printAnswer(problem: Problem, headers: Record<string, string> = 
   return `HTTP/1.1 ${problem.status} ${problem.title}\r\n${lines.join('')}\r\n${body}`;
 }
 
-/** Adds the final newline of every JSON response here, because some of these responses bypass the server's hooks. */
+/** Prints a problem document with a final newline. Some of these responses bypass the hook that adds the newline to JSON responses. */
 function printProblemBody(problem: Problem): string {
   return `${JSON.stringify(problem)}\n`;
 }
 
-/** Includes the headers of all responses, because some of these responses bypass the server's hooks. */
+/** Returns the headers of an error. They include the security headers, because some of these responses bypass the server's hooks. */
 function problemHeaders(error: ServiceError): Record<string, string> {
   return {
     ...securityHeaders,

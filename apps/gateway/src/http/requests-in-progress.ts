@@ -21,13 +21,13 @@ declare module 'fastify' {
 
 /** A connection of a client. */
 interface Connection {
-  /** The client's address. Behind a trusted proxy, each request has its own. */
+  /** Returns the address of a request's client. On a connection of a trusted proxy, each request can have another client. */
   readonly addressOf: (request: IncomingMessage) => string;
-  /** The key of the client's address. */
+  /** Returns the key by which limits count the client of a request: see `addressKey`. */
   readonly keyOf: (request: IncomingMessage) => string;
-  /** Undefined for a trusted proxy. */
+  /** The claim on the limit of connections. Undefined for a trusted proxy. */
   readonly claim: Claim | undefined;
-  /** One callback per pending request. Calling it marks the request as finished. */
+  /** One callback per pending request. A call marks the request as finished. */
   readonly waiting: Set<() => void>;
   /** Whether the connection serves no further request. */
   isTaken: boolean;
@@ -44,7 +44,7 @@ export function tooManyRequests(): ServiceError {
   );
 }
 
-/** Closes connections above a limit as soon as they are made. */
+/** Closes connections above a limit as soon as clients open them. */
 export function limitConnections(
   server: Server,
   isTrusted: IsTrusted,
@@ -52,11 +52,11 @@ export function limitConnections(
 ): void {
   const share = new FairShare(limits);
   server.on('connection', (socket: Socket) => {
-    // An upgrade that is not accepted returns its socket to the server.
+    // A request whose upgrade is not accepted returns its socket to the server, which then emits `connection` again.
     if (connections.has(socket)) return;
     const address = socket.remoteAddress ?? '';
     const key = addressKey(address);
-    // A proxy holds the connections of all its clients.
+    // A trusted proxy has no limit, because its connections serve all its clients.
     const isProxy = isTrusted(address, 0);
     const claim = isProxy ? undefined : share.claim(key, 1);
     if (!isProxy && !claim) return void socket.destroy();
@@ -69,7 +69,7 @@ export function limitConnections(
     connections.set(socket, { addressOf, keyOf, claim, waiting, isTaken: false });
     socket.once('close', () => {
       claim?.release();
-      // A response that waits behind another one gets no event when the connection closes.
+      // A response that waits behind another response emits no event when the connection closes.
       for (const end of waiting) end();
     });
   });
@@ -89,7 +89,10 @@ export type Admit = (
   kind: 'requests' | 'messages',
 ) => Admission | undefined;
 
-/** Rejects requests above a limit before their bodies are read. This bounds the memory of waiting requests. */
+/**
+ * Rejects requests above a limit before their bodies are read, which limits the memory of waiting requests. Returns the check for direct
+ * routes.
+ */
 export function limitRequests(fastify: FastifyInstance, limits: HttpLimits): Admit {
   const shares = { requests: new FairShare(limits.requests), messages: new FairShare(limits.messages) };
   const responses = new FairShare(limits.responses);
@@ -120,20 +123,21 @@ export function limitRequests(fastify: FastifyInstance, limits: HttpLimits): Adm
   });
   fastify.addHook('onSend', (request, reply, payload, done) => {
     const { socket } = request.raw;
-    // From now on, the request may wait for the client to read the response.
+    // From now on, the request may be in progress only because the client has not read the response.
     const giveWay = (): boolean => socket.writableLength > 0 && socket.destroy().destroyed;
     admissions.get(request)?.claim?.offer(giveWay);
     if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return done(null, payload);
-    // Node sets the timeout for the next request when the response has been sent.
+    // Applies until the response has been sent. Node then sets the timeout for the next request.
     socket.setTimeout(unreadLimitMs);
     const bytes = Buffer.byteLength(payload);
     if (bytes < largeResponseBytes) return done(null, payload);
-    // A client that reads nothing could otherwise have a large response for each of its pipelined requests copied.
+    // Close the connection after this response. Otherwise, a client that reads nothing could make the gateway buffer a large response for
+    // each of its pipelined requests.
     if (connectionOf(socket).waiting.size > 1) reply.header('connection', 'close');
     const claim = responses.claim(clientKeyOf(request.raw), bytes);
     if (!claim) return done(null, becomeProblem(reply.removeHeader('content-length'), tooManyRequests()));
     claim.offer(giveWay);
-    // A response that waits behind another one gets no event when the connection closes.
+    // A response that waits behind another response emits no event when the connection closes.
     const release = (): void => {
       socket.off('close', release);
       claim.release();
@@ -145,24 +149,27 @@ export function limitRequests(fastify: FastifyInstance, limits: HttpLimits): Adm
   return admit;
 }
 
-/** The key by which limits count the client of a request: see `addressKey`. */
+/** Returns the key by which limits count the client of a request: see `addressKey`. */
 export function clientKeyOf(request: IncomingMessage): string {
   return connectionOf(request.socket).keyOf(request);
 }
 
-/** The address of the client of a request, like `request.ip`, for requests that Fastify does not handle. */
+/** Returns the client address of a request that Fastify does not handle, with the same result as `request.ip`. */
 export function clientAddress(request: IncomingMessage): string {
   return connectionOf(request.socket).addressOf(request);
 }
 
-/** Whether this is the only pending request on its connection. Responses go out in request order, so others would delay it. */
+/**
+ * Whether this is the only pending request on its connection. Responses are sent in the order of the requests, so earlier requests would
+ * delay the response.
+ */
 export function isAlone(request: FastifyRequest): boolean {
   return connectionOf(request.raw.socket).waiting.size === 1;
 }
 
 /**
- * Lets a response stay open. It no longer counts as in progress, because open responses have a limit of their own, and its
- * connection accepts no other request.
+ * Lets a response stay open. Its request no longer counts as in progress, because open responses have a limit of their own. Its connection
+ * accepts no other request.
  */
 export function keepOpen(request: FastifyRequest): void {
   const { socket } = request.raw;
@@ -176,7 +183,7 @@ export function takeConnection(socket: Socket): void {
   connectionOf(socket).isTaken = true;
 }
 
-/** Stops counting the connection of a live client: live connections have a limit of their own. */
+/** Stops counting the connection of a live client, because live connections have a limit of their own. */
 export function stopCounting(socket: Socket): void {
   connectionOf(socket).claim?.release();
 }

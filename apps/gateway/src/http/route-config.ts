@@ -8,7 +8,7 @@ export function addRouteConfig(handler: object, fields: FastifyContextConfig): v
   Reflect.defineMetadata(FASTIFY_ROUTE_CONFIG_METADATA, { ...known, ...fields }, handler);
 }
 
-/** The Fastify configuration of a route. */
+/** Returns the Fastify configuration of a route. */
 export function routeConfigOf(handler: object): FastifyContextConfig {
   return (Reflect.getMetadata(FASTIFY_ROUTE_CONFIG_METADATA, handler) ?? {}) as FastifyContextConfig; // Safe cast: what `addRouteConfig` set.
 }

@@ -16,12 +16,12 @@ export class RouteMethods {
   private readonly routes: Route[] = [];
 
   /**
-   * Records every route that is added from now on. Refuses requests that a route with a parameter gets only because the route of their
-   * path has other methods: without this, `DELETE /users/me` would look for a user with the id `me`.
+   * Records every route that is added from now on. Rejects requests that reach a route with a parameter only because the route of their
+   * exact path does not support the method. Otherwise, `DELETE /users/me` would look for a user with the id `me`.
    */
   watch(fastify: FastifyInstance): void {
     fastify.addHook('onRoute', (route) => {
-      // The route of CORS preflights.
+      // Skip the route of CORS preflights.
       if (route.url === '*') return;
       const hasParameters = /[:*]/.test(route.url);
       this.routes.push({ pattern: toPattern(route.url), hasParameters, methods: [route.method].flat() });
@@ -33,7 +33,7 @@ export class RouteMethods {
     });
   }
 
-  /** The methods of a path, sorted. Empty when the path does not exist. A route without parameters hides those with parameters. */
+  /** Returns the sorted methods of a path; empty if the path does not exist. A route without parameters hides routes with parameters. */
   methodsOf(path: string): string[] {
     const matching = this.routes.filter((route) => route.pattern.test(path));
     const fixed = matching.filter((route) => !route.hasParameters);
@@ -41,7 +41,9 @@ export class RouteMethods {
     return [...new Set(methods)].sort();
   }
 
-  /** Returns the error for a request whose path does not support its method. Undefined when the path does not exist, or supports it. */
+  /**
+   * Returns the error for a request whose path does not support its method. Undefined when the path does not exist, or supports the method.
+   */
   refuseMethod({ method, url }: Pick<FastifyRequest, 'method' | 'url'>): ServiceError | undefined {
     const allow = this.methodsOf(pathOf(url));
     if (allow.length === 0 || allow.includes(method)) return undefined;

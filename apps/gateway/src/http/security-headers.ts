@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 
-/** The headers of every response. No response of the API is a page, so a browser must not treat one as a page. */
+/** The security headers of every response. Responses of the API are not pages, so a browser must not treat them as pages. */
 export const securityHeaders = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
@@ -9,9 +9,9 @@ export const securityHeaders = {
 };
 
 /**
- * What a page may do: load its own files, and send requests to this gateway. Styles may be inline, because the bundled API
- * documentation and the component library of the console have some, and OBS adds some to the overlay; scripts may not. The console
- * loads pictures with its token, and shows them as blobs.
+ * The content security policy of pages. A page may load files from this gateway and send requests to it. Scripts must not be inline. Styles
+ * may be inline, because the bundled API documentation and the console's component library contain inline styles, and OBS adds inline
+ * styles to the overlay. The console loads pictures with its token, and shows them as blobs.
  */
 const pagePolicy = [
   "default-src 'none'",
@@ -25,7 +25,10 @@ const pagePolicy = [
   "form-action 'none'",
 ].join('; ');
 
-/** Adds the security headers to every response, with a policy of its own for pages. A page may allow frames of this gateway around it. */
+/**
+ * Adds the security headers to every response, with a separate policy for pages. A page with `x-frame-options: SAMEORIGIN` lets this
+ * gateway's pages frame it.
+ */
 export function addSecurityHeaders(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', (_request, reply, done) => {
     void reply.headers(securityHeaders);
@@ -33,12 +36,13 @@ export function addSecurityHeaders(fastify: FastifyInstance): void {
   });
   fastify.addHook('onSend', (_request, reply, payload, done) => {
     const type = reply.getHeader('content-type');
-    // A service worker has the policy of its script.
+    // A service worker gets its policy from the response with its script.
     if (typeof type === 'string' && /^text\/html|javascript/.test(type)) {
       const ancestors = reply.getHeader('x-frame-options') === 'SAMEORIGIN' ? "'self'" : "'none'";
       void reply.header('content-security-policy', `${pagePolicy}; frame-ancestors ${ancestors}`);
     }
-    // On a 304, a browser replaces the stored headers of the file with those of the response, and a page would get the policy of the API.
+    // On a 304, a browser replaces the stored headers of a file with the headers of the response. A stored page would get the policy of the
+    // API.
     if (reply.statusCode === 304) void reply.removeHeader('content-security-policy');
     done(null, payload);
   });

@@ -52,8 +52,8 @@ describe(translateRecord, () => {
         expect(translate(`{"event_data":${eventData},"origin":"platform"}`)).toBe(
           `{"event_data":${eventData},"origin":"twitch"}`,
         );
-        // A record without event data has the same values afterwards, under the names of TAU.
-        // JSON.parse of Node 24 loses some escaped names (nodejs/node#63785).
+        // The event data also keeps its values when another field has the same value.
+        // Compare with parseJson, because JSON.parse of Node 24 loses some escaped names (nodejs/node#63785).
         expect(parseJson(translate(JSON.stringify({ a: data, event_data: data })))).toMatchObject({
           event_data: parseJson(eventData),
         });

@@ -6,7 +6,7 @@ import { canonicalUrl, pathOf, queryOf } from './paths.js';
 import { becomeProblem, toServiceError } from './problem.js';
 
 /**
- * TAU_COMPATIBILITY: the names and shapes that clients of TAU (github.com/Team-TAU/tau) expect. All of it is in this file.
+ * TAU_COMPATIBILITY: the names and shapes that clients of TAU (github.com/Team-TAU/tau) expect. This file contains all translations.
  *
  * ```
  * requests    query: origin=twitch                     ─▶ origin=platform
@@ -21,22 +21,22 @@ import { becomeProblem, toServiceError } from './problem.js';
  * ```
  *
  * Requests may use the names of this service too. `event_data` is never changed. Server-sent events, exports, WebSockets with
- * positions, and the EVENTS stream keep the names of this service: TAU has none of them.
+ * positions, and the EVENTS stream keep the names of this service, because TAU does not have these features.
  */
 
-/** Values of fields, by field: the value of this service, and the one of TAU. */
+/** The fields whose values differ: the value of this service, and the value of TAU. */
 const values: ReadonlyMap<string, readonly [own: string, theirs: string]> = new Map([
   ['origin', ['platform', 'twitch']],
   ['event_source', ['PlatformSub', 'EventSub']],
 ]);
 
-/** Fields that bodies have twice, under the name of this service and under the one of TAU. */
+/** The fields that bodies contain twice: under the name of this service, and under the name of TAU. */
 const copiedFields: ReadonlyMap<string, string> = new Map([
   ['platform_username', 'twitch_username'],
   ['platform_id', 'twitch_id'],
 ]);
 
-// TAU sends chat messages and its own status on these. This service has neither: no event was received before 1970.
+// TAU sends chat messages and its own status on these WebSockets. This service has neither, so the filter below matches no event.
 const silentPaths: ReadonlySet<string> = new Set(['/ws/irc-messages', '/ws/tau-status']);
 const silentUrl = '/ws/platform-events?until=1970-01-01T00%3A00%3A00Z';
 
@@ -53,7 +53,7 @@ export function translateForTau(fastify: FastifyInstance, client: RequestClient)
     const text = typeof payload === 'string' || Buffer.isBuffer(payload) ? payload.toString() : undefined;
     if (text === undefined) return payload;
     const path = request.routeOptions.url;
-    // The platform's own reply.
+    // The body is the platform's own reply, which is never translated.
     if (path === platformCallPath) return payload;
     if (path === latestStreamPath && reply.statusCode === 404) {
       try {
@@ -70,7 +70,7 @@ export function translateForTau(fastify: FastifyInstance, client: RequestClient)
   });
 }
 
-/** Translates an event record. */
+/** Translates an event record to the names and values of TAU. */
 export function translateRecord(record: Buffer): Buffer {
   return Buffer.from(translateJson(record.toString()));
 }
@@ -95,7 +95,7 @@ function translateUrl(url: string): string {
 }
 
 async function hasStreamer(parameters: unknown, client: RequestClient): Promise<boolean> {
-  const { id } = parameters as { id: string }; // holds: the path of the route has this parameter
+  const { id } = parameters as { id: string }; // Safe cast: the path of the route has this parameter
   try {
     await client.request(getStreamer, { id });
     return true;
@@ -106,8 +106,8 @@ async function hasStreamer(parameters: unknown, client: RequestClient): Promise<
 }
 
 /**
- * Translates the fields of all objects in a JSON text, except inside `event_data`. Works on the text and not on parsed values, so
- * that numbers and escapes stay as they are.
+ * Translates the fields of all objects in a JSON text, except inside `event_data`. Works on the text and not on parsed values, so that
+ * numbers and escapes stay unchanged.
  */
 function translateJson(text: string): string {
   let translated = '';
@@ -144,7 +144,7 @@ function translateJson(text: string): string {
   return translated + text.slice(copiedTo);
 }
 
-/** The index after the string that starts at `at`. */
+/** Returns the index after the string that starts at `at`. */
 function endOfString(text: string, at: number): number {
   for (let quote = text.indexOf('"', at + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
     let escapes = 0;
@@ -154,7 +154,7 @@ function endOfString(text: string, at: number): number {
   return text.length;
 }
 
-/** The index of the value of a field whose name ends before `at`. Undefined if no colon follows. */
+/** Returns the index of the value of a field whose name ends before `at`. Undefined if no colon follows. */
 function startOfValue(text: string, at: number): number | undefined {
   const colon = skipSpace(text, at);
   return text[colon] === ':' ? skipSpace(text, colon + 1) : undefined;
@@ -166,7 +166,7 @@ function skipSpace(text: string, at: number): number {
   return index;
 }
 
-/** The index after the value that starts at `at`. */
+/** Returns the index after the value that starts at `at`. */
 function endOfValue(text: string, at: number): number {
   let depth = 0;
   const delimiters = /["{}[\],]/g;

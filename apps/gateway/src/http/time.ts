@@ -24,7 +24,7 @@ export const timeFault = 'must be an ISO 8601 time, for example 2026-11-21T07:30
  * time.
  */
 export function readTime(value: string): number | undefined {
-  // A + that is not percent-encoded arrives as a space, and the times that the API prints end in +0000.
+  // Accept a space before the offset: a + that is not percent-encoded arrives as a space, and the times that the API prints end in +0000.
   const match = timePattern.exec(
     value
       .trim()
@@ -48,7 +48,7 @@ export function parseTime(parameter: string, value: string): number {
   return time;
 }
 
-/** Whether the day exists: Date.parse reads February 30 as March 2. */
+/** Whether a day exists. Necessary because Date.parse reads February 30 as March 2. */
 function isDay(date: string | undefined): boolean {
   const day = new Date(`${date}T00:00:00Z`);
   return !Number.isNaN(day.getTime()) && day.toISOString().slice(0, 10) === date;

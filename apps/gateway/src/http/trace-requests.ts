@@ -16,8 +16,8 @@ export class RequestTraces {
   }
 
   /**
-   * Starts the span of a request and keeps it under the request's id. Continues the trace of a trusted proxy only: any other client could
-   * have all its requests traced. Undefined when the trace is not sampled.
+   * Starts the span of a request and keeps it under the request's id. Continues the trace only of a trusted proxy, because any other client
+   * could have all its requests traced. Returns undefined when the trace is not sampled.
    */
   start(request: IncomingMessage, { id, route }: { id: string; route: string }): Span | undefined {
     const { method = '', headers, socket } = request;

@@ -7,7 +7,7 @@ async function warningsFor(trustProxy: boolean, requests: Record<string, string>
   const warnings: unknown[] = [];
   const logger: Pick<Logger, 'warn'> = { warn: (fields: unknown) => void warnings.push(fields) };
   const server = fastify({ trustProxy });
-  warnOfUntrustedProxies(server, logger as Logger); // holds: only warns
+  warnOfUntrustedProxies(server, logger as Logger); // Safe cast: the function only calls `warn`.
   server.get('/', () => 'ok');
   const url = await server.listen({ port: 0, host: '127.0.0.1' });
   for (const headers of requests) await fetch(url, { headers });

@@ -4,8 +4,8 @@ import type { FastifyInstance } from 'fastify';
 const intervalMs = 10 * 60_000;
 
 /**
- * Warns when a request has forwarded headers that the gateway does not trust: probably, a proxy is missing in TRUST_PROXY. Then all
- * its clients have one address, and share the limits of this address. Warns once in ten minutes, because anybody can send the header.
+ * Warns when a request has forwarded headers that the gateway does not trust. A proxy is probably missing in TRUST_PROXY, so that all its
+ * clients share the limits of its address. Warns at most once in 10 minutes, because anybody can send the header.
  */
 export function warnOfUntrustedProxies(fastify: FastifyInstance, logger: Logger): void {
   let nextAt = 0;
@@ -19,7 +19,7 @@ export function warnOfUntrustedProxies(fastify: FastifyInstance, logger: Logger)
       nextAt = performance.now() + intervalMs;
       logger.warn(
         { address: socket.remoteAddress },
-        'ignoring X-Forwarded-For: if this address is your proxy, add it to TRUST_PROXY; without it, all clients behind the proxy share one limit for failed logins and requests',
+        'ignoring X-Forwarded-For from an untrusted address. If this is the address of your proxy, add it to TRUST_PROXY. Until then, all clients behind the proxy share one limit for failed logins and requests',
       );
     }
     done();

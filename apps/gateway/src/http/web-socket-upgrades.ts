@@ -7,16 +7,16 @@ import { canonicalUrl, pathOf } from './paths.js';
 type TakeSocket = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 /**
- * Passes WebSocket requests for a (canonical) path to `take`. Serves all other upgrade requests as ordinary requests, which
- * RFC 9110 §7.8 allows: several HTTP clients ask for HTTP/2 with each first request, and Node no longer routes such requests
- * once the server has an upgrade listener.
+ * Passes WebSocket requests for a (canonical) path to `take`. Serves all other upgrade requests as ordinary requests, as RFC 9110 §7.8
+ * allows. Several HTTP clients ask for HTTP/2 in the first request of a connection, and Node passes such requests only to the upgrade
+ * listener if the server has one.
  */
 export function takeWebSocketUpgrades(server: Server, path: string, take: TakeSocket): void {
   server.on('upgrade', (request, socket, head) => {
     const isWebSocket =
       request.method === 'GET' &&
       request.headers.upgrade?.toLowerCase() === 'websocket' &&
-      // The routes refuse any other request.
+      // Without exactly one Host header, the request is served without its upgrade, and the server rejects it.
       hasOneHost(request);
     afterEarlierResponses(socket, () => {
       if (isWebSocket && pathOf(canonicalUrl(request.url ?? '/')) === path) take(request, socket, head);
@@ -30,7 +30,7 @@ function afterEarlierResponses(socket: Duplex, next: () => void): void {
   // A private field of Node with the response in progress. There is no public equivalent.
   const response: unknown = '_httpMessage' in socket ? socket._httpMessage : undefined;
   if (!(response instanceof ServerResponse)) return next();
-  // The socket has no other error listener in the meantime.
+  // Until `next` is called, the socket has no other error listener.
   const onError = (): void => void socket.destroy();
   socket.on('error', onError);
   response.once('close', () => {

@@ -1,6 +1,6 @@
 /**
- * Why the service ends a live connection: the WebSocket close code, which is also `code` in the data of `event: closed`,
- * with its text. Codes of 4000 and above are the service's own (RFC 6455 §7.4.2).
+ * The reasons why the service ends a live connection, each with its code and its text. The code is the WebSocket close code, and also
+ * `code` in the data of `event: closed`. Codes of 4000 and above are the service's own (RFC 6455 §7.4.2).
  */
 export const closeCodes = {
   shutting_down: { code: 1012, text: 'the service is restarting: reconnect' },

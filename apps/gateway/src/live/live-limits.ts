@@ -1,29 +1,32 @@
 import type { ShareLimits } from '../http/fair-share.js';
 
-/** The limits of live delivery. docs/live.md and the API descriptions print them from here. */
+/** The limits of live delivery. docs/live.md and the API descriptions print these values. */
 
 /** Limits on live connections. */
 export interface ConnectionLimits {
-  /** All live connections of one gateway process. */
+  /** Maximum number of live connections of one gateway process. */
   connections: number;
-  /** Connections of one user at all gateways. */
+  /** Maximum number of live connections of one user, at all gateways together. */
   perUser: number;
   /**
-   * How long a client waits if its user has too many connections only when those at other gateways are counted. Longer than the time after
-   * which a crashed gateway is forgotten, because the clients of that gateway connect to the others at once.
+   * How long a client waits if its user exceeds the limit only because of connections at other gateways. Longer than the time after which a
+   * crashed gateway is forgotten, because the clients of that gateway immediately connect to other gateways.
    */
   patienceMs: number;
 }
 
 export const connectionLimits: ConnectionLimits = { connections: 10_000, perUser: 50, patienceMs: 6_000 };
 
-/** Limits on catch-ups: connections that read events from the EVENTS stream that are older than the ring buffer. */
+/** Limits on catch-ups. A catch-up is a connection that reads events from the EVENTS stream that are older than the ring buffer. */
 export interface CatchUpLimits {
-  /** Catch-ups of one user that run at a time, at all gateways. The others wait for their turn. */
+  /** Maximum number of catch-ups of one user that run at a time, at all gateways together. Further catch-ups wait for their turn. */
   perUser: number;
-  /** How long a turn lasts while others of the user wait. A client that reads slowly must not keep them waiting. */
+  /** How long a turn lasts while other catch-ups of the user wait. A client that reads slowly must not keep the others waiting. */
   turnMs: number;
-  /** How many messages of the stream a catch-up passes per second. Faster ones would take the cores that webhooks and others need. */
+  /**
+   * Maximum number of messages of the stream that a catch-up reads per second. Faster catch-ups would take CPU time from webhooks and other
+   * requests.
+   */
   messagesPerSecond: number;
 }
 
@@ -31,12 +34,15 @@ export const catchUpLimits: CatchUpLimits = { perUser: 2, turnMs: 5_000, message
 
 /** Limits on clients that send wrong tokens. */
 export interface TokenFailureLimits {
-  /** How long after its handshake the first such socket of an address is closed. Each further one takes twice as long. */
+  /**
+   * How long a socket with a wrong token stays open after its handshake, at the first failure of its address. The time doubles with each
+   * further failure, up to `maxDelayMs`.
+   */
   minDelayMs: number;
   maxDelayMs: number;
-  /** Maximum number of delays of one address that run at a time. Beyond it, handshakes of this address get 429. */
+  /** Maximum number of delays of one address that run at a time. Above this limit, handshakes of the address get 429. */
   delaysPerAddress: number;
-  /** How long after its last failure an address is remembered. */
+  /** How long an address is remembered after its last failure. */
   memoryMs: number;
   /** Maximum number of remembered addresses. */
   addresses: number;
@@ -45,8 +51,8 @@ export interface TokenFailureLimits {
 /** Limits on the WebSockets of one gateway process. */
 export interface WebSocketLimits {
   /**
-   * Sockets that have not sent a valid token. Ordinary clients send their token immediately, so a socket that has waited longest
-   * is probably an attacker's.
+   * Limits on sockets that have not sent a valid token. Ordinary clients send their token immediately, so the socket that has waited
+   * longest is probably an attacker's.
    */
   waiting: ShareLimits;
   tokenFailures: TokenFailureLimits;
@@ -57,9 +63,9 @@ export interface WebSocketLimits {
 }
 
 export const webSocketLimits: WebSocketLimits = {
-  // After a restart, 1,000 clients behind one address return together.
+  // After a restart, 1,000 clients behind one address may reconnect at the same time.
   waiting: { total: 2_000, perAddress: 1_000, patienceMs: 1_000 },
-  // At 50 delays of 8 s, an address can try 6 tokens per second.
+  // With 50 delays of 8 s each, an address can try 6 tokens per second.
   tokenFailures: {
     minDelayMs: 1_000,
     maxDelayMs: 8_000,
@@ -78,17 +84,17 @@ export const maxEventTypes = 100;
 /** Maximum length of a connection's name, in characters. */
 export const maxConnectionNameLength = 255;
 
-/** How often clients get a keep-alive: more often than once a minute, after which proxies cut silent connections. */
+/** How often clients get a keep-alive. Must be less than a minute, because proxies cut connections that are silent for longer. */
 export const keepAliveMs = 15_000;
 /** Maximum number of bytes in memory that wait for one client. */
 export const maxBufferedBytes = 1024 ** 2;
-/** A client that reads nothing for this long counts as gone. */
+/** How long a client may read nothing before it counts as gone. */
 export const stallLimitMs = 10_000;
-/** How long a client may read its last frames when the service closes its connection. After that, its socket is destroyed. */
+/** How long a client may read its last frames after the service has closed its connection. Then the socket is destroyed. */
 export const closeLimitMs = 5_000;
 
 /**
- * Maximum number of events in the ring buffer. Most clients reconnect within minutes; at 20 events/s, 20,000 events are 17
+ * Maximum number of events in the ring buffer. Most clients reconnect within minutes. At 20 events/s, 20,000 events cover 17
  * minutes.
  */
 export const maxRingBufferEvents = 20_000;

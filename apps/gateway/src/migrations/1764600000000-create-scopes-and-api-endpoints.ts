@@ -21,7 +21,7 @@ export class CreateScopesAndApiEndpoints1764600000000 implements MigrationInterf
 }
 
 const createTables = [
-  // Sorted by code point: the order is the same on every server, whatever its locale.
+  // Sorted by code point, so that the order does not depend on the locale of the server.
   `CREATE TABLE scopes (
     id uuid NOT NULL,
     scope text COLLATE "C" NOT NULL,
@@ -44,7 +44,7 @@ const createTables = [
     CONSTRAINT api_endpoints_token_type_check CHECK (token_type IN ('OA', 'AP')),
     CONSTRAINT api_endpoints_scope_fkey FOREIGN KEY (scope) REFERENCES scopes (id)
   )`,
-  // For deleting a scope, which looks for API endpoints that use it.
+  // Serves the deletion of a scope, which looks up the API endpoints that use the scope.
   'CREATE INDEX api_endpoints_scope_index ON api_endpoints (scope)',
 
   `CREATE TABLE applied_seeds (
@@ -53,7 +53,7 @@ const createTables = [
   )`,
 ];
 
-// One statement reads one snapshot: an old connector may be changing the rows.
+// One statement reads one snapshot, even while an old connector changes the rows.
 const copyRows = `
   WITH copied_scopes AS (
     INSERT INTO scopes (id, scope, required) SELECT id, scope, required FROM platform_connector.scopes
@@ -73,11 +73,10 @@ interface OldTable {
 
 /**
  * Whether the connector's tables have rows. Reads only the system catalogs, which every role may read, and the gateway's users.
- * A table of 0 bytes has no rows: in a new installation the connector still creates its tables, and the gateway needs no access
- * to them.
+ * A table of 0 bytes has no rows. In a new installation, the connector still creates empty tables, which the gateway need not read.
  *
  * @throws Error when the gateway's role may not read the rows, or when the connector's tables are in another database. Starting
- * without the rows would lose what users entered, and would bring back what they deleted.
+ * without the rows would lose the entries of users, and would bring back entries that users deleted.
  */
 async function hasRowsToCopy(queryRunner: QueryRunner): Promise<boolean> {
   // Safe cast: the statement returns these columns.
@@ -94,7 +93,7 @@ async function hasRowsToCopy(queryRunner: QueryRunner): Promise<boolean> {
   return true;
 }
 
-/** Whether an earlier version of the gateway used this database, but no platform connector did. A new installation has no users. */
+/** Whether an earlier version of the gateway used this database, but no platform connector. A new installation has no users. */
 async function isUpgradeWithoutConnector(queryRunner: QueryRunner): Promise<boolean> {
   // Safe cast: the statement returns one row with this column.
   const [row] = (await queryRunner.query(

@@ -29,7 +29,7 @@ const secondEndpoint = 'f0000000-0000-4000-8000-000000000002';
 const [seededScope, deletedScope] = platformSeeds.scopes;
 const [seededEndpoint, deletedEndpoint] = platformSeeds.apiEndpoints;
 
-// One seed of each list is still there and changed; one was deleted. The list is not in the order of the ids.
+// In each list, one seed was changed and one was deleted. The lists are not sorted by id.
 const oldRows = `
   INSERT INTO platform_connector.scopes VALUES ('${ownScope}', 'own:scope', true), ('${seededScope?.id}', 'renamed', false);
   INSERT INTO platform_connector.api_endpoints (id, description, endpoint, method, reference_url, token_type, scope) VALUES

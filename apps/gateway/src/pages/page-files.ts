@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { ServiceError } from '@stream-events/contracts';
 
-/** The apps that are pages. */
+/** The apps that the gateway serves as pages. */
 export type PageApp = 'console' | 'overlay';
 
 /** The apps are next to the gateway in the repository and in the image. */
@@ -16,7 +16,7 @@ export interface PageFile {
   options: { immutable: boolean; maxAge: number };
 }
 
-/** The files of a built page. Their number is small and fixed, so they are listed once. */
+/** The files of a built page. Lists them once, because their number is small and does not change. */
 export class PageFiles {
   readonly folder: string;
   private readonly paths: ReadonlySet<string>;
@@ -30,7 +30,7 @@ export class PageFiles {
   }
 
   /**
-   * Returns the file for a path below the page. Every path that is not a file is a view of the page, which its script chooses.
+   * Returns the file for a path below the page. Any path without a file returns the page itself, whose script chooses the view.
    *
    * @throws ServiceError `not_found` for a missing asset, and for all paths if the page was not built
    */

@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { AllowAccess } from '../access/allow-access.decorator.js';
 import { PageFiles } from './page-files.js';
 
-/** Serves the pages. Their files are public; a page asks for a user, or has a token, and gets all data from the API. */
+/** Serves the files of the pages, which are public. The pages get all data from the API, with a login or a token. */
 @ApiExcludeController()
 @AllowAccess('public')
 @Controller()
@@ -19,7 +19,7 @@ export class PagesController {
 
   @Get(['overlay', 'overlay/*'])
   sendOverlay(@Param('*') path: string | undefined, @Res() reply: FastifyReply): void {
-    // The console shows the overlay as a preview.
+    // The console embeds the overlay as a preview.
     void reply.header('x-frame-options', 'SAMEORIGIN');
     send(this.overlay, path, reply);
   }

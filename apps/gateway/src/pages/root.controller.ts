@@ -6,10 +6,10 @@ import { AllowAccess } from '../access/allow-access.decorator.js';
 @AllowAccess('public')
 @Controller()
 export class RootController {
-  /** Shows the console to people who open the printed address in a browser. */
+  /** Redirects to the console, for people who open the printed address in a browser. */
   @Get()
   @Redirect('/console/', 302)
   redirectToConsole(): void {
-    // The decorator redirects.
+    // `@Redirect` does all the work.
   }
 }

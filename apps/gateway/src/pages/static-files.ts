@@ -1,7 +1,7 @@
 import type {} from '@fastify/static';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 
-/** Lets replies send files, in the compressed form beside them that the client accepts. */
+/** Enables `reply.sendFile`. If a file has a compressed copy and the client accepts its encoding, sends the copy. */
 export async function enableStaticFiles(app: NestFastifyApplication): Promise<void> {
   // Imported here, because Jest cannot load this package on Node 20, and unit tests import the gateway without starting it.
   const { default: fastifyStatic } = await import('@fastify/static');

@@ -10,8 +10,8 @@ const checksumAt = 18;
 const cursorBytes = 26;
 
 /**
- * Prints a position as an opaque, URL-safe cursor. The cursor is bound to its list (the path and the filters): another list
- * rejects it instead of returning a page that makes no sense.
+ * Prints a position as an opaque, URL-safe cursor. The cursor is bound to its list (the path and the filters), so another list
+ * rejects the cursor instead of returning an unrelated page.
  */
 export function printCursor(position: ListPosition, list: string): string {
   const flags = (position.direction === 'newer' ? newerFlag : 0) | (position.inclusive ? inclusiveFlag : 0);

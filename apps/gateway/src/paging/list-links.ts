@@ -5,7 +5,7 @@ import { pathOf, queryOf } from '../http/paths.js';
 import { PublicUrl } from '../http/public-url.js';
 import { printCursor } from './cursor.js';
 
-/** Builds the `next` and `previous` links of a list: the request's own URL as the client wrote it, with a cursor. */
+/** Builds the `next` and `previous` links of a list. Each link is the URL that the client requested, with another cursor. */
 @Injectable()
 export class ListLinks {
   constructor(private readonly publicUrl: PublicUrl) {}

@@ -2,7 +2,7 @@ import { ServiceError } from '@stream-events/contracts';
 import { jest } from '@jest/globals';
 import { WholeList, type ListPage } from './whole-list.js';
 
-/** A list whose pages the test provides. */
+/** Creates a list whose pages the test provides. */
 function setup() {
   const asked: {
     after: string | undefined;
@@ -74,7 +74,7 @@ describe(WholeList.name, () => {
     await answer(page(3));
     const shared = await second;
     expect(shared.toString()).toBe('[{"n":3}]\n');
-    // The same buffer: a hundred parallel clients cost the memory of one list.
+    // All readers get the same buffer, so a hundred parallel clients cost the memory of one list.
     expect(await third).toBe(shared);
     expect(await fourth).toBe(shared);
     expect(asked).toHaveLength(3);

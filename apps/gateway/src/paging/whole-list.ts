@@ -1,6 +1,6 @@
 import { ServiceError } from '@stream-events/contracts';
 
-/** One page of a list: records in their form in the API, and where the next page starts. Null means the end. */
+/** One page of a list: the records as the API returns them, and the position of the next page. `next` is null on the last page. */
 export interface ListPage<Position = string> {
   records: readonly object[];
   next: Position | null;
@@ -12,14 +12,14 @@ export type ReadPage<Position = string> = (
   correlationId: string,
 ) => Promise<ListPage<Position>>;
 
-// Enough for 250,000 streamers. At most two lists are in memory, plus what slow clients have not read yet.
+// Enough for 250,000 streamers. At most two lists are in memory, plus the responses that slow clients have not read yet.
 const maxListBytes = 64 * 1024 * 1024;
-// Many times longer than the slowest read. Clients that wait for the next read wait up to twice as long.
+// Many times longer than the slowest read. A client that arrives during a read waits for two reads, so up to twice this time.
 const maxReadingMs = 15_000;
 
 /**
  * A list that the API returns as a whole, collected from pages. Only one read runs at a time, however many clients request the list.
- * Clients that arrive during a read share the next one, so that no client gets a list older than its request.
+ * Clients that arrive during a read share the next read, so that no client gets a list that is older than its request.
  *
  * ```
  * idle ──read──▶ reading ──read──▶ reading, next one promised ◀─┐ read: the same promise
@@ -50,13 +50,13 @@ export class WholeList<Position = string> {
     const end = (): void => {
       if (!this.next) this.reading = undefined;
     };
-    // The callers of this read get its failure; here, only its end matters.
+    // The callers of this read handle its failure. This handler only notes the end of the read.
     reading.then(end, end);
     return reading;
   }
 
   private async beginAfter(reading: Promise<Buffer>, correlationId: string): Promise<Buffer> {
-    // A failure of the previous read concerns only its own callers.
+    // Only the callers of the previous read get its failure.
     await Promise.allSettled([reading]);
     this.next = undefined;
     return this.begin(correlationId);
@@ -72,7 +72,7 @@ async function gather<Position>(
   let after: Position | undefined;
   do {
     if (bytes > maxListBytes)
-      throw new ServiceError('internal', 'The list is larger than 64 MiB, the most that this path returns. Delete entries that nobody needs.'); // prettier-ignore
+      throw new ServiceError('internal', 'The list is larger than 64 MiB, the maximum for this path. Delete entries that nobody needs.'); // prettier-ignore
     if (performance.now() > deadline)
       throw new ServiceError(
         'unavailable',
@@ -86,6 +86,6 @@ async function gather<Position>(
     }
     after = next ?? undefined;
   } while (after !== undefined);
-  // Includes the final newline of every JSON response, so that the server does not copy the list to add it.
+  // Ends with the newline of every JSON response. Otherwise, the server would copy the list to add the newline.
   return Buffer.concat([Buffer.from('['), ...parts, Buffer.from(']\n')]);
 }

@@ -10,13 +10,13 @@ const kinds = Object.entries(alarmKinds)
 export class AlarmRecord {
   @ApiProperty({
     format: 'uuid',
-    description: 'The id of the alarm. An alarm that is raised again has another id',
+    description: 'The id of the alarm. If the service raises the alarm again, the alarm gets a new id',
     example: '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11',
   })
   id!: string;
 
   @ApiProperty({
-    description: 'The kind and the subject. At most one alarm of each key is open',
+    description: 'The kind and the subject. At most one alarm with each key is open',
     example: 'channel_silent:47019283',
   })
   key!: string;
@@ -32,13 +32,13 @@ export class AlarmRecord {
     type: String,
     nullable: true,
     description:
-      'What is affected: the id of a channel, a transport, a shard, or a machine. Null if there is only one',
+      'The id of the affected channel, transport, shard, or machine. Null for a kind that has only one possible subject',
     example: '47019283',
   })
   subject!: string | null;
 
   @ApiProperty({
-    description: 'What is wrong, in readable text',
+    description: 'A description of the problem, for people',
     example: 'The live channel mira_plays has sent no event for 72 s. It usually sends 34 per minute.',
   })
   message!: string;
@@ -49,7 +49,7 @@ export class AlarmRecord {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'When the cause was gone, UTC, to the second. Null while the alarm is open',
+    description: 'When the alarm was cleared, UTC, to the second. Null while the alarm is open',
     example: null,
   })
   cleared!: string | null;

@@ -2,17 +2,17 @@ import { ServiceError } from '@stream-events/contracts';
 import { validate as isUuid } from 'uuid';
 import { queryTextOf } from '../http/paths.js';
 
-/** The query of a call: what the platform gets, and what the service reads itself. */
+/** The query of a call: the parameters for the platform, and the parameter for the service itself. */
 export interface CallQuery {
-  /** As sent, percent-encoded, without `connection`. */
+  /** The query as the client sent it, percent-encoded, without `connection`. */
   query: string;
   connectionId: string | null;
 }
 
 /**
- * Takes `connection` out of the query of a call.
+ * Separates the parameter `connection` from the query of a call.
  *
- * @throws ServiceError `invalid` when the query names several connections, or something else
+ * @throws ServiceError `invalid` when `connection` has several values, or is not a UUID
  */
 export function readCallQuery(url: string): CallQuery {
   const parameters = queryTextOf(url)

@@ -21,8 +21,8 @@ export class ChannelConsentController {
   @AllowAccess('platform:read')
   @ApiOperation({
     operationId: 'listChannelConsent',
-    summary: 'List which event types of channels the service is subscribed to, and why not to the others',
-    description: 'Returns one entry for each id, in the order of the ids.',
+    summary: 'List the subscribed event types of channels, and why other event types are not subscribed',
+    description: 'Returns one entry for each channel, in the order of `channel_ids`.',
   })
   @ApiQuery({
     name: 'channel_ids',

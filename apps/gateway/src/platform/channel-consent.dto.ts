@@ -6,7 +6,7 @@ const meanings = Object.entries(consentStates)
   .map(([state, meaning]) => `\`${state}\`: ${meaning}`)
   .join('; ');
 
-/** What the service is subscribed to about a channel. */
+/** The event types of a channel that the service wants to subscribe to, and whether the users' consent permits this. */
 export class ChannelConsentRecord {
   @ApiProperty({ description: 'The platform’s id of the channel', example: '47019283' })
   channel_id!: string;
@@ -14,7 +14,7 @@ export class ChannelConsentRecord {
   @ApiProperty({
     type: [String],
     nullable: true,
-    description: 'The event types that were chosen for the channel. Null: all active ones',
+    description: 'The event types that an owner chose for the channel. Null: all active event types',
     example: null,
   })
   event_types!: string[] | null;
@@ -23,8 +23,8 @@ export class ChannelConsentRecord {
     type: Object,
     additionalProperties: { type: 'string', enum: Object.keys(consentStates) },
     description:
-      'The state of each event type that the service wants to be subscribed to, as the first of these that applies: ' +
-      `${meanings}. An event type is missing when it is inactive, was not chosen, or the channel is not monitored`,
+      'The state of each event type that the service wants to subscribe to, as the first of these states that applies: ' +
+      `${meanings}. Does not contain inactive event types, event types that were not chosen, or anything for a channel that is not monitored`,
     example: { 'stream-online': 'granted', 'channel-cheer': 'missing' },
   })
   states!: Record<string, ConsentState>;

@@ -6,8 +6,8 @@ import { AuditLog } from '../audit-log/audit-log.service.js';
 const somebody = { id: null, username: null, address: null };
 
 /**
- * Adds to the audit log that users have completed connections: this happens on the platform's page, and not in a request to a gateway.
- * The entry `connection.started` shows who asked for the consent.
+ * Adds completed connections to the audit log, without the user: users complete connections on the platform's page, not in a request
+ * to a gateway. The entry `connection.started` shows the owner who started the connection.
  */
 @Injectable()
 export class CompletedConnections {
@@ -20,12 +20,12 @@ export class CompletedConnections {
     this.failures = new FailureLog(logger);
   }
 
-  /** Takes a report of a connector. Ignores any other text. */
+  /** Handles a report of a connector. Ignores text that is not a report. */
   learn(text: string): void {
     const report = parseConnectionReport(text);
     if (!report) {
       this.failures.warn(
-        'ignored an invalid report of a completed connection, the audit log has no entry for it',
+        'ignored an invalid report of a completed connection, so the audit log has no entry for this connection',
         {},
       );
       return;

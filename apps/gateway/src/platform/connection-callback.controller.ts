@@ -14,12 +14,12 @@ import { Answers, RefusesWith } from '../http/api-decorators.js';
 import { UsersService } from '../users/users.service.js';
 import { ConsentConfirmation } from './connections.dto.js';
 
-// Longer than any code of the platform.
+// Longer than any authorization code of the platform.
 const maxCodeLength = 1_000;
 
 /**
  * Receives browsers that return from the platform's authorize page. The browser has no token. Instead, `state` proves that an owner started
- * the connection: it contains the owner's id, and a secret that is valid once. The response is JSON and redirects nowhere.
+ * the connection, because `state` contains the owner's id and a secret that is valid once. The response is JSON, not a redirect.
  */
 @ApiTags('Platform')
 @Controller(connectionCallbackPath)
@@ -33,17 +33,28 @@ export class ConnectionCallbackController {
   @AllowAccess('public')
   @ApiOperation({
     operationId: 'completeConnection',
-    summary: 'Return from the platform’s page',
+    summary: 'Complete a connection',
     description:
-      'The platform sends the user’s browser here: register this address as a redirect URL of your application. Needs no token: ' +
-      '`state` is valid once, for 10 minutes, and only while the user who started the connection is an owner.',
+      'The platform sends the user’s browser to this address when the user gives or refuses consent. Register the address as a ' +
+      'redirect URL of your application. The request needs no token, because `state` proves that an owner started the connection. ' +
+      '`state` is valid once, for 10 minutes, and only while that user is an owner.',
   })
-  @ApiQuery({ name: 'state', required: true, type: String, description: 'As the page was opened with' })
-  @ApiQuery({ name: 'code', required: false, type: String, description: 'Missing when the user refused' })
+  @ApiQuery({
+    name: 'state',
+    required: true,
+    type: String,
+    description: 'The `state` from `verification_uri`, unchanged',
+  })
+  @ApiQuery({
+    name: 'code',
+    required: false,
+    type: String,
+    description: 'The authorization code. Missing when the user or the platform refused the consent',
+  })
   @Answers(200, 'The consent was received', { type: ConsentConfirmation })
   @RefusesWith({
     invalid: '`state` or `code` is invalid, was used already, or has expired',
-    conflict: 'The user or the platform refused',
+    conflict: 'The user or the platform refused the consent',
     unavailable: 'The platform is unavailable. Start a new connection',
   })
   async complete(
@@ -53,7 +64,7 @@ export class ConnectionCallbackController {
   ): Promise<ConsentConfirmation | undefined> {
     void reply.header('cache-control', 'no-store');
     const { state, code } = await this.read(query);
-    // A preview of the address must not use it up.
+    // A HEAD request, for example for a link preview, must not use up the `state`.
     if (request.method === 'HEAD') return undefined;
     const { id } = await this.client
       .request(

@@ -25,9 +25,9 @@ export class ConnectionsController {
   @AllowAccess('platform:read')
   @ApiOperation({
     operationId: 'listConnections',
-    summary: 'List the connections to channels, and to a bot account',
+    summary: 'List the connections to channels and to the bot account',
     description:
-      'Lists the users who have given consent, or are asked for it, oldest first. The response contains no tokens.',
+      'Lists the users who have given consent or are asked for consent, oldest first. The response contains no tokens.',
   })
   @Answers(200, 'The connections', { type: ConnectionRecord, isArray: true })
   async list(@Req() request: FastifyRequest): Promise<ConnectionRecord[]> {
@@ -41,12 +41,16 @@ export class ConnectionsController {
     operationId: 'createConnection',
     summary: 'Connect a channel or a bot account',
     description:
-      'Owners only. The user opens `verification_uri`, enters `user_code` if there is one, and gives consent to `scopes`: for a ' +
-      'channel, those of the active event types, and those in the body. The service then monitors the channel and subscribes to its events; poll ' +
-      '`Location` until the state is `connected`. Needs no body. To change the scopes of a connected user, connect the user again.',
+      'Owners only. The user opens `verification_uri`, enters `user_code` if there is one, and gives consent to `scopes`. These ' +
+      'are the scopes that the service needs (for a channel, the scopes of the active event types) and the scopes in the body. For ' +
+      'a channel, the service then monitors the channel and subscribes to its events. Poll `Location` until the state is ' +
+      '`connected`. The body is optional. To change the scopes of a connected user, connect the user again.',
   })
   @MayAccept(ConnectionBody)
-  @Answers(201, 'The connection, with the page for the user', { type: ConnectionRecord, location: true })
+  @Answers(201, 'The connection, with the page that the user must open', {
+    type: ConnectionRecord,
+    location: true,
+  })
   @RefusesWith({
     ...badBody,
     conflict: 'Too many connections are already waiting for consent, or the flow needs `PUBLIC_URL`',
@@ -82,10 +86,10 @@ export class ConnectionsController {
   @HttpCode(204)
   @ApiOperation({
     operationId: 'deleteConnection',
-    summary: 'Disconnect a channel',
+    summary: 'Disconnect a channel or the bot account',
     description:
-      'Owners only. Deletes the channel’s tokens and revokes them on the platform. The channel stays monitored: delete the streamer ' +
-      'to stop that. The user withdraws the consent itself on the platform.',
+      'Owners only. Deletes the tokens of the connection and revokes them on the platform. A channel stays monitored until you ' +
+      'delete its streamer. Only the user can withdraw the consent itself, on the platform.',
   })
   @DescribesId('The id of the connection')
   @Answers(204, 'Deleted')

@@ -23,7 +23,7 @@ export class ConnectionBody {
     required: false,
     description:
       '`channel`: the service monitors the channel and subscribes to its events. `bot`: the account reads the chat of all channels, ' +
-      'instead of each channel’s own user, and sends messages. There is one bot: connecting another replaces it. Default: `channel`',
+      'instead of each channel’s own user, and sends messages. Connecting another bot account replaces the current one. Default: `channel`',
     example: 'channel',
   })
   @MayBeAbsent()
@@ -35,7 +35,7 @@ export class ConnectionBody {
     required: false,
     description:
       '`device_code`: the user enters a code on the platform’s page, in any browser. `authorization_code`: the user gives consent on ' +
-      'the platform’s page and returns to this service, which needs `PUBLIC_URL`. Default: `device_code`',
+      'the platform’s page, which then returns the browser to this service. This flow needs `PUBLIC_URL`. Default: `device_code`',
     example: 'device_code',
   })
   @MayBeAbsent()
@@ -48,8 +48,8 @@ export class ConnectionBody {
     required: false,
     uniqueItems: true,
     description:
-      'Scopes to ask for in addition to those that the service needs, so that your programs can call the platform’s API as this user. ' +
-      'Name them each time that you connect the user: the new consent replaces the previous one',
+      'Additional scopes to ask for, so that your programs can call the platform’s API as this user. The service always asks for the ' +
+      'scopes that it needs itself. List the additional scopes every time you connect the user: a new consent replaces the previous one',
     example: ['user:write:chat'],
   })
   @MayBeAbsent()
@@ -61,11 +61,11 @@ export class ConnectionBody {
   scopes?: string[];
 }
 
-/** What a browser shows after a user has given consent. */
+/** The response that the browser shows after a user has given consent. */
 export class ConsentConfirmation {
   @ApiProperty({
     description: 'What happens next',
-    example: 'Consent received. You can close this page.',
+    example: 'Consent received. The service subscribes within seconds. You can close this page.',
   })
   message!: string;
 
@@ -76,7 +76,7 @@ export class ConsentConfirmation {
   connection!: string;
 }
 
-/** A user who has given consent, or is asked for it. */
+/** A user who has given consent or is asked for consent. */
 export class ConnectionRecord {
   @ApiProperty({
     format: 'uuid',
@@ -88,8 +88,8 @@ export class ConnectionRecord {
   @ApiProperty({
     enum: connectionStates,
     description:
-      '`pending`: the user has not entered the code yet. `connected`: the service has the user’s consent. `reconnect_needed`: the ' +
-      'platform has ended the consent. `expired`: the code expired, or the user refused',
+      '`pending`: the user has not given consent yet. `connected`: the service has the user’s consent. `reconnect_needed`: the ' +
+      'platform has ended the consent. `expired`: the user refused consent or did not give consent in time',
     example: 'pending',
   })
   state!: ConnectionState;
@@ -137,7 +137,7 @@ export class ConnectionRecord {
     type: String,
     nullable: true,
     description:
-      'The code that the user enters at `verification_uri`. Null unless a device code is `pending`',
+      'The code that the user enters at `verification_uri`. Null unless the state is `pending` and the flow is `device_code`',
     example: 'ABCDEFGH',
   })
   user_code!: string | null;
@@ -147,8 +147,8 @@ export class ConnectionRecord {
     format: 'uri',
     nullable: true,
     description:
-      'The page on which the user enters the code, or gives consent. Null unless `pending`. For `authorization_code`, only in the response to ' +
-      'the POST, because it is secret',
+      'The page on which the user enters the code or gives consent. Null unless the state is `pending`. For `authorization_code`, only the ' +
+      'response to the POST contains the page, because its address is secret',
     example: 'https://www.twitch.tv/activate?public=true&device-code=ABCDEFGH',
   })
   verification_uri!: string | null;
@@ -156,7 +156,7 @@ export class ConnectionRecord {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'When the code or the page expires, UTC, to the second. Null unless `pending`',
+    description: 'When the code or the page expires, UTC, to the second. Null unless the state is `pending`',
     example: exampleTime,
   })
   expires!: string | null;

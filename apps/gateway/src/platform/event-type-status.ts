@@ -2,26 +2,27 @@ import type { EventTypeMessage } from '@stream-events/contracts';
 
 /** The state of an event type's subscriptions. The first status that applies is used. */
 export const eventTypeStatuses = {
-  unsupported: 'the event type cannot be activated; `unsupported` has the reason',
-  inactive: 'no streamer is subscribed',
+  unsupported: 'the event type cannot be activated; `unsupported` gives the reason',
+  inactive: 'the event type is not active, so no streamer is subscribed',
   enabled: 'all subscriptions are enabled',
-  partly: 'some subscriptions are enabled, others are not, or not yet',
+  partly: 'some subscriptions are enabled, but not all of them',
   failed: 'no subscription is enabled, and the platform rejected or revoked some',
   limited: 'no subscription is enabled, and some exceed the platform’s limit',
-  not_granted: 'no subscription is enabled, because no streamer has granted the scopes; connect a channel',
+  not_granted:
+    'no subscription is enabled, and some streamers have not granted the scopes; connect their channels',
   waiting:
     'no subscription is enabled yet: there are no streamers, or the platform has not created or verified the subscriptions yet',
 } as const;
 
 export type EventTypeStatus = keyof typeof eventTypeStatuses;
 
-// Every other status except `enabled` and the two below is a failure. The platform may add statuses without notice.
+// Every status except `enabled` and the statuses below is a failure. The platform may add statuses without notice.
 const waitingStatuses = ['waiting', 'webhook_callback_verification_pending'];
 const limitedStatus = 'limit_reached';
 const notGrantedStatus = 'not_granted';
 const failureFree = [...waitingStatuses, limitedStatus, notGrantedStatus];
 
-/** Derives the status of an event type from the number of its subscriptions in each status. */
+/** Derives the status of an event type from the statuses of its subscriptions. */
 export function eventTypeStatus(
   eventType: Pick<EventTypeMessage, 'active' | 'subscriptions' | 'unsupported'>,
 ): EventTypeStatus {

@@ -7,7 +7,7 @@ import { eventTypeStatus, eventTypeStatuses, type EventTypeStatus } from './even
 
 /** Body of `PUT /api/v1/platform/event-types/<type>`. */
 export class EventTypeStateBody {
-  @ApiProperty({ description: 'Whether to subscribe every streamer to the event type', example: true })
+  @ApiProperty({ description: 'Whether to activate the event type', example: true })
   @IsBoolean({ message: 'must be true or false' })
   active!: boolean;
 }
@@ -17,7 +17,7 @@ export class EventTypeRecord {
   @ApiProperty({ description: 'The type as the platform writes it', example: 'stream.online' })
   type!: string;
 
-  @ApiProperty({ description: 'The type as events have it', example: 'stream-online' })
+  @ApiProperty({ description: 'The type as it appears in events', example: 'stream-online' })
   event_type!: string;
 
   @ApiProperty({ description: 'Version', example: '1' })
@@ -33,7 +33,7 @@ export class EventTypeRecord {
   @ApiProperty({
     type: 'array',
     items: { type: 'array', items: { type: 'string' } },
-    description: 'Groups of scopes. The streamer must have granted one scope of each group',
+    description: 'Groups of scopes. The streamer must have granted at least one scope of each group',
     example: [],
   })
   scopes!: string[][];
@@ -49,12 +49,12 @@ export class EventTypeRecord {
   @ApiProperty({ description: 'What the event reports', example: 'A channel went live' })
   description!: string;
 
-  @ApiProperty({ description: 'Whether every streamer is subscribed to the event type', example: true })
+  @ApiProperty({ description: 'Whether the service subscribes streamers to the event type', example: true })
   active!: boolean;
 
   @ApiProperty({
     enum: Object.keys(eventTypeStatuses),
-    description: `The state of the subscriptions, as the first of these that applies: ${Object.entries(
+    description: `The state of the subscriptions, as the first of these states that applies: ${Object.entries(
       eventTypeStatuses,
     )
       .map(([status, meaning]) => `\`${status}\`: ${meaning}`)
@@ -74,24 +74,24 @@ export class EventTypeRecord {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'Why the event type cannot be activated. Null if it can',
+    description: 'Why the event type cannot be activated. Null if it can be activated',
     example: null,
   })
   unsupported!: string | null;
 
   @ApiProperty({
-    description: 'Path of the event type with the JSON Schema of its events, and an example',
+    description: 'Path of the details of the event type, with the JSON Schema of its events and an example',
     example: '/api/v1/platform/event-types/stream.online?version=1',
   })
   details!: string;
 }
 
-/** One version of an event type, with what its events contain. */
+/** One version of an event type, with the JSON Schema of its events and an example. */
 export class EventTypeDetails extends EventTypeRecord {
   @ApiProperty({
     type: 'integer',
     description:
-      'What a subscription costs of the platform’s limit. 0 also for any other type when the user of the condition has given any consent',
+      'How much a subscription counts toward the platform’s limit. A subscription of any type costs 0 if the user in its condition has given any consent',
     example: 1,
   })
   cost!: number;
@@ -100,7 +100,7 @@ export class EventTypeDetails extends EventTypeRecord {
     type: Object,
     additionalProperties: true,
     description:
-      'The JSON Schema (draft 2020-12) of `event_data`. It permits further fields, because the platform adds some without notice',
+      'The JSON Schema (draft 2020-12) of `event_data`. The schema permits other fields, because the platform adds fields without notice',
     example: {
       $schema: 'https://json-schema.org/draft/2020-12/schema',
       type: 'object',
@@ -137,7 +137,7 @@ export function toEventTypeRecord(eventType: EventTypeMessage): EventTypeRecord 
   };
 }
 
-/** Adds what the events of a type contain. */
+/** Converts an event type to its form in the API, with the JSON Schema of its events and an example. */
 export function toEventTypeDetails(eventType: EventTypeMessage, row: EventType): EventTypeDetails {
   return {
     ...toEventTypeRecord(eventType),

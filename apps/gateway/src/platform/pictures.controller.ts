@@ -53,7 +53,7 @@ export class PicturesController {
   }
 }
 
-/** The hash in `If-None-Match`. Null without one, and when the client names several pictures. */
+/** Returns the hash in `If-None-Match`. Null if the header is missing or contains anything but one hash. */
 function readKnownHash(header: string | undefined): string | null {
   return /^(?:W\/)?"([0-9a-f]{32})"$/.exec(header ?? '')?.[1] ?? null;
 }
@@ -64,8 +64,8 @@ function DescribesPicture(operationId: string, kind: PictureKind): MethodDecorat
       operationId,
       summary: `Get the picture of a ${kind} of the platform`,
       description:
-        'Fetched from the platform when it is first requested, then cached for a day. The response has an `ETag`. In a page, fetch ' +
-        'the picture with your token and show it as a blob.',
+        'The service fetches the picture from the platform on the first request, and caches it for a day. The response has an ' +
+        '`ETag`. In a web page, fetch the picture with your token and show it as a blob.',
     }),
     ApiParam({
       name: 'id',
@@ -76,18 +76,19 @@ function DescribesPicture(operationId: string, kind: PictureKind): MethodDecorat
       name: 'If-None-Match',
       required: false,
       schema: { type: 'string' },
-      description: 'The `ETag` of the picture that you have. If it is still the same, the response is 304',
+      description:
+        'The `ETag` of the picture that you have. If the picture has not changed, the response is 304',
     }),
     ApiResponse({
       status: 200,
-      description: 'The picture, with at most 512 KiB',
+      description: 'The picture, at most 512 KiB',
       content: Object.fromEntries(
         mediaTypes.map((type) => [type, { schema: { type: 'string' as const, format: 'binary' } }]),
       ),
     }),
-    ApiResponse({ status: 304, description: 'You have this picture' }),
+    ApiResponse({ status: 304, description: 'The picture has not changed' }),
     RefusesWith({
-      not_found: 'The platform has no picture of this id',
+      not_found: `The platform has no picture of this ${kind}`,
       unavailable: 'The platform is unavailable, or no platform is configured',
     }),
   );

@@ -23,7 +23,7 @@ type Request = FastifyRequest<{ Body: Buffer | undefined }>;
 
 const basePath = '/api/v1/platform/call/';
 
-// A bot sends many. They would bury everything else in the audit log.
+// Not in the audit log, because the many messages of a bot would hide all other entries.
 const unrecorded = 'chat/messages';
 
 @ApiTags('Platform')
@@ -36,7 +36,7 @@ export class PlatformCallsController {
 
   @Get('*')
   @AllowAccess('platform:call')
-  @DescribesCall('getFromPlatform', 'Read from the platform’s API')
+  @DescribesCall('getFromPlatform', 'Call the platform’s API with GET')
   get(
     @Req() request: Request,
     @Res() reply: FastifyReply,
@@ -48,7 +48,7 @@ export class PlatformCallsController {
 
   @Post('*')
   @AllowAccess('caller')
-  @DescribesCall('postToPlatform', 'Send to the platform’s API')
+  @DescribesCall('postToPlatform', 'Call the platform’s API with POST')
   @DescribesCallBody()
   post(
     @Req() request: Request,
@@ -61,7 +61,7 @@ export class PlatformCallsController {
 
   @Put('*')
   @AllowAccess('caller')
-  @DescribesCall('putToPlatform', 'Replace with the platform’s API')
+  @DescribesCall('putToPlatform', 'Call the platform’s API with PUT')
   @DescribesCallBody()
   put(
     @Req() request: Request,
@@ -74,7 +74,7 @@ export class PlatformCallsController {
 
   @Patch('*')
   @AllowAccess('caller')
-  @DescribesCall('patchOnPlatform', 'Change with the platform’s API')
+  @DescribesCall('patchOnPlatform', 'Call the platform’s API with PATCH')
   @DescribesCallBody()
   patch(
     @Req() request: Request,
@@ -87,7 +87,7 @@ export class PlatformCallsController {
 
   @Delete('*')
   @AllowAccess('caller')
-  @DescribesCall('deleteOnPlatform', 'Delete with the platform’s API')
+  @DescribesCall('deleteOnPlatform', 'Call the platform’s API with DELETE')
   delete(
     @Req() request: Request,
     @Res() reply: FastifyReply,
@@ -117,7 +117,7 @@ export class PlatformCallsController {
     });
     if (method !== 'GET' && status < 300 && endpoint.endpoint !== unrecorded)
       this.audit.record({ action: 'platform_call.sent', by, objectId: `${method} ${endpoint.endpoint}` });
-    // Replies may contain secrets of the channel.
+    // Nothing may cache the replies, because they can contain secrets of the channel.
     void reply.code(status).headers({ ...headers, 'cache-control': 'no-store' });
     await reply.send(body === '' ? undefined : Buffer.from(body, 'base64'));
   }
@@ -133,7 +133,7 @@ function findEndpoint(request: Request): { method: CallMethod; endpoint: ApiEndp
   if (found.kind === 'unknown')
     throw new ServiceError(
       'not_found',
-      'The platform’s API has no such endpoint. docs/platform-calls.md lists those that the service knows.',
+      'The platform’s API has no such endpoint. docs/platform-calls.md lists the endpoints that the service knows.',
     );
   const allow = found.methods.flatMap((each) => (each === 'GET' ? ['GET', 'HEAD'] : [each])).sort();
   throw new ServiceError(
@@ -149,10 +149,11 @@ function DescribesCall(operationId: string, summary: string): MethodDecorator {
       operationId,
       summary,
       description:
-        'Calls an endpoint of the platform’s API with a token that the service holds, and passes on the query, the body, and the ' +
-        'platform’s reply: status, content type, body, and the headers of its rate limit. An error of this service is a problem ' +
-        'document; the platform’s errors are not. The service does not repeat the call. Reading needs a user, or a named token with ' +
-        '`platform:call`; everything else, and reading a stream key, needs an owner, or a named token with `platform:call`. Deleting a conduit needs an owner.',
+        'Calls an endpoint of the platform’s API with a token that the service holds. Passes on your query and body, and returns the ' +
+        'platform’s reply: status, content type, body, and rate limit headers. Errors of this service are problem documents; errors ' +
+        'of the platform are returned unchanged. The service does not repeat a failed call. `GET` needs a user, or a named token ' +
+        'with `platform:call`. Other methods, and `GET` of a stream key, need an owner, or a named token with `platform:call`. ' +
+        'Deleting a conduit needs an owner.',
     }),
     ApiParam({
       name: 'path',
@@ -164,16 +165,16 @@ function DescribesCall(operationId: string, summary: string): MethodDecorator {
       required: false,
       type: String,
       description:
-        'The id of the connection whose user makes the call. By default, the user who acts in the call makes it (`sender_id`, ' +
-        '`moderator_id`, `broadcaster_id`, …), or the application. All other parameters go to the platform',
+        'The id of the connection whose user makes the call. Default: the user who acts in the call (`sender_id`, ' +
+        '`moderator_id`, `broadcaster_id`, …), or the application. The service passes all other parameters to the platform',
     }),
     ApiResponse({
       status: 'default',
-      description: `The platform’s reply, with at most ${maxCallReplyBytes / 1024} KiB`,
+      description: `The platform’s reply, at most ${maxCallReplyBytes / 1024} KiB`,
       content: { 'application/json': { schema: {} } },
     }),
     RefusesWith({
-      invalid: 'It is not clear whose token the call takes, or the body is invalid',
+      invalid: 'The service cannot decide whose token to use for the call, or the body is invalid',
       forbidden:
         'The token lacks rights, the user has not granted the scope, or clients cannot call this endpoint',
       not_found: 'The service does not know the path',

@@ -31,7 +31,7 @@ class CredentialsState {
     type: String,
     nullable: true,
     description:
-      'When the access token expires. The service renews it before that. Null if there is no token',
+      'When the access token expires. The service renews the token before it expires. Null if there is no token',
     example: exampleTime,
   })
   token_expires!: string | null;
@@ -52,7 +52,7 @@ class RateBudget {
     type: String,
     nullable: true,
     description:
-      'The service makes no calls until this time, because the platform reported too many. Null if calls are not blocked',
+      'The service makes no calls until this time, because the platform reported too many calls. Null if calls are not blocked',
     example: null,
   })
   blocked_until!: string | null;
@@ -76,7 +76,8 @@ class StreamerCoverage {
 
   @ApiProperty({
     type: 'integer',
-    description: 'Number of streamers with subscriptions: the platform reports when they go live and offline',
+    description:
+      'Number of streamers with subscriptions, so that the platform reports when their streams start and end',
     example: 120,
   })
   subscribed!: number;
@@ -84,8 +85,8 @@ class StreamerCoverage {
   @ApiProperty({
     type: 'integer',
     description:
-      'Number of streamers that are only polled: their subscriptions exceed the platform’s limit or were rejected, or ' +
-      'no events arrive from the platform',
+      'Number of streamers whose streams the service detects only by polling, because their subscriptions exceed the platform’s ' +
+      'limit or were rejected, or because no events arrive from the platform',
     example: 3,
   })
   polled_only!: number;
@@ -104,8 +105,7 @@ class ShardState {
   state!: ShardMessage['state'];
 
   @ApiProperty({
-    description:
-      '`enabled`, or the reason why the shard is not enabled, as the platform or the service calls it',
+    description: '`enabled`, or why the shard is not enabled: a status of the platform or of this service',
     example: 'enabled',
   })
   status!: string;
@@ -113,7 +113,8 @@ class ShardState {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'The host and process id of the connector that holds the shard. Null if none does',
+    description:
+      'The host and process id of the connector that holds the shard. Null if no connector holds it',
     example: 'connector-1:42',
   })
   holder!: string | null;
@@ -150,7 +151,7 @@ class TransportState {
   @ApiProperty({
     type: 'integer',
     description:
-      'Number of working subscriptions with this transport. The others move to it one after the other',
+      'Number of working subscriptions with this transport. The other subscriptions move to this transport one by one',
     example: 400,
   })
   moved!: number;
@@ -162,7 +163,7 @@ class TransportState {
     type: String,
     nullable: true,
     description:
-      'Why events may not arrive or some subscriptions do not move, and what to do. Null if nothing is wrong',
+      'Why events may be missing or some subscriptions do not move, and what to do. Null if there is no problem',
     example: null,
   })
   problem!: string | null;
@@ -170,7 +171,7 @@ class TransportState {
   @ApiProperty({
     type: ConduitState,
     nullable: true,
-    description: 'The conduit of this installation. Null without one',
+    description: 'The conduit of this installation. Null if there is no conduit',
   })
   conduit!: ConduitState | null;
 }
@@ -189,7 +190,7 @@ class WebhookSecretState {
 
   @ApiProperty({
     description:
-      'Whether PLATFORM_WEBHOOK_SECRET has other secrets that can be removed, because no subscription needs them',
+      'Whether you can remove all secrets but the first from PLATFORM_WEBHOOK_SECRET, because no subscription needs them',
     example: false,
   })
   can_remove_others!: boolean;
@@ -197,7 +198,7 @@ class WebhookSecretState {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'Why some subscriptions do not move to the first secret. Null if nothing stops them',
+    description: 'Why some subscriptions do not move to the first secret. Null if there is no problem',
     example: null,
   })
   problem!: string | null;
@@ -207,7 +208,7 @@ class DeliveryGap {
   @ApiProperty({ enum: socketTransports, description: 'How the messages arrive', example: 'websocket' })
   transport!: DeliveryGapMessage['transport'];
 
-  @ApiProperty({ description: 'The socket that the messages arrive over', example: 'shard 0' })
+  @ApiProperty({ description: 'The socket over which the messages arrive', example: 'shard 0' })
   source!: string;
 
   @ApiProperty({
@@ -229,7 +230,7 @@ class DeliveryGap {
     type: 'integer',
     nullable: true,
     description:
-      'Number of messages that arrived and could not be stored. Null when messages may have been missed because the socket was not connected',
+      'Number of messages that arrived but could not be stored. Null if the socket was not connected, because the number of missed messages is unknown',
     example: null,
   })
   lost!: number | null;
@@ -268,7 +269,7 @@ export class PlatformStatus {
   @ApiProperty({
     enum: circuitStates,
     description:
-      'The circuit breaker of the connector that responded. `open`: it makes no calls for a while, after repeated failures',
+      'The circuit breaker of the connector that responded. `open`: after repeated failures, the connector makes no calls for a while',
     example: 'closed',
   })
   circuit!: PlatformStatusReply['circuit'];
@@ -288,21 +289,21 @@ export class PlatformStatus {
   })
   cost!: SubscriptionCost | null;
 
-  @ApiProperty({ type: StreamerCoverage, description: 'How the service learns about streams' })
+  @ApiProperty({ type: StreamerCoverage, description: 'How the service detects when streams start and end' })
   streamers!: StreamerCoverage;
 
   @ApiProperty({
     type: TransportState,
     nullable: true,
     description:
-      'How events arrive from the platform. Null while the platform connector is of an older version',
+      'How events arrive from the platform. Null if an older platform connector does not report this',
   })
   transport!: TransportState | null;
 
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'The URL to which the platform sends its messages. Null unless they arrive by webhook',
+    description: 'The URL to which the platform sends its messages. Null unless messages arrive by webhook',
     example: 'https://events.example.org/api/v1/platform-events/webhook/keys/f0c1d2e3',
   })
   callback!: string | null;
@@ -311,15 +312,15 @@ export class PlatformStatus {
     type: WebhookSecretState,
     nullable: true,
     description:
-      'The webhook secret of the subscriptions. After a new secret was put first in PLATFORM_WEBHOOK_SECRET, the subscriptions ' +
-      'move to it one after the other. Null unless messages arrive by webhook',
+      'The webhook secret of the subscriptions. After you put a new secret first in PLATFORM_WEBHOOK_SECRET, the subscriptions ' +
+      'move to the new secret one by one. Null unless messages arrive by webhook',
   })
   webhook_secret!: WebhookSecretState | null;
 
   @ApiProperty({
     type: [DeliveryGap],
     description:
-      'The last 20 periods in which platform events may be missing, newest first. Messages to the webhook have no gaps, because the platform repeats them',
+      'The last 20 periods in which platform events may be missing, newest first. Webhook messages have no gaps, because the platform redelivers messages that the service did not accept',
   })
   delivery_gaps!: DeliveryGap[];
 
@@ -329,12 +330,12 @@ export class PlatformStatus {
   @ApiProperty({
     type: PlatformFailure,
     nullable: true,
-    description: 'The latest failure of any connector. Null if there was none',
+    description: 'The latest failure of any connector. Null if there was no failure',
   })
   last_error!: PlatformFailure | null;
 }
 
-/** Converts the status to its form in the API. */
+/** Converts the platform status to its form in the API. */
 export function toPlatformStatus(status: PlatformStatusReply): PlatformStatus {
   const { credentials, budget, cost, streamers, transport, webhookSecret, deliveryGaps, alarms, lastError } =
     status;

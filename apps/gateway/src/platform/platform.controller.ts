@@ -34,7 +34,7 @@ function DescribesEventType(): MethodDecorator {
   return ApiParam({
     name: 'type',
     description:
-      'The type as the platform writes it (`stream.online`), or as events have it (`stream-online`)',
+      'The type as the platform writes it (`stream.online`), or as it appears in events (`stream-online`)',
     example: 'stream.online',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   });
@@ -89,7 +89,7 @@ export class PlatformController {
     name: 'channel_id',
     required: false,
     type: String,
-    description: 'Return only subscriptions about the channel with this id of the platform',
+    description: 'Return only subscriptions to events of the channel with this platform id',
     example: '47019283',
   })
   @PageParameters('Subscriptions')
@@ -133,11 +133,11 @@ export class PlatformController {
     name: 'version',
     required: false,
     type: String,
-    description: 'The version of the event type. Default: the newest',
+    description: 'The version of the event type. Default: the newest version',
     example: '1',
   })
   @Answers(200, 'The event type', { type: EventTypeDetails })
-  @RefusesWith({ not_found: 'The event type does not exist, or not in this version' })
+  @RefusesWith({ not_found: 'The event type or its version does not exist' })
   async showEventType(
     @Param('type') name: string,
     @Query('version') version: string | undefined,
@@ -157,8 +157,8 @@ export class PlatformController {
     operationId: 'updateEventType',
     summary: 'Activate or deactivate an event type',
     description:
-      'Owners only. Subscribes every streamer to the newest version of the type, or removes these subscriptions. The service ' +
-      'applies the change on the platform in the background.',
+      'Owners only. Subscribes every streamer to the newest version of the type, or removes these subscriptions. Does not subscribe ' +
+      'streamers whose own list of event types does not contain the type. The service applies the change on the platform in the background.',
   })
   @DescribesEventType()
   @Accepts(EventTypeStateBody)
@@ -166,7 +166,7 @@ export class PlatformController {
   @RefusesWith({
     ...badBody,
     not_found: 'The event type does not exist',
-    conflict: 'The event type cannot be activated. The detail has the reason',
+    conflict: 'The event type cannot be activated. `detail` gives the reason',
   })
   async setEventType(
     @Param('type') type: string,

@@ -32,7 +32,7 @@ export class StreamerEventTypesController {
   @ApiOperation({
     operationId: 'getStreamerEventTypes',
     summary: 'Get the event types of a streamer',
-    description: 'Null: the streamer is subscribed to all active event types.',
+    description: '`event_types` is null if the streamer is subscribed to all active event types.',
   })
   @DescribesId('The id of the streamer')
   @Answers(200, 'The event types', { type: StreamerEventTypesBody })
@@ -50,8 +50,8 @@ export class StreamerEventTypesController {
     operationId: 'updateStreamerEventTypes',
     summary: 'Choose the event types of a streamer',
     description:
-      'Owners only. Subscribes the streamer only to those of the active event types that are in the list; null for all of them. ' +
-      'Without `stream.online` and `stream.offline`, polling finds out who is live.',
+      'Owners only. Subscribes the streamer only to the active event types in `event_types`, or to all active event types if ' +
+      '`event_types` is null. Without `stream.online` and `stream.offline`, the service detects by polling whether the streamer is live.',
   })
   @DescribesId('The id of the streamer')
   @Accepts(StreamerEventTypesBody)

@@ -1,14 +1,14 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { ArrayMaxSize, IsArray, IsString, ValidateIf } from 'class-validator';
 
-/** The event types that a streamer is subscribed to, if they are active. */
+/** The event types to which a streamer is subscribed while they are active. */
 export class StreamerEventTypesBody {
   @ApiProperty({
     type: [String],
     nullable: true,
     maxItems: 100,
     description:
-      'The event types, as events have them (`stream-online`) or as the platform writes them (`stream.online`), at most 100. Null: all active ones',
+      'The event types, as they appear in events (`stream-online`) or as the platform writes them (`stream.online`), at most 100. Null: all active event types',
     example: ['stream-online', 'stream-offline', 'channel-follow'],
   })
   @ValidateIf((_body: object, value: unknown) => value !== null)

@@ -5,12 +5,12 @@ import { ParameterFaults, parsePage, type Parameters } from '../paging/page-para
 /** A parsed query: the request to the platform connector, and the list that its cursors are bound to. */
 export interface SubscriptionListQuery {
   request: ListSubscriptionsRequest;
-  /** The path and the filters. */
+  /** The path and the filters of the list. */
   list: string;
 }
 
 /**
- * Parses the query of the list of subscriptions. Treats an empty value as no filter and ignores unknown parameters.
+ * Parses the query of the list of subscriptions. Ignores empty values and unknown parameters.
  *
  * @throws ServiceError `invalid` with all errors, by parameter
  */
@@ -33,7 +33,7 @@ export function parseSubscriptionListQuery(parameters: Parameters): Subscription
   };
 }
 
-/** Checks only the form, because the platform may add statuses without notice. */
+/** Checks only the form of the status, because the platform may add statuses without notice. */
 function parseStatus(value: string | undefined): string | undefined {
   if (!value) return undefined;
   if (!/^\w{1,255}$/.test(value))

@@ -58,7 +58,7 @@ export class SubscriptionRecord {
   @ApiProperty({
     type: SubscriptionTransportRecord,
     nullable: true,
-    description: 'How the messages of the subscription arrive. Null until the platform reports it',
+    description: 'How the messages of the subscription arrive. Null until the platform reports the transport',
   })
   transport!: SubscriptionTransportRecord | null;
 
@@ -66,8 +66,8 @@ export class SubscriptionRecord {
     description:
       'A status of the platform (`enabled`, `webhook_callback_verification_pending`, `authorization_revoked`, …) or of the ' +
       'service: `waiting` (not created yet), `limit_reached` (exceeds the platform’s limit; the streamer is polled), `refused` ' +
-      '(the platform rejected it; the service tries again), `not_granted` (a user has not given the consent that it needs; `reason` says ' +
-      'what to do)',
+      '(the platform rejected the subscription; the service tries again), `not_granted` (a user has not given the consent that the ' +
+      'subscription needs; `reason` says what to do)',
     example: 'enabled',
   })
   status!: string;
@@ -75,7 +75,7 @@ export class SubscriptionRecord {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'The reason for the status. Null if there is nothing to report',
+    description: 'The reason for the status. Null if the status needs no explanation',
     example: null,
   })
   reason!: string | null;
@@ -83,7 +83,7 @@ export class SubscriptionRecord {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'The cost that counts toward the platform’s limit. Null until the platform reports it',
+    description: 'The cost that counts toward the platform’s limit. Null until the platform reports the cost',
     example: 1,
   })
   cost!: number | null;

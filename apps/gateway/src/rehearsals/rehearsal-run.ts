@@ -17,19 +17,20 @@ export interface RehearsalParts {
   client: RequestClient;
   connections: Pick<NamedConnections, 'send'>;
   failures: FailureLog;
-  /** Removes the events of users who were erased after the events were read. */
+  /** Finds the events of users who were erased after the run had read these events. */
   erasures: Pick<ErasureWatch, 'isErased'>;
 }
 
-// Twice a second, so that a change takes effect within a second. If the gateway dies, the events of the last half second go out twice.
+// Saves twice a second, so that a change takes effect within a second. If the gateway dies, another gateway sends the events of the
+// last half second again.
 const saveEveryMs = 500;
-// Two pages of events are in memory at most: the next page is read when less than half a page is waiting.
+// Half a page: a run reads the next page when fewer events are waiting. At most two pages of events are therefore in memory.
 const minWaiting = 50;
-// One message to the connections. The receiving gateway buffers 1 MiB for a slow client, and the message has escapes.
+// The size of one message to the connections. The receiving gateway buffers 1 MiB for a slow client, and JSON escapes enlarge a message.
 const maxBatchEvents = 50;
 const maxBatchBytes = 256 * 1024;
 const retryMs = 500;
-// How long a gateway that stops waits until the connections have taken the last batch.
+// How long a stopping gateway waits until the connections have received the last batch.
 const sendLimitMs = 2_000;
 
 /**
@@ -37,28 +38,28 @@ const sendLimitMs = 2_000;
  *
  * ```
  *  reading   the next page, while few events are waiting
- *  sending   the events that are due, in batches; waits until the connections have taken a batch.
+ *  sending   the events that are due, in batches; waits until the connections have received a batch.
  *            Without events: counts the connections, twice a second
- *  saving    the progress, twice a second; learns of changes by clients
+ *  saving    the progress, twice a second; applies changes by clients
  * ```
  *
- * While no connection receives the rehearsal, it does not advance, so that an overlay that reconnects misses nothing. A batch that no
- * connection has confirmed is sent again.
+ * While no connection receives the rehearsal, the rehearsal does not advance, so that an overlay that reconnects misses nothing. The run
+ * sends a batch again if no connection has confirmed the batch.
  */
 export class RehearsalRun {
   private row: Rehearsal;
   private schedule: RehearsalSchedule<StoredEvent>;
-  /** The id after which the next page begins. Null: at the time where the pass begins. */
+  /** The id after which the next page begins. Null: the first page, which begins at the start time of the pass. */
   private next: string | null;
   private position: string | null;
   private sent: number;
-  /** Null until the first reply: then the rehearsal stands still, too. */
+  /** Number of connections in the last reply. Null until the first reply. */
   private connections: number | null = null;
   private isReading = false;
   private sending: Promise<void> | undefined;
   private readonly notBefore = { save: -Infinity, read: -Infinity, send: -Infinity, count: -Infinity };
   private failure: string | undefined;
-  /** Lets the next step begin at once. */
+  /** Makes the next step begin immediately. */
   private wake: () => void = () => undefined;
 
   constructor(
@@ -96,7 +97,7 @@ export class RehearsalRun {
     await this.save().catch((error: unknown) => this.takeFailure(error));
   }
 
-  /** Starts what there is to do now. Returns how long to wait for the next step, or undefined at the end. */
+  /** Starts the activities that are due. Returns the wait before the next step in milliseconds, or undefined at the end. */
   private async step(): Promise<number | undefined> {
     const now = performance.now();
     if (now >= this.notBefore.save && !(await this.save())) return undefined;
@@ -123,11 +124,11 @@ export class RehearsalRun {
     const { schedule, row, next } = this;
     if (schedule.hasAll || schedule.waitingCount >= minWaiting) return;
     this.isReading = true;
-    // A pass begins at the time that its first page was read from. Later, the id decides.
+    // The first page of a pass starts at a time. Later pages start after an id.
     const range = next === null ? { ...row, since: row.reachedAt } : row;
     readReplayPage(this.parts.client, range, next)
       .then((page) => {
-        // A seek has begun another pass meanwhile.
+        // If a seek has begun another pass in the meantime, ignore the page.
         if (schedule !== this.schedule) return;
         this.next = page.next;
         schedule.add(page.events, page.next, performance.now());
@@ -174,7 +175,7 @@ export class RehearsalRun {
       });
   }
 
-  /** Saves the progress, and adopts the changes of clients. False if the rehearsal has ended or was taken over. */
+  /** Saves the progress, and applies the changes of clients. Returns false if the rehearsal has ended or another gateway runs it. */
   private async save(): Promise<boolean> {
     const now = performance.now();
     this.notBefore.save = now + saveEveryMs;
@@ -203,9 +204,9 @@ export class RehearsalRun {
     return Date.now() - this.row.movedAt.getTime() > rehearsalLimits.maxIdleHours * 3_600_000;
   }
 
-  /** Ends the rehearsal, unless a client has changed it meanwhile. */
+  /** Ends the rehearsal, unless a client has just changed it. */
   private async end(now: number): Promise<number | undefined> {
-    // Save first, so that the rehearsal counts its last events. A seek of a client continues it.
+    // Save first, so that the stored rehearsal counts its last events. If a client has just changed the rehearsal, it continues.
     const { revision } = this.row;
     if (!(await this.save())) return undefined;
     if (this.row.revision !== revision && this.failure === undefined) return 0;
@@ -233,7 +234,7 @@ export class RehearsalRun {
   }
 }
 
-/** Returns the first events, as many as fit into one message. The first one always fits. */
+/** Returns the first events, up to the size limits of one message. Always includes the first event. */
 function fit(events: readonly StoredEvent[]): StoredEvent[] {
   let bytes = 0;
   const end = events.findIndex(({ eventData }, index) => {

@@ -8,7 +8,7 @@ import { RehearsalRun } from './rehearsal-run.js';
 import type { Rehearsal } from './rehearsal.entity.js';
 import { RehearsalsRepository, type RehearsalOrder } from './rehearsals.repository.js';
 
-/** Runs the rehearsals of this gateway process, and takes over those of processes that died. */
+/** Runs the rehearsals of this gateway process, and takes over the rehearsals of processes that died. */
 @Injectable()
 export class RehearsalRunner {
   private readonly runs: LeasedRuns<Rehearsal>;
@@ -50,7 +50,7 @@ export class RehearsalRunner {
   /**
    * Starts a rehearsal.
    *
-   * @throws ServiceError as `RehearsalsRepository.create`
+   * @throws ServiceError like `RehearsalsRepository.create`
    */
   async begin(order: RehearsalOrder): Promise<Rehearsal> {
     const rehearsal = await this.rehearsals.create(order, this.runs.gateway);

@@ -5,7 +5,7 @@ import { RehearsalSchedule, type Pace, type Timed } from './rehearsal-schedule.j
 const start = Date.UTC(2026, 10, 20, 18);
 const end = start + 10_000;
 
-/** An event that the service received this many milliseconds after the start. */
+/** Returns an event that the service received this many milliseconds after the start. */
 const eventAt = (time: number): Timed => ({ id: firstIdAt(start + time) });
 
 interface Command {
@@ -68,7 +68,7 @@ function rehearse(events: readonly number[], commands: readonly Command[]): Sent
   return sent;
 }
 
-/** The same, computed from straight lines: between two commands, the position grows evenly. */
+/** Computes the expected result in another way: between two commands, the position advances at a constant speed. */
 function expected(events: readonly number[], commands: readonly Command[]): Sent[] {
   const sent: Sent[] = [];
   let [now, position] = [0, 0];
@@ -130,7 +130,7 @@ describe(RehearsalSchedule.name, () => {
 
       expect(schedule.due(60_000)).toEqual([eventAt(0)]);
       schedule.markSent(1, 60_000);
-      // It catches up on a quarter of a second.
+      // The schedule catches up on a quarter of a second.
       expect(schedule.msUntilDue(60_000)).toBe(8_000 / speed - 250);
       expect(schedule.due(60_000)).toEqual([]);
     },

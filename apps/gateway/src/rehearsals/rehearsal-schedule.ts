@@ -10,13 +10,13 @@ export interface Pace {
 /** The part of an event that decides when it is due. */
 export type Timed = Pick<StoredEvent, 'id'>;
 
-// After a busy event loop or a slow page, the rehearsal catches up on this much time at most. After a longer outage, it continues where
-// it stopped, with the original distances between the events.
+// After a busy event loop or a slow page, the rehearsal catches up by at most this much time. After a longer interruption, the rehearsal
+// continues where it stopped, with the original time between the events.
 const maxLateMs = 250;
 
 /**
- * Decides when the events of one pass are due: an event is due when the rehearsal reaches the time at which the service received it. A
- * seek begins a new pass, which is a new schedule. Does no IO; `now` is always milliseconds of a monotonic clock.
+ * Decides when the events of one pass are due: an event is due when the rehearsal reaches the time at which the service received the
+ * event. A seek begins a new pass with a new schedule. Does no IO. `now` is always in milliseconds of a monotonic clock.
  *
  * ```
  *           sent          waiting         not read yet
@@ -24,11 +24,11 @@ const maxLateMs = 250;
  *                    ▲ the rehearsal  ▲ horizon
  * ```
  *
- * The rehearsal does not pass an event that is not sent, and not the horizon, by more than a quarter of a second of its own time.
+ * The rehearsal can pass an unsent event or the horizon by at most a quarter of a second of real time.
  */
 export class RehearsalSchedule<Event extends Timed> {
   private waiting: Event[] = [];
-  /** Every event before this time has been added. */
+  /** All events before this time have been added. */
   private horizon: number;
   private isComplete = false;
   private at: number;
@@ -44,7 +44,7 @@ export class RehearsalSchedule<Event extends Timed> {
     this.at = now;
   }
 
-  /** Number of events that were added and not sent yet. */
+  /** Number of events that were added but not sent yet. */
   get waitingCount(): number {
     return this.waiting.length;
   }
@@ -54,7 +54,7 @@ export class RehearsalSchedule<Event extends Timed> {
     return this.isComplete;
   }
 
-  /** Adds the next events. `next` is the id after which further ones can follow. Null: these are the last ones. */
+  /** Adds the next events. `next` is the id after which more events can follow. Null: these are the last events. */
   add(events: readonly Event[], next: string | null, now: number): void {
     this.advance(now);
     this.waiting.push(...events);
@@ -62,13 +62,13 @@ export class RehearsalSchedule<Event extends Timed> {
     else this.horizon = receivedAt(next);
   }
 
-  /** Changes speed or pause from now on. */
+  /** Changes the speed, or pauses or continues the rehearsal, at the time `now`. */
   change(pace: Pace, now: number): void {
     this.advance(now);
     this.pace = pace;
   }
 
-  /** Returns the events that are due and not sent yet, in order. */
+  /** Returns the events that are due but not sent yet, in order. */
   due(now: number): Event[] {
     this.advance(now);
     if (this.pace.isPaused) return [];
@@ -76,7 +76,7 @@ export class RehearsalSchedule<Event extends Timed> {
     return end === -1 ? [...this.waiting] : this.waiting.slice(0, end);
   }
 
-  /** Takes note that the first events were sent. */
+  /** Records that the first `count` waiting events were sent. */
   markSent(count: number, now: number): void {
     this.advance(now);
     this.waiting = this.waiting.slice(count);
@@ -88,12 +88,12 @@ export class RehearsalSchedule<Event extends Timed> {
     return Math.min(this.position, this.limit);
   }
 
-  /** Whether all events were sent and the end is reached. */
+  /** Whether all events were sent and the rehearsal has reached its end. */
   isDone(now: number): boolean {
     return this.isComplete && this.waiting.length === 0 && this.reached(now) >= this.until;
   }
 
-  /** Returns how long until the next event, or the end, is due. Infinity while the rehearsal is paused or has to read first. */
+  /** Returns the milliseconds until the next event or the end is due. Infinity while the rehearsal is paused or must read events first. */
   msUntilDue(now: number): number {
     this.advance(now);
     const isReading = this.waiting.length === 0 && !this.isComplete;
@@ -101,7 +101,7 @@ export class RehearsalSchedule<Event extends Timed> {
     return Math.max(0, (this.limit - this.position) / this.pace.speed);
   }
 
-  /** The time in the stream that the rehearsal must not pass now. */
+  /** The time in the stream at which the rehearsal must wait: the next unsent event, the horizon, or the end. */
   private get limit(): number {
     const [next] = this.waiting;
     if (next) return receivedAt(next.id);

@@ -1,10 +1,10 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { ReplayedFilters, ReplayStatus } from '../replays/replay.entity.js';
 
-/** A replay with the original timing, to the live connections of one user with one name. */
+/** A replay with the original timing, to those live connections of one user that have one name. */
 @Entity({ name: 'rehearsals' })
 export class Rehearsal {
-  /** UUIDv7: the newest is the highest. */
+  /** A UUIDv7, so ids sort by creation time. */
   @PrimaryColumn('uuid')
   id!: string;
 
@@ -46,15 +46,15 @@ export class Rehearsal {
   @Column('timestamptz', { name: 'reached_at' })
   reachedAt!: Date;
 
-  /** Id of the last event of this pass that was handled. Null before the first: the pass then continues at `reachedAt`. */
+  /** Id of the last handled event of this pass. Null before the first event: the pass then starts reading at `reachedAt`. */
   @Column('uuid', { nullable: true })
   position!: string | null;
 
-  /** Number of seeks. Each one begins a new pass. */
+  /** Number of seeks. Each seek begins a new pass. */
   @Column('integer')
   pass!: number;
 
-  /** Number of changes by clients. A gateway saves its progress only if it knows the latest change. */
+  /** Number of changes by clients. A gateway can save progress only if it knows the latest change. */
   @Column('integer')
   revision!: number;
 
@@ -66,7 +66,7 @@ export class Rehearsal {
   @Column('integer')
   connections!: number;
 
-  /** When the rehearsal last played, or was last changed. */
+  /** When the rehearsal last played, or when a client last changed it. */
   @Column('timestamptz', { name: 'moved_at' })
   movedAt!: Date;
 

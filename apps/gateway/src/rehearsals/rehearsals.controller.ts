@@ -13,7 +13,7 @@ import { RehearsalsService } from './rehearsals.service.js';
 
 const { perUser, eventsPerSecond, maxIdleHours, keptPerUser } = rehearsalLimits;
 const missing = {
-  not_found: 'The rehearsal does not exist, or is for another user’s connection and you are not an owner',
+  not_found: 'The rehearsal does not exist, or it is for another user’s connections and you are not an owner',
 };
 
 @ApiTags('Rehearsals')
@@ -31,10 +31,11 @@ export class RehearsalsController {
     summary: 'Rehearse a stream or a time range',
     description:
       'Replays the stored events of a stream, or of a time range, with their original timing to your live connections with one name. ' +
-      'The events have the origin `replay`. The rehearsal stands still while no connection with the name is open, and continues when ' +
-      'a gateway restarts; a few events can be sent twice then. It ends when it reaches the end of the range, or when it was paused, ' +
-      `or had no connection, for ${maxIdleHours} hours. A rehearsal sends at most ${eventsPerSecond.toLocaleString('en')} events per ` +
-      'second, and no faster than the connections read. Rejects unknown fields, because a misspelled filter would send every event.',
+      'The events have the origin `replay`. The rehearsal waits while no connection with the name is open. After a gateway restart, ' +
+      'the rehearsal continues and can send a few events twice. The rehearsal ends at the end of the range, or after it was paused ' +
+      `or had no connection for ${maxIdleHours} hours. A rehearsal sends at most ${eventsPerSecond.toLocaleString('en')} events per ` +
+      'second, and no faster than the connections read. The request fails if the body has an unknown field, because a misspelled ' +
+      'filter would send every event.',
   })
   @Accepts(RehearsalBody)
   @Answers(201, 'The rehearsal is running. `Location` shows its progress', {
@@ -65,7 +66,7 @@ export class RehearsalsController {
   @ApiOperation({
     operationId: 'listRehearsals',
     summary: 'List rehearsals',
-    description: `Lists the rehearsals to your connections, newest first; owners get those of all users. Running rehearsals and the last ${keptPerUser} of each user are kept.`,
+    description: `Lists the rehearsals to your connections, newest first. For owners, lists the rehearsals of all users. The service keeps running rehearsals and the last ${keptPerUser} rehearsals of each user.`,
   })
   @Answers(200, 'The rehearsals', { type: RehearsalRecord, isArray: true })
   async list(@CurrentUser() caller: Caller): Promise<RehearsalRecord[]> {
@@ -76,7 +77,7 @@ export class RehearsalsController {
   @ApiOperation({
     operationId: 'getRehearsal',
     summary: 'Get a rehearsal',
-    description: 'Shows how far the rehearsal is. The record is at most half a second old.',
+    description: 'Shows the progress of the rehearsal. The record is at most half a second old.',
   })
   @DescribesId('The id of the rehearsal')
   @Answers(200, 'The rehearsal', { type: RehearsalRecord })
@@ -88,8 +89,8 @@ export class RehearsalsController {
   @Patch(':id')
   @ApiOperation({
     operationId: 'updateRehearsal',
-    summary: 'Change speed, pause, or position of a rehearsal',
-    description: 'A change takes effect within a second. Fields that are left out keep their values.',
+    summary: 'Change the speed or position of a rehearsal, or pause or continue it',
+    description: 'A change takes effect within a second. Fields that you leave out keep their values.',
   })
   @DescribesId('The id of the rehearsal')
   @Accepts(RehearsalChangeBody)
@@ -108,7 +109,7 @@ export class RehearsalsController {
   @ApiOperation({
     operationId: 'deleteRehearsal',
     summary: 'Stop or delete a rehearsal',
-    description: 'Stops a running rehearsal within a second, or deletes one that has ended.',
+    description: 'Stops a running rehearsal within a second, or deletes a rehearsal that has ended.',
   })
   @DescribesId('The id of the rehearsal')
   @Answers(204, 'Stopped or deleted')

@@ -32,7 +32,7 @@ const speed = {
   type: 'number',
   minimum: minSpeed,
   maximum: maxSpeed,
-  description: 'Seconds of the stream per second',
+  description: 'Playback speed: seconds of the stream per second of real time',
   example: 2,
 } as const;
 
@@ -54,21 +54,21 @@ export class RehearsalChangeBody {
     ...position,
     required: false,
     description:
-      'Continues at this ISO 8601 time in the stream. The events that follow it are sent, again if necessary',
+      'Continues at this ISO 8601 time in the stream. Sends the events after this time, even events that were already sent',
   })
   @MayBeAbsent()
   @IsTime()
   position?: string;
 }
 
-/** Body of `POST /api/v1/rehearsals`. Rejects unknown fields, because a misspelled filter would send every event of the range. */
+/** Body of `POST /api/v1/rehearsals`. Refuses unknown fields, because a misspelled filter would send every event of the range. */
 @RefusesUnknownFields([])
 export class RehearsalBody extends ReplayFilters {
   @ApiProperty({
     ...connection,
     minLength: 1,
     maxLength: maxConnectionNameLength,
-    description: `${connection.description}. Outer spaces are removed`,
+    description: `${connection.description}. Leading and trailing spaces are removed`,
   })
   @Trimmed()
   @IsText(1, maxConnectionNameLength)
@@ -86,7 +86,7 @@ export class RehearsalBody extends ReplayFilters {
   streamer?: string;
 
   @IdField(
-    'Id of a stream of `streamer`. Rehearses the events of its channel from its start to its end, without test events unless `origin` says so',
+    'Id of a stream of `streamer`. Rehearses the events of the channel from the start to the end of the stream. Default of `origin`: `platform`',
   )
   stream?: string;
 
@@ -126,7 +126,7 @@ export class RehearsalBody extends ReplayFilters {
   @ApiProperty({
     ...position,
     required: false,
-    description: 'Begins at this ISO 8601 time in the stream. Default: its start',
+    description: 'Begins at this ISO 8601 time in the stream. Default: the start of the range',
   })
   @MayBeAbsent()
   @IsTime()
@@ -140,7 +140,7 @@ export class RehearsalRecord extends ReplayFilters {
 
   @ApiProperty({
     enum: replayStatuses,
-    description: '`running` includes a rehearsal that is paused, or waits for a connection',
+    description: '`running` includes a rehearsal that is paused or waits for a connection',
     example: 'running',
   })
   status!: ReplayStatus;
@@ -190,7 +190,7 @@ export class RehearsalRecord extends ReplayFilters {
 
   @ApiProperty({
     type: 'integer',
-    description: 'Number of events sent, counting repeated ones',
+    description: 'Number of events sent, including repeated events',
     example: 412,
   })
   sent!: number;
@@ -198,7 +198,7 @@ export class RehearsalRecord extends ReplayFilters {
   @ApiProperty({
     type: 'integer',
     description:
-      'Number of open connections with the name. The rehearsal stands still while there is none, and continues when one opens',
+      'Number of open connections with the name. The rehearsal waits while no such connection is open',
     example: 1,
   })
   connections!: number;
@@ -220,7 +220,7 @@ export class RehearsalRecord extends ReplayFilters {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'Why the rehearsal failed. Null if it did not',
+    description: 'Why the rehearsal failed. Null if it did not fail',
     example: null,
   })
   error!: string | null;
@@ -251,7 +251,7 @@ export function toRehearsalRecord(rehearsal: Rehearsal): RehearsalRecord {
   };
 }
 
-/** An id that may be absent. */
+/** An optional id. */
 function IdField(description: string): PropertyDecorator {
   return applyDecorators(
     ApiProperty({ type: String, format: 'uuid', required: false, description, example: exampleId }),

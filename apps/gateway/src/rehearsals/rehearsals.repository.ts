@@ -7,7 +7,7 @@ import type { ReplayStatus } from '../replays/replay.entity.js';
 import { rehearsalLimits } from './rehearsal-limits.js';
 import { Rehearsal } from './rehearsal.entity.js';
 
-/** What to rehearse, where, and how. */
+/** The parameters of a new rehearsal. */
 export type RehearsalOrder = Pick<
   Rehearsal,
   | 'userId'
@@ -23,19 +23,19 @@ export type RehearsalOrder = Pick<
   | 'createdBy'
 >;
 
-/** How far a rehearsal is. */
+/** The progress of a rehearsal. */
 export type RehearsalProgress = Pick<Rehearsal, 'reachedAt' | 'position' | 'sent' | 'connections'> & {
-  /** Whether it plays: it is not paused, and a connection receives it. */
+  /** Whether the rehearsal plays: it is not paused, and a connection receives it. */
   isPlaying: boolean;
 };
 
-/** What a client changes. Undefined: unchanged. */
+/** The changes of a client. Undefined fields stay unchanged. */
 export type RehearsalChange = Partial<Pick<Rehearsal, 'speed' | 'isPaused' | 'reachedAt'>>;
 
-// A run renews its lease twice a second. Its longest step is a statement, which fails after 3 s without a database connection.
+// A run renews its lease twice a second. The longest step of a run is a statement, which fails after 3 s without a database connection.
 const lease = new LeaseColumns({ holder: 'leased_by', until: 'leased_until' }, 6);
 
-/** Stores rehearsals, so that every gateway can show and change them, and take over those of a gateway that died. */
+/** Stores rehearsals, so that every gateway can show, change, and take over the rehearsals of other gateways. */
 @Injectable()
 export class RehearsalsRepository {
   constructor(private readonly dataSource: DataSource) {}
@@ -43,7 +43,7 @@ export class RehearsalsRepository {
   /**
    * Stores a new rehearsal, leased to the gateway that starts it.
    *
-   * @throws ServiceError `too_many_requests` if too many rehearsals are running; `conflict` if one for this connection is running;
+   * @throws ServiceError `too_many_requests` if too many rehearsals are running; `conflict` if a rehearsal to this name is running;
    * `invalid` on `user` if the user does not exist
    */
   async create(order: RehearsalOrder, gateway: string): Promise<Rehearsal> {
@@ -56,12 +56,12 @@ export class RehearsalsRepository {
       if (constraint !== 'rehearsals_connection_unique') throw error;
       throw new ServiceError(
         'conflict',
-        `A rehearsal for the connection ${order.connectionName} is already running. Stop it first, or change it.`,
+        `A rehearsal for the connection ${order.connectionName} is already running. Stop or change that rehearsal.`,
       );
     }
   }
 
-  /** Lists stored rehearsals, newest first: those of a user, or all. */
+  /** Lists the stored rehearsals of one user or of all users, newest first. */
   async list(userId: string | undefined): Promise<Rehearsal[]> {
     return this.dataSource.manager.find(Rehearsal, {
       where: userId === undefined ? {} : { userId },
@@ -73,7 +73,7 @@ export class RehearsalsRepository {
     return this.dataSource.manager.findOneBy(Rehearsal, { id });
   }
 
-  /** Changes a running rehearsal. A new time begins a new pass. Null if there is no such rehearsal, or if it has ended. */
+  /** Changes a running rehearsal. A new `reachedAt` begins a new pass. Returns null if the rehearsal does not exist or has ended. */
   async change(id: string, { speed, isPaused, reachedAt }: RehearsalChange): Promise<Rehearsal | null> {
     const [, changed] = await this.dataSource.query<[unknown, number]>(
       `UPDATE rehearsals SET speed = coalesce($2, speed), is_paused = coalesce($3, is_paused),
@@ -87,7 +87,7 @@ export class RehearsalsRepository {
     return changed === 0 ? null : this.find(id);
   }
 
-  /** Stops a running rehearsal, or deletes one that has ended. */
+  /** Stops a running rehearsal, or deletes a rehearsal that has ended. */
   async stopOrRemove(id: string): Promise<void> {
     const [, stopped] = await this.dataSource.query<[unknown, number]>(
       `UPDATE rehearsals SET status = 'cancelled', ended_at = now() WHERE id = $1 AND status = 'running'`,
@@ -98,8 +98,8 @@ export class RehearsalsRepository {
   }
 
   /**
-   * Leases the running rehearsals whose leases have expired to a gateway. Skips the rehearsals that this gateway runs itself: they renew
-   * their leases when they can again.
+   * Takes over the running rehearsals with expired leases, for this gateway. Skips the rehearsals that this gateway runs itself, because
+   * the gateway renews those leases as soon as it can.
    */
   async takeOver(gateway: string, running: readonly string[]): Promise<Rehearsal[]> {
     const [rows] = await this.dataSource.query<[{ id: string }[], number]>(
@@ -114,8 +114,8 @@ export class RehearsalsRepository {
   }
 
   /**
-   * Saves the progress of a gateway's rehearsal and renews its lease. When a client has changed the rehearsal after this revision, it
-   * saves nothing and returns the changed rehearsal. Null if the rehearsal has ended or was taken over.
+   * Saves the progress of a gateway's rehearsal and renews its lease. If a client has changed the rehearsal since this revision, saves
+   * nothing and returns the changed rehearsal. Returns null if the rehearsal has ended or another gateway has taken it over.
    */
   async saveProgress(
     { id, revision }: Pick<Rehearsal, 'id' | 'revision'>,
@@ -131,7 +131,7 @@ export class RehearsalsRepository {
     return this.dataSource.manager.findOneBy(Rehearsal, { id, leasedBy: gateway, status: 'running' });
   }
 
-  /** Ends a gateway's rehearsal, unless a client has changed it after this revision. */
+  /** Ends a gateway's rehearsal, unless a client has changed it since this revision. */
   async end(
     { id, revision }: Pick<Rehearsal, 'id' | 'revision'>,
     gateway: string,
@@ -155,7 +155,7 @@ export class RehearsalsRepository {
     const { userId, connectionName, streamerId, streamId, filters, createdBy } = order;
     const { since, until, speed, isPaused, reachedAt } = order;
     return this.dataSource.transaction(async (manager) => {
-      // One insert at a time, because the limits count the rehearsals of all gateways.
+      // Only one insert runs at a time, because the limits count the rehearsals of all gateways.
       await manager.query('LOCK TABLE rehearsals IN SHARE ROW EXCLUSIVE MODE');
       const running = await manager.find(Rehearsal, {
         select: { id: true, userId: true },
@@ -192,7 +192,7 @@ function refuseTooMany(running: readonly Pick<Rehearsal, 'userId'>[], userId: st
       : `${perUser} rehearsals of this user are running`;
   throw new ServiceError(
     'too_many_requests',
-    `${what}, the maximum. Stop one, or retry when one has ended.`,
+    `${what}, the maximum. Stop a rehearsal, or retry when one has ended.`,
     { retryAfterSeconds: 10 },
   );
 }

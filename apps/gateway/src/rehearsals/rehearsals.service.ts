@@ -12,7 +12,7 @@ import { RehearsalsRepository, type RehearsalOrder } from './rehearsals.reposito
 
 type Range = Pick<RehearsalOrder, 'streamerId' | 'streamId' | 'filters' | 'since' | 'until'>;
 
-/** Starts, shows, and changes rehearsals. A user finds the rehearsals to the user's own connections, an owner finds all. */
+/** Starts, shows, and changes rehearsals. Users have access to the rehearsals to their own connections, owners to all rehearsals. */
 @Injectable()
 export class RehearsalsService {
   constructor(
@@ -25,7 +25,7 @@ export class RehearsalsService {
    * Starts a rehearsal.
    *
    * @throws ServiceError `invalid` with the errors by field; `forbidden` for the connection of another user; `not_found` for an unknown
-   * stream; `conflict` and `too_many_requests` as `RehearsalsRepository.create`
+   * stream; `conflict` and `too_many_requests` like `RehearsalsRepository.create`
    */
   async begin(body: RehearsalBody, caller: Caller, requestId: string): Promise<Rehearsal> {
     const userId = body.user?.toLowerCase() ?? caller.id;
@@ -38,7 +38,7 @@ export class RehearsalsService {
     return this.runner.begin({ ...range, userId, connectionName, speed, isPaused, reachedAt, createdBy });
   }
 
-  /** Lists the rehearsals that the caller finds, newest first. */
+  /** Lists the rehearsals that the caller has access to, newest first. */
   list(caller: Caller): Promise<Rehearsal[]> {
     return this.rehearsals.list(isOwner(caller) ? undefined : caller.id);
   }
@@ -65,12 +65,12 @@ export class RehearsalsService {
       ...(reachedAt && { reachedAt }),
     });
     if (!changed)
-      throw new ServiceError('conflict', `The rehearsal ${id} has ended. Start another one instead.`);
+      throw new ServiceError('conflict', `The rehearsal ${id} has ended. Start a new rehearsal instead.`);
     return changed;
   }
 
   /**
-   * Stops a running rehearsal, or deletes one that has ended.
+   * Stops a running rehearsal, or deletes a rehearsal that has ended.
    *
    * @throws ServiceError `not_found`
    */
@@ -103,7 +103,7 @@ export class RehearsalsService {
     );
     return {
       ...{ streamerId, streamId },
-      // Test events were not part of the stream.
+      // By default, excludes test events, because they were not part of the stream.
       filters: { origin: 'platform', ...filters, channel_id: stream.userId },
       ...{ since: new Date(stream.startedAt), until: new Date(stream.endedAt ?? now) },
     };
@@ -115,7 +115,7 @@ function readFilters(body: RehearsalBody): ReplayedFilters {
   return Object.fromEntries(filters) as ReplayedFilters; // Safe cast: the names are those of text filters.
 }
 
-/** @throws ServiceError `invalid` on `position` for a time outside of the range */
+/** @throws ServiceError `invalid` on `position` for a time outside the range */
 function readPosition(text: string, { since, until }: Pick<Rehearsal, 'since' | 'until'>): Date {
   const time = readTime(text) ?? NaN;
   if (time >= since.getTime() && time <= until.getTime()) return new Date(time);

@@ -1,27 +1,27 @@
 import { randomUUID } from 'node:crypto';
 import { FailureLog, within, WorkerLoop, type Logger } from '@stream-events/service';
 
-/** The kind of work that a gateway runs under leases: what its runs do, and where their rows are. */
+/** A kind of work that a gateway runs under leases. Each run has a row in a table of this kind of work. */
 export interface LeasedWork<Row extends { id: string }> {
-  /** The noun in log lines. */
+  /** The name of this work in log lines: a singular noun. */
   name: string;
-  /** Leases rows whose leases have expired, except those that this gateway runs. */
+  /** Leases the rows whose leases have expired, except rows that this gateway runs. */
   takeOver(gateway: string, running: readonly string[]): Promise<Row[]>;
   /** Releases the leases of this gateway. */
   release(gateway: string): Promise<void>;
-  /** Runs a leased row until it ends or the signal aborts. Returns what to log about it. */
+  /** Runs a leased row until the work ends or the signal aborts. Returns the fields for the log line. */
   run(row: Row, gateway: string, stopping: AbortSignal): Promise<object>;
 }
 
-// Another gateway's row continues within this time after its lease has expired.
+// Within this time after the lease of another gateway has expired, this gateway continues the row.
 const takeOverEveryMs = 1_000;
 const maxBackoffMs = 5_000;
 // A run ends after its current step, which takes at most 2 s.
 const stopLimitMs = 3_000;
 
-/** Runs rows that this gateway process has leased, and takes over those of processes that died. */
+/** Runs the rows that this gateway process has leased, and takes over the rows of processes that died. */
 export class LeasedRuns<Row extends { id: string }> {
-  /** Id of this process as the holder of leases. */
+  /** The id under which this process holds leases. */
   readonly gateway = randomUUID();
   readonly failures: FailureLog;
   private readonly stopping = new AbortController();
@@ -54,7 +54,7 @@ export class LeasedRuns<Row extends { id: string }> {
     this.stopping.abort();
     await within(stopLimitMs, this.takingOver.stop());
     await within(stopLimitMs, Promise.all(this.running.values()));
-    // If this fails, other gateways continue when the leases have expired.
+    // If the release fails, other gateways continue when the leases have expired.
     await within(stopLimitMs, this.work.release(this.gateway));
   }
 

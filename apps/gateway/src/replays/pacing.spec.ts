@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beginPacing, countDue, msUntilDue, refill, spend, type Pacing } from './pacing.js';
 
-/** The send times of events that are always available, in a process whose timers are `lateMs` late. */
+/** Returns the send times of events that are always available, in a process whose timers are `lateMs` late. */
 function play(rate: number, count: number, lateMs = 0): number[] {
   let pacing = beginPacing(rate, 0);
   let now = 0;

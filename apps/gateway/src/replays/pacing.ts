@@ -1,4 +1,4 @@
-/** A token bucket for a replay: the credit grows with time, and each event costs one. */
+/** A token bucket for a replay: the credit grows with time, and each event costs one credit. */
 export interface Pacing {
   /** Events per second. */
   readonly rate: number;
@@ -7,9 +7,10 @@ export interface Pacing {
   readonly at: number;
 }
 
-// After a slow page or a busy event loop, the events of up to this much time go out together. Time beyond that is not caught up.
+// After a slow page or a busy event loop, a replay sends the events of up to this much time together. It does not catch up on longer
+// delays.
 const maxCatchUpMs = 250;
-// At high rates, several events go out together, because timers are imprecise and each batch costs a round trip to NATS.
+// At high rates, a replay sends several events together, because timers are imprecise and each batch costs a round trip to NATS.
 const minPauseMs = 20;
 
 /** Starts with credit for one event. */
@@ -23,18 +24,18 @@ export function refill({ rate, credit, at }: Pacing, now: number): Pacing {
   return { rate, credit: Math.min(most, credit + (rate * (now - at)) / 1_000), at: now };
 }
 
-/** Returns how many events may go out now. */
+/** Returns how many events the replay may send now. */
 export function countDue({ credit }: Pacing): number {
-  // The tolerance keeps a rounding error from costing another pause.
+  // The tolerance prevents an extra pause after a rounding error.
   return Math.floor(credit + 1e-6);
 }
 
-/** Takes the credit of the events that were sent. */
+/** Subtracts the credit of the events that were sent. */
 export function spend(pacing: Pacing, count: number): Pacing {
   return { ...pacing, credit: pacing.credit - count };
 }
 
-/** Returns how long to wait for the next event. */
+/** Returns how long to wait for the next event, in milliseconds. */
 export function msUntilDue({ rate, credit }: Pacing): number {
   return Math.max(minPauseMs, ((1 - credit) * 1_000) / rate);
 }

@@ -17,7 +17,7 @@ export function IsBeforeUntil(): PropertyDecorator {
   });
 }
 
-/** Requires that a check of the value, and of the body's other fields, succeeds. */
+/** Requires that `check` returns true for the value and the body. */
 export function satisfies(
   name: string,
   fault: string,
@@ -28,7 +28,7 @@ export function satisfies(
   return ValidateBy({ name, validator: { validate, defaultMessage: () => fault } });
 }
 
-/** Returns the time of a field. Undefined if it is not a time. */
+/** Returns the time in a field. Undefined if the value is not a time. */
 export function toTime(value: unknown): number | undefined {
   return typeof value === 'string' ? readTime(value) : undefined;
 }

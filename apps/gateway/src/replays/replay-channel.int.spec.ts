@@ -47,7 +47,7 @@ afterAll(async () => {
   await nats.stop();
 });
 beforeEach(async () => {
-  // By then, everything that the previous test sent has arrived.
+  // After this, everything that the previous test sent has arrived.
   await Promise.all([listener.flush(), ...channels.map((channel) => channel.publish([], null))]);
   received = [[], []];
   messages = [];
@@ -165,7 +165,7 @@ describe(ReplayChannel.name, () => {
       expect(first.code).toBe('unavailable');
       expect(first.elapsedMs).toBeGreaterThan(1_900);
       expect(first.elapsedMs).toBeLessThan(10_000); // after that, the client gives up the connection
-      // An early check: after the connection is given up, every attempt fails at once.
+      // Check early: once the client has given up the connection, every attempt fails immediately.
       await eventually(
         async () => {
           const { code, elapsedMs } = await refusal(channel);
@@ -182,7 +182,7 @@ describe(ReplayChannel.name, () => {
     }
   });
 
-  // The last test: it stops NATS.
+  // Keep this test last: it stops NATS.
   it('rejects at once while NATS is unavailable, and delivers again afterwards', async () => {
     await nats.kill();
     await eventually(async () => {

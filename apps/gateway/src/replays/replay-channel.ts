@@ -13,7 +13,7 @@ import { CircuitBreaker, FailureLog, within, type Logger } from '@stream-events/
 import { deadline, headers, type Msg, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node';
 import { LiveEvent } from '../live/stream/live-event.js';
 
-/** Receives replays: for all live connections, or for those with a name. */
+/** Receives replays for all live connections, or only for the connections with a name. */
 export type ReplayListener = (event: LiveEvent, connectionName: string | undefined) => void;
 
 interface ReplayMessage {
@@ -22,15 +22,14 @@ interface ReplayMessage {
   headers: MsgHdrs;
 }
 
-// Kept short, because the caller who replays one event waits for it.
+// Kept short, because the client that replays a single event waits for the flush.
 const flushLimitMs = 2_000;
-// Maximum bytes of replays in memory while NATS is slow: one page for each range that can run, and single events.
+// Maximum bytes of replays in memory while NATS is slow. Enough for one page of each running range, and for single events.
 const maxPendingBytes = 16 * 1024 ** 2;
-// While NATS does not respond, only one attempt per second: everything that is published stays in memory until the connection
-// is closed.
+// While NATS does not respond, try only once per second, because published messages stay in memory until the connection is closed.
 const restMs = 1_000;
 
-/** Carries replays between gateways on core NATS: every gateway delivers them to its clients. Nothing stores them. */
+/** Sends replays to all gateways over core NATS. Every gateway delivers the replays to its clients. Nothing stores them. */
 export class ReplayChannel {
   private connection: NatsConnection | undefined;
   private watch: ConnectionWatch | undefined;
@@ -46,7 +45,7 @@ export class ReplayChannel {
     this.failures = new FailureLog(logger);
   }
 
-  /** Connects, and passes every replay from any gateway to the listener from now on. */
+  /** Connects to NATS and starts to pass the replays of all gateways to the listener. */
   async connect(listener: ReplayListener): Promise<void> {
     this.connection = await connectNats(this.options);
     this.watch = new ConnectionWatch(this.connection);
@@ -56,7 +55,7 @@ export class ReplayChannel {
         else this.hand(message, listener);
       },
     });
-    // After the flush, NATS has the subscription. If NATS is unavailable now, the client subscribes when it reconnects.
+    // After the flush, the subscription is active. If NATS is unavailable now, the client subscribes when it reconnects.
     await within(this.limitMs, this.connection.flush());
   }
 
@@ -65,14 +64,14 @@ export class ReplayChannel {
   }
 
   /**
-   * Sends events, in this order, to all live connections, or to those with a name. When this resolves, NATS has the events.
+   * Sends events, in this order, to all live connections or to the connections with a name. Resolves when NATS has the events.
    *
-   * @throws ServiceError `unavailable` if NATS is unavailable or does not confirm the events within 2 s (then it is unknown
-   * whether they were sent); InvalidArgumentError for an event that is larger than the maximum payload of NATS
+   * @throws ServiceError `unavailable` if NATS is unavailable or does not confirm the events within 2 s (in the second case, it is
+   * unknown whether NATS has the events); InvalidArgumentError for an event that is larger than the maximum payload of NATS
    */
   async publish(events: readonly StoredEvent[], connectionName: string | null): Promise<void> {
     const { connection } = this;
-    // Without a connection, the NATS client would buffer everything in memory, without a limit.
+    // While disconnected, the NATS client would buffer every message in memory, without a limit.
     if (!connection || !this.watch?.isConnected || !this.circuit.permits) throw natsIsAway();
     const messages = events.map((event) => toMessage(event, connectionName));
     const bytes = messages.reduce((sum, { payload }) => sum + payload.length, 0);
@@ -91,7 +90,7 @@ export class ReplayChannel {
     }
   }
 
-  /** Passes a replay to the listener. Ignores other messages: an error thrown here would break the connection permanently. */
+  /** Passes a replay to the listener. Ignores invalid messages, because an error thrown here would break the connection permanently. */
   private hand(message: Msg, listener: ReplayListener): void {
     try {
       listener(...readMessage(message));
@@ -111,7 +110,7 @@ function toMessage(event: StoredEvent, connectionName: string | null): ReplayMes
   const channelId = subjectChannel(readEventColumns(event.eventType, event.eventData));
   const messageHeaders = headers();
   messageHeaders.set('Nats-Msg-Id', event.id);
-  // Encoded, because a header drops outer spaces and cannot hold line breaks.
+  // Encoded, because a header loses leading and trailing spaces and cannot contain line breaks.
   if (connectionName !== null) messageHeaders.set(connectionNameHeader, encodeURIComponent(connectionName));
   return {
     subject: replaySubject(event.eventType, channelId),
@@ -124,7 +123,7 @@ function readMessage({ headers: given, data }: Msg): Parameters<ReplayListener> 
   const id = given?.get('Nats-Msg-Id');
   if (!id) throw new Error('the message has no Nats-Msg-Id');
   const name = given?.get(connectionNameHeader);
-  // No copy of the network buffer is necessary, because replays are not kept.
+  // Refers to the network buffer without a copy, because nothing keeps the replay.
   const record = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
   return [new LiveEvent(id, record, '', 0), name ? decodeURIComponent(name) : undefined];
 }

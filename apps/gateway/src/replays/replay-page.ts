@@ -15,7 +15,7 @@ export type ReplayedRange = Pick<Replay, 'filters' | 'since' | 'until'>;
 
 /** A page of the events to replay. */
 export interface ReplayPage {
-  /** Oldest first. Can be empty although there is a next page. */
+  /** Oldest first. A page can be empty although another page follows. */
   events: StoredEvent[];
   /** The id after which the next page begins. Null: this is the last page. */
   next: string | null;
@@ -24,7 +24,7 @@ export interface ReplayPage {
 const pageSize = 100;
 
 /**
- * Reads the page of a range after this id, or the first page.
+ * Reads the page of a range that begins after the id `after`. Null: the first page.
  *
  * @throws ServiceError `unavailable` while the events service is unavailable
  */
@@ -41,7 +41,7 @@ export async function readReplayPage(
       ? { direction: 'newer', id: NIL, inclusive: true }
       : { direction: 'newer', id: after, inclusive: false };
   const page = await client.request(listEvents, { filters, pageSize, position });
-  // The events service sorts every page newest first, so the following, newer page is the `previous` one.
+  // The events service sorts every page newest first, so its `previous` page has the events that come next here.
   return { events: page.events.reverse(), next: page.previous?.id ?? null };
 }
 

@@ -15,12 +15,12 @@ export interface ReplayParts {
   client: RequestClient;
   channel: ReplayChannel;
   failures: FailureLog;
-  /** Removes the events of users who were erased after the events were read. */
+  /** Finds the events of users who were erased after the run had read these events. */
   erasures: Pick<ErasureWatch, 'isErased'>;
 }
 
-// Twice a second, so that a canceled replay stops within a second. If the gateway dies, the events of the last half second go out
-// twice.
+// Saves twice a second, so that a canceled replay stops within a second. If the gateway dies, another gateway sends the events of the
+// last half second again.
 const saveEveryMs = 500;
 const minBackoffMs = 250;
 const maxBackoffMs = 2_000;
@@ -41,11 +41,11 @@ const maxBackoffMs = 2_000;
  * ```
  */
 export class ReplayRun {
-  /** Events that were read and not sent yet. */
+  /** Events that were read but not sent yet. */
   private waiting: StoredEvent[] = [];
-  /** The id after which the next page begins. Null: the first page, or, once the outcome is known, no page. */
+  /** The id after which the next page begins. Null before the first page and, once `outcome` is set, after the last page. */
   private next: string | null;
-  /** How the replay ends once all events are sent. Undefined while there is more to read. */
+  /** How the replay ends when all waiting events are sent. Undefined while more pages must be read. */
   private outcome: { error: string | null } | undefined;
   private progress: Progress;
   private pacing: Pacing;
@@ -85,12 +85,12 @@ export class ReplayRun {
     await this.saveProgress().catch((error: unknown) => this.takeFailure(toUnavailable(error)));
   }
 
-  /** Runs the next step. Returns how long to wait before the one after it, or undefined at the end. */
+  /** Runs a step. Returns the wait before the next step in milliseconds, or undefined at the end. */
   private async step(): Promise<number | undefined> {
     if (performance.now() >= this.savedAt + saveEveryMs && !(await this.saveProgress())) return undefined;
     if (this.waiting.length > 0) return this.send();
     if (!this.outcome) return this.read();
-    // Save first, so that the finished replay counts its last events.
+    // Save first, so that the stored replay counts its last events.
     const { replays } = this.parts;
     if (await this.saveProgress()) await replays.end(this.replay.id, this.gateway, this.outcome.error);
     return undefined;
@@ -124,7 +124,7 @@ export class ReplayRun {
     return 0;
   }
 
-  /** Saves the progress. False if the replay was canceled or taken over. */
+  /** Saves the progress. Returns false if the replay was canceled or another gateway has taken it over. */
   private async saveProgress(): Promise<boolean> {
     const begunAt = performance.now();
     const isOurs = await this.parts.replays.saveProgress(this.replay.id, this.gateway, this.progress);
@@ -136,7 +136,7 @@ export class ReplayRun {
     const isAway = error instanceof ServiceError && error.code === 'unavailable';
     const message = isAway
       ? 'cannot continue the replay, retrying'
-      : 'replay failed, its remaining events will not be sent';
+      : 'replay failed, the remaining events will not be sent';
     this.parts.failures.warn(message, { err: error, replay: this.replay.id });
     if (isAway) return;
     this.waiting = [];
@@ -148,7 +148,7 @@ export class ReplayRun {
 export function describeFailure(error: unknown, name: string): string {
   if (error instanceof ServiceError && error.code === 'internal')
     return `The ${name} failed unexpectedly. Search the logs of the gateways for the id of this ${name}.`;
-  // Not `instanceof Error`: under Jest, Node's errors come from another realm.
+  // `instanceof Error` would be false for Node's errors under Jest, because they come from another realm.
   return typeof error === 'object' && error !== null && 'message' in error
     ? String(error.message)
     : String(error);

@@ -33,14 +33,14 @@ function gatewayAt(index: number): ReplayGateway {
 const first = (): ReplayGateway => gatewayAt(0);
 const second = (): ReplayGateway => gatewayAt(1);
 
-/** A day that only one test uses. */
+/** Returns a day that only one test uses. */
 function newDay(): number {
   days += 1;
   return Date.UTC(2025, 0, days);
 }
 
 const idsOf = (events: readonly { id: string }[]): string[] => events.map(({ id }) => id);
-/** The events that a gateway received, without repeats. */
+/** Returns the events that a gateway received, without repeats. */
 const distinct = (gateway: ReplayGateway): string[] => [...new Set(idsOf(gateway.replayed))];
 
 function read(id: string): Promise<Replay> {
@@ -159,7 +159,7 @@ describe(ReplayRunner.name, () => {
     expect(ended).toMatchObject({ status: 'done', replayed: 3_000 });
     await eventually(() => expect(second().replayed).toHaveLength(3_000));
     await eventually(() => expect(idsOf(second().replayed)).toEqual(idsOf(events)));
-    // The first event goes out at once.
+    // The replay sends the first event immediately.
     expect((second().replayed.at(-1)?.at ?? 0) - startedAt).toBeGreaterThan(2_990);
   });
 
@@ -207,7 +207,7 @@ describe(ReplayRunner.name, () => {
   it('is dropped by a gateway that lost its lease, and continues when the new lease has expired', async () => {
     const { id, events } = await beginSlowly(150, 50);
 
-    // In one statement, so that a running gateway cannot take it over or renew its lease in between.
+    // Use one statement, so that a running gateway can neither take over the replay nor renew the lease in between.
     await setup.dataSource.query(
       `UPDATE replays SET leased_by = $1, leased_until = now() + interval '5 seconds'`,
       [unknownGateway],
@@ -234,7 +234,7 @@ describe(ReplayRunner.name, () => {
     const { id, events } = await beginSlowly(350, 100);
 
     await setup.events.kill('SIGKILL');
-    // The current page goes out. Then the replay needs the next one.
+    // The replay sends its current page. Then it needs the next page.
     await eventually(() => expect(second().replayed.length % 100).toBe(0), { intervalMs: 5 });
     await setup.events.start();
 
@@ -301,7 +301,7 @@ describe(ReplayRunner.name, () => {
     expect(kept).toHaveLength(101);
   });
 
-  // The last test: it stops NATS.
+  // Keep this test last: it stops NATS.
   it('waits for NATS, and continues', async () => {
     const { id, events } = await beginSlowly(150, 50);
 

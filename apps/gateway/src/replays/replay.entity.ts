@@ -10,7 +10,7 @@ export type ReplayStatus = (typeof replayStatuses)[number];
 /** A replay of the events of a time range. */
 @Entity({ name: 'replays' })
 export class Replay {
-  /** UUIDv7: the newest is the highest. */
+  /** A UUIDv7, so ids sort by creation time. */
   @PrimaryColumn('uuid')
   id!: string;
 
@@ -38,7 +38,7 @@ export class Replay {
   @Column('integer')
   replayed!: number;
 
-  /** Id of the last event that was handled. Null before the first. */
+  /** Id of the last handled event. Null before the first event. */
   @Column('uuid', { nullable: true })
   position!: string | null;
 

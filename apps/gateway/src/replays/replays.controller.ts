@@ -29,9 +29,9 @@ export class ReplaysController {
     operationId: 'createReplay',
     summary: 'Replay a range of events',
     description:
-      'Owners only. Sends the stored events of a time range that match all filters to live clients again, oldest first. A ' +
-      'replay continues after a gateway restart or an outage; a few events can go out twice then. At most 10 replays run at a ' +
-      'time. Rejects unknown fields, because a misspelled filter would replay every event to every client.',
+      'Owners only. Sends the stored events of a time range that match all filters to live clients again, oldest first. After a ' +
+      'gateway restart or an outage, a replay continues and can send a few events twice. At most 10 replays run at a time. The ' +
+      'request fails if the body has an unknown field, because a misspelled filter would replay every event to every client.',
   })
   @Accepts(ReplayBody)
   @Answers(201, 'The replay is running. `Location` shows its progress', {
@@ -54,7 +54,8 @@ export class ReplaysController {
   @ApiOperation({
     operationId: 'listReplays',
     summary: 'List replays of ranges',
-    description: 'Owners only. Lists all replays, newest first. Running replays and the last 100 are kept.',
+    description:
+      'Owners only. Lists all replays, newest first. The service keeps running replays and the last 100 replays.',
   })
   @Answers(200, 'The replays', { type: ReplayRecord, isArray: true })
   async list(): Promise<ReplayRecord[]> {
@@ -82,7 +83,7 @@ export class ReplaysController {
     operationId: 'deleteReplay',
     summary: 'Cancel or delete a replay of a range',
     description:
-      'Owners only. Cancels a running replay, which stops within a second, or deletes a finished one.',
+      'Owners only. Cancels a running replay, which stops within a second, or deletes a finished replay.',
   })
   @DescribesId('The id of the replay')
   @Answers(204, 'Canceled or deleted')

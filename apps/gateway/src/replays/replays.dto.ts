@@ -13,7 +13,7 @@ import { maxConnectionNameLength } from '../live/live-limits.js';
 const defaultRate = 20;
 const maxRate = 1_000;
 
-/** The fields of a record that the service sets. A body that repeats a record may contain them; they are ignored. */
+/** The fields of a record that the service sets. A body that repeats a record may contain these fields. The service ignores them. */
 const readOnlyFields = [
   'id',
   'status',
@@ -30,7 +30,7 @@ const readOnlyFields = [
 export class ReplayedEventRecord extends OmitType(EventRecord, ['origin']) {
   @ApiProperty({
     enum: [replayOrigin],
-    description: 'Always `replay`, whatever the origin of the stored event is',
+    description: 'Always `replay`, regardless of the origin of the stored event',
     example: replayOrigin,
   })
   origin!: typeof replayOrigin;
@@ -40,10 +40,10 @@ const FilterFields: new () => ReplayedFilters = class {};
 // Safe cast: every class has a prototype.
 for (const { name } of textFilters) EventFilterField(name)(FilterFields.prototype as object, name);
 
-/** The filters of a replay. An event of the range is replayed when it matches all of them. */
+/** The filters of a replay, which sends the events of the range that match all filters. */
 export class ReplayFilters extends FilterFields {}
 
-/** Body of `POST /api/v1/replays`. Rejects unknown fields: a misspelled filter would replay every event to every client. */
+/** Body of `POST /api/v1/replays`. Refuses unknown fields, because a misspelled filter would replay every event to every client. */
 @RefusesUnknownFields(readOnlyFields)
 export class ReplayBody extends ReplayFilters {
   @ApiProperty({
@@ -80,7 +80,7 @@ export class ReplayBody extends ReplayFilters {
   connection?: string | null;
 }
 
-/** The fields of an event. A body that repeats its record is the same as no body. */
+/** The fields of an event's record. A body that repeats the record has the same effect as no body. */
 const eventFields = [
   'id',
   'event_id',
@@ -92,8 +92,8 @@ const eventFields = [
 ] satisfies (keyof EventRecord)[];
 
 /**
- * Body of `POST /api/v1/platform-events/<id>/replay`. Rejects unknown fields, because a misspelled field would replay the event to all
- * connections.
+ * Body of `POST /api/v1/platform-events/<id>/replay`. Refuses unknown fields, because a misspelled `connection` would replay the event to
+ * all connections.
  */
 @RefusesUnknownFields(eventFields)
 export class EventReplayBody {
@@ -102,8 +102,8 @@ export class EventReplayBody {
 }
 
 /**
- * A replay of a range, as the API returns it. It has all fields of the body under the same names, so that a record sent as a new body
- * starts the same replay with the same filters.
+ * A replay of a range, as the API returns it. The record contains all fields of the body under the same names, so that a client can start
+ * the same replay again by sending the record as the body.
  */
 export class ReplayRecord extends ReplayFilters {
   @ApiProperty({
@@ -115,7 +115,7 @@ export class ReplayRecord extends ReplayFilters {
 
   @ApiProperty({
     enum: replayStatuses,
-    description: '`running` includes waiting for a part of the service that is down',
+    description: '`running` includes a replay that waits because a part of the service is down',
     example: 'running',
   })
   status!: ReplayStatus;
@@ -143,7 +143,8 @@ export class ReplayRecord extends ReplayFilters {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'Creation time of the last event sent. Null before the first',
+    description:
+      'Creation time of the last event sent; `until` when the status is `done`. Null before the first event',
     example: '2026-11-21T06:47:12+0000',
   })
   replayed_until!: string | null;
@@ -174,13 +175,13 @@ export class ReplayRecord extends ReplayFilters {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'Why the replay failed. Null if it did not',
+    description: 'Why the replay failed. Null if it did not fail',
     example: null,
   })
   error!: string | null;
 }
 
-/** Converts a body into an order that starts at `now`. */
+/** Converts a body into an order. `now` is the default and the maximum of `until`. */
 export function toReplayOrder(body: ReplayBody, createdBy: string, now = Date.now()): ReplayOrder {
   const { since, until, rate = defaultRate, connection = null } = body;
   const filters = textFilters.flatMap(({ name }) => (body[name] ? [[name, body[name]]] : []));
@@ -245,7 +246,7 @@ function ConnectionField(): PropertyDecorator {
       maxLength: maxConnectionNameLength,
       default: null,
       description:
-        'Only live connections with this name receive the replay. Outer spaces are removed. Null: all connections',
+        'Only live connections with this name receive the replay. Leading and trailing spaces are removed. Null: all connections',
       example: 'alerts-overlay',
     }),
     Trimmed(),

@@ -5,24 +5,24 @@ import { DataSource, In } from 'typeorm';
 import { v7 as uuidV7 } from 'uuid';
 import { Replay, type ReplayStatus } from './replay.entity.js';
 
-/** What to replay, and how. */
+/** The parameters of a new replay. */
 export type ReplayOrder = Pick<
   Replay,
   'filters' | 'since' | 'until' | 'rate' | 'connectionName' | 'createdBy'
 >;
 
-/** How far a replay is. */
+/** The progress of a replay. */
 export type Progress = Pick<Replay, 'replayed' | 'position'>;
 
-// Limits all replays together to 10,000 events per second (10 replays of at most 1,000).
+// Limits all replays together to 10,000 events per second, because each replay sends at most 1,000.
 const maxRunning = 10;
-// Finished replays are kept while they are among this many newest replays.
+// A finished replay is kept while it is among this many newest replays, including running replays.
 const maxKept = 100;
-// A run renews its lease twice a second. Reading a page can take 5 s to fail, and a pause takes 2 s: after 10 s, the gateway is
-// dead.
+// A run renews its lease twice a second. A failing read takes up to 5 s, and the pause after a failure up to 2 s. A gateway that has not
+// renewed its lease for 10 s is therefore dead.
 const lease = new LeaseColumns({ holder: 'leased_by', until: 'leased_until' }, 10);
 
-/** Stores the replays of ranges, so that every gateway can show and cancel them, and take over those of a gateway that died. */
+/** Stores the replays of ranges, so that every gateway can show, cancel, and take over the replays of other gateways. */
 @Injectable()
 export class ReplaysRepository {
   constructor(private readonly dataSource: DataSource) {}
@@ -34,12 +34,12 @@ export class ReplaysRepository {
    */
   async create(order: ReplayOrder, gateway: string): Promise<Replay> {
     return this.dataSource.transaction(async (manager) => {
-      // One insert at a time, because the limit counts the replays of all gateways.
+      // Only one insert runs at a time, because the limit counts the replays of all gateways.
       await manager.query('LOCK TABLE replays IN SHARE ROW EXCLUSIVE MODE');
       if ((await manager.countBy(Replay, { status: 'running' })) >= maxRunning)
         throw new ServiceError(
           'conflict',
-          `The maximum of ${maxRunning} running replays is reached. Cancel one, or wait until one has finished.`,
+          `The maximum of ${maxRunning} running replays is reached. Cancel a replay, or retry when one has finished.`,
         );
       const id = uuidV7();
       const { filters, since, until, rate, connectionName, createdBy } = order;
@@ -66,7 +66,7 @@ export class ReplaysRepository {
     return this.dataSource.manager.findOneBy(Replay, { id });
   }
 
-  /** Cancels a running replay, or deletes a finished one. False if there is no such replay. */
+  /** Cancels a running replay, or deletes a finished replay. Returns false if the replay does not exist. */
   async cancelOrRemove(id: string): Promise<boolean> {
     const [, canceled] = await this.dataSource.query<[unknown, number]>(
       `UPDATE replays SET status = 'cancelled', ended_at = now() WHERE id = $1 AND status = 'running'`,
@@ -81,8 +81,8 @@ export class ReplaysRepository {
   }
 
   /**
-   * Leases the running replays whose leases have expired to a gateway. Skips the replays that this gateway runs itself: they renew
-   * their leases when they can again.
+   * Takes over the running replays with expired leases, for this gateway. Skips the replays that this gateway runs itself, because the
+   * gateway renews those leases as soon as it can.
    */
   async takeOver(gateway: string, running: readonly string[]): Promise<Replay[]> {
     const [rows] = await this.dataSource.query<[{ id: string }[], number]>(
@@ -96,7 +96,7 @@ export class ReplaysRepository {
     return this.dataSource.manager.findBy(Replay, { id: In(rows.map(({ id }) => id)) });
   }
 
-  /** Saves the progress of a gateway's replay and renews its lease. False if the replay was canceled or taken over. */
+  /** Saves the progress of a gateway's replay and renews its lease. Returns false if the replay was canceled or taken over. */
   async saveProgress(id: string, gateway: string, { replayed, position }: Progress): Promise<boolean> {
     const [rows] = await this.dataSource.query<[{ status: ReplayStatus }[], number]>(
       `UPDATE replays SET replayed = $3, position = $4, ${lease.renewal}
@@ -106,7 +106,7 @@ export class ReplaysRepository {
     return rows[0]?.status === 'running';
   }
 
-  /** Ends a gateway's replay: as done, or as failed with an error. */
+  /** Ends a gateway's replay: as failed if there is an error, otherwise as done. */
   async end(id: string, gateway: string, error: string | null): Promise<void> {
     await this.dataSource.query(
       `UPDATE replays SET status = $3, error = $4, ended_at = now()

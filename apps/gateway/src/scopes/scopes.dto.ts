@@ -6,7 +6,7 @@ import type { Scope } from './scope.entity.js';
 
 const exampleScope = 'channel:read:subscriptions';
 
-/** Body of PATCH. Fields that are left out keep their values. */
+/** Body of `PATCH /api/v1/platform/scopes/<id>`. Omitted fields keep their values. */
 export class ScopeChangesBody {
   @ApiProperty({
     required: false,
@@ -26,7 +26,7 @@ export class ScopeChangesBody {
   required?: boolean;
 }
 
-/** Body of `POST /api/v1/platform/scopes` and of PUT. */
+/** Body of `POST /api/v1/platform/scopes` and `PUT /api/v1/platform/scopes/<id>`. */
 export class ScopeBody {
   @ApiProperty({
     minLength: 1,

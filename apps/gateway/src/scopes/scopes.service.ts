@@ -5,21 +5,21 @@ import { DataSource } from 'typeorm';
 import { v7 as uuidV7 } from 'uuid';
 import { Scope } from './scope.entity.js';
 
-// The largest possible page (255 control characters per name, each six bytes in JSON) is under 1 MiB.
+// The largest possible page (255 control characters per name, each six bytes in JSON) is smaller than 1 MiB.
 const maxPage = 500;
 
-/** A page of the scopes. The next page starts after the scope `next`; null means the end. */
+/** A page of the scopes. The next page starts after the scope `next`, which is null on the last page. */
 export interface ScopesPage {
   scopes: Scope[];
   next: Scope | null;
 }
 
-/** The platform's permissions, as users maintain them. */
+/** Manages the list of the platform's permissions, which users can edit. */
 @Injectable()
 export class ScopesService {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** One page, sorted by scope and id. */
+  /** Returns a page, sorted by scope and id. */
   async list(after?: Scope): Promise<ScopesPage> {
     const query = this.dataSource.manager
       .createQueryBuilder(Scope, 'row')
@@ -61,7 +61,7 @@ export class ScopesService {
       if (violatedConstraint(error) !== 'api_endpoints_scope_fkey') throw error;
       throw new ServiceError(
         'conflict',
-        `API endpoints use the scope ${id}. Change or delete these endpoints first.`,
+        `API endpoints use the scope ${id}. Change or delete these API endpoints first.`,
       );
     });
     if (!affected) throw missing(id);

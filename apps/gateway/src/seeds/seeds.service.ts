@@ -8,21 +8,21 @@ export class Seeds {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Adds every seed that was never added before: all of them on the first start, the new ones on the first start of a later
+   * Adds every seed that was never added before: all seeds on the first start, and the new seeds on the first start of a later
    * version. Rows that users deleted stay deleted, and rows that users changed stay as they are.
    *
-   * Idempotent by the ids in `applied_seeds`. When several instances start together, one of them adds a row, and the others
-   * wait for its commit.
+   * Idempotent by the ids in `applied_seeds`. When several instances start together, one instance adds a row, and the
+   * other instances wait for its commit.
    */
   async apply(seeds: PlatformSeeds = platformSeeds): Promise<void> {
     await this.dataSource.query(addScopes, [JSON.stringify(seeds.scopes)]);
-    // API endpoints are listed by creation, so they are created in the order of the seeds.
+    // The list of API endpoints is sorted by creation, so create them in the order of the seeds.
     const apiEndpoints = seeds.apiEndpoints.map((seed, position) => ({ ...seed, position }));
     await this.dataSource.query(addApiEndpoints, [JSON.stringify(apiEndpoints)]);
   }
 }
 
-// In the order of the ids: otherwise two instances of different versions that start together could deadlock.
+// Sorted by id. Otherwise, two instances of different versions that start together could deadlock.
 const markAsApplied = `added AS (
   INSERT INTO applied_seeds (id) SELECT id FROM seed ORDER BY id ON CONFLICT DO NOTHING RETURNING id
 )`;
@@ -31,7 +31,7 @@ const addScopes = `
   WITH seed AS (SELECT * FROM json_to_recordset($1) AS seed (id uuid, scope text)), ${markAsApplied}
   INSERT INTO scopes (id, scope, required) SELECT id, scope, false FROM seed JOIN added USING (id)`;
 
-// A new API endpoint may use a scope that users deleted. Such an endpoint is added without its scope.
+// If users deleted the scope of a new API endpoint, add the endpoint without a scope.
 const addApiEndpoints = `
   WITH seed AS (
     SELECT * FROM json_to_recordset($1) AS seed (position int, id uuid, description text, endpoint text,

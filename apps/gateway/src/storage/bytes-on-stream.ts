@@ -6,11 +6,11 @@ import {
   type EventWithColumns,
 } from '@stream-events/contracts';
 
-// What nats-server adds to a stored message: the lengths and the time (22 bytes), the length of the headers (4), a checksum (8), and
+// Bytes that nats-server adds to a stored message: the lengths and the time (22 bytes), the length of the headers (4), a checksum (8), and
 // the header `Nats-Msg-Id` with its frame (63).
 const overheadBytes = 22 + 4 + 8 + 63;
 
-/** Returns the bytes that an event of a client takes on the EVENTS stream, as the stream's own limit counts them. */
+/** Returns the bytes of a client's event on the EVENTS stream, by the count that the limit of the stream uses. */
 export function bytesOnStream(event: EventWithColumns): number {
   const columns = event.columns ?? readEventColumns(event.eventType, event.eventData);
   const subject = eventSubject(event.origin, event.eventType, subjectChannel(columns));

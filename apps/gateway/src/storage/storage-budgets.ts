@@ -7,10 +7,10 @@ export interface StreamLimits {
   maxAgeMs: number;
 }
 
-/** Why an event of a client is refused. */
+/** The limit because of which the gateway refuses a client's event. */
 export type StorageLimit = 'per_day' | 'events_share';
 
-/** An event of a client is over one of the limits. */
+/** Reports that a client's event would exceed one of the limits. */
 export class StorageLimitError extends ServiceError {
   constructor(
     readonly limit: StorageLimit,
@@ -24,15 +24,15 @@ export class StorageLimitError extends ServiceError {
 export const mebibyte = 1024 ** 2;
 const dayMs = 86_400_000;
 
-/** The share of the EVENTS stream that events of clients may fill. They shorten the stream's time window by at most a tenth. */
+/** The share of the EVENTS stream that client events may fill, so that they shorten the stream's time window by at most a tenth. */
 export const clientShare = 0.1;
 
-/** Returns the day of a time in UTC: YYYY-MM-DD. */
+/** Returns the UTC day of a time in milliseconds since 1970, as YYYY-MM-DD. */
 export function dayOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 
-/** The bytes of users, and their sum. */
+/** The bytes of each user, and the sum for all users. */
 class Sums {
   private readonly byUser = new Map<string, number>();
   total = 0;
@@ -56,7 +56,7 @@ class Sums {
 }
 
 /**
- * Decides whether users may store more, from what this gateway has counted and what it knows of all gateways:
+ * Decides whether users may store more events, from the counts of this gateway and the known counts of all gateways:
  *
  * ```
  *        earlier days of the stream's window │ today
@@ -67,8 +67,8 @@ class Sums {
  *  └──────────── of all users, at most a tenth of the EVENTS stream ──────────────┘
  * ```
  *
- * A user can store at most as much of this tenth as is still free for all users. A single user therefore gets half of it, and something is
- * always left for others.
+ * The events of a user may use at most as much of this tenth as is still free. A single user can therefore fill only half of the tenth, and
+ * some space is always left for other users.
  */
 export class StorageBudgets {
   private today: string;
@@ -86,7 +86,7 @@ export class StorageBudgets {
   }
 
   /**
-   * Counts bytes that a user stores. The returned function takes them back, if nothing was stored.
+   * Counts bytes that a user stores. If the event was not stored, call the returned function to subtract the bytes again.
    *
    * @throws StorageLimitError
    */
@@ -99,12 +99,12 @@ export class StorageBudgets {
     return () => this.count(day, userId, -bytes);
   }
 
-  /** Whether something was counted that has not been written. */
+  /** Whether there are counts that have not been written to the database. */
   get hasCounted(): boolean {
     return this.counted.size > 0;
   }
 
-  /** The bytes of all users that count against their share of the stream. */
+  /** The bytes of all users that count toward the share of the stream. */
   get total(): number {
     return [...this.counted.values()].reduce(
       (sum, { total }) => sum + total,
@@ -112,17 +112,17 @@ export class StorageBudgets {
     );
   }
 
-  /** The bytes that all users together may have on the stream; undefined: any number. */
+  /** The maximum bytes of all users together on the stream. Undefined: no limit. */
   get share(): number | undefined {
     return this.stream && this.stream.maxBytes * clientShare;
   }
 
-  /** The present day, and the first day that counts. An event of this day can be on the stream until its last moment. */
+  /** The current day, and the first day whose counts are needed: the oldest day whose events can still be on the stream. */
   get days(): { today: string; first: string } {
     return { today: this.beginDay(), first: dayOf(this.now() - (this.stream?.maxAgeMs ?? 0)) };
   }
 
-  /** Returns what was counted, to be written to the database. From now on, it counts as known. */
+  /** Adds the new counts to the known counts, and returns the new counts. The caller must write them to the database. */
   flush(): DailyBytes[] {
     const added = [...this.counted].flatMap(([day, sums]) =>
       [...sums.entries()].map(([userId, bytes]) => ({ day, userId, bytes })),
@@ -133,7 +133,7 @@ export class StorageBudgets {
     return added;
   }
 
-  /** Counts again what could not be written. */
+  /** Reverts `flush` for counts that could not be written to the database. */
   restore(added: readonly DailyBytes[]): void {
     for (const { day, userId, bytes } of added) {
       (day === this.today ? this.known : this.earlier).add(userId, -bytes);
@@ -141,24 +141,24 @@ export class StorageBudgets {
     }
   }
 
-  /** Replaces what is known of a day, unless another day has begun. */
+  /** Replaces the known counts of today. Does nothing if a new day has begun since the read. */
   learnToday(day: string, bytes: BytesByUser): void {
     if (day === this.beginDay()) this.known = new Sums(bytes);
   }
 
-  /** Replaces what is known of the days before a day, unless another day has begun. */
+  /** Replaces the known counts of all earlier days. Does nothing if a new day has begun since the read. */
   learnEarlier(day: string, bytes: BytesByUser): void {
     if (day === this.beginDay()) this.earlier = new Sums(bytes);
   }
 
-  /** Sets the limits of the stream; undefined: it has no limit of size. */
+  /** Sets the limits of the stream. Undefined: the size of the stream has no limit. */
   learnStream(stream: StreamLimits | undefined): void {
     this.stream = stream;
   }
 
   private beginDay(): string {
     const day = dayOf(this.now());
-    // A clock that goes back stays within the later day.
+    // If the clock is set back, keep the later day.
     if (day <= this.today) return this.today;
     for (const [userId, bytes] of this.known.entries()) this.earlier.add(userId, bytes);
     this.known = new Sums();
@@ -190,7 +190,7 @@ export class StorageBudgets {
     if (own + bytes <= share - total) return;
     throw new StorageLimitError(
       'events_share',
-      `In the last ${Math.ceil(stream.maxAgeMs / dayMs)} days, you have stored ${print(own)} of events, and all users ${print(total)}. The limit for all users is ${print(share)}, which is 10 % of the EVENTS stream (EVENTS_MAX_GB), and you can have at most as much as is still free. Retry after midnight UTC.`,
+      `In the last ${Math.ceil(stream.maxAgeMs / dayMs)} days, you have stored ${print(own)} of events, and all users together ${print(total)}. The limit for all users is ${print(share)}, which is 10 % of the EVENTS stream (EVENTS_MAX_GB). Your events may use at most as much of this limit as is still free. Retry after midnight UTC.`,
       this.secondsUntilMidnight(),
     );
   }

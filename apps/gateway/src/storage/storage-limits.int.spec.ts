@@ -27,7 +27,7 @@ describe(StorageLimits.name, () => {
     await database.drop();
   });
 
-  /** The limits at one of several gateways. */
+  /** Creates the limits at one of several gateways. */
   function startGateway(metrics = new Registry(), perDay = 10): StorageLimits {
     return new StorageLimits(
       new StoredBytesRepository(dataSource),
@@ -103,7 +103,7 @@ describe(StorageLimits.name, () => {
     const limits = startGateway(metrics);
     await limits.sync();
 
-    // 10 MiB for all, of which 5 are free. A user who has 3 gets 2 more.
+    // All users share 10 MiB, of which 5 MiB are free. A user with 3 MiB gets 2 MiB more.
     expect(isAccepted(limits, user, 2.1)).toBe(false);
     expect(isAccepted(limits, user, 2)).toBe(true);
     const remaining = await dataSource.query<{ day: string }[]>(

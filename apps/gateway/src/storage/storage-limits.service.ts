@@ -14,16 +14,16 @@ import { EventsStreamClient } from '../live/stream/events-stream-client.js';
 import { mebibyte, StorageBudgets, StorageLimitError } from './storage-budgets.js';
 import { StoredBytesRepository } from './stored-bytes.repository.js';
 
-// How often counts are written and read. A user at the limit can exceed it by what the gateways store in this time.
+// How often counts are written and read. A user can exceed a limit by the bytes that the other gateways store for the user in this time.
 const syncMs = 1_000;
 // How often the counts of other gateways are read while this gateway has nothing to write.
 const idleReadMs = 10_000;
-// The earlier days and the stream's limits hardly change.
+// How often the counts of earlier days and the stream's limits are read. Both rarely change.
 const earlierMs = 60_000;
 
 /**
- * Limits how much clients store: each user per day, and all users on the EVENTS stream. Every gateway counts in memory, and adds its counts
- * to the database once a second, so that an event costs no statement.
+ * Limits how much clients store: each user per day, and all users together on the EVENTS stream. Every gateway counts in memory and adds
+ * its counts to the database once a second, so that an event needs no SQL statement.
  */
 @Injectable()
 export class StorageLimits implements OnApplicationBootstrap, OnModuleDestroy {
@@ -46,7 +46,7 @@ export class StorageLimits implements OnApplicationBootstrap, OnModuleDestroy {
     if (perDay > 0) this.budgets = new StorageBudgets(perDay * mebibyte);
     this.refusedTotal = new Counter({
       name: 'gateway_storage_refusals_total',
-      help: 'Events of clients that were refused: over the limit of a user per day, or of all users on the EVENTS stream',
+      help: 'Client events that the gateway refused: over the daily limit of a user, or over the limit of all users on the EVENTS stream',
       labelNames: ['limit'],
       registers: [metrics],
     });
@@ -73,12 +73,12 @@ export class StorageLimits implements OnApplicationBootstrap, OnModuleDestroy {
     try {
       await this.write(this.budgets);
     } catch (err) {
-      this.failures.warn('cannot save the storage use of users, the last second is not counted', { err });
+      this.failures.warn('cannot save the storage use of users, not counting the last second', { err });
     }
   }
 
   /**
-   * Counts an event that a user stores. The returned function takes it back, if the event was not stored.
+   * Counts an event that a user stores. If the event was not stored, call the returned function to subtract it again.
    *
    * @throws StorageLimitError
    */
@@ -92,7 +92,7 @@ export class StorageLimits implements OnApplicationBootstrap, OnModuleDestroy {
     }
   }
 
-  /** Writes what was counted, and reads what all gateways have counted. */
+  /** Writes the counts of this gateway, and reads the counts of all gateways. */
   async sync(): Promise<void> {
     const { budgets } = this;
     if (!budgets) return;
@@ -119,7 +119,7 @@ export class StorageLimits implements OnApplicationBootstrap, OnModuleDestroy {
 
   private async readEarlier(budgets: StorageBudgets): Promise<void> {
     const limits = await this.stream.findLimits();
-    // Without a stream there is nothing to protect yet. Look again soon.
+    // Without a stream, there is nothing to protect yet. The next pass looks for the stream again.
     if (!limits) return;
     budgets.learnStream(limits.maxBytes > 0 ? limits : undefined);
     const { today, first } = budgets.days;
@@ -133,7 +133,7 @@ export class StorageLimits implements OnApplicationBootstrap, OnModuleDestroy {
     const { budgets } = this;
     new Gauge({
       name: 'gateway_client_share_used_ratio',
-      help: 'How much of their share of the EVENTS stream the events of clients have used, from 0 to 1',
+      help: 'Used part of the share of the EVENTS stream that is available to client events, from 0 to 1',
       registers: [metrics],
       collect() {
         this.set(budgets?.share === undefined ? 0 : budgets.total / budgets.share);

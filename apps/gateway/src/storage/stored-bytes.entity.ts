@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** The events that a user has stored on one day, at all gateways. */
+/** The bytes of events that a user has stored on one day, at all gateways. */
 @Entity({ name: 'stored_bytes' })
 export class StoredBytes {
   /** The day in UTC. */

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 
-/** What a user has stored, or has stored in addition, on one day. */
+/** The bytes that a user has stored on one day, or a change of this number. */
 export interface DailyBytes {
   /** The day in UTC: YYYY-MM-DD. */
   day: string;
   userId: string;
-  /** Negative when less was stored than was counted before. */
+  /** A change is negative when a counted event was not stored after all. */
   bytes: number;
 }
 
@@ -18,15 +18,15 @@ interface Row {
   bytes: number;
 }
 
-/** Keeps how much each user has stored on each day. */
+/** Stores how many bytes each user has stored on each day. */
 @Injectable()
 export class StoredBytesRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Adds bytes to the days of users. */
+  /** Adds the changes to the stored numbers. */
   async add(added: readonly DailyBytes[]): Promise<void> {
     await this.dataSource.query(
-      // In the order of the key, so that two gateways do not deadlock.
+      // Sorted by key, so that the statements of two gateways do not deadlock.
       `INSERT INTO stored_bytes AS known (day, user_id, bytes)
        SELECT day, user_id, bytes FROM unnest($1::date[], $2::uuid[], $3::bigint[]) AS added (day, user_id, bytes)
        ORDER BY day, user_id
@@ -35,7 +35,7 @@ export class StoredBytesRepository {
     );
   }
 
-  /** Reads what users have stored on a day. */
+  /** Reads the bytes of each user on a day. */
   async readDay(day: string): Promise<BytesByUser> {
     return toMap(
       await this.dataSource.query<Row[]>(
@@ -45,7 +45,7 @@ export class StoredBytesRepository {
     );
   }
 
-  /** Reads what users have stored from one day to before another. */
+  /** Reads the sum of the bytes of each user over a range of days. The last day is excluded. */
   async readDays(from: string, before: string): Promise<BytesByUser> {
     return toMap(
       await this.dataSource.query<Row[]>(
@@ -56,7 +56,7 @@ export class StoredBytesRepository {
     );
   }
 
-  /** Deletes the days before a day. */
+  /** Deletes the rows of all days before a day. */
   async prune(before: string): Promise<void> {
     await this.dataSource.query('DELETE FROM stored_bytes WHERE day < $1', [before]);
   }

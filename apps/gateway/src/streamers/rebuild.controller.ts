@@ -19,10 +19,10 @@ export class RebuildController {
     operationId: 'rebuildStreams',
     summary: 'Rebuild all streams from the events',
     description:
-      'Owners only. Derives the streams again from the stored platform events. Keeps streams that only polling has seen. If a ' +
-      'rebuild is already running, it continues. The request has no body.',
+      'Owners only. Derives the streams again from the stored platform events. Keeps streams that only polling has detected. If a ' +
+      'rebuild is already running, that rebuild continues and no second one starts. The request has no body.',
   })
-  @Answers(202, 'The rebuild is running. Get its progress with GET', { type: RebuildRecord })
+  @Answers(202, 'The rebuild is running. `GET` on this path returns its progress', { type: RebuildRecord })
   async begin(@Req() request: FastifyRequest): Promise<RebuildRecord> {
     return toRebuildRecord(await this.client.request(rebuildStreams, {}, { correlationId: request.id }));
   }
@@ -30,7 +30,7 @@ export class RebuildController {
   @Get()
   @ApiOperation({
     operationId: 'getRebuild',
-    summary: 'Get the progress of the rebuild',
+    summary: 'Get the progress of the latest rebuild',
     description: 'Owners only.',
   })
   @Answers(200, 'The latest rebuild', { type: RebuildRecord })

@@ -11,7 +11,7 @@ export class RebuildRecord {
   })
   state!: RebuildReply['state'];
 
-  @ApiProperty({ type: 'integer', description: 'Number of streamers that are finished', example: 1200 })
+  @ApiProperty({ type: 'integer', description: 'Number of streamers already processed', example: 1200 })
   streamers_done!: number;
 
   @ApiProperty({ type: 'integer', description: 'Number of all streamers', example: 10000 })

@@ -20,9 +20,9 @@ export class StreamSummaryController {
     operationId: 'getStreamSummary',
     summary: 'Get the summary of a stream',
     description:
-      'Counts the stored events of the channel that happened between start and end of the stream, including events that clients ' +
-      'added, but not test events. Includes only event types that the service receives: see `/api/v1/platform/event-types`. ' +
-      'Events that arrive late, and a corrected end of the stream, change the summary.',
+      'Counts the stored events of the channel that happened between the start and the end of the stream, including events that ' +
+      'clients added, but not test events. Includes only event types that the service receives: see `/api/v1/platform/event-types`. ' +
+      'The summary changes when events arrive late or the end of the stream is corrected.',
   })
   @DescribesId('The id of the streamer')
   @DescribesId('The id of the stream', 'stream_id')

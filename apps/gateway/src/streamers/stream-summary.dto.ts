@@ -28,7 +28,7 @@ export class SummaryTier {
   @ApiProperty({ description: 'The tier, as the platform names it', example: '1000' })
   tier!: string;
 
-  @ApiProperty({ type: 'integer', description: 'New subscriptions that the subscriber paid', example: 4 })
+  @ApiProperty({ type: 'integer', description: 'New subscriptions that the subscriber paid for', example: 4 })
   new!: number;
 
   @ApiProperty({ type: 'integer', description: 'New subscriptions that were gifts', example: 10 })
@@ -43,11 +43,11 @@ export class SummarySubscriptions {
   @ApiProperty({ type: 'integer', description: 'Number of subscriptions of all tiers', example: 21 })
   total!: number;
 
-  @ApiProperty({ type: [SummaryTier], description: 'The tiers, the one with the most subscriptions first' })
+  @ApiProperty({ type: [SummaryTier], description: 'The tiers, those with the most subscriptions first' })
   by_tier!: SummaryTier[];
 }
 
-/** A user and what the user gave. */
+/** A user with the number of gifted subscriptions or cheered bits. */
 export class SummaryUser {
   @ApiProperty({ description: 'The platform’s id of the user', example: '12826' })
   user_id!: string;
@@ -60,7 +60,7 @@ export class SummaryUser {
   })
   user_name!: string | null;
 
-  @ApiProperty({ type: 'integer', description: 'What the user gave during the stream', example: 10 })
+  @ApiProperty({ type: 'integer', description: 'Number of gifted subscriptions or bits', example: 10 })
   total!: number;
 }
 
@@ -72,7 +72,10 @@ export class SummaryGifts {
   @ApiProperty({ type: 'integer', description: 'The part of `total` from anonymous givers', example: 5 })
   anonymous!: number;
 
-  @ApiProperty({ type: [SummaryUser], description: `The ${maxSummaryTops} users who gave most` })
+  @ApiProperty({
+    type: [SummaryUser],
+    description: `The ${maxSummaryTops} users who gifted the most subscriptions`,
+  })
   top_givers!: SummaryUser[];
 }
 
@@ -84,7 +87,7 @@ export class SummaryBits {
   @ApiProperty({ type: 'integer', description: 'The part of `total` from anonymous cheerers', example: 100 })
   anonymous!: number;
 
-  @ApiProperty({ type: [SummaryUser], description: `The ${maxSummaryTops} users who cheered most` })
+  @ApiProperty({ type: [SummaryUser], description: `The ${maxSummaryTops} users who cheered the most bits` })
   top_cheerers!: SummaryUser[];
 }
 
@@ -118,7 +121,7 @@ export class SummaryRaids {
   @ApiProperty({ type: 'integer', description: 'Number of raids', example: 1 })
   count!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Number of viewers of all raids', example: 52 })
+  @ApiProperty({ type: 'integer', description: 'Total number of viewers of all raids', example: 52 })
   viewers!: number;
 
   @ApiProperty({ type: [SummaryRaid], description: `The ${maxSummaryTops} raids with the most viewers` })
@@ -139,7 +142,7 @@ export class SummaryViewers {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'The most viewers at a time. Null until the platform has listed the stream',
+    description: 'The highest number of viewers. Null until the platform has listed the stream',
     example: 312,
   })
   peak!: number | null;
@@ -147,7 +150,8 @@ export class SummaryViewers {
   @ApiProperty({
     type: Number,
     nullable: true,
-    description: 'The average over the time of the stream. Null until the platform has listed the stream',
+    description:
+      'The average number of viewers over the duration of the stream. Null until the platform has listed the stream',
     example: 201.5,
   })
   average!: number | null;
@@ -158,7 +162,7 @@ export class SummaryChat {
   @ApiProperty({ type: 'integer', description: 'Number of chat messages', example: 5100 })
   messages!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Number of users who wrote the messages', example: 180 })
+  @ApiProperty({ type: 'integer', description: 'Number of users who wrote messages', example: 180 })
   chatters!: number;
 }
 
@@ -187,14 +191,14 @@ export class StreamSummary {
 
   @ApiProperty({
     type: 'integer',
-    description: 'Duration of the stream in seconds; until now while the stream is live',
+    description: 'Duration of the stream in seconds. While the stream is live, the time since its start',
     example: 14400,
   })
   duration_seconds!: number;
 
   @ApiProperty({
     description:
-      'Whether retention has removed events of the stream, so that they are missing in the numbers',
+      'Whether the numbers are incomplete because the service has deleted old events of the stream (retention)',
     example: false,
   })
   partial!: boolean;
@@ -224,7 +228,7 @@ export class StreamSummary {
   chat!: SummaryChat;
 }
 
-/** Combines what the monitor and the event store know about a stream. */
+/** Combines the data of the streamer monitor and the event store about a stream. */
 export function toStreamSummary(
   { stream, peak, average }: StreamViewersReply,
   summary: StreamSummaryMessage,

@@ -64,7 +64,7 @@ export class StreamersController {
     operationId: 'createStreamer',
     summary: 'Monitor a streamer',
     description:
-      'Looks up the user’s id on the platform. From then on, the service records when the streamer is live, and every stream.',
+      'Looks up the user’s id on the platform. The service then monitors whether the streamer is live, and records every stream.',
   })
   @Accepts(StreamerBody)
   @Answers(201, 'The streamer', { type: StreamerRecord, location: true })
@@ -149,7 +149,7 @@ export class StreamersController {
     operationId: 'deleteStreamer',
     summary: 'Stop monitoring a streamer',
     description:
-      'Also deletes the streamer’s streams, and the streamer’s subscriptions on the platform. The events stay.',
+      'Also deletes the streamer’s streams and the subscriptions to the streamer’s events on the platform. Keeps the stored events.',
   })
   @DescribesId('The id of the streamer')
   @Answers(204, 'Deleted')

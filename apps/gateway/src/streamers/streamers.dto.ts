@@ -22,7 +22,8 @@ class StreamerStateBody {
 
   @ApiProperty({
     required: false,
-    description: 'Whether to stop monitoring the streamer. A disabled streamer keeps its streams',
+    description:
+      'Whether to stop monitoring the streamer. The service keeps the streams of a disabled streamer',
     example: false,
   })
   @MayBeAbsent()
@@ -30,7 +31,7 @@ class StreamerStateBody {
   disabled?: boolean;
 }
 
-/** Body of `POST /api/v1/streamers` and of PUT. Booleans that are left out are false. */
+/** Body of `POST /api/v1/streamers` and `PUT /api/v1/streamers/<id>`. Omitted booleans are false. */
 export class StreamerBody extends StreamerStateBody {
   @ApiProperty({
     minLength: 1,
@@ -44,7 +45,7 @@ export class StreamerBody extends StreamerStateBody {
   platform_username!: string;
 }
 
-/** Body of PATCH. Fields that are left out keep their values. */
+/** Body of `PATCH /api/v1/streamers/<id>`. Omitted fields keep their values. */
 export class StreamerChangesBody extends StreamerStateBody {
   @ApiProperty({
     required: false,
@@ -70,12 +71,12 @@ export class StreamerRecord {
   id!: string;
 
   @ApiProperty({
-    description: 'The name as sent. Changes when the user is renamed on the platform',
+    description: 'The name as the client sent it, until the user changes the name on the platform',
     example: exampleName,
   })
   platform_username!: string;
 
-  @ApiProperty({ description: 'The platform’s id of the user. Never changes', example: '47019283' })
+  @ApiProperty({ description: 'The platform’s id of the user, which never changes', example: '47019283' })
   platform_id!: string;
 
   @ApiProperty({ description: 'Whether the streamer is live', example: false })

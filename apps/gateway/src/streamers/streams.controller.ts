@@ -75,8 +75,8 @@ export class StreamsController {
     operationId: 'getStreamHistory',
     summary: 'Get the history of a stream',
     description:
-      'Returns title, category, and viewers over the duration of the stream, for charts. Returns at most 1,000 samples, evenly ' +
-      'selected if there are more.',
+      'Returns title, category, and viewers over the duration of the stream, for charts. Returns at most 1,000 samples. If the ' +
+      'stream has more samples, returns an even selection.',
   })
   @DescribesId('The id of the streamer')
   @DescribesId('The id of the stream', 'stream_id')

@@ -29,8 +29,8 @@ export class EventDeliveryController {
     operationId: 'getEventDelivery',
     summary: 'Get the delivery of an event',
     description:
-      'Says when a stored event happened, whether it was published, and which of your open live connections would receive it now. To send it to them ' +
-      'again, replay it.',
+      'Shows when a stored event happened, whether it was published, and which of your open live connections would receive it ' +
+      'now. To send the event to live connections again, replay the event.',
   })
   @DescribesEventId()
   @Answers(200, 'The delivery', { type: EventDeliveryRecord })

@@ -2,21 +2,21 @@ import { ApiProperty } from '@nestjs/swagger';
 import { exampleTime } from '../http/time.js';
 import { LiveConnectionRecord } from './system.dto.js';
 
-/** When an event happened, and where it has got to. */
+/** When an event happened, whether it was published, and which live connections would receive it now. */
 export class EventDeliveryRecord {
   @ApiProperty({
     type: String,
     nullable: true,
     description:
-      'When the platform says that the event happened, UTC, to the second. Null for events of clients, and when the platform did not say it',
+      'Time of the event on the platform’s clock, UTC, to the second. Null for events of clients and for platform events without a time',
     example: exampleTime,
   })
   occurred!: string | null;
 
   @ApiProperty({
     description:
-      'Whether the EVENTS stream has the event, from which live connections and other services receive it. True within a second ' +
-      'after the event was stored, unless NATS is unavailable',
+      'Whether the service has published the event to the EVENTS stream, from which live connections and other services receive ' +
+      'events. True within a second after the event was stored, unless NATS is unavailable',
     example: true,
   })
   is_published!: boolean;
@@ -24,8 +24,8 @@ export class EventDeliveryRecord {
   @ApiProperty({
     type: [LiveConnectionRecord],
     description:
-      'Your open live connections that would receive the event now, because it passes their filters and the limits of their tokens. ' +
-      'Gateways report their connections every 5 s. A connection whose filters are too long for a report is missing',
+      'Your open live connections that would receive the event now, because the event passes their filters and the limits of their ' +
+      'tokens. Gateways report their connections every 5 s. Does not contain connections whose filters are too long for a report',
   })
   matching_connections!: LiveConnectionRecord[];
 }

@@ -10,21 +10,21 @@ export interface HeardInstance {
   isSilent: boolean;
 }
 
-// On a busy machine, a report may be a few seconds late.
+// Three times the interval, because a report can be a few seconds late on a busy machine.
 const silentAfterMs = 3 * instanceReportMs;
-// Shows for a minute that an instance is gone.
+// The board shows a silent instance for this time.
 const forgottenAfterMs = 60_000;
-// More than any installation has. Only a fault can reach it, such as an instance that restarts in a loop.
+// More than any installation has. Only a fault can reach this number, for example an instance that restarts in a loop.
 const maxInstances = 1_000;
 
-/** The instances of all services, as they report themselves. */
+/** Tracks the instances of all services by the reports that they send. */
 @Injectable()
 export class InstanceBoard {
   private readonly instances = new Map<string, { report: InstanceReport; heardAt: number }>();
 
   constructor(@Optional() private readonly now: () => number = Date.now) {}
 
-  /** Takes a report. Ignores any other text. */
+  /** Adds a report. Removes the instance if it reports its shutdown. Ignores text that is not a report. */
   learn(text: string): void {
     const report = parseInstanceReport(text);
     if (!report) return;
@@ -34,7 +34,7 @@ export class InstanceBoard {
     this.forgetOldest();
   }
 
-  /** Sorted by service, the oldest instance first. */
+  /** Returns the last reports, sorted by service and start time, oldest instance first. */
   read(): HeardInstance[] {
     this.forgetOldest();
     return [...this.instances.values()]

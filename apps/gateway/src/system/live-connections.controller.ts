@@ -17,8 +17,8 @@ export class LiveConnectionsController {
     operationId: 'listLiveConnections',
     summary: 'List your live connections',
     description:
-      'Your open live connections at all gateways, sorted by name. Gateways report their connections every 5 s; a gateway with very ' +
-      'many connections reports those that are furthest behind.',
+      'Lists your open live connections at all gateways, sorted by name. Gateways report their connections every 5 s. A gateway ' +
+      'with very many connections reports only the connections that are furthest behind.',
   })
   @Answers(200, 'The connections', { type: LiveConnectionRecord, isArray: true })
   list(@CurrentUser() caller: Caller): LiveConnectionRecord[] {

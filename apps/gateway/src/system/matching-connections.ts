@@ -3,7 +3,7 @@ import { compileFilter } from '../live/connections/live-filter.js';
 import { LiveEvent } from '../live/stream/live-event.js';
 import type { HeardInstance } from './instance-board.js';
 
-/** Reduces the open live connections in the reports of instances to those that would receive the event. */
+/** Removes the open live connections that would not receive the event from the reports of instances. */
 export function findMatching(heard: readonly HeardInstance[], event: StoredEvent): HeardInstance[] {
   const sent = new LiveEvent(event.id, Buffer.from(printEventRecord(event)), '', 0);
   return heard.map((instance) => {
@@ -16,7 +16,7 @@ export function findMatching(heard: readonly HeardInstance[], event: StoredEvent
 
 function receives({ filter }: OpenConnection, event: LiveEvent): boolean {
   if (!filter) return false;
-  // Gateways report filters in this form, and only they report connections.
+  // Only gateways report connections, and they report filters in this form.
   const passes = compileFilter(filter);
   return passes ? passes(event) : true;
 }

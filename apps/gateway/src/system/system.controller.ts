@@ -22,15 +22,15 @@ export class SystemController {
     operationId: 'getSystem',
     summary: 'Get the state of every instance, the live connections, and the alarms',
     description:
-      'Owners only. Every instance reports itself to the gateways every 5 s; the response has the last reports, so it also works ' +
-      'while other parts of the service are down. A gateway that has just started knows all instances after 5 s.',
+      'Owners only. Every instance reports its state to the gateways every 5 s. The response contains the last reports, so this ' +
+      'request works even while other parts of the service are down. A gateway knows all instances 5 s after it starts.',
   })
   @Answers(200, 'The state of the system', { type: SystemRecord })
   async show(@Req() request: FastifyRequest): Promise<SystemRecord> {
     return toSystemRecord(this.board.read(), await this.readAlarms(request.id));
   }
 
-  /** Null when no platform connector replies: the rest of the state is then even more important. */
+  /** Returns null if no platform connector replies, so that the response still contains the rest of the state. */
   private async readAlarms(correlationId: string): Promise<ListAlarmsReply | null> {
     try {
       return await this.client.request(listAlarms, {}, { correlationId });

@@ -18,7 +18,7 @@ import type { HeardInstance } from './instance-board.js';
 
 const exampleId = '5f0c2f0e-6a55-4a0c-9b43-4a1de5a7c001';
 
-/** What the measures mean, as a Markdown list. */
+/** Returns the meanings of the measures as a Markdown list. */
 function printMeasures(): string {
   return Object.entries(systemMeasures)
     .map(([name, meaning]) => `- \`${name}\`: ${meaning}`)
@@ -56,8 +56,8 @@ export class InstanceRecord {
   @ApiProperty({
     enum: instanceStates,
     description:
-      '`ready`: all checks succeed. `not_ready`: some fail, or the instance is shutting down. `silent`: no report for 15 s, so ' +
-      'the instance has died, hangs, or is cut off from NATS; it disappears from the list after a minute',
+      '`ready`: all checks succeed. `not_ready`: some checks fail, or the instance is shutting down. `silent`: no report for 15 s, ' +
+      'because the instance has died, hangs, or has no connection to NATS. The list omits an instance after a minute without a report',
     example: 'ready',
   })
   status!: (typeof instanceStates)[number];
@@ -72,7 +72,7 @@ export class InstanceRecord {
   @ApiProperty({
     type: Object,
     additionalProperties: { type: 'number' },
-    description: `What the instance measures. A measure that is not known at the moment is absent.\n\n${printMeasures()}`,
+    description: `The measures of the instance. Measures that are currently unknown are absent.\n\n${printMeasures()}`,
     example: { memory_bytes: 187432960, live_connections: 12, live_feed_lag_messages: 0 },
   })
   measures!: Partial<Record<SystemMeasure, number>>;
@@ -85,7 +85,7 @@ class LiveConnectionBase {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'The name that the client gave the connection. Null if it gave none',
+    description: 'The name of the connection. Null if the client did not give a name',
     example: 'alerts',
   })
   name!: string | null;
@@ -132,15 +132,16 @@ export class LiveConnectionRecord extends LiveConnectionBase {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'Number of events on the stream that the client is behind. Null while `locating`',
+    description:
+      'Number of events by which the client is behind the stream. Null while the state is `locating`',
     example: 0,
   })
   lag_events!: number | null;
 
-  @ApiProperty({ type: 'integer', description: 'Bytes that were sent and not read yet', example: 0 })
+  @ApiProperty({ type: 'integer', description: 'Bytes sent but not yet read by the client', example: 0 })
   unread_bytes!: number;
 
-  @ApiProperty({ description: 'Whether the client has asked for controls, as overlays do', example: true })
+  @ApiProperty({ description: 'Whether the client asked for controls, as overlays do', example: true })
   takes_controls!: boolean;
 }
 
@@ -153,14 +154,14 @@ export class ClosedConnectionRecord extends LiveConnectionBase {
     type: 'integer',
     nullable: true,
     description:
-      'The close code of the side that closed the connection; 1006 when the client disappeared without one. Null when the ' +
+      'The close code of the side that closed the connection, or 1006 if the client disappeared without a close code. Null if the ' +
       'client ended a stream of server-sent events',
     example: 4408,
   })
   close_code!: number | null;
 
   @ApiProperty({
-    description: 'Why the service closed the connection, or `left` when the client did',
+    description: 'Why the service closed the connection, or `left` if the client closed it',
     example: 'too_slow',
   })
   close_reason!: string;
@@ -174,7 +175,7 @@ export class SystemRecord {
   @ApiProperty({
     enum: reportingServices,
     isArray: true,
-    description: 'Services of which no instance reports itself',
+    description: 'Services without a reporting instance',
     example: [],
   })
   missing_services!: ReportingService[];
@@ -212,7 +213,7 @@ export class SystemRecord {
 
   @ApiProperty({
     type: [LiveConnectionRecord],
-    description: `Open live connections, those that are furthest behind first; at most ${maxReportedConnections}`,
+    description: `Open live connections, furthest behind first; at most ${maxReportedConnections}`,
   })
   live_connections!: LiveConnectionRecord[];
 
@@ -225,14 +226,15 @@ export class SystemRecord {
   @ApiProperty({
     type: [AlarmRecord],
     nullable: true,
-    description: 'The open alarms, newest first. Null when no platform connector responds, which keeps them',
+    description:
+      'The open alarms, newest first. Null if no platform connector responds, because the connectors store the alarms',
   })
   alarms!: AlarmRecord[] | null;
 
   @ApiProperty({
     type: [AlarmRecord],
     nullable: true,
-    description: `The last ${maxClearedAlarms} alarms that were cleared, newest first. Null like \`alarms\``,
+    description: `The last ${maxClearedAlarms} alarms that were cleared, newest first. Null if \`alarms\` is null`,
   })
   cleared_alarms!: AlarmRecord[] | null;
 }
@@ -272,7 +274,7 @@ export function toSystemRecord(
   };
 }
 
-/** Returns the open live connections of a user, by name. */
+/** Returns the open live connections of a user, sorted by name. */
 export function toLiveConnections(heard: readonly HeardInstance[], username: string): LiveConnectionRecord[] {
   const present = heard.filter(({ isSilent }) => !isSilent);
   return present
@@ -299,7 +301,7 @@ function toInstance({ report, heardAt, isSilent }: HeardInstance): InstanceRecor
   };
 }
 
-/** Every instance of the events service reports the same size, at slightly different times. */
+/** Returns the largest reported size: all instances report the same size, but measure it at slightly different times. */
 function sizeOf(heard: readonly HeardInstance[], measure: SystemMeasure): number | null {
   const sizes = heard.flatMap(({ report: { measures } }) => measures[measure] ?? []);
   return sizes.length > 0 ? Math.max(...sizes) : null;

@@ -15,7 +15,7 @@ export class MainToken {
   @Column('bytea', { name: 'key_hash', unique: true })
   keyHash!: Buffer;
 
-  /** The key, encrypted with `SECRET_KEY`: `api-token-auth` returns the same key until the user rotates it. */
+  /** The key, encrypted with `SECRET_KEY`: `api-token-auth` returns the same key until the user rotates the token. */
   @Column('text', { name: 'key_encrypted' })
   keyEncrypted!: string;
 
@@ -26,12 +26,12 @@ export class MainToken {
   @Column('timestamptz', { name: 'created_at', nullable: true })
   createdAt!: Date | null;
 
-  /** To the minute. Null until the token is used. */
+  /** Time of the last use, to the minute. Null until the token is used. */
   @Column('timestamptz', { name: 'last_used_at', nullable: true })
   lastUsedAt!: Date | null;
 }
 
-/** The encrypted keys, for `KeyRotation`. */
+/** The column of encrypted keys, for `KeyRotation`. */
 export const mainTokenColumn: EncryptedColumn = {
   table: 'access_tokens',
   column: 'key_encrypted',

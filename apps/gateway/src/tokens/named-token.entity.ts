@@ -2,19 +2,19 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { TokenScope } from '../access/token-scopes.js';
 
 /**
- * A token with a name, which can be limited and revoked on its own, or a session. The database holds no copy of the key. A table
- * of its own, because version 0.1.0 gives every token in `access_tokens` all rights.
+ * A session, or a token with a name, which can be limited and revoked on its own. The database stores only a hash of the key. These tokens
+ * have their own table, because version 0.1.0 gives every token in `access_tokens` all rights.
  */
 @Entity({ name: 'named_tokens' })
 export class NamedToken {
-  /** UUIDv7: the newest is the highest. */
+  /** A UUIDv7, so ids sort by creation time. */
   @PrimaryColumn('uuid')
   id!: string;
 
   @Column('uuid', { name: 'user_id' })
   userId!: string;
 
-  /** A session has all rights of its user. */
+  /** Whether the token is a session, which has all rights of its user. */
   @Column('boolean', { name: 'is_session' })
   isSession!: boolean;
 
@@ -25,11 +25,11 @@ export class NamedToken {
   @Column('text', { array: true })
   scopes!: TokenScope[];
 
-  /** Null: events of all types. */
+  /** The event types that the token is limited to. Null: events of all types. */
   @Column('text', { name: 'event_types', array: true, nullable: true })
   eventTypes!: string[] | null;
 
-  /** Null: events of all channels. */
+  /** The channels that the token is limited to. Null: events of all channels. */
   @Column('text', { name: 'channel_ids', array: true, nullable: true })
   channelIds!: string[] | null;
 
@@ -37,18 +37,18 @@ export class NamedToken {
   @Column('bytea', { name: 'key_hash', unique: true })
   keyHash!: Buffer;
 
-  /** The first four characters of the key, by which people recognize it. */
+  /** The first four characters of the key, so that people can recognize the token. */
   @Column('text', { name: 'key_start' })
   keyStart!: string;
 
-  /** Increases when the scopes or the limits change. Live connections with an older version are closed. */
+  /** Increases when the scopes or the limits change. Gateways then close the live connections that use an older version. */
   @Column('integer')
   version!: number;
 
   @Column('timestamptz', { name: 'expires_at', nullable: true })
   expiresAt!: Date | null;
 
-  /** To the minute. Null until the token is used. */
+  /** Time of the last use, to the minute. Null until the token is used. */
   @Column('timestamptz', { name: 'last_used_at', nullable: true })
   lastUsedAt!: Date | null;
 }

@@ -43,12 +43,13 @@ export class TokensController {
   @ApiOperation({
     operationId: 'listTokens',
     summary: 'List tokens',
-    description: 'Your main token, then your sessions and named tokens, newest first. Never shows keys.',
+    description:
+      'Lists your main token, then your sessions and named tokens, newest first. The response never contains keys.',
   })
   @ApiQuery({
     name: 'user',
     required: false,
-    description: 'Lists the tokens of the user with this id. Owners only',
+    description: 'List the tokens of the user with this id. Owners only. Default: you',
     schema: { type: 'string', format: 'uuid' },
   })
   @Answers(200, 'The tokens', { type: TokenRecord, isArray: true })
@@ -69,8 +70,8 @@ export class TokensController {
     operationId: 'createToken',
     summary: 'Create a named token',
     description:
-      'A named token allows only what its scopes say, and can be revoked on its own. Give each application its own token. Only this ' +
-      `response shows the key. With \`event_types\` or \`channel_ids\`, the token sees only these events.\n\nScopes:\n\n${scopeList}`,
+      'A named token has only the rights of its scopes, and you can revoke it on its own. Give each application its own token. Only ' +
+      `this response contains the key. With \`event_types\` or \`channel_ids\`, the token sees only matching events.\n\nScopes:\n\n${scopeList}`,
   })
   @Accepts(TokenBody)
   @Answers(201, 'The token with its key', { type: IssuedTokenRecord, location: true })
@@ -97,7 +98,11 @@ export class TokensController {
   }
 
   @Get(':id')
-  @ApiOperation({ operationId: 'getToken', summary: 'Get a token', description: 'Never shows the key.' })
+  @ApiOperation({
+    operationId: 'getToken',
+    summary: 'Get a token',
+    description: 'The response never contains the key.',
+  })
   @DescribesId('The id of the token')
   @Answers(200, 'The token', { type: TokenRecord })
   @RefusesWith(missing)
@@ -110,8 +115,8 @@ export class TokensController {
     operationId: 'updateToken',
     summary: 'Update a named token',
     description:
-      'Fields that you leave out keep their values. New scopes and limits apply within a second, and close the live connections of ' +
-      'the token. The key stays the same.',
+      'Fields that you leave out keep their values. New scopes and limits apply within a second: every gateway then closes the live ' +
+      'connections of the token. The key stays the same.',
   })
   @DescribesId('The id of the token')
   @Accepts(TokenChangesBody)
@@ -142,8 +147,8 @@ export class TokensController {
     operationId: 'revokeToken',
     summary: 'Revoke a token',
     description:
-      'Every gateway rejects the token within a second, and closes its live connections. A user whose main token was revoked gets a ' +
-      'new one with `POST /api-token-auth`.',
+      'Every gateway rejects the token within a second, and closes the token’s live connections. After you revoke your main token, ' +
+      'use `POST /api-token-auth` to get a new main token.',
   })
   @DescribesId('The id of the token')
   @Answers(204, 'Revoked')
@@ -162,7 +167,7 @@ export class TokensController {
     return userId;
   }
 
-  /** Owners find every token, other users their own. */
+  /** Finds a token. Owners find the tokens of all users, other users only their own tokens. */
   private find(id: string, caller: Caller): Promise<Token> {
     return this.tokens.get(id, caller.role === 'owner' ? undefined : caller.id);
   }

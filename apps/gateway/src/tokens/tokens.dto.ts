@@ -8,7 +8,7 @@ import { MayBeAbsent, RefusesUnknownFields, Trimmed } from '../http/json-body.de
 import { exampleTime, printTime, readTime, timeFault } from '../http/time.js';
 import type { IssuedToken, NamedTokenFields, Token } from './tokens.service.js';
 
-/** The maximum number of event types, and of channels, that a token is limited to. */
+/** The maximum number of event types, and also of channels, in the limits of a token. */
 const maxLimits = 100;
 
 const scopeNames = Object.keys(tokenScopes);
@@ -23,20 +23,20 @@ const example = {
 
 const readOnly = ['id', 'user', 'kind', 'created', 'last_used', 'key_start'];
 
-/** The fields of a named token that may always be absent. */
+/** The optional fields of a named token, on creation and on change. */
 class TokenLimitsBody {
   @LimitField('Limits the token to events of these types. Null: events of all types', example.eventTypes)
   event_types?: string[] | null;
 
   @LimitField(
-    'Limits the token to events of these channels, including raids from them and to them. Null: events of all channels',
+    'Limits the token to events of these channels, including raids from and to these channels. Null: events of all channels',
     example.channelIds,
   )
   channel_ids?: string[] | null;
 
   @ApiProperty({
     type: String,
-    description: 'When the token becomes invalid: an ISO 8601 time in the future. Null: never',
+    description: 'When the token expires: an ISO 8601 time in the future. Null: never',
     required: false,
     nullable: true,
     example: exampleTime,
@@ -52,7 +52,7 @@ class TokenLimitsBody {
   expires?: string | null;
 }
 
-/** The body of a new named token. An unknown field is an error: it could be a misspelled limit. */
+/** The body of a new named token. Refuses unknown fields, because an unknown field could be a misspelled limit. */
 @RefusesUnknownFields(readOnly)
 export class TokenBody extends TokenLimitsBody {
   @NameField()
@@ -62,7 +62,7 @@ export class TokenBody extends TokenLimitsBody {
   scopes!: TokenScope[];
 }
 
-/** The fields of a named token to change. */
+/** The body of a change of a named token. Omitted fields keep their values. */
 @RefusesUnknownFields(readOnly)
 export class TokenChangesBody extends TokenLimitsBody {
   @NameField({ required: false })
@@ -144,7 +144,7 @@ export class TokenRecord {
   @ApiProperty({
     enum: ['main', 'session', 'named'],
     description:
-      '`main`: the token from registration and `api-token-auth`. `session`: a token of 12 hours, for web pages. `named`: a token with scopes',
+      '`main`: the token from registration and `api-token-auth`. `session`: a token for web pages, valid for 12 hours. `named`: a token with scopes',
     example: 'named',
   })
   kind!: CallerToken['kind'];
@@ -157,7 +157,7 @@ export class TokenRecord {
     isArray: true,
     nullable: true,
     description:
-      'What the token allows. Null for a main token and a session: everything that the user may do',
+      'The scopes of the token. Null for a main token and a session, which have all rights of the user',
     example: example.scopes,
   })
   scopes!: TokenScope[] | null;
@@ -181,7 +181,7 @@ export class TokenRecord {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'UTC, to the second. Null for a main token of version 0.1.0',
+    description: 'Creation time, UTC, to the second. Null for a main token of version 0.1.0',
     example: exampleTime,
   })
   created!: string | null;
@@ -189,7 +189,7 @@ export class TokenRecord {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'When the token becomes invalid. Null: never',
+    description: 'When the token expires, UTC, to the second. Null: never',
     example: exampleTime,
   })
   expires!: string | null;
@@ -197,7 +197,7 @@ export class TokenRecord {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'When the token was last checked, to the minute. Null if it was never used',
+    description: 'When the token was last used, UTC, to the minute. Null if the token was never used',
     example: exampleTime,
   })
   last_used!: string | null;
@@ -214,13 +214,13 @@ export class TokenRecord {
 /** A new token with its key. */
 export class IssuedTokenRecord extends TokenRecord {
   @ApiProperty({
-    description: 'The key. Send it as `Authorization: Token <key>`. It is not shown again',
+    description: 'The key. Send it as `Authorization: Token <key>`. The service does not show the key again',
     example: '9944b09199c62bcf9418ad846dd0e4bbdfc6ee4b',
   })
   key!: string;
 }
 
-/** Converts the fields of a body. Fields that it leaves out are undefined. */
+/** Converts the fields of a body. The result contains no fields that the body leaves out. */
 export function toTokenChanges(body: TokenBody | TokenChangesBody): Partial<NamedTokenFields> {
   return {
     ...(body.name !== undefined && { name: body.name }),
@@ -234,7 +234,7 @@ export function toTokenChanges(body: TokenBody | TokenChangesBody): Partial<Name
 }
 
 /**
- * Refuses scopes that cannot be limited when the token has limits.
+ * Refuses scopes that cannot be limited, if the token has limits.
  *
  * @throws ServiceError `invalid` on `scopes`
  */

@@ -34,7 +34,7 @@ describe(Tokens.name, () => {
     await database.drop();
   });
 
-  /** The service of one gateway. Several gateways share the database. */
+  /** Creates the service of one gateway. Several gateways share the database. */
   function setup(secretKeys = [secretKey]) {
     const lookup = new TokenLookup(dataSource);
     const identify = (key: string): Promise<Caller | undefined> =>
@@ -281,7 +281,7 @@ describe(Tokens.name, () => {
       for (let count = 0; count < maxNamedTokens / 5 + 1; count += 1)
         await tokens.create(id, fields).catch((error: unknown) => refusals.push(error));
     };
-    // As many as the pool has connections.
+    // As many calls as the pool has connections.
     await Promise.all(Array.from({ length: 5 }, createSome));
 
     expect(refusals).toEqual(Array(5).fill(expect.objectContaining({ code: 'conflict' })));

@@ -11,7 +11,7 @@ import type { GatewayConfig } from '../gateway.config.js';
 import { MainToken } from './main-token.entity.js';
 import { NamedToken } from './named-token.entity.js';
 
-/** Far more than a user needs. A member who creates tokens in a loop must not fill the disk. */
+/** Far more named tokens than a user needs. Prevents a user who creates tokens in a loop from filling the disk. */
 export const maxNamedTokens = 100;
 const maxSessions = 100;
 const sessionMs = 12 * 3_600_000;
@@ -33,7 +33,7 @@ export interface NamedTokenFields extends TokenRights {
   expiresAt: Date | null;
 }
 
-/** A token of any kind, as people see it. */
+/** A token of any kind, without its key. */
 export interface Token {
   id: string;
   userId: string;
@@ -49,7 +49,7 @@ export interface Token {
   lastUsedAt: Date | null;
 }
 
-/** A new token. Its key is shown once. */
+/** A new token with its key, which the service shows only once. */
 export interface IssuedToken {
   token: Token;
   key: string;
@@ -68,7 +68,7 @@ export class Tokens {
     this.box = new SecretBox(config.SECRET_KEY);
   }
 
-  /** Gives a user a new main token. The old one, if any, becomes invalid. */
+  /** Issues a new main token for a user, and returns its key. The user's old main token becomes invalid. */
   async issueMain(userId: string, manager: EntityManager = this.dataSource.manager): Promise<string> {
     const key = generateKey();
     const token = {
@@ -84,7 +84,7 @@ export class Tokens {
     return key;
   }
 
-  /** Returns the key of a user's main token. Issues one to a user without a main token: it was revoked. */
+  /** Returns the key of a user's main token. Issues a new main token if the old one was revoked. */
   async revealMain(userId: string): Promise<string> {
     const token = await this.dataSource.manager.findOneBy(MainToken, { userId });
     return token ? this.box.decrypt(token.keyEncrypted, userId) : this.issueMain(userId);
@@ -93,12 +93,12 @@ export class Tokens {
   /** @throws ServiceError `conflict` when the user has too many named tokens */
   async create(userId: string, { name, expiresAt, ...rights }: NamedTokenFields): Promise<IssuedToken> {
     return this.dataSource.transaction(async (manager) => {
-      // One at a time per user, so that the count is right.
+      // Create only one token at a time for each user, so that the count is correct.
       await lockUser(manager, userId);
       if ((await manager.countBy(NamedToken, { userId, isSession: false })) >= maxNamedTokens)
         throw new ServiceError(
           'conflict',
-          `This user has ${maxNamedTokens} named tokens, the maximum. Revoke one that is no longer used.`,
+          `This user has ${maxNamedTokens} named tokens, the maximum. Revoke a token that is no longer used.`,
         );
       return add(manager, { userId, name, isSession: false, expiresAt, ...rights });
     });
@@ -128,7 +128,7 @@ export class Tokens {
     });
   }
 
-  /** The main token of a user, then the sessions and named tokens, newest first. */
+  /** Returns the main token of a user, then the sessions and named tokens, newest first. Omits expired tokens. */
   async list(userId: string): Promise<Token[]> {
     const main = await this.dataSource.manager.findBy(MainToken, { userId });
     const named = await this.dataSource.manager.find(NamedToken, {
@@ -139,7 +139,7 @@ export class Tokens {
   }
 
   /**
-   * Finds a token by its id: any token, or one of a user.
+   * Finds a token by its id, among the tokens of all users or of one user.
    *
    * @throws ServiceError `not_found`
    */
@@ -152,7 +152,7 @@ export class Tokens {
     return token;
   }
 
-  /** Changes a named token. New rights apply within a second, and close its live connections. */
+  /** Changes a named token. New rights apply within a second. A change of rights closes the token's live connections. */
   async change(token: Token, changes: Partial<NamedTokenFields>): Promise<Token> {
     const fields = Object.keys(changes);
     if (fields.length === 0) return this.get(token.id); // an update of no column is an error
@@ -167,21 +167,21 @@ export class Tokens {
     return this.get(token.id);
   }
 
-  /** Makes a token invalid, at every gateway within a second. */
+  /** Revokes a token. Every gateway rejects the token within a second. */
   async revoke(id: string): Promise<void> {
     await this.dataSource.manager.delete(MainToken, { id });
     await this.dataSource.manager.delete(NamedToken, { id });
     this.lookup.forget();
   }
 
-  /** Makes all tokens of a user invalid. */
+  /** Revokes all tokens of a user. */
   async revokeAll(userId: string, manager: EntityManager): Promise<void> {
     await manager.delete(MainToken, { userId });
     await manager.delete(NamedToken, { userId });
     this.lookup.forget();
   }
 
-  /** Ends the sessions of a user, except one. */
+  /** Ends all sessions of a user, except the session `exceptId`. */
   async endSessions(userId: string, exceptId: string, manager: EntityManager): Promise<void> {
     await manager
       .createQueryBuilder()
@@ -192,7 +192,7 @@ export class Tokens {
     this.lookup.forget();
   }
 
-  /** Saves when tokens were used, to the minute: each token at most once a minute. */
+  /** Saves when tokens were last used, to the minute. Writes each token at most once a minute. */
   async saveUses(): Promise<void> {
     const ids = this.lookup.takeUsed();
     const minute = new Date(Math.floor(Date.now() / minuteMs) * minuteMs);
@@ -205,7 +205,7 @@ export class Tokens {
       );
   }
 
-  /** Deletes a batch of expired tokens. Returns false when none are left. */
+  /** Deletes a batch of expired tokens. Returns whether more expired tokens may be left. */
   async prune(): Promise<boolean> {
     const [, count] = await this.dataSource.query<[unknown, number]>(
       `DELETE FROM named_tokens WHERE id = ANY(ARRAY(

@@ -10,7 +10,7 @@ export function checkOwnerVariables({ OWNER_USERNAME, OWNER_PASSWORD }: OwnerVar
     throw new Error('Set OWNER_USERNAME and OWNER_PASSWORD together: only one of them is set.');
 }
 
-/** Creates the owner that the environment names, unless there is an owner already. Returns the owner if it created one. */
+/** Creates the owner that the environment variables name, unless an owner exists. Returns the owner if the call created one. */
 export async function createFirstOwner(
   users: UsersService,
   { OWNER_USERNAME, OWNER_PASSWORD }: OwnerVariables,

@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** An address from which a user has logged in. */
+/** An address from which a user has logged in successfully. */
 @Entity({ name: 'known_logins' })
 export class KnownLogin {
   @PrimaryColumn('text')

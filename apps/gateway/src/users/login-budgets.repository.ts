@@ -2,31 +2,31 @@ import { createHash } from 'node:crypto';
 import { ServiceError } from '@stream-events/contracts';
 import type { EntityManager } from 'typeorm';
 
-// 20 failures are free. After that, one attempt per minute is possible: 1,440 attempts a day for an address that tries many names, and for
-// a name that is tried from many addresses.
+// The first 20 failures cause no wait. After that, one attempt per minute is possible. An address that tries many names therefore gets
+// 1,440 attempts a day, and so does a name that is tried from many addresses.
 const burst = 20;
 const secondsPerAttempt = 60;
 const levelNow = `greatest(known.level - extract(epoch FROM now() - known.updated_at) / ${secondsPerAttempt}, 0)`;
 
-/** Whose failed logins are counted together. */
+/** The address and the user name of a login. */
 export interface BudgetOwners {
   address: string;
   usernameHash: Buffer;
 }
 
-/** Slows down guessing that changes its address or user name: each address and each name has a budget of failed logins. */
+/** Slows down attackers who vary their address or the user name: each address and each name has a budget of failed logins. */
 export class LoginBudgets {
   constructor(private readonly database: Pick<EntityManager, 'query'>) {}
 
   /**
-   * Takes one attempt from both budgets, before the password is checked. A failure leaves it to the caller to roll back.
+   * Takes one attempt from both budgets, before the password is checked. If this fails, the caller must roll back the transaction.
    *
-   * @throws ServiceError `too_many_requests` while one of them is used up
+   * @throws ServiceError `too_many_requests` while one of the budgets is used up
    */
   async take(owners: BudgetOwners): Promise<void> {
     const keys = keysOf(owners);
     const rows = await this.database.query<unknown[]>(
-      // In the order of the keys, so that two logins do not deadlock.
+      // Sorted by key, so that the statements of two logins do not deadlock.
       `INSERT INTO login_budgets AS known (key, level, updated_at)
        SELECT key, 1, now() FROM unnest($1::bytea[]) AS key ORDER BY key
        ON CONFLICT (key) DO UPDATE SET level = ${levelNow} + 1, updated_at = now()
@@ -37,7 +37,7 @@ export class LoginBudgets {
     if (rows.length < keys.length) await this.refuse(keys);
   }
 
-  /** Returns one attempt to both budgets: the password was right, or was not checked. */
+  /** Returns one attempt to both budgets, because the password was right or was not checked. */
   async giveBack(owners: BudgetOwners): Promise<void> {
     await this.database.query(
       `UPDATE login_budgets SET level = greatest(level - 1, 0)
@@ -67,7 +67,7 @@ export class LoginBudgets {
   }
 }
 
-/** The keys of the table. An address and a name never have the same one. */
+/** Returns the keys of both budgets. An address and a name never have the same key. */
 function keysOf({ address, usernameHash }: BudgetOwners): Buffer[] {
   return [createHash('sha256').update(`address ${address}`).digest(), usernameHash];
 }

@@ -1,12 +1,12 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** Failed logins from one address with one user name. Counting the pair keeps an attacker from locking a user out. */
+/** Failed logins from one address with one user name. Counting by address prevents an attacker from locking the user out elsewhere. */
 @Entity({ name: 'login_failures' })
 export class LoginFailure {
   @PrimaryColumn('text')
   address!: string;
 
-  /** SHA-256 of the attempted user name: a fixed length for any input, and no list of names to steal. */
+  /** SHA-256 of the attempted user name. The hash has a fixed length, and the table holds no list of names to steal. */
   @PrimaryColumn('bytea', { name: 'username_hash' })
   usernameHash!: Buffer;
 

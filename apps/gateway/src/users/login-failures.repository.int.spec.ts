@@ -20,7 +20,7 @@ describe(LoginFailures.name, () => {
     await database.drop();
   });
 
-  /** An address and a user name that no other test uses. */
+  /** Returns an address and a user name that no other test uses. */
   function newPair(): Pair {
     pairs += 1;
     return [`192.0.2.${pairs}`, `user-${pairs}`];

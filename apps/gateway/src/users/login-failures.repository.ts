@@ -3,19 +3,20 @@ import { ServiceError } from '@stream-events/contracts';
 import type { EntityManager } from 'typeorm';
 import { toUsernameKey } from './user.entity.js';
 
-// The first five failures cost nothing. Each later one doubles the wait, from 1 s to 15 min. Failures expire after an hour.
+// The first four failures cause no wait. The fifth causes a wait of 1 s, and each later failure doubles the wait, up to 15 min. Failures
+// expire after an hour.
 const waitSeconds = 'least(power(2, greatest(failures - 5, 0)), 900)';
 const isBlocked = `failures >= 5 AND last_failed_at + ${waitSeconds} * interval '1 second' > now()`;
 const isExpired = `last_failed_at < now() - interval '1 hour'`;
 
-/** Slows down guessing of one password from one address: counts failed logins per address and user name, across all gateways. */
+/** Slows down guessing one user's password from one address. Counts failed logins by address and user name, across all gateways. */
 export class LoginFailures {
   constructor(private readonly database: Pick<EntityManager, 'query'>) {}
 
   /**
    * Counts an attempt as failed before the password is checked, so that parallel attempts cannot bypass the limit.
    *
-   * @throws ServiceError `too_many_requests` while the address has to wait for this user name
+   * @throws ServiceError `too_many_requests` while the address must wait before it tries this user name again
    */
   async countAttempt(address: string, username: string): Promise<void> {
     const rows = await this.database.query<unknown[]>(
@@ -29,7 +30,7 @@ export class LoginFailures {
     if (rows.length === 0) await this.refuse(address, username);
   }
 
-  /** Uncounts an attempt whose password was not checked. */
+  /** Subtracts an attempt whose password was not checked. */
   async takeBack(address: string, username: string): Promise<void> {
     await this.database.query(
       'UPDATE login_failures SET failures = failures - 1 WHERE address = $1 AND username_hash = $2',
@@ -66,14 +67,14 @@ export class LoginFailures {
   }
 }
 
-/** The table's key. */
+/** Returns the key of a row. */
 function keyOf(address: string, username: string): [address: string, usernameHash: Buffer] {
   return [address, hashUsername(username)];
 }
 
 /**
- * SHA-256 of an attempted user name: a fixed length for any input, and no list of names to steal. Spellings that log in the same user
- * have the same hash.
+ * Returns the SHA-256 of an attempted user name. The hash has a fixed length, and the tables hold no list of names to steal. Spellings that
+ * log in the same user have the same hash.
  */
 export function hashUsername(username: string): Buffer {
   return createHash('sha256').update(toUsernameKey(username)).digest();

@@ -21,7 +21,7 @@ describe(LoginThrottle.name, () => {
   });
 
   const newName = (): string => `user-${(names += 1)}`;
-  /** An address that no other test uses. */
+  /** Returns an address that no other test uses. */
   const newAddress = (): string => `198.51.${100 + Math.floor((names += 1) / 250)}.${names % 250}`;
 
   /** Attempts to log in, and returns the seconds to wait: 0 if the attempt is allowed. */
@@ -113,7 +113,7 @@ describe(LoginThrottle.name, () => {
     const keepTrying = async (): Promise<void> => {
       for (let count = 0; count < 6; count += 1) if ((await attempt(address, newName())) === 0) allowed += 1;
     };
-    // As many as the pool has connections.
+    // As many calls as the pool has connections.
     await Promise.all(Array.from({ length: 10 }, keepTrying));
 
     expect(allowed).toBe(20);

@@ -4,7 +4,7 @@ import { addressKey } from '../http/client-address.js';
 import { LoginBudgets } from './login-budgets.repository.js';
 import { hashUsername, LoginFailures } from './login-failures.repository.js';
 
-// People often log in again within this time, and a table with every address of the past is neither needed nor private.
+// Most users log in again within this time. Keeping their addresses longer is unnecessary and would harm their privacy.
 const rememberedFor = "interval '90 days'";
 
 /** An attempt to log in that was counted as failed. */
@@ -23,7 +23,8 @@ export interface LoginAttempt {
  * - per address: slows down a client that tries many names
  * - per user name: slows down many clients that guess one user's password
  *
- * The last two never delay a user at an address from which that user has logged in before. So nobody can lock a user out from elsewhere.
+ * The second and the third count do not apply to a user at an address from which the user has logged in before. An attacker at another
+ * address therefore cannot lock the user out.
  */
 @Injectable()
 export class LoginThrottle {
@@ -32,7 +33,7 @@ export class LoginThrottle {
   /**
    * Counts an attempt as failed before the password is checked, so that parallel attempts cannot bypass the limits.
    *
-   * @throws ServiceError `too_many_requests` while the client has to wait. Such an attempt does not count.
+   * @throws ServiceError `too_many_requests` while the client must wait. A refused attempt does not count.
    */
   async begin(clientAddress: string, username: string): Promise<LoginAttempt> {
     const address = addressKey(clientAddress);
@@ -49,7 +50,7 @@ export class LoginThrottle {
     });
   }
 
-  /** Uncounts an attempt whose password was not checked. */
+  /** Subtracts an attempt whose password was not checked. */
   async cancel({ address, username, isKnown }: LoginAttempt): Promise<void> {
     await this.dataSource.transaction(async (manager) => {
       await new LoginFailures(manager).takeBack(address, username);
@@ -58,7 +59,7 @@ export class LoginThrottle {
     });
   }
 
-  /** Forgets the failures of the address and user name after a successful login, and remembers that they belong together. */
+  /** After a successful login, deletes the failures of this address and user name, and stores that the user has used this address. */
   async succeed({ address, username, isKnown }: LoginAttempt): Promise<void> {
     const usernameHash = hashUsername(username);
     await this.dataSource.transaction(async (manager) => {
@@ -72,7 +73,7 @@ export class LoginThrottle {
     });
   }
 
-  /** Deletes what no longer counts. */
+  /** Deletes expired failures, full budgets, and old addresses. */
   async prune(): Promise<void> {
     await new LoginFailures(this.dataSource).prune();
     await new LoginBudgets(this.dataSource).prune();

@@ -8,11 +8,11 @@ import { Tokens } from '../tokens/tokens.service.js';
 import { LoginBody, TokenReply } from './users.dto.js';
 import { UsersService } from './users.service.js';
 
-/** The errors of a login, with a main token or a session as its result. */
+/** The errors of a login that returns a main token or starts a session. */
 export const refusedLogins = {
   invalid: 'The user name or password is wrong, or a field is missing',
   too_large: 'The body is larger than 256 KiB',
-  too_many_requests: 'Too many failed logins with this user name from this address',
+  too_many_requests: 'Too many failed logins from this address or with this user name',
   unavailable: 'The database is unavailable, or too many logins are in progress',
 };
 
@@ -32,8 +32,8 @@ export class LoginController {
     operationId: 'getAccessToken',
     summary: 'Get your access token',
     description:
-      'Returns your main token: the same one as registration did, until you rotate it, or it is revoked. For web pages, start a ' +
-      'session instead.',
+      'Returns your main token, which stays the same from your registration until somebody rotates or revokes it. If it was ' +
+      'revoked, issues a new main token. For web pages, start a session instead.',
   })
   @ApiConsumes('application/json', 'application/x-www-form-urlencoded')
   @Accepts(LoginBody)

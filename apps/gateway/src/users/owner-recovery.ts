@@ -9,14 +9,14 @@ import { LoginThrottle } from './login-throttle.service.js';
 import { User } from './user.entity.js';
 import { UsersService } from './users.service.js';
 
-/** The new credentials of an owner. They are shown once and never stored in plain text. */
+/** The new credentials of an owner. The command shows them once. The database never stores them in plain text. */
 export interface RecoveredOwner {
   username: string;
   password: string;
   token: string;
 }
 
-/** Gives the oldest owner a new random password and token and enables the user. Creates the owner `admin` if there is none. */
+/** Gives the oldest owner a new random password and main token, and enables this owner. Creates the owner `admin` if there is no owner. */
 export async function recoverOwner(dataSource: DataSource, secretKeys: string[]): Promise<RecoveredOwner> {
   const tokens = new Tokens(dataSource, new TokenLookup(dataSource), { SECRET_KEY: secretKeys });
   const logger = createLogger('owner-reset', 'warn');

@@ -12,11 +12,11 @@ const rows = [
   '1qaz2wsx3edc4rfv5tgb6yhn7ujm',
 ];
 const commonWords = ['password', 'passwort', 'letmein', 'welcome', 'iloveyou', 'administrator'];
-// What people add to a word to make it long enough.
+// Characters that people append to a word to make it long enough.
 const filler = /[\d\s!@#$%^&*().,_+=?-]/g;
 
 /**
- * Refuses passwords that guessing programs try first. The length is checked with the body.
+ * Refuses passwords that guessing programs try first. The validation of the request body checks the length of the password.
  *
  * @throws ServiceError `invalid` on the field
  */
@@ -30,11 +30,11 @@ function findFault(password: string, username: string): string | undefined {
   if (new Set(password).size < minDifferent) return `must have at least ${minDifferent} different characters`;
   const word = password.replaceAll(filler, '');
   if (commonWords.includes(word) || isSequence(password))
-    return 'is one of the first that guessing programs try: choose another one';
+    return 'is one of the first passwords that guessing programs try: choose another password';
   return undefined;
 }
 
-/** Whether a password is a row of keys or letters, forward or backward, perhaps repeated. */
+/** Whether a password is part of a row of keys or letters, forward or backward, even with repeated rows. */
 function isSequence(password: string): boolean {
   return rows.some((row) => {
     const endless = row.repeat(Math.ceil(password.length / row.length) + 1);

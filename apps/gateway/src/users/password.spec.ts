@@ -37,7 +37,7 @@ describe(verifyPassword.name, () => {
     ['an empty third part', 'scrypt$AAAAAAAAAAAAAAAAAAAAAA==$'],
     ['a shorter hash', 'scrypt$AAAAAAAAAAAAAAAAAAAAAA==$AAAA'],
   ])('returns false for %s', async (_what, stored) => {
-    // Each password has a hash of zeros, of which the shorter hash is the beginning.
+    // Every password hashes to zeros here, and the shorter hash is a prefix of these zeros.
     const { password } = await withHashing((done) => done());
 
     expect(await password.verifyPassword('AAAAAAAAAAAAAAAA', stored, address)).toBe(false);
@@ -117,7 +117,7 @@ interface Call {
   cost: object;
 }
 
-/** The module with a scrypt that the test completes. */
+/** Loads the module with a scrypt whose calls the test completes. */
 async function withHashing(onCall: (done: () => void) => void) {
   const calls: Call[] = [];
   jest.resetModules();

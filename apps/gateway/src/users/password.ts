@@ -5,19 +5,19 @@ import { ServiceError } from '@stream-events/contracts';
 const cost = { N: 2 ** 15, r: 8, p: 3, maxmem: 64 * 1024 * 1024 };
 const keyLength = 32;
 
-// Each hash occupies a thread and 32 MiB: a flood of logins must not exhaust the process.
+// Each hash needs a thread and 32 MiB. The limits prevent a flood of logins from exhausting the process.
 const maxRunning = 2;
 const maxWaiting = 64;
-// One address must not take all the slots and lock out everybody else.
+// Prevents one address from taking all places in the queue, so that other clients could not log in.
 const maxWaitingPerAddress = 4;
 
-// On an idle machine, 64 hashes take 7 s. On a busy one, the last of them could wait for longer than its client.
+// On an idle machine, 64 hashes take 7 s. Without this limit, a hash on a busy machine could wait longer than its client.
 const maxWaitMs = 10_000;
 
 const waiting: { address: string; start: () => void }[] = [];
 let running = 0;
 
-/** Hashes a password as `scrypt$<salt>$<hash>`, both in base64. `address` is that of the client, if there is one. */
+/** Hashes a password as `scrypt$<salt>$<hash>`, both in base64. `address` is the client's address, if there is a client. */
 export async function hashPassword(password: string, address?: string): Promise<string> {
   const salt = randomBytes(16);
   const hash = await derive(password, salt, address);
@@ -25,8 +25,8 @@ export async function hashPassword(password: string, address?: string): Promise<
 }
 
 /**
- * Whether a password matches a hash. Without a hash (unknown user), takes just as long, so that timing does not reveal which
- * users exist.
+ * Whether a password matches a hash. Without a hash (unknown user), the check takes just as long, so that its duration does not reveal
+ * which users exist.
  */
 export async function verifyPassword(
   password: string,
@@ -40,7 +40,7 @@ export async function verifyPassword(
   return expected.length === derived.length && timingSafeEqual(expected, derived);
 }
 
-/** @throws ServiceError `unavailable` when too many passwords are already waiting to be hashed, or it is not this one's turn within 10 s */
+/** @throws ServiceError `unavailable` when too many passwords are waiting for their hash, or this password has waited for 10 s */
 async function derive(password: string, salt: Buffer, address = 'this machine'): Promise<Buffer> {
   await takeTurn(address);
   try {
@@ -48,7 +48,7 @@ async function derive(password: string, salt: Buffer, address = 'this machine'):
       scrypt(password, salt, keyLength, cost, (error, key) => (error ? reject(error) : resolve(key)));
     });
   } finally {
-    // Hands the slot to the next in line directly, so that no new caller can take it first.
+    // Pass the slot directly to the next waiting password, so that no new caller can take the slot first.
     const next = waiting.shift();
     if (next) next.start();
     else running -= 1;

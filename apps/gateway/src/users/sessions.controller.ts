@@ -28,7 +28,7 @@ export class SessionsController {
     operationId: 'startSession',
     summary: 'Start a session',
     description:
-      'For web pages: returns a token that is valid for 12 hours and has all rights of the user. The main token stays out of the browser.',
+      'For web pages: returns a token that is valid for 12 hours and has all rights of the user. The browser never needs the main token.',
   })
   @Accepts(LoginBody)
   @Answers(201, 'The session with its key', { type: IssuedTokenRecord })

@@ -37,8 +37,7 @@ export class UsersController {
   @ApiOperation({
     operationId: 'registerUser',
     summary: 'Register a user',
-    description:
-      'Owners only, unless the service runs with REGISTRATION=open: then anybody can register, without a token.',
+    description: 'Owners only. With REGISTRATION=open, anybody can register, without a token.',
   })
   @Accepts(RegistrationBody)
   @Answers(201, 'The new user, with an access token', { type: RegistrationReply, location: true })
@@ -141,8 +140,8 @@ export class UsersController {
     operationId: 'changePassword',
     summary: 'Change your own password',
     description:
-      'Ends your other sessions and rotates your main token: the response has the new one. Named tokens stay valid; revoke those ' +
-      'that you do not trust.',
+      'Ends your other sessions and rotates your main token. The response contains the new main token. Named tokens stay valid: ' +
+      'revoke the named tokens that you do not trust.',
   })
   @Accepts(PasswordBody)
   @Answers(200, 'The new main token', { type: TokenReply })
@@ -175,8 +174,8 @@ export class UsersController {
     operationId: 'updateUser',
     summary: 'Change the role of a user, or disable or enable the user',
     description:
-      'Disabling revokes all tokens of the user: every gateway rejects them within a second, and enabling does not bring them ' +
-      'back. An enabled user logs in again.',
+      'Disabling a user revokes all tokens of the user: every gateway rejects them within a second. Enabling the user does not ' +
+      'restore the tokens, so the user must log in again.',
   })
   @DescribesId('The id of the user')
   @Accepts(UserStateBody)
@@ -205,7 +204,7 @@ export class UsersController {
   @ApiOperation({
     operationId: 'deleteUser',
     summary: 'Delete a user',
-    description: 'Deletes the user with all tokens. The events that the user added stay.',
+    description: 'Deletes the user with all tokens. Keeps the events that the user added.',
   })
   @DescribesId('The id of the user')
   @Answers(204, 'Deleted')

@@ -15,7 +15,7 @@ const example = {
   key: '9944b09199c62bcf9418ad846dd0e4bbdfc6ee4b',
 };
 
-/** Body of `POST api-token-auth`. Accepts any text: whether the login is valid is checked against the database. */
+/** Body of `POST /api-token-auth`. Accepts any text, because only the database shows whether a login is valid. */
 export class LoginBody {
   @ApiProperty({
     description: 'Case-insensitive',
@@ -45,7 +45,7 @@ export class TokenReply {
   token!: string;
 }
 
-/** The names and email address, which users may change themselves. */
+/** The names and the email address, which users may change themselves. */
 export class ProfileBody {
   @ApiProperty({ description: 'Trimmed', required: false, maxLength: 150, example: 'Ada' })
   @Trimmed()
@@ -90,7 +90,7 @@ export class RegistrationBody extends ProfileBody {
     minLength: 10,
     maxLength: 1000,
     format: 'password',
-    description: 'Must not be the user name, and not easy to guess',
+    description: 'Must not be the user name or easy to guess',
     example: 'correct horse battery staple',
   })
   @IsText(passwordLength.min, passwordLength.max)
@@ -114,7 +114,7 @@ export class PasswordBody extends RotationBody {
     minLength: 10,
     maxLength: 1000,
     format: 'password',
-    description: 'Must not be the user name, and not easy to guess',
+    description: 'Must not be the user name or easy to guess',
     example: 'a better horse battery staple',
   })
   @IsText(passwordLength.min, passwordLength.max)
@@ -169,7 +169,7 @@ export class UserReply {
   @ApiProperty({ description: 'Whether the user is disabled', example: false })
   disabled!: boolean;
 
-  @ApiProperty({ description: 'UTC, to the second', example: '2026-11-21T07:30:00+0000' })
+  @ApiProperty({ description: 'Creation time, UTC, to the second', example: '2026-11-21T07:30:00+0000' })
   created!: string;
 }
 

@@ -31,7 +31,7 @@ describe(UsersService.name, () => {
     await database.drop();
   });
 
-  /** The services of one gateway. Several gateways share the database. */
+  /** Creates the services of one gateway. Several gateways share the database. */
   function setup(secretKeys = ['a secret key of the tests, long enough']) {
     const lookup = new TokenLookup(dataSource);
     const tokens = new Tokens(dataSource, lookup, { SECRET_KEY: secretKeys });

@@ -20,7 +20,7 @@ export interface NewUser {
   firstName?: string | undefined;
   lastName?: string | undefined;
   email?: string | undefined;
-  /** The address of the client. Undefined on the machine itself. */
+  /** The address of the client. Undefined for a command on the machine of the service. */
   address?: string | undefined;
 }
 
@@ -84,9 +84,9 @@ export class UsersService {
   }
 
   /**
-   * Returns the user whose name and password are right.
+   * Returns the user with this name and password.
    *
-   * @throws ServiceError `invalid` for a wrong login, `too_many_requests` after several wrong logins
+   * @throws ServiceError `invalid` for a wrong login or a disabled user; `too_many_requests` after several wrong logins
    */
   async logIn(login: { username: string; password: string; address: string }): Promise<User> {
     const user = await this.checkPassword(login);
@@ -109,8 +109,8 @@ export class UsersService {
   }
 
   /**
-   * Changes the caller's password. Ends the other sessions and rotates the main token: whoever knew the password may have got it.
-   * Returns the new main token.
+   * Changes the caller's password and returns a new main token. Ends the other sessions and rotates the main token, because somebody who
+   * knew the old password could have started those sessions or obtained the main token.
    *
    * @throws ServiceError `invalid` on `current_password` or `new_password`
    */
@@ -127,7 +127,7 @@ export class UsersService {
     });
   }
 
-  /** Sets a password without checking the old one. Ends all sessions but one, and returns a new main token. */
+  /** Sets a password without checking the old password. Ends all sessions except `keptSessionId`, and returns a new main token. */
   async setPassword(
     userId: string,
     password: string,
@@ -141,7 +141,7 @@ export class UsersService {
     });
   }
 
-  /** Null when there is no user with this id, a UUID. */
+  /** Finds a user by id, which must be a UUID. Returns null if the user does not exist. */
   async find(id: string): Promise<User | null> {
     return this.dataSource.manager.findOneBy(User, { id });
   }
@@ -153,7 +153,7 @@ export class UsersService {
     return user;
   }
 
-  /** All users, oldest first. */
+  /** Lists all users, oldest first. */
   async list(): Promise<User[]> {
     return this.dataSource.manager.find(User, { order: { id: 'ASC' } });
   }
@@ -167,7 +167,7 @@ export class UsersService {
   }
 
   /**
-   * Changes the role of a user, or disables or enables the user. Disabling revokes all tokens of the user for good.
+   * Changes the role of a user, or disables or enables the user. Disabling revokes all tokens of the user permanently.
    *
    * @throws ServiceError `not_found`; `conflict` when no enabled owner would be left
    */
@@ -182,7 +182,7 @@ export class UsersService {
   }
 
   /**
-   * Deletes a user with all tokens. Entries of the audit log keep the name.
+   * Deletes a user with all tokens of the user. Entries of the audit log keep the user name.
    *
    * @throws ServiceError `not_found`; `conflict` when no enabled owner would be left
    */
@@ -195,7 +195,7 @@ export class UsersService {
     );
   }
 
-  /** Makes a change to a user that must leave an enabled owner. Locks the owners, so that two changes cannot remove the last two. */
+  /** Makes a change to a user, and fails if no enabled owner is left. Locks the owners, so that two changes cannot remove the last two. */
   private async changeOwners(manager: EntityManager, id: string, change: () => Promise<void>): Promise<void> {
     const owners = { role: 'owner', isDisabled: false } as const;
     const lock = { mode: 'pessimistic_write' } as const;
@@ -226,7 +226,7 @@ export class UsersService {
     try {
       user = await this.comparePassword(login);
     } catch (error) {
-      // The password was not checked, so the attempt does not count as wrong.
+      // The password was not checked, so the attempt must not count as a failure.
       await this.throttle.cancel(attempt);
       throw error;
     }
@@ -250,7 +250,7 @@ export class UsersService {
     return undefined;
   }
 
-  /** Records a login. Never records a name that no user has: people type their password there by mistake. */
+  /** Records a login. Never records an unknown user name, because people type their password into that field by mistake. */
   private auditLogin(
     action: 'user.logged_in' | 'user.login_failed',
     user: User | undefined,

@@ -7,8 +7,8 @@ const windowMs = 60_000;
 const minStale = 3;
 
 /**
- * Compares this machine's clock with the platform's, by the timestamps of signed messages. When several messages in a minute are outside
- * of the permitted 10 minutes and none is within, the clock is wrong, not the messages.
+ * Compares this machine's clock with the platform's clock, by the timestamps of signed messages. Raises an alarm when, within a minute,
+ * several messages have timestamps outside the permitted 10 minutes and no message has a timestamp inside them.
  */
 @Injectable()
 export class MessageClock {
@@ -19,7 +19,7 @@ export class MessageClock {
 
   constructor(private readonly alarms: Alarms) {}
 
-  /** A message with a recent timestamp has arrived. */
+  /** Records a message with a timestamp inside the permitted 10 minutes. */
   noteFresh(now: number): void {
     this.freshAt = now;
     if (!this.isRaised) return;
@@ -27,7 +27,7 @@ export class MessageClock {
     this.alarms.clear(this.key);
   }
 
-  /** A message with a valid signature, but another time, has arrived. */
+  /** Records a message with a valid signature but a timestamp outside the permitted 10 minutes. */
   noteStale(timestamp: string, now: number): void {
     this.staleAt = [...this.staleAt.slice(1 - minStale), now];
     if (Number.isNaN(Date.parse(timestamp))) return;

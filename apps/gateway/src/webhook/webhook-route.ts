@@ -9,8 +9,8 @@ import { webhookKeysPath, webhookPath } from '@stream-events/platforms';
 import { WebhookService } from './webhook.service.js';
 
 /**
- * Serves the platform's callbacks without Fastify: see `serveDirectRoutes`. `WebhookController` serves the same paths. Callbacks for
- * one event type, and callbacks of secrets that are not configured, have no direct route.
+ * Serves the platform's callbacks without Fastify, see `serveDirectRoutes`. `WebhookController` serves the same paths, and also the paths
+ * without a direct route: callbacks for one event type, and callbacks with the fingerprint of a secret that is not configured.
  */
 @Injectable()
 export class WebhookRoute {

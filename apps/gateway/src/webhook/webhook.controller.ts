@@ -37,11 +37,11 @@ function DescribesWebhook(operationId: string, summary: string): MethodDecorator
       operationId,
       summary,
       description:
-        'For the platform. Every message is signed with PLATFORM_WEBHOOK_SECRET, so the request needs no token.',
+        'For the platform, not for clients. The platform signs every message with a secret of PLATFORM_WEBHOOK_SECRET, so the request needs no token.',
     }),
     header(
       messageId,
-      'Id of the message. A message with a known id is not stored again.',
+      'Id of the message. The service does not store a message with a known id again',
       'f8a34c0f-53b5-4f1d-9d6f-0c8d1f3c2b10',
     ),
     header(timestamp, 'RFC 3339 time within 10 minutes of now', '2026-11-21T07:30:00.123456789Z'),
@@ -60,9 +60,9 @@ function DescribesWebhook(operationId: string, summary: string): MethodDecorator
       invalid: 'The message is malformed, or its event type is not the one in the path',
       forbidden: 'The signature is wrong, or the timestamp is not within 10 minutes of now',
       request_timeout: 'The body did not arrive within 2 seconds',
-      too_large: 'The body is over 256 KiB',
+      too_large: 'The body is larger than 256 KiB',
       unsupported_media_type: 'The body is not application/json',
-      unavailable: 'The event could not be stored. Send the message again.',
+      unavailable: 'The event could not be stored. Send the message again',
     }),
   ];
   return (target, key, descriptor) => {
@@ -77,7 +77,7 @@ export class WebhookController {
   constructor(private readonly webhook: WebhookService) {}
 
   @Post('webhook')
-  @DescribesWebhook('receivePlatformMessage', 'The platform’s webhook callback')
+  @DescribesWebhook('receivePlatformMessage', 'Receive a platform message')
   async receive(@Req() request: RawRequest, @Res() reply: FastifyReply): Promise<void> {
     await this.respond(request, reply, {});
   }
@@ -85,13 +85,14 @@ export class WebhookController {
   @Post('webhook/keys/:fingerprint')
   @ApiParam({
     name: 'fingerprint',
-    description: 'Names the secret that signs the messages to this callback. Other secrets are not accepted',
+    description:
+      'The fingerprint of the secret that signs the messages to this callback. The callback accepts no other secret',
     example: 'f0c1d2e3',
     schema: { type: 'string' },
   })
   @DescribesWebhook(
     'receivePlatformMessageOfSecret',
-    'The platform’s webhook callback for one webhook secret',
+    'Receive a platform message that is signed with one webhook secret',
   )
   async receiveOfSecret(
     @Param('fingerprint') fingerprint: string,
@@ -108,7 +109,7 @@ export class WebhookController {
     example: 'stream-offline',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   })
-  @DescribesWebhook('receivePlatformMessageOfType', 'The platform’s webhook callback for one event type')
+  @DescribesWebhook('receivePlatformMessageOfType', 'Receive a platform message of one event type')
   async receiveType(
     @Param('event_type') eventType: string,
     @Req() request: RawRequest,
@@ -129,7 +130,7 @@ export class WebhookController {
       pathType,
       fingerprint,
     });
-    // Plain text: as JSON, the challenge would be quoted, and the platform would reject it.
+    // Plain text, because JSON would put the challenge in quotes, and the platform would then reject the challenge.
     if (response.status === 200) await reply.code(200).type('text/plain').send(response.body);
     else await reply.code(204).send();
   }

@@ -6,19 +6,19 @@ import { CONFIG, Counter, LOGGER, Registry, type Logger } from '@stream-events/s
 import type { GatewayConfig } from '../gateway.config.js';
 import { MessageClock } from './message-clock.js';
 
-/** A message as it reached the callback. */
+/** A message as the callback received it. */
 export interface WebhookRequest {
   headers: Record<string, string | string[] | undefined>;
   body: Uint8Array;
-  /** The event type in the callback's path, if any. */
+  /** The event type in the path of the callback. Undefined if the path has no event type. */
   pathType: string | undefined;
-  /** The fingerprint of a secret in the callback's path; empty when there is none. */
+  /** The fingerprint of a secret in the path of the callback. Empty if the path has no fingerprint. */
   fingerprint: string;
   /** The id of the HTTP request, for traces. */
   requestId?: string;
 }
 
-/** The response to the platform: the challenge, or nothing. */
+/** The response to the platform: the challenge of a verification, or no content. */
 export type WebhookResponse = { status: 200; body: string } | { status: 204 };
 
 type Result =
@@ -44,7 +44,7 @@ type Result =
 @Injectable()
 export class WebhookService {
   private readonly signingKeys: readonly SigningKey[];
-  /** The key that signs the messages to a callback, by the fingerprint in its path. */
+  /** The signing keys of a callback, by the fingerprint in its path. */
   private readonly keysByFingerprint: ReadonlyMap<string, readonly SigningKey[]>;
   private readonly messagesTotal: Counter<'result'>;
   private readonly counters = new Map<Result, Counter.Internal>();
@@ -94,7 +94,7 @@ export class WebhookService {
   private async verifyAndStore(request: WebhookRequest): Promise<WebhookResponse> {
     const { headers, body, pathType, fingerprint, requestId } = request;
     const { messageId, timestamp, signature, type } = inbound.readHeaders(headers);
-    // The secret of an unknown fingerprint is not configured, so none of the configured ones can have signed the message.
+    // An unknown fingerprint means that the secret is not configured, so no configured secret can have signed the message.
     const keys = fingerprint === '' ? this.signingKeys : (this.keysByFingerprint.get(fingerprint) ?? []);
     if (!inbound.isSignatureValid({ messageId, timestamp, signature, body }, keys)) {
       throw new Rejection('bad_signature', 'forbidden', 'The signature does not match the message.');
@@ -136,7 +136,7 @@ export class WebhookService {
   }
 
   private count(result: Result): void {
-    // Kept, because finding the counter by its label costs more than counting.
+    // Keep the labeled counters, because the look-up of a counter by its label takes longer than counting.
     const counter = this.counters.get(result) ?? this.messagesTotal.labels({ result });
     this.counters.set(result, counter);
     counter.inc();

@@ -10,23 +10,23 @@ import {
 import { nanos, nuid, type NatsConnection } from '@nats-io/transport-node';
 import { eventsStreamName } from '@stream-events/contracts';
 
-/** The subjects of platform events, and their common prefix. */
+/** The filter for the subjects of platform events, and the prefix of these subjects. */
 const subjects = 'events.platform.>';
 const prefix = 'events.platform.';
 
-/** Receives the events of the stream: `<event_type>.<channel>` of the subject, and the time in milliseconds by the broker's clock. */
+/** Receives `<event_type>.<channel>` from the subject of each event, and the time of the event in milliseconds by the broker's clock. */
 export type OnActivity = (token: string, at: number) => void;
 
 const requestLimitMs = 2_000;
-// The broker deletes a consumer that a crash left behind after this time.
+// After this time, the broker deletes the consumer of a process that has crashed.
 const consumerLifeMs = 30_000;
 const maxMessages = 1_000;
 const pullMs = 10_000;
 const heartbeatMs = 1_000;
 
 /**
- * Reads which platform events arrived when, from the EVENTS stream: their subjects and times, without their data. The stream is the memory,
- * so a new reader knows what happened before it started.
+ * Reads the subjects and times of platform events, without their data, from the EVENTS stream. The stream keeps past events, so a new
+ * reader also reads events that were published before it started.
  */
 export class ActivityReader {
   private isEnded = false;
@@ -42,7 +42,7 @@ export class ActivityReader {
   }
 
   /**
-   * Reads from a time on, and all events that arrive later.
+   * Reads the events of the last `sinceMs` milliseconds, and then each new event.
    *
    * @throws when NATS does not respond, or the stream does not exist
    */
@@ -78,24 +78,24 @@ export class ActivityReader {
     return new ActivityReader(consumer, messages, start);
   }
 
-  /** Whether the reader has ended, because its consumer is gone or NATS was. Then open another reader. */
+  /** Whether the reader has ended, because its consumer is gone or NATS was unreachable. If so, open another reader. */
   get hasEnded(): boolean {
     return this.isEnded;
   }
 
-  /** The present time by the broker's clock, from which the times of the events are. */
+  /** The current time by the broker's clock, which also sets the times of the events. */
   get now(): number {
     return this.start.brokerMs + (performance.now() - this.start.ownMs);
   }
 
   /**
-   * Whether the listener has every event that was on the stream when this was called.
+   * Whether the listener has received every event that was in the stream at the time of the call.
    *
    * @throws when NATS does not respond
    */
   async isUpToDate(): Promise<boolean> {
     const { num_pending }: ConsumerInfo = await this.consumer.info();
-    // Messages reach this process before the reply that follows them on the same connection.
+    // Delivered messages arrive before the reply, because both use the same connection.
     return !this.isEnded && num_pending === 0;
   }
 
@@ -104,7 +104,7 @@ export class ActivityReader {
     this.messages.stop();
   }
 
-  /** Ends the reader when its consumer is gone or heartbeats are missing. After a lost connection, the next delivery is uncertain. */
+  /** Ends the reader when its consumer is gone or heartbeats are missing. After a lost connection, deliveries may not resume. */
   private async endWhenLost(): Promise<void> {
     for await (const { type } of this.messages.status())
       if (type === 'heartbeats_missed' || type === 'consumer_deleted' || type === 'consumer_not_found')

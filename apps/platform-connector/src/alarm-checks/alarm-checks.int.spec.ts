@@ -9,7 +9,7 @@ import { AlarmsRepository } from '../alarms/alarms.repository.js';
 import { AlarmChecks } from './alarm-checks.service.js';
 import { SubscriptionAlarms } from './subscription-alarms.service.js';
 
-const silent = { info: () => undefined, warn: () => undefined, error: () => undefined } as unknown as Logger; // holds: nothing else is used
+const silent = { info: () => undefined, warn: () => undefined, error: () => undefined } as unknown as Logger; // Safe cast: nothing else is used.
 const times = { ...alarmTimes, checkMs: 20, holdMs: 100 };
 
 describe(AlarmChecks.name, () => {

@@ -11,17 +11,17 @@ const idleMs = 5_000;
 /** Injection token of the checks. */
 export const ALARM_CHECKS = Symbol('ALARM_CHECKS');
 
-/** A check for alarms that concern all instances. One instance runs it, while it holds the lease. */
+/** A check for alarms that concern all instances. Only the instance that holds the lease runs the check. */
 export interface AlarmCheck {
-  /** @throws when it cannot be checked now; open alarms then remain as they are */
+  /** @throws when the check is not possible now; open alarms then remain unchanged */
   run(): Promise<void>;
   /** Leaves the open alarms to the next holder of the lease. */
   stop(): void;
 }
 
 /**
- * Runs the checks for alarms that concern all instances: one instance at a time, every 5 s. When the instance dies, another one takes over
- * within 15 s. Each check is on its own: a check that fails does not keep the others from running.
+ * Runs the checks for alarms that concern all instances, every 5 s, on one instance at a time. When that instance dies, another instance
+ * takes over within 15 s. A check that fails does not stop the other checks.
  */
 @Injectable()
 export class AlarmChecks {
@@ -41,7 +41,7 @@ export class AlarmChecks {
       idleMs,
       maxBackoffMs: idleMs,
       onFailure: (err) =>
-        this.failures.warn('cannot take or keep the lease of the alarm checks, retrying within 5 s', { err }),
+        this.failures.warn('cannot acquire or renew the alarm-check lease, retrying within 5 s', { err }),
     });
   }
 
@@ -53,7 +53,7 @@ export class AlarmChecks {
     return this.loop.stop();
   }
 
-  /** Checks as long as this instance holds the lease. Returns false when another one holds it. */
+  /** Runs the checks while this instance holds the lease. Returns false when another instance holds the lease. */
   private async runWithLease(stopping: AbortSignal): Promise<boolean> {
     if (!(await this.change(lease.take('$1'), lease.isExpired))) return false;
     const held = new Lease(lease.seconds, () => this.change(lease.renewal, lease.isHeldBy('$1')));
@@ -68,7 +68,7 @@ export class AlarmChecks {
       for (const check of this.checks) check.stop();
     }
     if (!stopping.aborted) held.lost.throwIfAborted();
-    // Another instance takes over at once.
+    // Release the lease, so that another instance can take over at once.
     await this.change(lease.release, lease.isHeldBy('$1'));
     return true;
   }

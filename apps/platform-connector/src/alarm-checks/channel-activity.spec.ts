@@ -5,10 +5,10 @@ import { ChannelActivity } from './channel-activity.js';
 const { silence: times } = alarmTimes;
 const minute = 60_000;
 const hour = 60 * minute;
-/** The channel has been live, and was watched, since the beginning. */
+/** The channel has been live and watched since the beginning. */
 const always = { liveSince: 0, watchedSince: 0 };
 
-/** Random numbers from a seed (mulberry32). */
+/** Returns random numbers from a seed (mulberry32). */
 function randomFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -22,7 +22,7 @@ function randomFrom(seed: number): () => number {
 /** The rate of a channel at a time, in events per minute. */
 type Rate = (at: number) => number;
 
-/** The times of a channel's events: a Poisson process whose rate changes at most once a minute. */
+/** Returns the times of a channel's events: a Poisson process whose rate changes at most once a minute. */
 function* eventTimes(rate: Rate, { seed, until }: { seed: number; until: number }): Generator<number> {
   const random = randomFrom(seed);
   let at = 0;
@@ -36,8 +36,8 @@ function* eventTimes(rate: Rate, { seed, until }: { seed: number; until: number 
 }
 
 /**
- * Plays the events of a live channel, and returns the times of the events before which there was an alarm, and the end if it is silent then. A
- * silence that is an alarm remains one until it ends, so it is enough to judge it at its end.
+ * Plays the events of a live channel. Returns the times of the events before which there was an alarm, and `until` if the channel is
+ * silent then. An alarm lasts until its silence ends, so it is enough to check at the end of each silence.
  */
 function findAlarms(rate: Rate, { seed, until }: { seed: number; until: number }): number[] {
   const activity = new ChannelActivity(times);
@@ -51,7 +51,7 @@ function findAlarms(rate: Rate, { seed, until }: { seed: number; until: number }
 
 const seeds = fc.integer({ min: 1, max: 2 ** 31 });
 
-/** A rate that changes with the minutes, as `level` says. */
+/** Returns a rate that changes every `minutes` minutes. `level` chooses each rate. */
 function changing(seed: number, level: (random: () => number) => number, minutes: number): Rate {
   const random = randomFrom(seed);
   const levels: number[] = [];
@@ -86,7 +86,7 @@ describe(ChannelActivity.name, () => {
     it('raises no alarm for channels whose events come in bursts', () => {
       fc.assert(
         fc.property(fc.double({ min: 0.5, max: 15, noNaN: true }), seeds, (perMinute, seed) => {
-          // A third of the minutes has hardly an event, and some have four times as many as usual.
+          // A third of the minutes have hardly any events, and some have four times as many as usual.
           const level = (random: () => number): number => perMinute * 4 * random() ** 3;
           expect(findAlarms(changing(seed, level, 1), { seed, until: 12 * hour })).toEqual([]);
         }),

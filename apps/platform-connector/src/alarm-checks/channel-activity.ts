@@ -1,33 +1,36 @@
 import type { SilenceTimes } from '../alarms/alarm-times.js';
 
-// A silence that a channel has once in 10,000 days of being live.
+// The expected number of false alarms per day that a channel is live: one in 10,000 days.
 const maxChance = 1e-4;
 const dayMs = 86_400_000;
-// Fewer events say too little about the rate.
+// With fewer events, the estimate of the rate is too uncertain.
 const minEvents = 30;
 const windowIntervals = 5;
-// A silence like the longest one before it, or twice as long, is ordinary.
+// A silence is ordinary if it is shorter than the longest earlier silence times this factor.
 const gapFactor = 3;
 
-/** Since when silence counts, in milliseconds. */
+/** The times from which events and silence count, in milliseconds since 1970. */
 export interface Watch {
-  /** The start of the stream: events of an earlier one say nothing about its rate. */
+  /** The start of the stream. Earlier events do not count toward the rate of the stream. */
   liveSince: number;
-  /** Before this time, events may have been missing for another reason. */
+  /** The time from which the silence counts. Before this time, events may have been missing for another reason. */
   watchedSince: number;
 }
 
 /**
- * The recent events of one channel, and the judgment whether its present silence is ordinary for it. Events are counted per minute. A
- * silence is an alarm when all of this holds:
+ * Counts the recent events of one channel per minute, and decides whether its current silence is ordinary. A silence is an alarm when both
+ * conditions hold:
  *
- * - It is three times as long as every earlier one of the last hour: events are not independent, and breaks are ordinary.
- * - By chance, such a silence would begin once in 10,000 days of being live. Either the channel sends at the rate of its quietest five
- *   minutes, and its counts vary as they do (a negative binomial distribution; a Poisson distribution when they do not vary more), or it
- *   sends at the rate of its quietest minute.
+ * - The silence is at least three times as long as every earlier silence in the last hour. Events are not independent, so breaks are
+ *   ordinary.
+ * - By chance, a live channel has such a silence at most once in 10,000 days. At least one of two models must confirm this. In the first
+ *   model, events arrive at the rate of the quietest five minutes, and the counts per minute vary as much as the observed counts (a
+ *   negative binomial distribution; a Poisson distribution when the observed counts vary no more than Poisson counts). In the second model,
+ *   events arrive at the rate of the quietest minute, with Poisson counts.
  *
- * A channel with 30 events or more per minute is judged after a minute. A quiet one is judged after hours, or never. Memory is counted
- * back from the last event, so a long silence does not erase it. All times are milliseconds.
+ * On a channel with 30 or more events per minute, a silence of one minute can raise an alarm. On a quiet channel, only a silence of hours
+ * can, or none. The hour of counts ends at the last event, so a long silence does not erase the counts. All times are in milliseconds since
+ * 1970, by the broker's clock.
  */
 export class ChannelActivity {
   private readonly counts: Uint32Array;
@@ -47,7 +50,7 @@ export class ChannelActivity {
     return this.last;
   }
 
-  /** Adds an event. Events arrive in the order of their times. */
+  /** Adds an event. Events must be added in order of time. */
   add(at: number): void {
     const interval = Math.floor(at / this.times.intervalMs);
     if (Number.isNaN(this.last)) {
@@ -84,7 +87,7 @@ export class ChannelActivity {
     return this.lastInterval % this.times.intervals;
   }
 
-  /** The indexes of the complete intervals before the last event and after the start of the stream, oldest first. */
+  /** The indexes of the complete intervals between the start of the stream and the last event, oldest first. */
   private memory(liveSince: number): number[] {
     const { intervalMs, intervals } = this.times;
     const oldest = this.lastInterval - intervals + 1;
@@ -107,21 +110,22 @@ export class ChannelActivity {
 }
 
 /**
- * Whether a silence is improbable at a rate. At this rate, rate × day silences begin in a day, and each of them is this long with the
- * probability e^(-rate × silence).
+ * Whether a silence is improbable at a rate. Each event starts a silence, so rate × day silences start per day. Each silence lasts at least
+ * this long with the probability e^(-rate × silence).
  */
 function isImprobable(rate: number, silence: number): boolean {
   return rate > 0 && rate * silence >= Math.log(Math.max(1, rate * dayMs) / maxChance);
 }
 
-/** A count less its standard deviation. */
+/** A count minus its standard deviation. */
 function lowerRate(count: number): number {
   return Math.max(0, count - Math.sqrt(count));
 }
 
 /**
- * The factor by which the variation of the counts weakens the evidence of a silence: 1 when the counts vary like independent events, less
- * when they vary more. With the variance D × mean, an interval is empty with the probability e^(-mean × ln D / (D - 1)).
+ * The factor by which the variation of the counts weakens the evidence of a silence. The factor is 1 when the counts vary like the counts
+ * of independent events, and less than 1 when the counts vary more. If the variance is D × mean, an interval is empty with the probability
+ * e^(-mean × ln D / (D - 1)).
  */
 function certaintyOf(counts: readonly number[]): number {
   const mean = sumOf(counts) / counts.length;

@@ -12,7 +12,7 @@ import { AlarmsRepository } from '../alarms/alarms.repository.js';
 import { ActivityReader, type OnActivity } from './activity-reader.js';
 import { ChannelSilence } from './channel-silence.service.js';
 
-const silent = { info: () => undefined, warn: () => undefined, error: () => undefined } as unknown as Logger; // holds: nothing else is used
+const silent = { info: () => undefined, warn: () => undefined, error: () => undefined } as unknown as Logger; // Safe cast: nothing else is used.
 // Reads the subscriptions at every check.
 const times = { ...alarmTimes, checkMs: 0 };
 const second = 1_000;
@@ -29,7 +29,7 @@ describe(ChannelSilence.name, () => {
   let now: number;
   let events: { token: string; at: number }[];
   let live: LiveStreamMessage[];
-  /** By default, a moment ago. */
+  /** The time of the last poll. By default, a moment ago. */
   let lastPollAt: number | undefined;
   const listeners = new Set<OnActivity>();
 
@@ -53,7 +53,7 @@ describe(ChannelSilence.name, () => {
         isUpToDate: () => Promise.resolve(true),
         stop: () => listeners.delete(onActivity),
       };
-      return Promise.resolve(reader as unknown as ActivityReader); // holds: nothing else is used
+      return Promise.resolve(reader as unknown as ActivityReader); // Safe cast: nothing else is used.
     });
   });
   afterEach(() => jest.restoreAllMocks());
@@ -64,9 +64,9 @@ describe(ChannelSilence.name, () => {
 
   /** Starts an instance. */
   function start() {
-    const client = { request: () => Promise.resolve({ streams: live }) } as unknown as RequestClient; // holds: nothing else is used
+    const client = { request: () => Promise.resolve({ streams: live }) } as unknown as RequestClient; // Safe cast: nothing else is used.
     const alarms = new Alarms((report) => repository.save(report), silent);
-    const connection = undefined as unknown as NatsConnection; // holds: the stand-in does not use it
+    const connection = undefined as unknown as NatsConnection; // Safe cast: the stand-in does not use it.
     const sut = new ChannelSilence(dataSource, connection, client, alarms, repository, times);
     const check = async (at: number): Promise<string[]> => {
       now = at;
@@ -78,7 +78,7 @@ describe(ChannelSilence.name, () => {
     return { check, sut };
   }
 
-  /** A live channel with an event per second until `stop`. */
+  /** Adds a live channel with an event per second until `stop`. */
   async function addChannel(channel: string): Promise<void> {
     await dataSource.query(
       `INSERT INTO subscriptions (id, type, version, condition, status)

@@ -18,10 +18,10 @@ import { enabled } from '../subscriptions/own-subscription.js';
 import { ActivityReader } from './activity-reader.js';
 import { ChannelActivity } from './channel-activity.js';
 
-// Maximum number of alarms. If more channels are silent, there is a common cause, and more alarms would hide it.
+// Maximum number of alarms. If more channels are silent, they have a common cause, and more alarms would only hide it.
 const maxSilent = 5;
 const subscriptionsMs = 30_000;
-// These alarms tell why no events arrive.
+// While one of these alarms is open, missing events need no other explanation.
 const explanations: readonly AlarmKind[] = [
   'transport_down',
   'platform_unavailable',
@@ -29,15 +29,16 @@ const explanations: readonly AlarmKind[] = [
   'clock_off',
 ];
 
-/** The event types of a channel whose subscriptions are enabled: `types` by the platform's names, `tokens` as subjects have them. */
+/** The event types with enabled subscriptions for a channel: `types` has the platform's names, `tokens` the tokens in NATS subjects. */
 interface EnabledTypes {
   types: string;
   tokens: ReadonlySet<string>;
 }
 
 /**
- * Raises an alarm when a live channel is silent compared with its own rate (see `ChannelActivity`), although its subscriptions are enabled.
- * Only events of enabled subscriptions count. When a channel loses a subscription, its rate is learned from scratch.
+ * Raises an alarm when a live channel with enabled subscriptions is silent for too long, compared with its usual rate of events (see
+ * `ChannelActivity`). Only events of enabled subscriptions count. When a channel loses a subscription, the check learns the channel's rate
+ * from scratch.
  *
  * ```
  *  EVENTS stream ──▶ rate of each channel ──silent──▶ still live, says the monitor ──▶ alarm
@@ -51,13 +52,13 @@ interface EnabledTypes {
 @Injectable()
 export class ChannelSilence {
   private readonly activities = new Map<string, ChannelActivity>();
-  /** By channel. */
+  /** The enabled types, by the platform's id of the channel. */
   private subscribed = new Map<string, EnabledTypes>();
   private subscribedAt = Number.NEGATIVE_INFINITY;
-  /** The silent channels, each with the time of its last event. If another instance raised the alarm: with the time of the alarm. */
+  /** The silent channels. The value is the time of the last event or, if another instance raised the alarm, the time of the alarm. */
   private readonly silent = new Map<string, number>();
   private reader: ActivityReader | undefined;
-  /** When the reader began, and until when another alarm told why events may be missing: in milliseconds by the broker's clock. */
+  /** When the reader began, and when another alarm last explained missing events, in milliseconds by the broker's clock. */
   private watchedSince = 0;
   private explainedUntil = 0;
 
@@ -70,7 +71,7 @@ export class ChannelSilence {
     @Inject(ALARM_TIMES) private readonly times: AlarmTimes,
   ) {}
 
-  /** @throws when the database, NATS, or the streamer monitor does not respond: alarms then remain as they are */
+  /** @throws when the database, NATS, or the streamer monitor does not respond; alarms then remain unchanged */
   async run(): Promise<void> {
     if (performance.now() >= this.subscribedAt + Math.min(subscriptionsMs, 6 * this.times.checkMs))
       await this.readSubscriptions();
@@ -96,7 +97,7 @@ export class ChannelSilence {
   }
 
   /**
-   * Reads the history from the stream again, and takes over the open alarms: the channel of an open alarm may have no event in the history.
+   * Reads the history from the EVENTS stream again. Takes over the open alarms, because a silent channel may have no event in the history.
    */
   private async begin(open: readonly AlarmMessage[]): Promise<ActivityReader> {
     this.activities.clear();
@@ -122,7 +123,7 @@ export class ChannelSilence {
   }
 
   private async readSubscriptions(): Promise<void> {
-    // A row per channel: there can be tens of thousands of subscriptions, which rarely change.
+    // One row per channel keeps the result small: there can be tens of thousands of subscriptions, which rarely change.
     const rows = await this.dataSource.query<{ channel: string; types: string }[]>(
       `SELECT condition->>'broadcaster_user_id' AS channel, string_agg(DISTINCT type, ' ') AS types FROM subscriptions
        WHERE status = $1 AND condition->>'broadcaster_user_id' IS NOT NULL GROUP BY 1`,
@@ -148,7 +149,7 @@ export class ChannelSilence {
       .map(([channel]) => channel);
   }
 
-  /** After an outage, the channel is learned again: its counts of that time are too low. */
+  /** Ignores the counts from before the end of an outage, because events were missing. */
   private isSilent(activity: ChannelActivity, now: number, startedAt = 0): boolean {
     const { explainedUntil } = this;
     return activity.isSilent(now, {
@@ -157,7 +158,7 @@ export class ChannelSilence {
     });
   }
 
-  /** Asks which of the channels are still live, raises new alarms, and clears those of channels that are not live or subscribed. */
+  /** Raises alarms about channels that are still live, and clears the alarms of channels that are not live or not subscribed. */
   private async decide(suspects: readonly string[], now: number): Promise<void> {
     const { streams } = await this.client.request(findLiveStreams, { platformIds: [...suspects] });
     const live = new Map(streams.map((stream) => [stream.platformId, stream]));
@@ -175,20 +176,20 @@ export class ChannelSilence {
   ): void {
     const activity = this.activities.get(channel);
     if (!activity || !this.isSilent(activity, now, startedAt) || this.silent.size >= maxSilent) return;
-    // Often, the stream has just ended, and the platform lists it for a moment.
+    // A channel is often silent because its stream has just ended. The platform still lists an ended stream for a moment.
     if (seenAt === null || seenAt < activity.lastAt + this.times.silence.seenAfterMs) return;
     this.silent.set(channel, activity.lastAt);
     const seconds = Math.round((now - activity.lastAt) / 1_000);
     const rate = printRate(activity.rateSince(startedAt));
     this.alarms.raise(
       keyOf(channel),
-      `The live channel ${platformUsername} has sent no event for ${seconds} s. It usually sends ${rate}. Look at the stream: when ` +
-        'something happens there, events are missing. Then `transport` in GET /api/v1/platform/status and the logs of the gateways ' +
-        'and connectors show where they stop.',
+      `The live channel ${platformUsername} has sent no event for ${seconds} s. It usually sends ${rate}. Look at the stream: if ` +
+        'something is happening there, events are missing. To find where they are lost, check `transport` in ' +
+        'GET /api/v1/platform/status and the logs of the gateways and connectors.',
     );
   }
 
-  /** Forgets a channel that is no longer live, or not subscribed as before, and clears its alarm. Its rate is learned from scratch. */
+  /** Forgets the events of a channel that is no longer live or has lost a subscription, and clears its alarm. */
   private forget(channel: string): void {
     this.activities.delete(channel);
     this.clear(channel);

@@ -2,9 +2,9 @@ import type { AlarmKey } from '@stream-events/contracts';
 import type { Alarms } from '@stream-events/service';
 import type { AlarmTimes } from '../alarms/alarm-times.js';
 
-/** Raises alarms whose cause has lasted for a while, because most causes disappear by themselves. */
+/** Raises an alarm only after its cause has lasted for `holdMs`, because most causes disappear by themselves. */
 export class HeldAlarms {
-  /** Since when each cause exists, by the clock of the times. */
+  /** The time at which each cause began, by `times.now`. */
   private readonly since = new Map<AlarmKey, number>();
   private readonly raised = new Set<AlarmKey>();
 
@@ -13,12 +13,12 @@ export class HeldAlarms {
     private readonly times: Pick<AlarmTimes, 'holdMs' | 'now'>,
   ) {}
 
-  /** The alarms that are open or held. */
+  /** The alarms that this process has raised or holds back. */
   get keys(): AlarmKey[] {
     return [...new Set([...this.since.keys(), ...this.raised])];
   }
 
-  /** @param message what is wrong, and what to do; undefined when there is no cause */
+  /** @param message what is wrong, and what to do about it; undefined when nothing is wrong */
   decide(key: AlarmKey, message: string | undefined): void {
     if (message === undefined) {
       this.since.delete(key);

@@ -5,7 +5,7 @@ import { ALARM_TIMES, type AlarmTimes } from '../alarms/alarm-times.js';
 import { PlatformClock } from '../platform/platform-clock.js';
 import { PlatformHealth } from '../platform/platform-health.service.js';
 
-/** Checks what each instance sees for itself: whether the platform responds to it, and its clock. */
+/** Raises the alarms that each instance must raise for itself: the platform does not respond to the instance, or its clock is wrong. */
 @Injectable()
 export class InstanceAlarms {
   private timer: NodeJS.Timeout | undefined;
@@ -44,7 +44,7 @@ export class InstanceAlarms {
     if (performance.now() < this.openSince + this.times.holdMs) return;
     this.alarms.raise(
       key,
-      'Calls to the platform fail. The service tries again by itself; `last_error` in GET /api/v1/platform/status has the reason.',
+      'Calls to the platform fail. The service keeps retrying. `last_error` in GET /api/v1/platform/status shows the reason.',
     );
   }
 
@@ -56,7 +56,7 @@ export class InstanceAlarms {
     const direction = offsetMs > 0 ? 'behind' : 'ahead of';
     this.alarms.raise(
       key,
-      `The clock of ${hostname()} is ${minutes} minutes ${direction} the platform’s. Synchronize it (NTP): messages of the platform that seem older or newer than 10 minutes are rejected.`,
+      `The clock of ${hostname()} is ${minutes} minutes ${direction} the platform’s. Synchronize it with NTP: the service rejects platform messages whose timestamps differ from its clock by more than 10 minutes.`,
     );
   }
 }

@@ -20,7 +20,7 @@ describe(InstanceAlarms.name, () => {
     const alarms = {
       raise: (key: string, message: string) => void open.set(key.split('@')[0] ?? '', message),
       clear: (key: string) => void open.delete(key.split('@')[0] ?? ''),
-    } as unknown as Alarms; // holds: nothing else is used
+    } as unknown as Alarms; // Safe cast: nothing else is used.
     const health = { circuitState: 'closed' };
     const clock = new PlatformClock();
     const sut = new InstanceAlarms(health as PlatformHealth, clock, alarms, alarmTimes);

@@ -57,7 +57,7 @@ describe(SocketAlarms.name, () => {
     return openKeys(instance);
   };
 
-  /** Checks again after the time for which a fault is held. Just before, it is no alarm yet. */
+  /** Checks again after the hold time. Expects that the fault raises no alarm before that. */
   const checkAfterHold = async (instance: ConnectorInstance): Promise<string[]> => {
     const before = await openKeys(instance);
     expect(await check(instance)).toEqual(before);
@@ -104,7 +104,7 @@ describe(SocketAlarms.name, () => {
       const receiver = await WebhookReceiver.start(secret);
       const instance = await create({ ALERT_WEBHOOK_URL: receiver.url, ALERT_WEBHOOK_SECRET: secret });
       instance.alarmPoster.start();
-      // The connector keeps no shards, so none has a connection.
+      // This connector serves no shards, so no shard has a connection.
       await setup.dataSource.query(
         `INSERT INTO conduits (client_id, shard_count, conduit_id) VALUES ($1, 2, 'one')`,
         [application.clientId],
@@ -133,7 +133,7 @@ describe(SocketAlarms.name, () => {
       await untilStates(instance, ['foreign', 'enabled']);
 
       expect(await checkAfterHold(instance)).toEqual(['shard_lost:0']);
-      expect(await messages(instance)).toMatch(/^Shard 0: .*another installation/);
+      expect(await messages(instance)).toMatch(/^Shard 0: .*Another installation/);
 
       await setup.dataSource.query(
         `UPDATE conduit_shards SET status = 'connecting', holder = gen_random_uuid()`,
@@ -152,7 +152,7 @@ describe(SocketAlarms.name, () => {
       await eventually(async () => expect((await instance.status.read()).transport?.problem).not.toBeNull());
 
       expect(await checkAfterHold(instance)).toEqual(['transport_down:conduit']);
-      expect(await messages(instance)).toContain('Delete one that no installation uses');
+      expect(await messages(instance)).toContain('Delete a conduit that no installation uses');
     });
 
     const conduitId = async (): Promise<string> => {
@@ -160,10 +160,10 @@ describe(SocketAlarms.name, () => {
       return row!.id;
     };
 
-    /** Another installation takes shard 0. */
+    /** Takes shard 0, as another installation would. */
     async function takeShard(conduit: string): Promise<WebSocket> {
       const socket = new WebSocket(platform.socketUrl);
-      const [frame] = (await once(socket, 'message')) as [Buffer]; // holds: the binary type is the default
+      const [frame] = (await once(socket, 'message')) as [Buffer]; // Safe cast: ws delivers Buffers by default.
       const { payload } = JSON.parse(frame.toString()) as { payload: { session: { id: string } } };
       await platform.assignShard(conduit, payload.session.id);
       return socket;
@@ -173,7 +173,7 @@ describe(SocketAlarms.name, () => {
   describe('with the sockets of users', () => {
     const start = (): Promise<ConnectorInstance> => create({ PLATFORM_TRANSPORT: 'websocket' });
 
-    /** A connected user, and a subscription that needs a socket of this user. */
+    /** Adds a connected user, and a subscription that needs a socket of this user. */
     async function addUser(userId: string): Promise<void> {
       await setup.dataSource.query(
         `INSERT INTO connections (id, client_id, state, user_id, login, scopes, access_token_encrypted, refresh_token_encrypted)
@@ -219,7 +219,7 @@ describe(SocketAlarms.name, () => {
       expect(await checkAfterHold(instance)).toEqual(['transport_down:websocket:77']);
       expect(await messages(instance)).toContain('The event socket of login_77 is not connected');
 
-      // Its connector has died.
+      // The connector that holds the session of user 78 has died.
       await setup.dataSource.query(`UPDATE user_sessions SET held_until = now() WHERE user_id = '78'`);
       expect(await checkAfterHold(instance)).toEqual([
         'transport_down:websocket',

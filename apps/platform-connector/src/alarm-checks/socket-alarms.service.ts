@@ -10,8 +10,8 @@ const lostShard = 'shard_lost:';
 const lostSocket = `${socketsDown}:`;
 
 /**
- * Raises alarms about sockets without a connection, and clears those whose sockets are connected again. A socket that reconnects, or that
- * another connector takes over, within 30 s is no alarm.
+ * Raises alarms about sockets without a connection, and clears an alarm when its socket is connected again. No alarm is raised if the
+ * socket reconnects, or another connector takes it over, within 30 s.
  */
 @Injectable()
 export class SocketAlarms {
@@ -28,7 +28,7 @@ export class SocketAlarms {
 
   async run(): Promise<void> {
     const faults = await this.faults.find();
-    // Also those that an earlier holder of the lease has raised.
+    // The open alarms include alarms that an earlier holder of the lease has raised.
     const open = (await this.repository.listOpen()).map(({ key }) => key as AlarmKey); // Safe cast: keys are checked where they arrive.
     for (const key of [...open.filter(isOwn), ...this.held.keys])
       if (!faults.has(key) && !isPartOf(key, faults)) this.held.decide(key, undefined);
@@ -40,7 +40,7 @@ export class SocketAlarms {
   }
 }
 
-/** Whether an alarm about all shards or all sockets covers this one. */
+/** Whether an alarm about all shards or all sockets includes this alarm. */
 function isPartOf(key: AlarmKey, faults: Faults): boolean {
   return (
     (key.startsWith(lostShard) && faults.has(conduitDown)) ||

@@ -9,12 +9,12 @@ import { SubscriptionsRepository } from '../subscriptions/subscriptions.reposito
 
 export const conduitDown = 'transport_down:conduit';
 export const socketsDown = 'transport_down:websocket';
-// Maximum number of alarms of each kind. If there are more faults, they have a common cause, and more alarms would hide it.
+// Maximum number of alarms of each kind. If there are more faults, they have a common cause, and more alarms would only hide it.
 const maxEach = 5;
 
 const whatToCheck =
-  'The connectors keep trying. Check that they can reach the platform (PLATFORM_SOCKET_URL, PLATFORM_API_URL); ' +
-  '`transport` and `last_error` in GET /api/v1/platform/status say more.';
+  'The connectors keep trying. Check that they can reach the platform (PLATFORM_SOCKET_URL, PLATFORM_API_URL). ' +
+  '`transport` and `last_error` in GET /api/v1/platform/status show details.';
 const noConduit = `There is no conduit yet, so no platform event arrives. ${whatToCheck}`;
 const noShard = `No shard of the conduit has a connection, so no platform event arrives. ${whatToCheck}`;
 const noSocket = `No event socket is connected, so no platform event arrives. ${whatToCheck}`;
@@ -22,17 +22,17 @@ const noUser =
   'No channel is connected, so there is no event socket, and no platform event arrives. Connect a channel with ' +
   'POST /api/v1/platform/connections.';
 
-/** The messages of alarms, by their keys. */
+/** The faults: the message of each alarm, by the alarm's key. */
 export type Faults = Map<AlarmKey, string>;
 
 /**
- * Finds the sockets for the platform's messages that have no connection. Judges by what the connectors save about them, so it does not
- * matter which connector holds a socket.
+ * Finds the sockets that have no connection to the platform. Reads the state that the connectors save in the database, so any connector can
+ * check the sockets of all connectors.
  *
  * | without a connection           | alarm                                |
  * |--------------------------------|--------------------------------------|
  * | some shards of the conduit     | `shard_lost:<shard>`                 |
- * | all of them, or the conduit    | `transport_down:conduit`             |
+ * | all shards, or the conduit     | `transport_down:conduit`             |
  * | the sockets of some users      | `transport_down:websocket:<user id>` |
  * | the sockets of all users       | `transport_down:websocket`           |
  */
@@ -51,7 +51,7 @@ export class SocketFaults {
     return new Map([...ofConduit, ...(await this.findSocketFaults())]);
   }
 
-  /** Ignores closed sockets that no subscription uses or waits for. */
+  /** Finds users' sockets that are not connected although a subscription uses the socket or waits for it. */
   private async findSocketFaults(): Promise<Faults> {
     const sessions = await this.sessions.all();
     const down: string[] = [];
@@ -77,7 +77,7 @@ export class SocketFaults {
     );
   }
 
-  /** Whether subscriptions are waiting that could use any socket, such as those of channels that are not connected. */
+  /** Whether any subscription is waiting. Subscriptions for channels that are not connected could use any socket. */
   private async isAnyWaiting(): Promise<boolean> {
     if (this.settings.transport !== 'websocket') return false;
     return (await this.subscriptions.count()).some(({ status }) => status === waiting);
@@ -102,12 +102,12 @@ function describeShard(
   { id, state, status }: ShardMessage,
   { counts, problem }: { counts: string; problem: string | null },
 ): string {
-  // A conduit with shards has no other problem than this.
+  // If a conduit with shards has a problem, the problem is a foreign shard.
   if (state === 'foreign' && problem !== null) return `Shard ${id}: ${problem}`;
   const reason = state === 'enabled' ? 'its connector has stopped' : status;
   return (
-    `${counts}, among them shard ${id} (${reason}). The platform tries one other shard for each of their events, and drops ` +
-    `the event when that one is lost, too. ${whatToCheck}`
+    `${counts}, among them shard ${id} (${reason}). For each of their events, the platform tries one other shard, and drops ` +
+    `the event when that shard has no connection either. ${whatToCheck}`
   );
 }
 

@@ -8,12 +8,12 @@ import { alarmTimes } from '../alarms/alarm-times.js';
 import { AlarmsRepository } from '../alarms/alarms.repository.js';
 import { SubscriptionAlarms } from './subscription-alarms.service.js';
 
-const silent = { info: () => undefined, warn: () => undefined, error: () => undefined } as unknown as Logger; // holds: nothing else is used
+const silent = { info: () => undefined, warn: () => undefined, error: () => undefined } as unknown as Logger; // Safe cast: nothing else is used.
 const { holdMs } = alarmTimes;
 
 interface Row {
   attempts?: number;
-  /** How long ago it got its status, and was saved. */
+  /** How long ago the subscription got its status, and was saved. */
   age?: string;
   saved?: string;
 }
@@ -59,7 +59,7 @@ describe(SubscriptionAlarms.name, () => {
     return (await repository.listOpen()).map(({ key }) => key).sort();
   };
 
-  /** Checks again after the time for which a fault is held. */
+  /** Checks again after the hold time. */
   const checkAfterHold = async (): Promise<string[]> => {
     await check();
     now += holdMs;

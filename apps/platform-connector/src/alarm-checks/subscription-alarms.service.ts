@@ -13,18 +13,18 @@ import {
 } from '../subscriptions/own-subscription.js';
 import { HeldAlarms } from './held-alarms.js';
 
-// The streamer is polled, or the channel has not given its consent: states that the API shows with their remedies.
+// Over the limit, the streamer monitor polls the streamer; without consent, a user must act. The API shows both states with a remedy.
 const acceptedStatuses = [enabled, limitReached, notGranted];
 const unreachableStatuses = [verificationFailed, 'notification_failures_exceeded'];
 const webhookDown = 'transport_down:webhook';
 const notEnabled = 'subscription_not_enabled';
-// Without a transport or the platform, no subscription can be created.
+// While one of these alarms is open, the service cannot create subscriptions.
 const explanations: readonly AlarmKind[] = ['transport_down', 'platform_unavailable'];
 
 interface StatusCount {
   status: string;
   count: number;
-  /** The number of those that stay not enabled, and one of them. */
+  /** The number of faulty subscriptions, and a description of one. */
   faulty: number;
   example: string | null;
 }
@@ -48,7 +48,7 @@ export class SubscriptionAlarms {
     const webhookFault = describeWebhookFault(counts);
     this.held.decide(webhookDown, webhookFault);
     const fault = describeFaulty(counts);
-    // One alarm per cause.
+    // If another alarm explains the fault, that alarm is enough.
     if (fault !== undefined && (webhookFault !== undefined || (await this.isExplained())))
       this.held.restart(notEnabled);
     else this.held.decide(notEnabled, fault);
@@ -64,8 +64,8 @@ export class SubscriptionAlarms {
 
   /**
    * Counts subscriptions by status. A subscription is faulty when an attempt has failed twice, or when it has not been enabled for 45 s
-   * although the reconciler has no work left or makes no progress. While thousands of subscriptions are created, the last of them wait for
-   * minutes and are not faulty.
+   * although the reconciler has no work left or makes no progress. While the reconciler creates thousands of subscriptions, a subscription
+   * can wait for minutes without being faulty.
    */
   private count(): Promise<StatusCount[]> {
     return this.dataSource.query<StatusCount[]>(

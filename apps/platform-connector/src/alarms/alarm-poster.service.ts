@@ -16,12 +16,12 @@ import { ALERT_WEBHOOK, type AlertWebhook } from './alert-webhook.js';
 
 const idleMs = 1_000;
 const maxBackoffMs = 10_000;
-// The reply is not used. Reading a little of it keeps the connection usable.
+// The maximum size of a reply body to read. The body is not used, but reading all of it keeps the connection open for the next post.
 const maxReplyBytes = 16 * 1024;
 
 /**
- * Posts alarms to the alert webhook, signed as Standard Webhooks describes. Instances share the messages: each claims a message before it
- * posts it. After a crash, another instance posts the message again, with the same `webhook-id`.
+ * Posts alarms to the alert webhook, signed as Standard Webhooks describes. Instances share the work: an instance claims each message
+ * before posting it. After a crash, another instance posts the message again, with the same `webhook-id`.
  *
  * ```
  *  due ──claimed──▶ posting ──2xx──▶ removed
@@ -104,7 +104,7 @@ export class AlarmPoster {
 
   private async onFailed({ sequence, id, attempts }: ClaimedPost, error: unknown): Promise<void> {
     const { minPauseMs, maxPauseMs, maxAttempts } = this.times.posting;
-    // The URL may contain a secret, and errors of undici do not name it.
+    // Do not log the URL, because the URL may contain a secret. undici's errors do not contain the URL.
     const details = { err: error, webhookId: id, attempts };
     if (attempts >= maxAttempts) {
       this.postsTotal.inc({ result: 'given_up' });

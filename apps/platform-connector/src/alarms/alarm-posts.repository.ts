@@ -4,20 +4,20 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { v7 } from 'uuid';
 import { ALERT_WEBHOOK, type AlertWebhook } from './alert-webhook.js';
 
-/** A message that this instance posts now. */
+/** A message that this instance has claimed. */
 export interface ClaimedPost {
   sequence: string;
   /** The `webhook-id`. */
   id: string;
   body: string;
-  /** Including this attempt. */
+  /** The number of attempts, including this one. */
   attempts: number;
 }
 
-// Longer than an attempt takes. After that, another instance takes over from one that has died.
+// Longer than an attempt takes. If the instance that claimed a message dies, another instance may claim the message after this time.
 const claimSeconds = 30;
 
-/** The messages that wait to be posted to the alert webhook, if there is one. */
+/** Stores the messages that wait to be posted to the alert webhook, if one is configured. */
 @Injectable()
 export class AlarmPosts {
   constructor(
@@ -25,7 +25,7 @@ export class AlarmPosts {
     @Inject(ALERT_WEBHOOK) private readonly webhook: AlertWebhook | null,
   ) {}
 
-  /** Adds a message for each alarm that was opened or closed, in the transaction that did so. */
+  /** Adds a message for each alarm that the transaction of `manager` opened or closed. */
   async add(manager: EntityManager, alarms: readonly AlarmMessage[]): Promise<void> {
     if (!this.webhook || alarms.length === 0) return;
     await manager.query(
@@ -34,7 +34,7 @@ export class AlarmPosts {
     );
   }
 
-  /** Claims the oldest message that is due, unless an earlier one about the same alarm waits. */
+  /** Claims the oldest due message. Skips a message while an earlier message about the same alarm is unsent. */
   async claim(): Promise<ClaimedPost | undefined> {
     const rows = await this.dataSource.query<ClaimedPost[]>(
       `WITH claimed AS (
@@ -60,12 +60,12 @@ export class AlarmPosts {
     );
   }
 
-  /** Removes messages that no instance has posted for a day, because ALERT_WEBHOOK_URL is not set any more. */
+  /** Removes messages that have been due for more than a day. Such messages remain when ALERT_WEBHOOK_URL is no longer set. */
   async removeOld(manager: EntityManager): Promise<void> {
     await manager.query(`DELETE FROM alarm_posts WHERE due_at < now() - interval '1 day'`);
   }
 
-  /** Removes a message that was posted, or is given up. */
+  /** Removes a message after it was posted or after the last failed attempt. */
   async remove(sequence: string): Promise<void> {
     await this.dataSource.query('DELETE FROM alarm_posts WHERE sequence = $1', [sequence]);
   }

@@ -1,32 +1,32 @@
-/** The times of attempts to post an alarm. */
+/** The timeout, the pauses, and the number of attempts for posting an alarm. */
 export interface PostingTimes {
   timeoutMs: number;
-  /** The pause after the first failure. Each next one is twice as long. */
+  /** The pause after the first failure. Each further pause is twice as long. */
   minPauseMs: number;
   maxPauseMs: number;
   maxAttempts: number;
 }
 
-/** How the silence of a channel is judged: see `ChannelActivity`. */
+/** The times that decide whether a channel is silent for too long. See `ChannelActivity`. */
 export interface SilenceTimes {
-  /** Events are counted in intervals of this length. */
+  /** The length of the intervals in which events are counted. */
   intervalMs: number;
-  /** The number of intervals that are remembered, and the number that a judgment needs. */
+  /** The number of intervals to remember, and the minimum number of intervals for a decision. */
   intervals: number;
   minIntervals: number;
   /** A shorter silence is never an alarm. */
   minSilenceMs: number;
-  /** How long after the last event the platform must still list the stream: often, a channel is silent because its stream ends. */
+  /** The time after the last event for which the platform must still list the stream. A silent channel's stream has often just ended. */
   seenAfterMs: number;
 }
 
-/** The times of alarms. Only tests have others. */
+/** The times of alarms. Only tests change them. */
 export interface AlarmTimes {
   /** How often each check runs. */
   checkMs: number;
-  /** How long a fault must last that often disappears by itself. */
+  /** How long a fault that often disappears by itself must last before it raises an alarm. */
   holdMs: number;
-  /** A clock that never goes back, in milliseconds, for the faults that are held. */
+  /** A monotonic clock in milliseconds, which measures how long faults last. */
   now: () => number;
   posting: PostingTimes;
   silence: SilenceTimes;
@@ -35,12 +35,12 @@ export interface AlarmTimes {
 /** Injection token of the times. */
 export const ALARM_TIMES = Symbol('ALARM_TIMES');
 
-/** An alarm is raised within 90 s: a fault is held for 30 s, and a silence is judged after 60 s. */
+/** With these times, alarms are raised within 90 s: a fault must last for 30 s, and a silence for 60 s. */
 export const alarmTimes: AlarmTimes = {
   checkMs: 5_000,
   holdMs: 30_000,
   now: () => performance.now(),
-  // Gives up after about an hour: an older alarm says little, and the list of alarms still has it.
+  // The last attempt is about an hour after the first. A later message is of little use, and the API still lists the alarm.
   posting: { timeoutMs: 10_000, minPauseMs: 5_000, maxPauseMs: 300_000, maxAttempts: 17 },
   silence: {
     intervalMs: 60_000,

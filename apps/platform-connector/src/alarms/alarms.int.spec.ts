@@ -37,9 +37,9 @@ describe(AlarmPoster.name, () => {
 
   const note = (fields: { key?: string }, message: string): void =>
     void logs.push(`${message} ${fields.key ?? ''}`);
-  const logger = { info: note, warn: note, error: note } as unknown as Logger; // holds: nothing else is used
+  const logger = { info: note, warn: note, error: note } as unknown as Logger; // Safe cast: nothing else is used.
 
-  /** One instance of the connector, with short times. */
+  /** Creates one instance of the connector, with short times. */
   function setup(posting: Partial<PostingTimes> = {}) {
     const webhook = { url: receiver.url, secret };
     const posts = new AlarmPosts(dataSource, webhook);

@@ -14,7 +14,7 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { v7 } from 'uuid';
 import { AlarmPosts } from './alarm-posts.repository.js';
 
-// The console shows the last ones.
+// How long closed alarms are kept. The console lists the newest closed alarms.
 const keptDays = 30;
 
 const columns = `id, key, message, floor(extract(epoch FROM raised_at) * 1000)::float8 AS "raisedAt",
@@ -22,7 +22,7 @@ const columns = `id, key, message, floor(extract(epoch FROM raised_at) * 1000)::
 
 type Row = Omit<AlarmMessage, 'kind' | 'subject'>;
 
-/** Stores alarms. An alarm and its message to the alert webhook are saved together, so that neither exists without the other. */
+/** Stores alarms. Saves an alarm and the message to the alert webhook in one transaction, so that both are stored or neither is. */
 @Injectable()
 export class AlarmsRepository {
   constructor(
@@ -47,7 +47,7 @@ export class AlarmsRepository {
     });
   }
 
-  /** Opens the raised alarms that are not open, repeats the others, and closes the cleared ones. */
+  /** Opens or repeats the raised alarms, and closes the cleared alarms. */
   async save({ raised, cleared }: ReportAlarmsRequest): Promise<void> {
     const changed = await this.dataSource.transaction(async (manager) => {
       const closed = await close(manager, 'key = ANY($1)', [cleared]);
@@ -58,7 +58,7 @@ export class AlarmsRepository {
     this.log(changed);
   }
 
-  /** Closes the alarms that nobody repeats, and forgets old ones. */
+  /** Closes the alarms that no process repeats any longer, and deletes closed alarms after 30 days. */
   async expire(): Promise<void> {
     const closed = await this.dataSource.transaction(async (manager) => {
       const expired = await close(manager, `repeated_at < now() - make_interval(secs => $1)`, [
@@ -104,7 +104,7 @@ export class AlarmsRepository {
   }
 }
 
-/** Opens or repeats alarms. Returns those that were not open. In the order of the keys, so that two reports do not deadlock. */
+/** Opens or repeats alarms, sorted by key so that two reports do not deadlock. Returns the alarms that were not open before. */
 async function open(manager: EntityManager, raised: ReportAlarmsRequest['raised']): Promise<AlarmMessage[]> {
   if (raised.length === 0) return [];
   const sorted = [...new Map(raised.map((alarm) => [alarm.key, alarm])).values()].sort((one, other) =>
@@ -128,7 +128,7 @@ async function open(manager: EntityManager, raised: ReportAlarmsRequest['raised'
   return rows.filter(({ isNew }) => isNew).map(toMessage);
 }
 
-/** Closes the open alarms that meet a condition, and returns them. */
+/** Closes the open alarms that match a condition, and returns them. */
 async function close(
   manager: EntityManager,
   condition: string,

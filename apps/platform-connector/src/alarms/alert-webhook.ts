@@ -1,12 +1,12 @@
 import type { PlatformConnectorConfig } from '../platform-connector.config.js';
 
-/** Where alarms are posted, and the secret that signs them. */
+/** The address to which alarms are posted, and the secret that signs the messages. */
 export interface AlertWebhook {
   url: string;
   secret: string;
 }
 
-/** Injection token of the `AlertWebhook`; null when none is configured. */
+/** Injection token of the `AlertWebhook`; the value is null when no webhook is configured. */
 export const ALERT_WEBHOOK = Symbol('ALERT_WEBHOOK');
 
 /** @throws Error when only one of the two variables is set */

@@ -46,7 +46,7 @@ export class CallTokens {
     };
   }
 
-  /** The platform replies 401 for several reasons. A token is only refreshed when it is no longer valid. */
+  /** Refreshes the token after a 401 only if the token is no longer valid, because the platform replies 401 for other reasons, too. */
   private tokenOf(connection: Connection): TokenSource {
     let token = this.connections.tokensOf(connection)?.accessToken ?? lost(connection);
     return {

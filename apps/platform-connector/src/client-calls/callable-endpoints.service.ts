@@ -4,7 +4,7 @@ import { callRefusal, deletedConduits, findApiEndpoint, type ApiEndpoint } from 
 import { ConduitsRepository } from '../conduits/conduits.repository.js';
 import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
 
-/** Finds the endpoint that a call is for, and refuses the calls that would disturb the service. */
+/** Finds the endpoint of a call, and refuses calls that would disturb the service. */
 @Injectable()
 export class CallableEndpoints {
   constructor(
@@ -18,7 +18,7 @@ export class CallableEndpoints {
     if (found.kind !== 'found')
       throw new ServiceError(
         'not_found',
-        'This service does not support that endpoint of the platform’s API.',
+        'This service does not support this endpoint of the platform’s API.',
       );
     const { endpoint } = found;
     const refusal = callRefusal(endpoint);
@@ -28,7 +28,10 @@ export class CallableEndpoints {
     return endpoint;
   }
 
-  /** Other conduits belong to installations that the owner may have given up, and count toward the platform's limit. */
+  /**
+   * Refuses to delete the conduit of this installation. Clients may delete other conduits, because each conduit counts toward the
+   * platform's limit, and the installation of a conduit may no longer exist.
+   */
   private async protectOwnConduit(deleted: readonly string[]): Promise<void> {
     const clientId = this.settings.credentials?.clientId;
     const own = clientId === undefined ? null : await this.conduits.find(clientId);

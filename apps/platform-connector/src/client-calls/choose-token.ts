@@ -5,25 +5,25 @@ import type { Connection } from '../connections/connection.entity.js';
 /** The part of a connection that decides whether its token can be used for a call. */
 export type CallerConnection = Pick<Connection, 'id' | 'state' | 'userId' | 'login' | 'scopes' | 'remedy'>;
 
-/** Whose token a call asks for. */
+/** The connection and the users that a call names, which decide whose token the call uses. */
 export interface TokenWish {
-  /** The connection that the client names; null when it names none. */
+  /** The connection that the client names; null when the client names no connection. */
   connectionId: string | null;
-  /** The users who act in the call, by its query and body. */
+  /** The users who act in the call, according to its query and body. */
   actors: readonly string[];
 }
 
 /**
- * Chooses the token of a call. Null: the application's.
+ * Chooses the connection whose token a call uses; null means the token of the application.
  *
  * ```
- *  the endpoint accepts      with ?connection=   the user who acts        otherwise
+ *  the endpoint accepts      with ?connection=   the acting user          otherwise
  *                                                is connected
  *  app, none                 400                 app                      app
  *  app_or_user               that user           app                      app
  *  app_with_grant_or_user    that user           that user, if the        app
  *                                                scope is granted
- *  user                      that user           that user                the only connection, if the call names nobody; else 400
+ *  user                      that user           that user                the only connection, if the call names no user; else 400
  * ```
  *
  * @throws ServiceError `invalid` when the call is ambiguous, `forbidden` when the user has not granted the scope, `conflict` when the
@@ -62,7 +62,8 @@ function findNamed<C extends CallerConnection>(id: string, connections: readonly
 }
 
 /**
- * A user can have two connections: as a channel, and as the bot account. The one with the scope comes first.
+ * Finds the connection of the acting user. If the user has two connections (as a channel and as the bot account), prefers one with the
+ * scope.
  *
  * @throws ServiceError `invalid` when the call names several users
  */
@@ -74,30 +75,30 @@ function findActing<C extends CallerConnection>(
   if (actors.length > 1)
     throw ServiceError.onField(
       'connection',
-      `the call names several users who act (${actors.join(', ')}): name one, or add \`connection\` with the id of a connection`,
+      `the call names several acting users (${actors.join(', ')}): name one user, or set \`connection\` to the id of a connection`,
     );
   const acting = connected.filter(({ userId }) => userId !== null && actors.includes(userId));
   return acting.find((connection) => hasScope(endpoint, connection)) ?? acting[0];
 }
 
-/** The connection of a call whose user is not known yet. */
+/** Returns the only connection when the call names no user. Otherwise, throws an error that says what to do. */
 function findOnly<C extends CallerConnection>(actors: readonly string[], connected: readonly C[]): C {
   const [only, ...others] = connected;
   if (!only)
     throw ServiceError.onField(
       'connection',
-      'this endpoint needs the token of a user, and no channel is connected: connect one with POST /api/v1/platform/connections',
+      'this endpoint needs the token of a user, and no channel is connected: connect a channel with POST /api/v1/platform/connections',
     );
   const [actor] = actors;
   if (actor !== undefined)
     throw ServiceError.onField(
       'connection',
-      `user ${actor} is not connected: connect this user, or add \`connection\` with the id of the connection whose user may do this`,
+      `user ${actor} is not connected: connect this user, or set \`connection\` to the id of a connection whose user may make this call`,
     );
   if (others.length === 0) return only;
   throw ServiceError.onField(
     'connection',
-    'this endpoint needs the token of a user, and several channels are connected: add `connection` with the id of one',
+    'this endpoint needs the token of a user, and several channels are connected: set `connection` to the id of a connection',
   );
 }
 

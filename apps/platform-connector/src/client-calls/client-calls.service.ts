@@ -15,14 +15,14 @@ import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-s
 import { CallTokens } from './call-tokens.service.js';
 import { CallableEndpoints } from './callable-endpoints.service.js';
 
-// Retrying is pointless until the service restarts with another configuration.
+// Long, because calls fail until the service restarts with another configuration.
 const noPlatformRetrySeconds = 3_600;
 
-// Other types, such as HTML of a proxy, must not run as a page of this service.
+// The content types to pass on. A browser must not show any other type, such as HTML from a proxy, as a page of this service.
 const passedTypes = /^(application\/json|text\/calendar|text\/plain)\b/i;
 const otherType = 'application/octet-stream';
 
-/** Makes the calls of clients, with the token that the catalog and the call ask for. */
+/** Makes the calls of clients. The catalog of endpoints and the call itself decide which token the call uses. */
 @Injectable()
 export class ClientCalls {
   constructor(

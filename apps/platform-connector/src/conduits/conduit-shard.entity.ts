@@ -19,7 +19,10 @@ export class ConduitShard {
   @Column('text', { name: 'session_id', nullable: true })
   sessionId!: string | null;
 
-  /** The last 10 sessions that this installation used for the shard, also one that is being assigned. Any other session belongs to another installation. */
+  /**
+   * The last 10 sessions that this installation used for the shard, including a session that is not assigned yet. Any other session belongs
+   * to another installation.
+   */
   @Column('text', { array: true, default: '{}' })
   sessions!: string[];
 
@@ -29,7 +32,7 @@ export class ConduitShard {
   @Column('timestamptz', { name: 'status_since', default: () => 'now()' })
   statusSince!: Date;
 
-  /** All messages that arrived before are stored. */
+  /** All messages that arrived before this time are stored or recorded as lost. */
   @Column('timestamptz', { name: 'settled_until', nullable: true })
   settledUntil!: Date | null;
 }

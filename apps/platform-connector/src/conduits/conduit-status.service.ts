@@ -7,8 +7,8 @@ import { connecting, enabled, foreign } from './shard-rules.js';
 import { ShardsRepository, type ListedShard } from './shards.repository.js';
 
 const foreignProblem =
-  'A shard of the conduit has a connection of another installation, which uses a copy of this database. Give each installation a ' +
-  'database of its own, or stop one of them.';
+  'Another installation, which uses a copy of this database, is connected to a shard of the conduit. Give each installation its own ' +
+  'database, or stop one of them.';
 
 /** Reports the conduit and its shards, and counts them for the metrics. */
 @Injectable()
@@ -35,7 +35,7 @@ export class ConduitStatus {
     });
   }
 
-  /** From the service's own records; null without a conduit. */
+  /** Reads the service's own records, without a call to the platform. Null when no conduit exists or is wanted. */
   async read(): Promise<ConduitMessage | null> {
     const clientId = this.settings.credentials?.clientId;
     const conduit = clientId === undefined ? null : await this.conduits.find(clientId);

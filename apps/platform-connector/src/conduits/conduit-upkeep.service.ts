@@ -10,24 +10,24 @@ import type { PlatformConnectorConfig } from '../platform-connector.config.js';
 import { PLATFORM, PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
 import { ConduitsRepository, type OwnConduit } from './conduits.repository.js';
 
-// A dead conduit cannot report itself. 12 calls per minute are 1.5 % of the rate limit.
+// Poll the states, because a conduit without working shards cannot report its loss. 12 calls per minute are 1.5 % of the rate limit.
 const checkMs = 5_000;
-// While a shard is lost, its events are dropped.
+// Check more often while a shard is lost, because the platform may drop the shard's events.
 const lossCheckMs = 1_000;
 const problemCheckMs = 60_000;
 const maxFailurePauseMs = 30_000;
-// With 100 per page, this is the platform's limit of 20,000 shards. A longer list means that paging does not end.
+// With 100 shards per page, this is the platform's limit of 20,000 shards. A longer list means that paging does not end.
 const maxPages = 200;
 
 const limitProblem =
-  'The application has as many conduits as the platform allows, and none of them belongs to this installation. Delete one that no ' +
-  'installation uses: GET /api/v1/platform/call/eventsub/conduits lists them, GET …/conduits/shards?conduit_id=<id> shows whether the ' +
-  'shards of one are enabled, and DELETE …/conduits?id=<id> deletes it. Or use another application (PLATFORM_CLIENT_ID), or set PUBLIC_URL ' +
-  'to receive events by webhook.';
+  'The application has reached the platform’s limit of conduits, and none of them belongs to this installation. Delete a conduit that no ' +
+  'installation uses: GET /api/v1/platform/call/eventsub/conduits lists the conduits, GET …/conduits/shards?conduit_id=<id> shows whether ' +
+  'the shards of a conduit are enabled, and DELETE …/conduits?id=<id> deletes a conduit. Or use another application (PLATFORM_CLIENT_ID), ' +
+  'or set PUBLIC_URL to receive events by webhook.';
 
 /**
- * Keeps the conduit of this installation, one connector at a time. Only the conduit in our database is ours: other installations may
- * use the same application.
+ * Creates, checks, and deletes the conduit of this installation. One connector at a time does this. Only the conduit in our database is
+ * ours, because other installations may use the same application.
  *
  * ```
  *  wanted ──created──▶ checked every 5 s: the states of its shards ──no subscription left──▶ deleted
@@ -38,7 +38,7 @@ const limitProblem =
  */
 @Injectable()
 export class ConduitUpkeep {
-  /** `created` follows the creation of a conduit. */
+  /** Emits `created` after a conduit was created. */
   readonly events = new EventEmitter<{ created: [] }>();
   private readonly failures: FailureLog;
   private startedAt = new Date(0);
@@ -54,7 +54,7 @@ export class ConduitUpkeep {
     this.failures = new FailureLog(logger);
   }
 
-  /** Returns whether there is a conduit to keep. */
+  /** Returns whether a conduit exists or is wanted. */
   async start(): Promise<boolean> {
     const clientId = this.settings.credentials?.clientId;
     if (clientId === undefined) return false;
@@ -62,7 +62,7 @@ export class ConduitUpkeep {
     return (await this.read()) !== null;
   }
 
-  /** The conduit as stored; null when there is none. */
+  /** The conduit in the database; null when no conduit exists or is wanted. */
   async read(): Promise<OwnConduit | null> {
     const clientId = this.settings.credentials?.clientId;
     return clientId === undefined ? null : this.conduits.find(clientId, this.startedAt);
@@ -73,7 +73,7 @@ export class ConduitUpkeep {
     await this.conduits.checkWithin(this.clientId, 0);
   }
 
-  /** Makes the check that is due, if no other connector makes it. Returns whether it did. */
+  /** Checks the conduit if a check is due and no other connector has claimed the check. Returns whether this connector made the check. */
   async checkIfDue(): Promise<boolean> {
     const startedAt = await this.conduits.claimCheck(this.clientId);
     if (startedAt) await this.conduits.checkWithin(this.clientId, await this.check(startedAt));
@@ -90,11 +90,11 @@ export class ConduitUpkeep {
 
   private get clientId(): string {
     const { credentials } = this.settings;
-    if (!credentials) throw new Error('cannot keep a conduit: no application is configured');
+    if (!credentials) throw new Error('cannot maintain a conduit: no application is configured');
     return credentials.clientId;
   }
 
-  /** Returns in how many milliseconds the next check is due. */
+  /** Returns the time until the next check in milliseconds. */
   private async check(startedAt: Date): Promise<number> {
     const conduit = await this.read();
     if (!conduit) return problemCheckMs;
@@ -143,7 +143,7 @@ export class ConduitUpkeep {
     return (await this.conduits.saveListing(id, shards, startedAt)) ? checkMs : lossCheckMs;
   }
 
-  /** Null when the conduit does not exist. */
+  /** Lists the shards; null when the conduit does not exist. */
   private async listShards(conduitId: string): Promise<PlatformShard[] | null> {
     const shards: PlatformShard[] = [];
     let next: string | undefined;

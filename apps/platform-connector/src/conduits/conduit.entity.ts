@@ -6,7 +6,7 @@ export class Conduit {
   @PrimaryColumn('text', { name: 'client_id' })
   clientId!: string;
 
-  /** Null until the platform has created it. */
+  /** The platform's id of the conduit; null until the platform has created the conduit. */
   @Column('text', { name: 'conduit_id', nullable: true })
   conduitId!: string | null;
 
@@ -14,11 +14,11 @@ export class Conduit {
   @Column('integer', { name: 'shard_count' })
   shardCount!: number;
 
-  /** Whether subscriptions have another transport now, and none is left on the conduit. It is then deleted. */
+  /** Whether the conduit must be deleted, because another transport is configured and no subscription uses the conduit. */
   @Column('boolean', { name: 'is_retired', default: false })
   isRetired!: boolean;
 
-  /** Why there is no conduit, and what to do; null when there is one. */
+  /** Why the conduit could not be created, and what to do; null without a failure. */
   @Column('text', { nullable: true })
   problem!: string | null;
 

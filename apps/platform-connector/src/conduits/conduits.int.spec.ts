@@ -50,7 +50,7 @@ describe('the conduit of an installation', () => {
     (await status.read()).transport?.conduit?.shards.map(({ state }) => state) ?? [];
   const untilStates = (instance: ConnectorInstance, expected: string[]): Promise<void> =>
     eventually(async () => expect(await states(instance)).toEqual(expected), patiently);
-  /** A call of the owner. */
+  /** Calls the platform as the owner. */
   const call = async (
     instance: ConnectorInstance,
     request: Pick<CallPlatformRequest, 'path'> & Partial<CallPlatformRequest>,
@@ -71,7 +71,7 @@ describe('the conduit of an installation', () => {
     await untilStates(one, bothEnabled);
     await eventually(async () => {
       const shards = (await two.status.read()).transport?.conduit?.shards ?? [];
-      // One of each: both connectors run in this process, so their names are equal.
+      // Both connectors run in this process, so they show one name but have two ids.
       expect(new Set(shards.map(({ holder }) => holder)).size).toBe(1);
       const rows = await setup.dataSource.query('SELECT DISTINCT holder FROM conduit_shards');
       expect(rows).toHaveLength(2);
@@ -104,13 +104,13 @@ describe('the conduit of an installation', () => {
     const instance = await start();
     await eventually(async () => {
       const { transport } = await instance.status.read();
-      expect(transport?.problem).toContain('Delete one that no installation uses');
+      expect(transport?.problem).toContain('Delete a conduit that no installation uses');
       expect(transport?.conduit).toMatchObject({ id: null, shards: [] });
     }, patiently);
     expect(setup.logs).toContain('cannot create a conduit');
     expect(await platform.sessions()).toEqual([]);
 
-    // What the problem says.
+    // Do what the problem text says.
     const path = 'eventsub/conduits';
     const listed = await call(instance, { path });
     expect(JSON.parse(listed.text)).toMatchObject({ data: foreign });
@@ -133,17 +133,17 @@ describe('the conduit of an installation', () => {
     const instance = await start();
     await untilStates(instance, bothEnabled);
     const [conduit] = await conduits();
-    // What the database of the copy looks like when its connector starts a while later: its sessions are unknown.
+    // Give the database the state of a copy whose connector starts a while later: the sessions in it are unknown.
     await instance.close();
     const socket = new WebSocket(platform.socketUrl);
-    const [frame] = (await once(socket, 'message')) as [Buffer]; // holds: the binary type is the default
+    const [frame] = (await once(socket, 'message')) as [Buffer]; // Safe cast: ws delivers Buffers by default.
     const { payload } = JSON.parse(frame.toString()) as { payload: { session: { id: string } } };
     const theirs = payload.session.id;
     await platform.assignShard(conduit!.id, theirs);
 
     const copy = await start();
     await untilStates(copy, ['foreign', 'enabled']);
-    expect((await copy.status.read()).transport?.problem).toContain('another installation');
+    expect((await copy.status.read()).transport?.problem).toContain('Another installation');
     expect(await platform.sessions()).toContain(theirs);
 
     socket.close();

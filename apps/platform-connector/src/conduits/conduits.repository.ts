@@ -5,18 +5,18 @@ import { connecting, enabled, foreign, unassigned } from './shard-rules.js';
 
 /** The conduit of this installation. */
 export interface OwnConduit {
-  /** Null until the platform has created it. */
+  /** The platform's id of the conduit; null until the platform has created the conduit. */
   id: string | null;
   shardCount: number;
-  /** Whether no subscription needs it any more. */
+  /** Whether the conduit must be deleted, because no subscription needs it any longer. */
   isRetired: boolean;
-  /** Why there is no conduit, and what to do; null when there is one. */
+  /** Why the conduit could not be created, and what to do; null without a failure. */
   problem: string | null;
-  /** Whether the platform has listed the shards since a time. */
+  /** Whether the platform has listed the shards since the parameter `since` of `find`. */
   isChecked: boolean;
 }
 
-// Longer than a call to the platform takes, with its retries: two connectors must not create two conduits.
+// Longer than a call to the platform takes, including retries, so that two connectors do not create two conduits.
 const claimSeconds = 10;
 
 /** Stores the conduit of an application. */
@@ -24,7 +24,7 @@ const claimSeconds = 10;
 export class ConduitsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Null when there is no conduit, and none is wanted. @param since for `isChecked`, by the database's clock */
+  /** Finds the conduit; null when no conduit exists or is wanted. @param since the start time for `isChecked`, by the database's clock */
   async find(clientId: string, since = new Date(0)): Promise<OwnConduit | null> {
     const [conduit] = await this.dataSource.query<OwnConduit[]>(
       `SELECT conduit_id AS id, shard_count AS "shardCount", is_retired AS "isRetired", problem,
@@ -34,7 +34,7 @@ export class ConduitsRepository {
     return conduit ?? null;
   }
 
-  /** The id of the conduit; null when the platform has none. */
+  /** The id of the conduit; null when there is no conduit, or the conduit is retired. */
   async findId(clientId: string): Promise<string | null> {
     const [row] = await this.dataSource.query<{ id: string | null }[]>(
       'SELECT conduit_id AS id FROM conduits WHERE client_id = $1 AND NOT is_retired',
@@ -52,7 +52,7 @@ export class ConduitsRepository {
     return row?.isWorking ?? false;
   }
 
-  /** Makes a check due. With a shard count, a conduit is wanted, whether or not there is one. Returns the database's time. */
+  /** Makes a check due. With a shard count, also saves that a conduit is wanted. Returns the database's time. */
   async start(clientId: string, shardCount: number | null): Promise<Date> {
     await this.dataSource.query(
       shardCount === null
@@ -65,7 +65,7 @@ export class ConduitsRepository {
     return row?.now ?? new Date();
   }
 
-  /** No subscription needs the conduit any more. */
+  /** Saves that no subscription needs the conduit any longer. */
   async retire(clientId: string): Promise<void> {
     await this.dataSource.query(
       'UPDATE conduits SET is_retired = true, check_due_at = now() WHERE client_id = $1 AND NOT is_retired',
@@ -73,7 +73,7 @@ export class ConduitsRepository {
     );
   }
 
-  /** Claims a check that is due, so that no other connector makes it. Returns the database's time; undefined when none is due. */
+  /** Claims a due check, so that no other connector makes the check. Returns the database's time; undefined when no check is due. */
   async claimCheck(clientId: string): Promise<Date | undefined> {
     const rows = await this.dataSource.query<{ now: Date }[]>(
       `WITH claimed AS (
@@ -85,7 +85,7 @@ export class ConduitsRepository {
     return rows[0]?.now;
   }
 
-  /** Makes the next check due within a time. */
+  /** Schedules the next check after this time. */
   async checkWithin(clientId: string, milliseconds: number): Promise<void> {
     await this.dataSource.query(
       'UPDATE conduits SET check_due_at = now() + make_interval(secs => $2::float / 1000) WHERE client_id = $1',
@@ -93,7 +93,7 @@ export class ConduitsRepository {
     );
   }
 
-  /** Saves a new conduit and its shards. Returns false when another connector has created one in the meantime. */
+  /** Saves a new conduit and its shards. Returns false when another connector has saved a conduit in the meantime. */
   async saveCreated(clientId: string, conduit: { id: string; shardCount: number }): Promise<boolean> {
     return this.dataSource.transaction(async (manager) => {
       const rows = await manager.query<unknown[]>(
@@ -109,7 +109,7 @@ export class ConduitsRepository {
     });
   }
 
-  /** Saves that the conduit has another number of shards now. */
+  /** Saves the new number of shards. */
   async saveShardCount(
     clientId: string,
     { id, shardCount }: { id: string; shardCount: number },
@@ -152,8 +152,9 @@ export class ConduitsRepository {
   }
 
   /**
-   * Saves what the platform lists, except about shards that have changed since the request. Returns whether every shard is enabled, and
-   * the shards are spread over as many connectors as possible: a connector without a shard gets no report about a lost one.
+   * Saves the listed states of the shards, except for shards that have changed since the request. Returns whether every shard is enabled
+   * and the shards are spread over as many connectors as possible. The spread matters because a connector without a shard receives no
+   * reports about lost shards.
    *
    * @param startedAt when the listing was requested, by the database's clock
    */

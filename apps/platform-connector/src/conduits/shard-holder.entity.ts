@@ -3,11 +3,11 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 /** A connector that takes shards. */
 @Entity({ name: 'shard_holders' })
 export class ShardHolder {
-  /** A new one for each process. */
+  /** A new id for each process. */
   @PrimaryColumn('uuid')
   id!: string;
 
-  /** The host and the process id, for people. */
+  /** The host and the process id, shown to users. */
   @Column('text')
   name!: string;
 
@@ -15,7 +15,7 @@ export class ShardHolder {
   @Column('timestamptz', { name: 'held_until' })
   heldUntil!: Date;
 
-  /** The id of a database session of the connector, as of its last renewal. Null for an older version. */
+  /** The process id of the database session that last renewed the lease. Null for a connector of an older version. */
   @Column('integer', { nullable: true })
   backend!: number | null;
 }

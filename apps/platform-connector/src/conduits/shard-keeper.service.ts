@@ -8,22 +8,22 @@ import { ShardSocket } from './shard-socket.js';
 import { ShardSockets } from './shard-sockets.js';
 import { ShardsRepository, type Holder } from './shards.repository.js';
 
-// How often a connector checks the shards. A report from the platform triggers a check in between.
+// How often a connector checks the shards. A report from the platform triggers an additional check.
 const tickMs = 500;
-// While a shard is lost.
+// The interval while a shard is lost.
 const urgentTickMs = 50;
-// While a holder is gone, until its shards are taken.
+// The minimum time between checks of the conduit while a holder has probably died and no connector has taken its shards.
 const suspicionMs = 1_000;
-// A quarter of the lease, as in `Lease`.
+// A quarter of the duration of the lease, as in `Lease`.
 const renewMs = 1_500;
-// When a connector stops, other connectors take its shards within a second.
+// How long a connector that stops waits for other connectors to take its shards. They need less than a second.
 const handOverMs = 3_000;
-// The next check finds out the result of a call that is cut off.
+// How long a connector that stops waits for a check in progress. A call that is cut off may have succeeded; the next check finds out.
 const checkLimitMs = 2_000;
 
 /**
- * Holds a share of the conduit's shards, each with a socket. All connectors do this, and agree by the leases in the database. See
- * `planShards` for the rules.
+ * Holds a share of the conduit's shards, with one socket per shard. Every connector holds a share. Leases in the database decide which
+ * connector holds which shard. See `planShards` for the rules.
  */
 @Injectable()
 export class ShardKeeper {
@@ -51,12 +51,12 @@ export class ShardKeeper {
     this.failures = new FailureLog(logger);
   }
 
-  /** Does nothing without a conduit. */
+  /** Starts to hold shards. Does nothing if no conduit exists or is wanted. */
   async start(): Promise<void> {
     if (await this.upkeep.start()) this.running = this.run();
   }
 
-  /** Lets other connectors take the shards, and closes the sockets when they have, or after 3 s. */
+  /** Lets other connectors take the shards. Closes the sockets when all shards are taken, or after 3 s. */
   async stop(): Promise<void> {
     this.isStopping = true;
     this.wake();
@@ -68,7 +68,7 @@ export class ShardKeeper {
       if ((await this.shards.countHolders()) > 0) await within(handOverMs, this.untilTaken());
     } catch (error) {
       this.failures.warn(
-        'cannot hand over the shards of the conduit, other connectors take them when the leases expire',
+        'cannot hand over the shards of the conduit, other connectors will take them when the leases expire',
         { err: error },
       );
     }
@@ -95,7 +95,7 @@ export class ShardKeeper {
     }
   }
 
-  /** Ends early when there is news about shards. */
+  /** Waits until the next tick is due, or until a report or check has changed the state of shards. */
   private async pause(): Promise<void> {
     if (this.isStopping || this.isTickDue) return;
     await new Promise<void>((resolve) => {
@@ -133,8 +133,8 @@ export class ShardKeeper {
   }
 
   /**
-   * Makes a check of the conduit due. The platform may send the report about a lost shard over another lost shard, where nobody receives
-   * it.
+   * Makes a check of the conduit due, because the report about a lost shard may not arrive: the platform may send the report over another
+   * lost shard.
    */
   private async suspect(): Promise<void> {
     if (performance.now() < this.suspectedAt + suspicionMs) return;
@@ -148,7 +148,7 @@ export class ShardKeeper {
     this.wake();
   }
 
-  /** Not part of a tick: a call to the platform can take longer than a lease lasts. */
+  /** Checks the conduit in the background, because a call to the platform can take longer than the lease lasts. */
   private check(): void {
     if (this.isChecking) return;
     this.isChecking = true;
@@ -168,7 +168,7 @@ export class ShardKeeper {
     this.renewedAt = performance.now();
   }
 
-  /** Closes the sockets of a conduit that is gone. */
+  /** Closes the sockets of earlier conduits, which no longer exist. */
   private closeOthers(conduitId: string | null): void {
     for (const [id, { key }] of this.open) if (key.conduitId !== conduitId) this.close(id);
   }
@@ -188,7 +188,7 @@ export class ShardKeeper {
     if (!(await this.shards.claim(conduitId, shard, { me: this.me.id, isOpen }))) return;
     if (isOpen) return;
     this.close(shard.id);
-    // An offered shard still has its session.
+    // The previous holder keeps the session of an offered shard open, so no messages are missing.
     const isOffered = shard.holder === null && shard.status === 'enabled';
     this.openSocket({ conduitId, id: shard.id }, isOffered ? null : shard.settledUntil);
   }
@@ -208,8 +208,8 @@ export class ShardKeeper {
   }
 
   /**
-   * Checks all shards after a report about one. A holder that loses one shard has often lost all of them, and a report can be lost together
-   * with the shard that should carry it.
+   * Checks all shards after a report about one shard. A holder that loses one shard has often lost all of its shards, and a report is lost
+   * if the platform sends it over a lost shard.
    */
   private async onShardReported(): Promise<void> {
     try {
@@ -226,7 +226,7 @@ export class ShardKeeper {
     void socket?.stop();
   }
 
-  /** Resolves when other connectors have all shards. */
+  /** Resolves when other connectors have taken all shards of this one, or after 3 s. */
   private async untilTaken(): Promise<void> {
     const deadline = performance.now() + handOverMs;
     while (performance.now() < deadline) {

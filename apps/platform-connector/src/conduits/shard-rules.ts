@@ -5,83 +5,84 @@
  *       ▲                     ▲    ▲                          │    │
  *       │ not listed          │    └── the holder lost it ────┘    │ the platform reports that it is lost
  *       └─────────────────────│──── websocket_disconnected, … ◀────┘
- *                             └── the holder, or after a moment anybody ──┘
+ *                             └── the holder or, after 0.2 s, any other ──┘
  *
- * While the platform says that a shard is enabled, somebody receives its messages. Another connector takes the shard only when the holder
- * has offered it, or when it has itself seen the holder die. A session that is not ours belongs to another installation: `unknown_session`.
+ * While the platform reports a shard as enabled, the shard's messages arrive at some connector. Another connector takes an enabled shard
+ * only when the holder has offered the shard, or when this other connector has seen a renewal of the lease and the lease has then expired.
+ * `unknown_session`: the shard has a session that is not ours but belongs to another installation.
  */
 
-/** A shard of the conduit, at a moment of the database's clock. */
+/** A shard of the conduit, as read from the database at one moment. */
 export interface Shard {
   id: number;
   /** Null when any connector may take the shard. */
   holder: string | null;
   /** Whether the holder has not renewed its lease in time. */
   isExpired: boolean;
-  /** Whether the holder's database session has ended: probably, it has died. Never true behind a pooler of connections. */
+  /** Whether the holder has probably died, because its database session has ended. Never true behind a connection pooler. */
   isGone: boolean;
   /** The end of the lease, in milliseconds since 1970. */
   heldUntil: number | null;
-  /** The session that has the shard, or had it last. */
+  /** The session that serves the shard, or last served it. */
   sessionId: string | null;
-  /** `enabled`, one of the others below, or the platform's reason why the shard is not enabled. */
+  /** One of the four statuses below, or the platform's reason why the shard is not enabled. */
   status: string;
-  /** For how long it has had this status, in milliseconds. */
+  /** For how long the shard has had this status, in milliseconds. */
   statusForMs: number;
-  /** All messages that had arrived until then are stored, in milliseconds since 1970; null before there were any. */
+  /** All messages that arrived before this time are stored or recorded as lost. Milliseconds since 1970; null before the first save. */
   settledUntil: number | null;
 }
 
-/** The platform does not say that the shard has one of our sessions. */
+/** The platform does not list the shard with one of our sessions. */
 export const unassigned = 'unassigned';
-/** Its holder gets it a session. */
+/** The holder is opening a session for the shard. */
 export const connecting = 'connecting';
 export const enabled = 'enabled';
-/** It has a session that is not ours. */
+/** The shard has a session of another installation. */
 export const foreign = 'unknown_session';
 
-/** What a connector knows. */
+/** What a connector knows about the shards when it decides. */
 export interface ShardView {
   /** The id of the connector. */
   me: string;
   /** The number of connectors that take shards. */
   holders: number;
   shards: readonly Shard[];
-  /** The shards that this connector has an open socket for, with the session that they have; null while there is none. */
+  /** The shards for which this connector has an open socket, each with the session; null while the socket has no session. */
   open: ReadonlyMap<number, string | null>;
-  /** The shards whose lease has been renewed by another connector while this one ran. */
+  /** The shards whose lease another connector has renewed since this connector started. */
   proven: ReadonlySet<number>;
 }
 
-/** What a connector does about its shards. */
+/** What a connector must do with the shards now. */
 export interface ShardPlan {
-  /** To take, with a new socket, or the one that is still open. */
+  /** Shards to take, with a new socket or with the socket that is still open. */
   claim: Shard[];
-  /** To let another connector take; the socket stays open until then. */
+  /** Shards to offer to other connectors. The socket stays open until another connector takes the shard. */
   offer: Shard[];
-  /** Sockets to close, because another connector has the shard. */
+  /** Shards whose sockets must close, because another connector or installation has the shard. */
   close: number[];
-  /** Sockets to replace, because the platform says that they do not serve their shard. */
+  /** Shards whose sockets must be replaced, because they do not serve the shard. */
   replace: Shard[];
-  /** Whether a shard may soon be taken because it is lost. */
+  /** Whether another connector still holds a lost shard, which this connector may soon take. */
   isUrgent: boolean;
-  /** Whether the platform has to be asked which shards are lost, because a holder has probably died. */
+  /** Whether to ask the platform which shards are lost, because another holder has probably died. */
   isSuspicious: boolean;
 }
 
-// A holder that is alive reports a loss immediately. The platform reports the loss to some connector, too. That connector must not take the
-// shard just because it hears of the loss first.
+// How long only the holder may reconnect a lost shard. A holder that is alive notices a loss immediately, but the platform's report may
+// reach another connector first.
 const graceMs = 200;
-// A welcome and an assignment take a fraction of a second, even if one of them has to be repeated.
+// How long a holder may take to connect a shard. A welcome and an assignment take a fraction of a second, even with a retry.
 const connectMs = 5_000;
-// After connectors have died, the remaining ones wait this long for their share to grow. Then they take shards beyond their share.
+// How long a connector that already holds its share leaves a lost shard without a holder to the other connectors.
 const patienceMs = 3_000;
-// A reconnect can give a session another id, which its holder records within a second. Any other unknown session stays.
+// How long an unknown session may still be ours. A reconnect can give a session a new id, which the holder saves within a second.
 const foreignMs = 3_000;
-// The platform lists a new session at once, but the listing may have been requested before.
+// How long a listing may lack a new session. The platform lists a session at once, but the listing may have been requested earlier.
 const replaceMs = 1_000;
 
-/** Decides what to do about the shards. Every decision is checked again when it is saved, because other connectors decide, too. */
+/** Decides what to do with the shards. Other connectors decide at the same time, so each update requires that its row is unchanged. */
 export function planShards({ me, holders, shards, open, proven }: ShardView): ShardPlan {
   const mine = shards.filter(({ holder }) => holder === me);
   const share = Math.ceil(shards.length / Math.max(holders, 1));

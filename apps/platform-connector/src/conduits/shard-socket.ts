@@ -12,11 +12,11 @@ import { EventSocket, type EventSocketListener } from '../sockets/event-socket.j
 import type { SocketIngest } from '../sockets/socket-ingest.service.js';
 import type { SettledShard, ShardKey, ShardsRepository } from './shards.repository.js';
 
-// The platform closes a session that serves no shard after 10 s.
+// How long to retry an assignment. The platform closes a session that serves no shard after 10 s.
 const sessionMs = 8_000;
 const retryMs = 500;
 
-/** What the sockets of shards share. */
+/** The dependencies that all sockets of shards share. */
 export interface ShardSocketTools {
   url: string;
   platform: OutboundConduits;
@@ -24,7 +24,7 @@ export interface ShardSocketTools {
   ingest: SocketIngest;
   gaps: DeliveryGaps;
   logger: Logger;
-  /** Called when the platform has reported a lost shard, of whichever connector. */
+  /** Called when the platform has reported a lost shard of any connector. */
   onShardDisabled: () => void;
 }
 
@@ -43,22 +43,22 @@ export class ShardSocket implements EventSocketListener {
     this.socket = new EventSocket(tools.url, this, { logger: tools.logger, name: this.source.source });
   }
 
-  /** The session of the shard; null while it has none. */
+  /** The session that serves the shard; null while no session does. */
   get sessionId(): string | null {
     return this.assigned;
   }
 
   get settled(): SettledShard {
     const { ingest, gaps } = this.tools;
-    // Not beyond the start of an unsaved gap: a connector that takes over would otherwise assume that nothing is missing.
+    // If a gap is not saved yet, end at its start. Otherwise, a connector that takes over would assume that no messages are missing.
     const settledUntil = Math.min(ingest.settledUntil(this.source), gaps.unsavedFrom(this.source));
     return { ...this.key, settledUntil };
   }
 
-  /** @param missingSince since when messages of the shard may be missing, in milliseconds since 1970; null when none are */
+  /** @param missingSince the time since which messages may be missing, in milliseconds since 1970; null when no messages are missing */
   start(missingSince: number | null): void {
     if (missingSince !== null)
-      this.tools.gaps.begin(this.source, missingSince, 'The connector that held the shard no longer runs.');
+      this.tools.gaps.begin(this.source, missingSince, 'The connector that held the shard has stopped.');
     this.socket.start();
   }
 
@@ -66,7 +66,7 @@ export class ShardSocket implements EventSocketListener {
     await this.socket.stop();
   }
 
-  /** The session has another id after a reconnect that the platform asked for. */
+  /** Saves the new id of the session after a reconnect that the platform requested. */
   async saveSession(): Promise<void> {
     const { session } = this.socket;
     if (this.assigned === null || session === null || session === this.assigned) return;
@@ -94,7 +94,7 @@ export class ShardSocket implements EventSocketListener {
   }
 
   lost({ since, reason }: { since: number; reason: string }): void {
-    // Without a session, messages have been missing since it was lost.
+    // If no session was assigned, the gap that began with the loss of the last session is still open.
     if (this.assigned !== null) this.tools.gaps.begin(this.source, since, `The socket was lost: ${reason}`);
     this.assigned = null;
     this.tools.shards.saveConnecting(this.key, this.holder).catch((error: unknown) => this.warn(error));
@@ -115,7 +115,7 @@ export class ShardSocket implements EventSocketListener {
   }
 }
 
-/** Tries again while the platform is unavailable. */
+/** Repeats a call while the platform is unavailable, for at most 8 s. */
 async function retried<T>(call: () => Promise<T>): Promise<T> {
   const deadline = performance.now() + sessionMs;
   for (;;) {

@@ -13,31 +13,31 @@ export interface ShardKey {
 /** A connector that takes shards. */
 export interface Holder {
   id: string;
-  /** The host and the process id, for people. */
+  /** The host and the process id, shown to users. */
   name: string;
 }
 
-/** A shard, and until when its messages are stored, in milliseconds since 1970. */
+/** A shard, and the time until which all received messages of the shard are stored or recorded as lost, in milliseconds since 1970. */
 export interface SettledShard extends ShardKey {
   settledUntil: number;
 }
 
-/** A shard for people. */
+/** A shard as the status shows it. */
 export interface ListedShard {
   id: number;
   status: string;
   /** The name of the holder; null when no connector holds the shard. */
   holder: string | null;
-  /** Milliseconds since 1970. */
+  /** When the shard got this status, in milliseconds since 1970. */
   since: number;
 }
 
-/** After the death of a holder, all shards must work again within 15 s, even when the platform does not notice. */
+/** A lease of 6 s, because all shards must work again within 15 s after a holder dies, even if the platform does not notice the death. */
 export const shardLease = new LeaseColumns({ holder: 'holder', until: 'held_until' }, 6);
-// Of one shard: the sessions of the last minutes, because the platform may still list them.
+// The number of sessions to remember for each shard, because the platform may still list the sessions of the last minutes.
 const maxSessions = 10;
 
-/** Stores which connector holds which shard. Every change applies only while the shard is as the connector knows it. */
+/** Stores which connector holds which shard. A change applies only if no other connector has changed the row in the meantime. */
 @Injectable()
 export class ShardsRepository {
   constructor(private readonly dataSource: DataSource) {}
@@ -55,7 +55,7 @@ export class ShardsRepository {
     );
   }
 
-  /** Lists the shards for people. */
+  /** Lists the shards for the status. */
   async describe(conduitId: string): Promise<ListedShard[]> {
     return this.dataSource.query<ListedShard[]>(
       `SELECT shard_id AS id, status, shard_holders.name AS holder,
@@ -66,7 +66,7 @@ export class ShardsRepository {
     );
   }
 
-  /** Renews the leases of a connector, and saves until when the messages of its shards are stored. */
+  /** Renews the leases of a connector, and saves `settledUntil` of its shards. */
   async renew({ id, name }: Holder, settled: readonly SettledShard[]): Promise<void> {
     await this.dataSource.query(
       `INSERT INTO shard_holders (id, name, held_until, backend) VALUES ($1, $2, ${shardLease.end}, pg_backend_pid())
@@ -91,7 +91,7 @@ export class ShardsRepository {
     return row?.count ?? 0;
   }
 
-  /** Takes a shard, unless it has changed. With `isOpen`, the connector still has the socket of its session. */
+  /** Takes a shard, unless its row has changed. `isOpen`: the connector still has the open socket of the shard's session. */
   async claim(
     conduitId: string,
     shard: Shard,
@@ -113,7 +113,7 @@ export class ShardsRepository {
     );
   }
 
-  /** The holder has no session, and gets another one. */
+  /** Saves that the holder has no session and is opening another one. */
   async saveConnecting({ conduitId, id }: ShardKey, me: string): Promise<void> {
     await this.isChanged(
       `UPDATE conduit_shards SET status = '${connecting}', status_since = now()
@@ -122,7 +122,7 @@ export class ShardsRepository {
     );
   }
 
-  /** Saves a session before the platform assigns it. Returns false when another connector holds the shard. */
+  /** Saves a session before the platform assigns the session to the shard. Returns false when another connector holds the shard. */
   async saveSession({ conduitId, id }: ShardKey, sessionId: string, me: string): Promise<boolean> {
     return this.isChanged(
       `UPDATE conduit_shards SET sessions = (array_prepend($4::text, sessions))[1:${maxSessions}]
@@ -131,7 +131,7 @@ export class ShardsRepository {
     );
   }
 
-  /** Saves that the shard has a session. Returns false when another connector holds the shard. */
+  /** Saves that the session serves the shard. Returns false when another connector holds the shard. */
   async saveEnabled({ conduitId, id }: ShardKey, sessionId: string, me: string): Promise<boolean> {
     return this.isChanged(
       `UPDATE conduit_shards SET session_id = $4, sessions = (array_prepend($4::text, array_remove(sessions, $4)))[1:${maxSessions}],
@@ -141,7 +141,7 @@ export class ShardsRepository {
     );
   }
 
-  /** Saves the platform's report about a session that is still the shard's. */
+  /** Saves the platform's report about a lost session, if the shard still has this session. */
   async saveDisabled({ conduitId, id, sessionId, status }: DisabledShard): Promise<void> {
     await this.isChanged(
       `UPDATE conduit_shards SET status = $4, status_since = now()
@@ -150,7 +150,7 @@ export class ShardsRepository {
     );
   }
 
-  /** The connector stops: other connectors may take its shards, and no longer count on it. */
+  /** Lets other connectors take the shards of a connector that stops. Removes this connector from the holders. */
   async leave(me: string): Promise<void> {
     await this.dataSource.query('DELETE FROM shard_holders WHERE id = $1', [me]);
     await this.dataSource.query(
@@ -159,7 +159,7 @@ export class ShardsRepository {
     );
   }
 
-  /** Saves that the sockets of these shards are closed, unless another connector has them. */
+  /** Saves that these sockets are closed, unless another connector has connected the shard with another session. */
   async saveClosed(closed: readonly (SettledShard & { sessionId: string })[]): Promise<void> {
     await this.dataSource.query(
       `UPDATE conduit_shards SET status = '${unassigned}', status_since = now(),

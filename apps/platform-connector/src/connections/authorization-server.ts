@@ -19,11 +19,11 @@ import { PlatformHealth } from '../platform/platform-health.service.js';
 import { PlatformHttp } from '../platform/platform-http.js';
 import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
 
-// A person waits for the code, for 4.5 s in all. The others have the same limit: the platform replies within 200 ms.
+// A user waits for the device code, for up to 4.5 s. The other calls have the same limit, because the platform replies within 200 ms.
 const timeoutMs = 3_500;
 
 /**
- * The platform's authorization server, for the consent of users. Every method throws PlatformUnavailableError when the platform does
+ * Calls the platform's authorization server for the consent of users. Every method throws PlatformUnavailableError when the platform does
  * not reply in time, or sends a malformed reply.
  */
 @Injectable()
@@ -39,7 +39,7 @@ export class AuthorizationServer {
     this.consent = settings.definition.consent;
   }
 
-  /** The id of the application. Undefined without credentials: then no user can give consent. */
+  /** The client id of the application. Undefined without credentials, so that no user can give consent. */
   get clientId(): string | undefined {
     return this.settings.credentials?.clientId;
   }
@@ -58,8 +58,8 @@ export class AuthorizationServer {
   }
 
   /**
-   * The address of the page on which a user gives consent. Undefined without `PUBLIC_URL`, to which the browser would return, and for an
-   * application without a secret, which cannot exchange the code.
+   * The address of the page on which a user gives consent. Undefined without `PUBLIC_URL`, because the browser could not return, and
+   * without a client secret, because the application could not exchange the code.
    */
   authorizePage(scopes: readonly string[], state: string): string | undefined {
     const { redirectUri } = this;
@@ -80,19 +80,19 @@ export class AuthorizationServer {
     return this.send('user_token', request, (reply) => this.consent.readRefresh(reply));
   }
 
-  /** Null when the token is not valid. */
+  /** Returns the owner of a token; null when the token is not valid. */
   async validate(accessToken: string): Promise<TokenOwner | null> {
     const request = this.consent.validationRequest(this.settings.urls.auth, accessToken);
     return this.send('validate', request, (reply) => this.consent.readValidation(reply));
   }
 
-  /** Whether a token, of a user or of the application, is valid. */
+  /** Whether a token of a user or of the application is valid. */
   async accepts(accessToken: string): Promise<boolean> {
     const request = this.consent.validationRequest(this.settings.urls.auth, accessToken);
     return this.send('validate', request, ({ status }) => status !== 401);
   }
 
-  /** Revokes a token. Succeeds when the platform does not know it. */
+  /** Revokes a token. Succeeds even if the platform does not know the token. */
   async revoke(accessToken: string): Promise<void> {
     const { clientId } = this.credentials();
     const request = this.consent.revocationRequest(this.settings.urls.auth, clientId, accessToken);

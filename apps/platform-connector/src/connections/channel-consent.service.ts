@@ -7,7 +7,7 @@ import { consentStateOf, worstOf, type ConsentFacts } from './consent-state.js';
 
 type ConsentRow = ConsentFacts & { channelId: string; type: string };
 
-/** Lists which event types of channels the service is subscribed to, and why it is not to the others. */
+/** Lists for each channel which event types the service is subscribed to, and why it is not subscribed to other types. */
 @Injectable()
 export class ChannelConsent {
   constructor(
@@ -15,7 +15,7 @@ export class ChannelConsent {
     private readonly eventTypes: EventTypesService,
   ) {}
 
-  /** Returns one entry for each channel, in this order. */
+  /** Returns one entry for each channel, in the given order. */
   async list(channelIds: readonly string[]): Promise<ChannelConsentMessage[]> {
     const [chosen, rows] = await Promise.all([this.eventTypes.listChosen(), this.readRows(channelIds)]);
     return channelIds.map((channelId) => ({

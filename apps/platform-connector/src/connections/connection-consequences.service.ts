@@ -11,7 +11,7 @@ import { v7 } from 'uuid';
 import { UserGrants } from '../grants/user-grants.service.js';
 import { ConnectionsRepository } from './connections.repository.js';
 
-/** What follows from a change of a consent in other parts of the system. */
+/** Tells other parts of the system when a user's consent changes. */
 @Injectable()
 export class ConnectionConsequences {
   constructor(
@@ -21,7 +21,7 @@ export class ConnectionConsequences {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Reports a completed connection to the gateways, for their audit log. The report is lost when none of them runs. */
+  /** Reports a completed connection to the gateways, for their audit log. The report is lost when no gateway is running. */
   onConnected(connectionId: string): void {
     this.client.announce(
       connectionReportSubject,
@@ -29,23 +29,23 @@ export class ConnectionConsequences {
     );
   }
 
-  /** Subscribes to what a user has granted. */
+  /** Makes a new listing of the user's grants due, and retries the subscriptions that the platform refused. */
   async onGranted(userId: string): Promise<void> {
     await this.grants.onGranted(userId);
   }
 
-  /** Checks the consent of users that the platform has ended, so that their connections show it soon. */
+  /** Makes the validation of the users' tokens and a new listing of their grants due, so that the service soon sees the withdrawal. */
   async onRevoked(userIds: readonly string[]): Promise<void> {
     await this.connections.validateUsers(userIds);
     await this.grants.onRevoked(userIds);
   }
 
-  /** Adapts the subscriptions of a user whose connection was removed: a bot account no longer reads the chat. */
+  /** Makes a new listing of the user's grants due after the connection was removed, for example because a bot no longer reads the chat. */
   async onRemoved(userId: string): Promise<void> {
     await this.grants.onRevoked([userId]);
   }
 
-  /** Monitors a channel. Returns false when the attempt must be repeated. */
+  /** Starts to monitor a channel as a streamer. Returns false when the attempt must be repeated. */
   async monitor(login: string): Promise<boolean> {
     try {
       await this.client.request(createStreamer, {
@@ -55,7 +55,7 @@ export class ConnectionConsequences {
       });
       return true;
     } catch (error) {
-      // The streamer is monitored already.
+      // The channel is already monitored.
       if (error instanceof ServiceError && error.code === 'conflict') return true;
       this.logger.warn({ err: error, login }, 'cannot monitor a connected channel yet, retrying');
       return false;

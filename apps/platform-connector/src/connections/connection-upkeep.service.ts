@@ -8,21 +8,22 @@ import type { Connection } from './connection.entity.js';
 import { claimSeconds, ConnectionsRepository } from './connections.repository.js';
 import { UserTokens } from './user-tokens.service.js';
 
-// The platform's interval is 5 s.
+// Shorter than the interval of 5 s at which the platform asks clients to poll.
 const idleMs = 1_000;
 const maxBackoffMs = 30_000;
 const retryMs = 5_000;
 const expiredRemedy = 'The code expired, or the user refused. Start a new connection.';
 const doubtfulRemedy =
-  'The platform does not accept the code. If the user refused, start a new connection. Otherwise wait: the service tries until the code expires.';
+  'The platform does not accept the code. If the user refused, start a new connection. Otherwise, wait: the service retries until the code expires.';
 
 /**
- * Does what is due for connections, one at a time. Instances share the work: each claims a connection before it calls the platform.
+ * Polls and validates the connections that are due, one at a time. Instances share the work: each claims a connection before it calls the
+ * platform.
  *
  * ```
  *  pending, with a code ──▶ asks for the tokens, at the platform's interval ──code expires──▶ expired
  *  pending, and the browser did not return in time ──▶ expired
- *  pending, with tokens ──▶ validates: who has given consent? ──▶ connected
+ *  pending, with tokens ──▶ validates the token, whose owner has given consent ──▶ connected
  *  connected, not monitored ──▶ adds the streamer
  *  connected ──▶ validates every hour, as the platform requires
  * ```
@@ -70,7 +71,7 @@ export class ConnectionUpkeep {
     try {
       await this.attend(connection);
     } catch (error) {
-      // The claim makes the next attempt due, so the other connections go on meanwhile.
+      // The claim has already scheduled the next attempt, so continue with the other connections.
       this.failures.warn('cannot update a platform connection, retrying', {
         err: error,
         connectionId: connection.id,
@@ -107,7 +108,7 @@ export class ConnectionUpkeep {
 
   private async expire(id: string): Promise<void> {
     await this.repository.saveExpired(id, expiredRemedy);
-    this.logger.info({ connectionId: id }, 'a connection got no consent');
+    this.logger.info({ connectionId: id }, 'connection ended without consent');
   }
 
   private async validate(connection: Connection): Promise<void> {

@@ -2,7 +2,7 @@ import type { ConnectionRole, ConnectionState } from '@stream-events/contracts';
 import type { EncryptedColumn } from '@stream-events/database';
 import { Check, Column, Entity, PrimaryColumn, Unique } from 'typeorm';
 
-/** A user who has given consent, or is asked for it. See `ConnectionMessage`. */
+/** A user who has given consent or is asked for consent. See `ConnectionMessage`. */
 @Entity({ name: 'connections' })
 @Unique('connections_client_id_user_id_role_unique', ['clientId', 'userId', 'role'])
 @Unique('connections_state_hash_unique', ['stateHash'])
@@ -18,7 +18,7 @@ export class Connection {
   @PrimaryColumn('uuid')
   id!: string;
 
-  /** The application that the user gives consent to. */
+  /** The application to which the user gives consent. */
   @Column('text', { name: 'client_id' })
   clientId!: string;
 
@@ -47,7 +47,7 @@ export class Connection {
   @Column('text', { name: 'device_code_encrypted', nullable: true })
   deviceCodeEncrypted!: string | null;
 
-  /** SHA-256 of the secret with which a browser returns from the authorize page; null when there is none, or it was used. */
+  /** SHA-256 of the secret with which a browser returns from the authorize page; null without a secret, or after its use. */
   @Column('text', { name: 'state_hash', nullable: true })
   stateHash!: string | null;
 
@@ -63,7 +63,7 @@ export class Connection {
   @Column('text', { name: 'refresh_token_encrypted', nullable: true })
   refreshTokenEncrypted!: string | null;
 
-  /** Whether the streamer monitor has the channel as a streamer. */
+  /** Whether the streamer monitor monitors the channel. */
   @Column('boolean', { name: 'is_monitored', default: false })
   isMonitored!: boolean;
 

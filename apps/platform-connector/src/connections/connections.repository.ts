@@ -13,14 +13,14 @@ export interface NewConnection {
   clientId: string;
   role: ConnectionRole;
   scopes: string[];
-  /** What the user will enter, or the secret with which the user's browser will return. */
+  /** The code that the user will enter, or the secret with which the user's browser will return. */
   waitsFor: DeviceCode | { stateHash: string; expiresInMs: number };
 }
 
-// A crashed instance delays a connection by this time. Longer than the platform's calls for one connection.
+// Longer than the calls to the platform for one connection. If an instance crashes, the connection that it has claimed waits this long.
 export const claimSeconds = 20;
 const validationMinutes = 60;
-// Shows how a consent ended to a person who looks a day later.
+// Keep ended connections for a while, so that a user can still see the result a day later.
 const expiredHours = 24;
 
 /** Stores connections. Codes and tokens are encrypted. */
@@ -43,7 +43,7 @@ export class ConnectionsRepository {
     return manager.findOneBy(Connection, { id });
   }
 
-  /** Adds a connection. Returns undefined when `maxPending` connections wait for consent already. */
+  /** Adds a connection. Returns undefined when `maxPending` connections are already waiting for consent. */
   async add(
     { clientId, role, scopes, waitsFor }: NewConnection,
     maxPending: number,
@@ -77,7 +77,7 @@ export class ConnectionsRepository {
     });
   }
 
-  /** Finds the pending connection of a browser that returns. The secret is valid once. */
+  /** Finds the pending connection of a browser that returns, by the hash of its secret. A secret is valid once. */
   async takeByState(stateHash: string): Promise<Connection | null> {
     const rows = await this.dataSource.query<{ id: string }[]>(
       `WITH taken AS (
@@ -97,7 +97,7 @@ export class ConnectionsRepository {
     return bot?.userId;
   }
 
-  /** Removes a connection and returns it, or null when there is none. */
+  /** Removes a connection and returns it; null when the connection does not exist. */
   async remove(id: string): Promise<Connection | null> {
     return this.dataSource.transaction(async (manager) => {
       const connection = await manager.findOne(Connection, {
@@ -109,7 +109,7 @@ export class ConnectionsRepository {
     });
   }
 
-  /** Claims a connection of the application whose poll or validation is due, so that no other instance takes it for a while. */
+  /** Claims a connection of the application whose poll or validation is due. For a while, no other instance can claim the connection. */
   async claimDue(clientId: string): Promise<Connection | null> {
     const rows = await this.dataSource.query<{ id: string }[]>(
       `WITH claimed AS (
@@ -123,7 +123,7 @@ export class ConnectionsRepository {
     return rows[0] ? this.find(rows[0].id) : null;
   }
 
-  /** Makes the validation of all tokens of an application due within 30 s. */
+  /** Makes the validation of the tokens of all connected users due within 30 s. */
   async validateSoon(clientId: string): Promise<void> {
     await this.dataSource.query(
       `UPDATE connections SET due_at = least(due_at, now() + random() * interval '30 seconds')
@@ -140,7 +140,7 @@ export class ConnectionsRepository {
     );
   }
 
-  /** Makes the next poll or attempt due after this time. */
+  /** Schedules the next poll or attempt after this time. */
   async postpone(id: string, milliseconds: number): Promise<void> {
     await this.dataSource.query(
       'UPDATE connections SET due_at = now() + make_interval(secs => $2::float / 1000) WHERE id = $1 AND due_at IS NOT NULL',
@@ -148,7 +148,7 @@ export class ConnectionsRepository {
     );
   }
 
-  /** Saves what to do about a connection that waits for consent; null when there is nothing to do. */
+  /** Saves what the user can do about a connection that waits for consent; null when no action is needed. */
   async saveAdvice(id: string, remedy: string | null): Promise<void> {
     await this.dataSource.query(
       `UPDATE connections SET remedy = $2, updated_at = now() WHERE id = $1 AND state = 'pending'`,
@@ -156,7 +156,7 @@ export class ConnectionsRepository {
     );
   }
 
-  /** Saves how a consent ended. */
+  /** Saves that a connection ended without consent. */
   async saveExpired(id: string, remedy: string): Promise<void> {
     await this.dataSource.query(
       `UPDATE connections SET state = 'expired', remedy = $2, user_code = NULL, verification_uri = NULL, expires_at = NULL,
@@ -166,7 +166,7 @@ export class ConnectionsRepository {
     );
   }
 
-  /** Saves the tokens of a consent, before they are used: the platform issues them once. */
+  /** Saves new tokens. Call this before a token is used, because the platform issues each token only once. */
   async saveTokens(
     id: string,
     tokens: UserTokens,
@@ -180,7 +180,7 @@ export class ConnectionsRepository {
     );
   }
 
-  /** Saves the result of a validation. The connection replaces an earlier one of the same user and role, or the earlier bot. */
+  /** Saves the result of a validation. Removes an earlier connection of the same user and role, and an earlier bot account. */
   async saveConnected({ id, clientId, role }: Connection, owner: TokenOwner): Promise<void> {
     await this.dataSource.transaction(async (manager) => {
       await manager.query(
@@ -188,7 +188,7 @@ export class ConnectionsRepository {
          WHERE client_id = $1 AND role = $2 AND id <> $3 AND (user_id = $4 OR (role = 'bot' AND user_id IS NOT NULL))`,
         [clientId, role, id, owner.userId],
       );
-      // Jitter: instances that start together must not validate together for ever.
+      // Jitter, so that connections that became due together do not stay due together.
       await manager.query(
         `UPDATE connections SET state = 'connected', user_id = $2, login = $3, scopes = $4, remedy = NULL,
            due_at = now() + (0.8 + 0.2 * random()) * interval '${validationMinutes} minutes',
@@ -203,7 +203,7 @@ export class ConnectionsRepository {
     await this.dataSource.query('UPDATE connections SET is_monitored = true WHERE id = $1', [id]);
   }
 
-  /** Saves that the tokens are lost. */
+  /** Discards the tokens, and saves that the user must connect again. */
   async saveReconnectNeeded(id: string, remedy: string, manager: EntityManager): Promise<void> {
     await manager.query(
       `UPDATE connections SET state = 'reconnect_needed', remedy = $2, access_token_encrypted = NULL,
@@ -223,12 +223,12 @@ export class ConnectionsRepository {
     });
   }
 
-  /** The device code of a pending connection; undefined when there is none. */
+  /** The device code of a pending connection; undefined without a device code. */
   deviceCodeOf({ id, deviceCodeEncrypted }: Connection): string | undefined {
     return deviceCodeEncrypted === null ? undefined : this.box.decrypt(deviceCodeEncrypted, id);
   }
 
-  /** The tokens of a connection; undefined when it has none. */
+  /** The tokens of a connection; undefined when the connection has no tokens. */
   tokensOf({ id, accessTokenEncrypted, refreshTokenEncrypted }: Connection): UserTokens | undefined {
     if (accessTokenEncrypted === null || refreshTokenEncrypted === null) return undefined;
     return {

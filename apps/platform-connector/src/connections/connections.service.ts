@@ -14,9 +14,9 @@ import { ConnectionConsequences } from './connection-consequences.service.js';
 import type { Connection } from './connection.entity.js';
 import { ConnectionsRepository, type NewConnection } from './connections.repository.js';
 
-// Each one is polled every few seconds.
+// Limited because each pending connection is polled every few seconds.
 const maxPending = 10;
-// As long as a person needs to sign in on the platform.
+// Enough time for a user to sign in on the platform.
 const stateLifetimeMs = 10 * 60_000;
 
 /** Starts, completes, lists, and removes connections. */
@@ -40,13 +40,14 @@ export class ConnectionsService {
   }
 
   /**
-   * Asks a user for consent: to the scopes of the active event types, or to those of a bot account, and to others that are wanted.
+   * Starts a connection, which asks a user for consent to the scopes in the request and to the scopes of the active event types or, for the
+   * role `bot`, to the scopes of a bot account.
    *
-   * @throws ServiceError `conflict` when too many connections wait, or the flow is not possible; PlatformUnavailableError
+   * @throws ServiceError `conflict` when too many connections are pending or the flow is not possible; PlatformUnavailableError
    */
   async start(request: StartConnectionRequest = {}): Promise<ConnectionMessage> {
     const { role = 'channel', flow = 'device_code', scopes: others = [] } = request;
-    // Without a client id, both flows throw.
+    // Without a client id, both flows throw an error below.
     const { clientId = '' } = this.server;
     const needed = role === 'bot' ? botScopes : await this.channelScopes(clientId);
     const scopes = [...new Set([...needed, ...others])].sort();
@@ -55,8 +56,8 @@ export class ConnectionsService {
   }
 
   /**
-   * Starts the first connection of a new installation: a channel, by device code. Activates every event type first, unless the active ones
-   * already need a channel's consent. Undefined when a user has been connected.
+   * Starts the first connection of a new installation: a channel, by device code. If no active event type needs a channel's consent,
+   * first activates every event type. Returns the pending connection if one exists; undefined when a user has already been connected.
    *
    * @throws like `start`
    */
@@ -81,7 +82,7 @@ export class ConnectionsService {
     if (!connection)
       throw new ServiceError(
         'not_found',
-        'This link has expired, or was used already. Start a new connection.',
+        'This link has expired or was already used. Start a new connection.',
       );
     const { id } = connection;
     const outcome = code === undefined ? null : await this.exchange(id, code);
@@ -101,11 +102,11 @@ export class ConnectionsService {
     if (connection.userId !== null) await this.consequences.onRemoved(connection.userId);
     const tokens = this.repository.tokensOf(connection);
     if (!tokens) return;
-    // A failure is only logged: the tokens are already deleted here, so nobody can retry the revocation.
+    // Only log a failure: the tokens are already deleted here, so the service cannot retry the revocation.
     await this.server.revoke(tokens.accessToken).catch((error: unknown) => {
       this.logger.warn(
         { err: error, connectionId: id },
-        'cannot revoke the token of a removed connection. The user can disconnect the application on the platform',
+        'cannot revoke the token of a removed connection; the user can disconnect the application on the platform',
       );
     });
   }
@@ -124,10 +125,10 @@ export class ConnectionsService {
     if (page === undefined || startedBy === undefined)
       throw new ServiceError(
         'conflict',
-        'The flow authorization_code needs PUBLIC_URL, to which the browser returns, and an application with a secret. Use the flow device_code.',
+        'The flow authorization_code needs PUBLIC_URL, to which the browser returns, and a client secret. Use the flow device_code instead.',
       );
     const waitsFor = { stateHash: hashOf(state), expiresInMs: stateLifetimeMs };
-    // The address has the state, so it is not stored.
+    // Do not store the address, because it contains the secret state.
     return { ...(await this.add({ ...connection, waitsFor })), verificationUri: page };
   }
 
@@ -144,7 +145,7 @@ export class ConnectionsService {
     try {
       return await this.server.exchangeCode(code);
     } catch (error) {
-      // It is unknown whether the platform has used up the code.
+      // End the connection, because the platform may have used up the code.
       const reason =
         error instanceof PlatformUnavailableError ? error.message : 'The code was not exchanged.';
       await this.repository.saveExpired(id, `${reason} Start a new connection.`);

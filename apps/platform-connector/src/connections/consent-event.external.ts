@@ -5,15 +5,15 @@ const changes = new Map<unknown, 'granted' | 'revoked'>([
   ['user-authorization-revoke', 'revoked'],
 ]);
 
-/** A user who has given consent to the application, or has withdrawn it. */
+/** A user who has given consent to the application or has withdrawn the consent. */
 export interface ConsentEvent {
   change: 'granted' | 'revoked';
   userId: string;
 }
 
 /**
- * Reads a message of the EVENTS stream. Returns undefined when the platform did not send it: an event that a client added has no
- * `event_id`, and a test event has another origin.
+ * Reads a message of the EVENTS stream. Returns undefined when the event does not come from the platform: events that a client added have
+ * no `event_id`, and test events have another origin.
  */
 export function readConsentEvent(payload: string): ConsentEvent | undefined {
   const record = parse(payload);

@@ -12,14 +12,14 @@ import { ConnectionConsequences } from './connection-consequences.service.js';
 import { readConsentEvent } from './consent-event.external.js';
 
 const maxRetryDelayMs = 30_000;
-// A consumer reads one type, because nats-server 2.9 allows one filter per consumer.
+// Each consumer reads one type, because nats-server 2.9 allows only one filter per consumer.
 const types = ['user-authorization-grant', 'user-authorization-revoke'] as const;
 
 /**
- * Follows who gives consent and who withdraws it. All instances share the durable consumers, which keep messages that arrive while no
+ * Follows which users give and withdraw consent. All instances share the durable consumers, which keep messages that arrive while no
  * instance is running.
  *
- * Idempotent: a message leads to a look at the present state of the user, whatever the order of the messages.
+ * Idempotent: each message only makes the service read the user's current consent, so duplicates and the order do not matter.
  */
 @Injectable()
 export class ConsentEventsConsumer {

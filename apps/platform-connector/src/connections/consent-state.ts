@@ -8,14 +8,14 @@ import {
   waiting,
 } from '../subscriptions/own-subscription.js';
 
-/** What decides about the consent to a subscription. */
+/** The inputs that decide the consent state of a subscription. */
 export interface ConsentFacts {
   status: string;
-  /** Whether a user of the condition was connected and has ended the consent. */
+  /** Whether a user in the condition was connected and has withdrawn consent. */
   isEnded: boolean;
 }
 
-/** Says whether the events of a subscription arrive, and if not, why. */
+/** Returns whether the events of a subscription arrive, and if not, why. */
 export function consentStateOf({ status, isEnded }: ConsentFacts): ConsentState {
   switch (status) {
     case enabled:
@@ -30,7 +30,7 @@ export function consentStateOf({ status, isEnded }: ConsentFacts): ConsentState 
     case notGranted:
       return isEnded ? 'revoked' : 'missing';
     default:
-      // The platform may add statuses without notice. Every one that is not known means that no events arrive.
+      // The platform may add statuses without notice. An unknown status means that no events arrive.
       return 'refused';
   }
 }
@@ -38,7 +38,7 @@ export function consentStateOf({ status, isEnded }: ConsentFacts): ConsentState 
 // Safe cast: the names are the keys.
 const worstFirst = Object.keys(consentStates) as ConsentState[];
 
-/** A type with several subscriptions about a channel has the state of the one that needs most attention. */
+/** Returns the state that needs the most attention, for a type with several subscriptions for a channel. */
 export function worstOf(states: readonly ConsentState[]): ConsentState | undefined {
   return worstFirst.find((state) => states.includes(state));
 }

@@ -67,13 +67,13 @@ describe('a platform connector that is killed while it refreshes a token', () =>
     return row?.state;
   };
 
-  /** Makes the validation of the token due, whose reply leads to the refresh. */
+  /** Makes the validation of the token due. Its reply makes the connector refresh the token. */
   const makeDue = (): Promise<unknown> =>
     dataSource.query('UPDATE connections SET due_at = now() WHERE due_at IS NOT NULL');
 
   const untilHeld = (): Promise<void> => eventually(() => expect(consent.held).toBe(1));
 
-  /** Stops the connector before the commit of the new tokens. The caller ends the transaction that stops it. */
+  /** Blocks the connector before it commits the new tokens. The caller ends the transaction that blocks it. */
   const untilCommitWaits = async (): Promise<QueryRunner> => {
     const locking = dataSource.createQueryRunner();
     await locking.startTransaction();
@@ -98,7 +98,7 @@ describe('a platform connector that is killed while it refreshes a token', () =>
     await dataSource.query(`UPDATE connections SET is_monitored = true, due_at = now() + interval '1 hour'`);
   };
 
-  /** Each step, and the state after the next start. The platform accepts a refresh token once. */
+  /** The steps at which the connector crashes, and the state after its next start. The platform accepts a refresh token only once. */
   const steps: [string, string, () => Promise<QueryRunner | undefined>][] = [
     [
       'before the refresh',
@@ -173,7 +173,7 @@ describe('a platform connector that is killed while it refreshes a token', () =>
         );
         expect(row?.isDue).not.toBe(true);
       });
-      // One that works, and at most one that is refused.
+      // One refresh works. When the state is `reconnect_needed`, a second one was refused.
       expect(consent.refreshes).toBe(state === 'connected' ? 1 : 2);
     },
     60_000,

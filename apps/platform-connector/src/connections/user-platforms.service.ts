@@ -6,14 +6,14 @@ import { AuthorizationServer } from './authorization-server.js';
 import { ConnectionsRepository } from './connections.repository.js';
 import { UserTokens } from './user-tokens.service.js';
 
-/** A user whose tokens the service has. */
+/** A user with a valid connection, so that the service can use the user's token. */
 export interface ConnectedUser {
   connectionId: string;
   userId: string;
   scopes: readonly string[];
 }
 
-// The state of the connection shows what to do; nothing changes before a person acts.
+// Long, because calls fail until a user acts. The connection shows what to do.
 const lostRetrySeconds = 60;
 
 /** Calls of the platform with the tokens of connected users. */
@@ -27,13 +27,13 @@ export class UserPlatforms implements OnModuleInit {
     @Inject(PLATFORM_SETTINGS) private readonly settings: PlatformSettings,
   ) {}
 
-  /** An application without a secret has no token of its own, so look-ups use the token of any user. */
+  /** Without a client secret, the application has no token of its own, so look-ups use the token of the first connected user. */
   onModuleInit(): void {
     const { credentials } = this.settings;
     if (credentials && credentials.clientSecret === undefined) this.client.useTokens(this.tokensOfAny());
   }
 
-  /** The connected channels, those first that have been connected longest. */
+  /** The connected channels, oldest connection first. */
   async connected(): Promise<ConnectedUser[]> {
     const connections = await this.connections.list();
     return connections.flatMap(({ id, clientId, role, state, userId, scopes }) =>
@@ -43,7 +43,7 @@ export class UserPlatforms implements OnModuleInit {
     );
   }
 
-  /** The platform's calls with the token of a user. They count toward the user's own rate budget. */
+  /** Calls to the platform with the token of a user. They count toward the user's own rate budget. */
   of(user: ConnectedUser): OutboundPlatform {
     const { definition, urls } = this.settings;
     const tokens = this.tokensOf(user);
@@ -66,7 +66,7 @@ export class UserPlatforms implements OnModuleInit {
     };
   }
 
-  /** The platform replies 401 for several reasons. A token is only refreshed when it is no longer valid. */
+  /** Refreshes the token after a 401 only if the token is no longer valid, because the platform replies 401 for other reasons, too. */
   private tokensOf({ connectionId, userId }: ConnectedUser): TokenSource {
     return {
       userId,
@@ -84,7 +84,7 @@ export class UserPlatforms implements OnModuleInit {
 
 function lost(userId: string): never {
   throw new PlatformUnavailableError(
-    `The service has no valid token of user ${userId}. Connect the channel again.`,
+    `The service has no valid token for user ${userId}. Connect the channel again.`,
     lostRetrySeconds,
   );
 }

@@ -8,10 +8,10 @@ import { ConnectionsRepository } from './connections.repository.js';
 const remedy =
   'The platform no longer accepts the tokens: the user disconnected the application, or changed the password. Connect the channel again.';
 
-/** The tokens of users. Refreshes a token when the platform refuses it, and never before: the platform discourages that. */
+/** The tokens of users. Refreshes a token only after the platform has refused it, because the platform discourages earlier refreshes. */
 @Injectable()
 export class UserTokens {
-  /** The refreshes in progress. Calls that wait for one must not each hold a connection to the database. */
+  /** The refreshes in progress. Callers share a refresh, so that waiting callers do not each hold a database connection. */
   private readonly refreshes = new Map<string, Promise<string | null>>();
 
   constructor(
@@ -21,8 +21,8 @@ export class UserTokens {
   ) {}
 
   /**
-   * Validates the token of a connection, and refreshes it if it is not valid. Null when the connection has no valid token and cannot
-   * get one: the state is then `reconnect_needed`.
+   * Validates the token of a connection, and refreshes an invalid token. Returns null when the refresh fails; the state of the connection
+   * is then `reconnect_needed`.
    *
    * @throws PlatformUnavailableError
    */
@@ -36,8 +36,8 @@ export class UserTokens {
   }
 
   /**
-   * Replaces a token that the platform refuses, once for all callers: those that wait get the token of the first. The new tokens are
-   * committed before anybody uses them.
+   * Replaces a token that the platform refuses. Concurrent callers share one refresh and get the same new token. The new tokens are
+   * committed before any call uses them.
    *
    * After a crash between the platform's reply and the commit, a one-time refresh token is lost, and the next refresh ends in
    * `reconnect_needed`.
@@ -55,7 +55,7 @@ export class UserTokens {
     return refresh;
   }
 
-  /** The same over all instances. */
+  /** Refreshes under a lock that all instances share. */
   private refreshExclusively(id: string, refusedToken: string): Promise<string | null> {
     return this.repository.exclusively(id, async (manager) => {
       const connection = await this.repository.find(id, manager);
@@ -70,7 +70,7 @@ export class UserTokens {
       await this.repository.saveReconnectNeeded(id, remedy, manager);
       this.logger.warn(
         { connectionId: id, reason: outcome.message },
-        'the platform refuses the tokens of a channel, which must be connected again',
+        'the platform no longer accepts the tokens of a user, connect the user again',
       );
       return null;
     });

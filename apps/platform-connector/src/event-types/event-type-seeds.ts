@@ -1,16 +1,16 @@
 import { isActiveByDefault, type EventType } from '@stream-events/platforms';
 import type { EventTypeChoice } from './event-type-choice.entity.js';
 
-/** The rows that the service adds and deactivates at start. */
+/** The versions of event types that the service adds and deactivates at startup. */
 export interface EventTypeSeeds {
   add: EventTypeChoice[];
-  /** Versions that a newer version replaces. */
+  /** Active versions that a newer version replaces. */
   retire: EventTypeChoice[];
 }
 
 /**
- * Finds the types that are new in the catalogue. Users' choices stay unchanged, except that a newer version of a type takes over
- * the choice of the older one. Otherwise, the service would subscribe to both.
+ * Finds the versions of types that are new in the catalogue. Users' choices stay unchanged, with one exception: if an older version is
+ * active, the newest version becomes active instead, because the service must not subscribe to both.
  */
 export function seedEventTypes(
   catalogue: readonly EventType[],

@@ -5,7 +5,7 @@ import type { EventTypeChoice } from './event-type-choice.entity.js';
 import { StreamerEventTypes } from './streamer-event-types.entity.js';
 import { seedEventTypes } from './event-type-seeds.js';
 
-/** The number of subscriptions to a type in a status. */
+/** The number of subscriptions with a type, version, and status. */
 export interface SubscriptionCount {
   type: string;
   version: string;
@@ -18,10 +18,10 @@ export interface SubscriptionCount {
 export class EventTypesRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Adds types that are new in the catalogue. Safe when several instances start at the same time. */
+  /** Adds types that are new in the catalogue. Several instances can do this at the same time. */
   async seed(catalogue: readonly EventType[], platform: string): Promise<void> {
     await this.dataSource.transaction(async (manager) => {
-      // Concurrent choices wait for the lock. Another instance waits too, and then finds nothing new.
+      // Concurrent changes of choices wait for the lock. Another instance that starts waits, too, and then finds no new types.
       await manager.query('LOCK TABLE event_types IN SHARE ROW EXCLUSIVE MODE');
       const chosen = await readAll(manager);
       const { add, retire } = seedEventTypes(catalogue, chosen, platform);
@@ -38,7 +38,7 @@ export class EventTypesRepository {
     return readAll(this.dataSource.manager);
   }
 
-  /** Activates one version of the type and deactivates the others, or deactivates all. */
+  /** Activates one version of the type and deactivates the other versions, or deactivates all versions. */
   async choose(type: string, version: string, isActive: boolean): Promise<void> {
     await this.dataSource.query('UPDATE event_types SET active = ($3 AND version = $2) WHERE type = $1', [
       type,
@@ -47,13 +47,13 @@ export class EventTypesRepository {
     ]);
   }
 
-  /** The types of streamers for whom some were chosen, by the platform's id. */
+  /** The chosen types of streamers, by the platform's id. Contains only streamers for whom types were chosen. */
   async listChosen(): Promise<Map<string, string[]>> {
     const rows = await this.dataSource.getRepository(StreamerEventTypes).find();
     return new Map(rows.map(({ userId, types }) => [userId, types]));
   }
 
-  /** Null when none were chosen: the streamer is subscribed to all active types. */
+  /** The types that were chosen for a streamer; null when none were chosen, so that all active types apply. */
   async findChosen(userId: string): Promise<string[] | null> {
     const row = await this.dataSource.getRepository(StreamerEventTypes).findOneBy({ userId });
     return row?.types ?? null;

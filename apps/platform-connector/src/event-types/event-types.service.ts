@@ -13,7 +13,7 @@ import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-s
 import { ReconciliationSchedule } from '../subscriptions/reconciliation-schedule.repository.js';
 import { EventTypesRepository, type SubscriptionCount } from './event-types.repository.js';
 
-/** Lists the platform's event types, and activates and deactivates them. */
+/** Lists, activates, and deactivates the platform's event types. */
 @Injectable()
 export class EventTypesService {
   private readonly values: ConditionValues;
@@ -32,7 +32,7 @@ export class EventTypesService {
     await this.choices.seed(eventTypes, this.settings.platform);
   }
 
-  /** All types and versions. */
+  /** All types and versions in the catalogue. */
   async list(): Promise<EventTypeMessage[]> {
     const [chosen, counts] = await Promise.all([this.choices.list(), this.choices.countSubscriptions()]);
     const active = new Set(chosen.filter((choice) => choice.active).map(nameOf));
@@ -42,7 +42,7 @@ export class EventTypesService {
   }
 
   /**
-   * Activates or deactivates a type: subscribes every streamer to its newest version, or to none.
+   * Activates the newest version of a type for every streamer, or deactivates the type.
    *
    * @throws ServiceError `not_found`; `conflict` when the service cannot subscribe to the type
    */
@@ -59,13 +59,13 @@ export class EventTypesService {
     return this.describe(row, isActive, counts);
   }
 
-  /** The types that were chosen for a streamer; null when none were. */
+  /** The types that were chosen for a streamer; null when none were chosen. */
   async chosenFor(userId: string): Promise<string[] | null> {
     return this.choices.findChosen(userId);
   }
 
   /**
-   * Subscribes a streamer only to those of the active types that are in the list, or to all active types (null).
+   * Subscribes a streamer only to the active types in the list, or to all active types when the list is null.
    *
    * @throws ServiceError `not_found` for a type that does not exist
    */
@@ -76,12 +76,12 @@ export class EventTypesService {
     return types;
   }
 
-  /** The types of the streamers for whom some were chosen, by the platform's id. */
+  /** The chosen types of streamers, by the platform's id. Contains only streamers for whom types were chosen. */
   async listChosen(): Promise<ReadonlyMap<string, string[]>> {
     return this.choices.listChosen();
   }
 
-  /** Which types a streamer is subscribed to, if they are active. */
+  /** Returns a function that decides whether the service subscribes a streamer to an active type. */
   async readChosen(): Promise<(userId: string, type: string) => boolean> {
     const chosen = await this.listChosen();
     return (userId, type) => chosen.get(userId)?.includes(type) ?? true;

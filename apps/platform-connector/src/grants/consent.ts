@@ -1,21 +1,21 @@
 import type { Condition, RequiredGrant } from '@stream-events/platforms';
 
-/** The scopes that a user has granted; `unlisted` until the platform was asked, `unknown` when the platform does not tell. */
+/** The scopes that a user has granted; `unlisted` before the first listing, `unknown` while the platform cannot list them. */
 export type KnownScopes = ReadonlySet<string> | 'unlisted' | 'unknown';
 
-/** What is known about the grants of a user. */
+/** Returns what is known about the grants of a user. */
 export type GrantsOf = (userId: string) => KnownScopes;
 
 /** Whether users have given the consent that a subscription needs. */
 export type Consent =
   | { kind: 'given' }
-  /** The platform will be asked soon. */
+  /** The grants of a user will be listed soon. */
   | { kind: 'unlisted' }
-  /** Only an attempt to subscribe shows whether the consent exists. One attempt decides for all subscriptions about the same channel. */
+  /** Only an attempt to subscribe shows whether the consent exists. One attempt decides for all subscriptions for a channel. */
   | { kind: 'unknown'; channelId: string }
   | { kind: 'missing'; remedy: string };
 
-/** Compares what a subscription needs with what is known. */
+/** Compares the grants that a subscription needs with the known grants. */
 export function consentFor(
   required: readonly RequiredGrant[],
   condition: Condition,

@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** What a user allows the application, as the platform listed it last. */
+/** The scopes that a user has granted to the application, according to the platform's last listing. */
 @Entity({ name: 'user_grants' })
 export class UserGrant {
   @PrimaryColumn('text', { name: 'client_id' })

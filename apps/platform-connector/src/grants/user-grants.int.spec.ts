@@ -24,7 +24,7 @@ describe(UserGrants.name, () => {
 
   afterAll(() => setup.close());
 
-  /** Monitors streamers, with the types that need consent and no others. */
+  /** Monitors streamers. Only the types that need consent are active. */
   const monitor = async (streamers: string[]): Promise<ConnectorInstance> => {
     const instance = await setup.startInstance();
     for (const type of ['stream.online', 'stream.offline'])
@@ -59,7 +59,7 @@ describe(UserGrants.name, () => {
     expect(setup.platform.lastCreationAt - grantedAt).toBeLessThan(5_000);
 
     expect(setup.platform.denials).toEqual(new Map());
-    // 10 users in a call, and the one again.
+    // 100 calls for 10 users each, and one call for the user who consented.
     expect(setup.platform.authorizationLists).toHaveLength(101);
     const [row] = await setup.dataSource.query<{ reason: string }[]>(
       `SELECT reason FROM subscriptions WHERE status = 'not_granted' AND type = 'channel.cheer' LIMIT 1`,

@@ -12,17 +12,17 @@ import { SubscriptionsRepository } from '../subscriptions/subscriptions.reposito
 import { areSameScopes, type GrantsOf } from './consent.js';
 import { UserGrantsRepository, type KnownUser } from './user-grants.repository.js';
 
-// 50 calls of 10 users take about 2 s. The next round follows at once and lists the next ones.
+// The grants of 500 users take 50 calls and about 2 s. The next round starts at once and lists further users.
 const usersPerRound = 500;
 // A call takes about 100 ms, and other calls need slots too.
 const concurrency = 4;
-// The pause after the platform's list of grants is missing, or fails for a reason of its own. During the pause, one attempt per channel
-// shows whether the channel has given consent.
+// The pause after a listing of grants fails although other calls may work. During the pause, one attempt to subscribe per channel shows
+// whether the channel has given consent.
 const failurePauseMs = 5 * 60_000;
 
 /**
- * What users allow the application, so that the service subscribes only to what is granted. The platform lists the grants. After a message
- * about a change, the service requests the list again.
+ * Finds out which scopes users have granted to the application, so that the service creates only subscriptions with consent. The platform
+ * lists the grants. When a message reports a change for a user, the service lists that user's grants again.
  */
 @Injectable()
 export class UserGrants {
@@ -37,7 +37,7 @@ export class UserGrants {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** What is known about these users, after listing those of whom nothing is known, and some of the others. */
+  /** Lists the grants of users whose listing is due, at most 500 users. Returns the known grants of all users in `userIds`. */
   async read(userIds: readonly string[], signal: AbortSignal): Promise<GrantsOf> {
     const users = await this.repository.keep(this.clientId, userIds);
     const known = new Map(users.map(({ userId, scopes }) => [userId, scopes && new Set(scopes)]));
@@ -49,14 +49,14 @@ export class UserGrants {
     return (userId) => known.get(userId) ?? (isFailing ? 'unknown' : 'unlisted');
   }
 
-  /** Lists the grants of a user again, and tries again what the platform refused without them. */
+  /** Makes a new listing of the user's grants due, and retries the subscriptions that the platform refused. */
   async onGranted(userId: string): Promise<void> {
     await this.repository.forget([userId]);
     await this.subscriptions.retryRefused([userId]);
     await this.schedule.hint();
   }
 
-  /** Lists the grants of users again. */
+  /** Makes a new listing of the users' grants due. */
   async onRevoked(userIds: readonly string[]): Promise<void> {
     await this.repository.forget(userIds);
     await this.schedule.hint();
@@ -92,7 +92,7 @@ export class UserGrants {
   private async listPart(users: readonly KnownUser[]): Promise<[string, Set<string>][]> {
     const authorizations = await this.platform.listAuthorizations(users.map(({ userId }) => userId));
     const scopesOf = new Map(authorizations.map(({ userId, scopes }) => [userId, scopes]));
-    // The platform does not list users that do not exist.
+    // The platform omits users that do not exist.
     const listed = users.map((user) => ({ ...user, scopes: scopesOf.get(user.userId) ?? [] }));
     const saved = new Set(await this.repository.save(this.clientId, listed));
     const changed = users.filter(
@@ -103,7 +103,7 @@ export class UserGrants {
   }
 
   private onFailure(error: PlatformUnavailableError): void {
-    // Any other error concerns every call, so that an attempt to subscribe would fail too.
+    // After any other error, an attempt to subscribe would fail, too, because the error affects every call.
     if (error instanceof PlatformCallError) this.failedUntil = performance.now() + failurePauseMs;
     this.logger.warn({ err: error }, 'cannot list the grants of users, retrying within 5 min');
   }

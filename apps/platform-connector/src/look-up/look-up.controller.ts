@@ -20,7 +20,7 @@ export class LookUpController {
   @Handles(lookUpUsers)
   async users({ ids, logins, priority }: LookUpUsersRequest): Promise<LookUpUsersReply> {
     if (ids.length + logins.length > maxLookUp)
-      throw ServiceError.onField('logins', `must be at most ${maxLookUp} together with ids`);
+      throw ServiceError.onField('logins', `must be at most ${maxLookUp}, counted together with ids`);
     return { users: await this.platform.lookUpUsers(ids, logins, priority) };
   }
 

@@ -12,7 +12,7 @@ export class CreateAppTokensAndRateBudgets1764200000000 implements MigrationInte
 }
 
 const statements = [
-  // A refusal without a token means that the platform has never accepted the credentials.
+  // A row without a token must have a refusal: the reason why the platform has never accepted the credentials.
   `CREATE TABLE app_tokens (
     client_id text NOT NULL,
     token_encrypted text,

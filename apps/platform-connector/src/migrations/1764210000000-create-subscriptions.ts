@@ -37,7 +37,7 @@ const statements = [
     -- The platform has one of each: two rows would take it from each other.
     CONSTRAINT subscriptions_type_version_condition_unique UNIQUE (type, version, condition)
   )`,
-  // Revocations name the platform's id.
+  // For revocations, which name the subscription by the platform's id.
   'CREATE INDEX subscriptions_subscription_id_index ON subscriptions (subscription_id)',
   'CREATE INDEX subscriptions_status_index ON subscriptions (status, id)',
 

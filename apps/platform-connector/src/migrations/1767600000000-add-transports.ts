@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Records the transport of each subscription, and the wanted one. */
+/** Adds the transport of each subscription, and the wanted transport. */
 export class AddTransports1767600000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const statement of statements) await queryRunner.query(statement);
@@ -12,7 +12,7 @@ export class AddTransports1767600000000 implements MigrationInterface {
 }
 
 const statements = [
-  // Without any of the three, the transport is not known until the next listing.
+  // If all three columns are null, the transport is unknown until the next listing.
   'ALTER TABLE subscriptions ADD COLUMN conduit_id text, ADD COLUMN session_id text',
   // Null until a connector of this version has started.
   'ALTER TABLE reconciliation ADD COLUMN transport text, ADD COLUMN public_url text',

@@ -12,7 +12,7 @@ export class CreateConduits1767610000000 implements MigrationInterface {
 }
 
 const statements = [
-  // An application has one conduit of this installation.
+  // This installation has one conduit per application.
   `CREATE TABLE conduits (
     client_id text NOT NULL,
     conduit_id text,

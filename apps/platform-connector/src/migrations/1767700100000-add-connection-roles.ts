@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Adds the roles of connections, and connections by authorization code. */
+/** Adds the role of a connection, and the authorization code flow. */
 export class AddConnectionRoles1767700100000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(

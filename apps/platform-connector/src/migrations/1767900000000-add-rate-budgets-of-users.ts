@@ -12,7 +12,7 @@ export class AddRateBudgetsOfUsers1767900000000 implements MigrationInterface {
 }
 
 const statements = [
-  // Empty: the calls of the application itself. An older version reads and writes all rows of an application as one, until it is replaced.
+  // An empty user id means the application itself. An older version that still runs treats all rows of an application as one budget.
   "ALTER TABLE rate_budgets ADD COLUMN user_id text NOT NULL DEFAULT ''",
   'ALTER TABLE rate_budgets DROP CONSTRAINT rate_budgets_pkey',
   'ALTER TABLE rate_budgets ADD CONSTRAINT rate_budgets_pkey PRIMARY KEY (client_id, user_id)',

@@ -6,15 +6,15 @@ import { Agent, request } from 'undici';
 import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
 import { readRasterImage, type RasterImage } from './raster-image.js';
 
-// A page shows up to a hundred pictures at a time. A picture takes about 100 ms.
+// A page shows up to 100 pictures at a time. A download takes about 100 ms.
 const running = 4;
 const waiting = 100;
 const timeoutMs = 4_000;
 const retryAfterSeconds = 30;
 
 /**
- * Downloads pictures from the platform's own hosts, without credentials. Their addresses come from the platform, but the service
- * trusts only the hosts that it knows: an address may lead to another host, or into the internal network.
+ * Downloads pictures from the platform's own hosts, without credentials. The addresses come from the platform's replies, but the service
+ * accepts only known hosts, because an address could lead to another host or into the internal network.
  */
 @Injectable()
 export class PictureDownloads {
@@ -38,7 +38,7 @@ export class PictureDownloads {
   }
 
   /**
-   * Null when the address is not one of the platform, or has no raster image of at most 512 KiB.
+   * Downloads a picture. Returns null when the address is not on a host of the platform, or is not a raster image of at most 512 KiB.
    *
    * @throws PlatformUnavailableError, ServiceError `unavailable`
    */
@@ -65,7 +65,7 @@ export class PictureDownloads {
     } catch (error) {
       if (error instanceof PlatformUnavailableError) throw error;
       // Not `instanceof Error`: under Jest, Node's errors come from another realm.
-      const { code, name } = error as { code?: string; name?: string }; // holds: undici and Node throw objects
+      const { code, name } = error as { code?: string; name?: string }; // Safe cast: undici and Node throw objects.
       if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return null;
       throw unavailable(code ?? name ?? 'unknown error', error);
     }
@@ -73,6 +73,6 @@ export class PictureDownloads {
 }
 
 function unavailable(reason: string, cause?: unknown): PlatformUnavailableError {
-  const message = `The platform’s server of pictures failed (${reason}).`;
+  const message = `The platform’s picture server failed (${reason}).`;
   return new PlatformUnavailableError(message, retryAfterSeconds, { cause });
 }

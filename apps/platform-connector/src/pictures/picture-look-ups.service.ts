@@ -4,28 +4,28 @@ import { maxLookUp, ServiceError, type PictureKind } from '@stream-events/contra
 import type { OutboundPlatform } from '@stream-events/platforms';
 import { PLATFORM } from '../platform/platform-settings.js';
 
-/** The ids that the next call looks up. */
+/** The ids that one call to the platform will look up. */
 interface Batch {
   ids: Set<string>;
   addresses: Promise<Map<string, string>>;
 }
 
-// A page requests its pictures within a few milliseconds.
+// A page requests all of its pictures within a few milliseconds.
 const collectMs = 20;
 const maxBatches = 10;
 
-/** Looks up the addresses of pictures: those that are requested together, with one call of the platform. */
+/** Looks up the addresses of pictures. Pictures that are requested at about the same time share one call to the platform. */
 @Injectable()
 export class PictureLookUps {
   private readonly open = new Map<PictureKind, Batch>();
-  /** Ends when the last look-up has ended: meanwhile, the next one collects ids. */
+  /** Resolves when the latest look-up has ended. Until then, the next batch collects ids. */
   private last: Promise<unknown> = Promise.resolve();
   private running = 0;
 
   constructor(@Inject(PLATFORM) private readonly platform: OutboundPlatform) {}
 
   /**
-   * Null when there is no picture.
+   * Returns the address of a picture; null when there is no picture.
    *
    * @throws PlatformUnavailableError, ServiceError `unavailable`
    */
@@ -44,7 +44,7 @@ export class PictureLookUps {
       );
     const ids = new Set<string>();
     const batch = { ids, addresses: this.lookUp(kind, ids, this.last) };
-    // The callers of this batch get its failure; the next batch only waits until this one is over.
+    // An error goes only to the callers of this batch. The next batch only waits until this batch has ended.
     this.last = batch.addresses.catch(() => undefined);
     this.open.set(kind, batch);
     return batch;

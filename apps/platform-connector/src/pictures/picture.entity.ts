@@ -1,7 +1,7 @@
 import type { PictureKind } from '@stream-events/contracts';
 import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** A picture of the platform, or that there is none. All instances share the rows, and their number and bytes have a limit. */
+/** A cached picture, or the fact that there is no picture. All instances share the rows, whose number and total size are limited. */
 @Entity({ name: 'pictures' })
 @Check('pictures_kind_check', `kind IN ('user', 'category')`)
 @Check(
@@ -16,7 +16,7 @@ export class Picture {
   @PrimaryColumn('text')
   id!: string;
 
-  /** Null, like the next two: there is no picture. */
+  /** Null when there is no picture. The next two columns are then null, too. */
   @Column('bytea', { nullable: true })
   bytes!: Buffer | null;
 
@@ -29,7 +29,7 @@ export class Picture {
   @Column('timestamptz', { name: 'fetched_at' })
   fetchedAt!: Date;
 
-  /** To the hour. */
+  /** When the picture was last used, accurate to the hour. */
   @Column('timestamptz', { name: 'used_at' })
   usedAt!: Date;
 }

@@ -10,7 +10,7 @@ const signature = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
 describe(Pictures.name, () => {
   let setup: ConnectorSetup;
   let instance: ConnectorInstance;
-  /** Where the platform says that the pictures are. */
+  /** Returns the address that the platform reports for a user's picture. */
   let addressOf: (id: string) => string;
   /** Replies to the download of a picture. */
   let serve: (response: ServerResponse, name: string) => void;
@@ -49,7 +49,7 @@ describe(Pictures.name, () => {
   const code = async (id = '1'): Promise<unknown> =>
     get(id).then(
       () => 'found',
-      (error: unknown) => (error as { code?: string }).code, // holds: ServiceErrors have a code
+      (error: unknown) => (error as { code?: string }).code, // Safe cast: ServiceErrors have a code.
     );
   const makeStale = (): Promise<unknown> =>
     setup.dataSource.query("UPDATE pictures SET fetched_at = now() - interval '25 hours'");

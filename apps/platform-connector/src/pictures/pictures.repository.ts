@@ -10,11 +10,11 @@ export interface PictureKey {
   id: string;
 }
 
-/** What the cache knows. */
+/** An entry of the cache. */
 export interface CachedPicture {
   /** Null when there is no picture. */
   image: RasterImage | null;
-  /** In milliseconds. */
+  /** The age of the entry in milliseconds. */
   ageMs: number;
 }
 
@@ -26,16 +26,16 @@ interface PictureRow {
   isRecentlyUsed: boolean;
 }
 
-/** How much the cache holds. */
+/** The limits of the cache. */
 export interface CacheLimits {
   count: number;
   bytes: number;
 }
 
-// So that pictures of users whom nobody sees any more do not stay.
+// How long an unused picture is kept. This removes the pictures of users whom the console no longer shows.
 const unusedDays = 30;
 
-/** Stores pictures, and removes the least recently used ones above the limits. */
+/** Stores pictures. Above the limits, removes the least recently used pictures. */
 @Injectable()
 export class PicturesRepository {
   constructor(private readonly dataSource: DataSource) {}
@@ -49,7 +49,7 @@ export class PicturesRepository {
       [kind, id],
     );
     if (!row) return undefined;
-    // At most one write an hour for each picture.
+    // Writes at most once an hour for each picture.
     if (!row.isRecentlyUsed) await this.touch({ kind, id });
     const { bytes, mediaType, hash, ageMs } = row;
     const image = bytes && mediaType !== null && hash !== null ? { bytes, mediaType, hash } : null;

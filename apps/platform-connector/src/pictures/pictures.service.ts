@@ -8,16 +8,16 @@ import type { RasterImage } from './raster-image.js';
 
 const dayMs = 24 * 3_600_000;
 
-/** How long the cache is used, and how much it holds. */
+/** How long cached pictures are used, and how large the cache may be. */
 export interface PictureRules {
   limits: CacheLimits;
-  /** A changed picture shows after this time. */
+  /** How long a picture is used before it is looked up again. A changed picture appears after this time. */
   freshMs: number;
-  /** A user without a picture may get one. */
+  /** How long to remember that a picture is missing. The user may add a picture later. */
   missingFreshMs: number;
 }
 
-// A picture has about 10 KiB (300 × 300 pixels), so the number is usually the limit.
+// A picture of 300 × 300 pixels has about 10 KiB, so the cache usually reaches the limit on the number of pictures first.
 const defaultRules: PictureRules = {
   limits: { count: 10_000, bytes: 256 * 1024 * 1024 },
   freshMs: dayMs,
@@ -25,17 +25,17 @@ const defaultRules: PictureRules = {
 };
 
 /**
- * The pictures of users and categories.
+ * Gets the pictures of users and categories from the cache or the platform.
  *
  * ```
- *  cached, fresh ────────────────────────────────────────────▶ the picture, or that there is none
- *  not cached, or stale ──▶ look-up ──▶ download ──▶ cached ──▶ the same
+ *  cached, fresh ────────────────────────────────────────────▶ the picture, or `not_found`
+ *  not cached, or stale ──▶ look-up ──▶ download ──▶ cached ──▶ the picture, or `not_found`
  *                               └──────────┴─ failed ──▶ the stale picture; without one: unavailable
  * ```
  */
 @Injectable()
 export class Pictures {
-  /** By kind and id: requests for one picture share the work. */
+  /** Look-ups in progress, by kind and id. Requests for the same picture share one look-up. */
   private readonly finding = new Map<string, Promise<RasterImage | null>>();
   private readonly failures: FailureLog;
 

@@ -1,27 +1,30 @@
 import { createHash } from 'node:crypto';
 import { maxPictureBytes } from '@stream-events/contracts';
 
-/** A picture that a browser shows and never runs. */
+/** A picture in a format that cannot contain scripts. */
 export interface RasterImage {
   bytes: Buffer;
   mediaType: string;
-  /** Of the bytes, as hexadecimal text. */
+  /** The hash of the bytes, as hexadecimal text. */
   hash: string;
 }
 
-/** The first bytes of each format, as Latin-1, and those from the ninth on. */
+/** The first bytes of each format, as Latin-1, and for some formats the bytes from the ninth on. */
 const formats: readonly { mediaType: string; start: string; at8?: string }[] = [
   { mediaType: 'image/png', start: '\x89PNG\r\n\x1a\n' },
   { mediaType: 'image/jpeg', start: '\xff\xd8\xff' },
   { mediaType: 'image/gif', start: 'GIF87a' },
   { mediaType: 'image/gif', start: 'GIF89a' },
-  // Four bytes of length come in between.
+  // The four bytes between them are the length.
   { mediaType: 'image/webp', start: 'RIFF', at8: 'WEBP' },
 ];
 
 const longestStart = 12;
 
-/** Reads a picture by its first bytes, whatever the server calls it. Null for anything else, such as SVG, which can contain scripts. */
+/**
+ * Reads a picture. Detects the format from the first bytes and ignores the content type. Returns null for any other format, such as SVG,
+ * which can contain scripts.
+ */
 export function readRasterImage(bytes: Buffer): RasterImage | null {
   if (bytes.length > maxPictureBytes) return null;
   const head = bytes.toString('latin1', 0, longestStart);

@@ -1,7 +1,7 @@
 import type { EncryptedColumn } from '@stream-events/database';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** The application's access token, shared by all instances. The database holds it only encrypted. */
+/** The application's access token, encrypted. All instances share the token. */
 @Entity({ name: 'app_tokens' })
 export class AppToken {
   @PrimaryColumn('text', { name: 'client_id' })
@@ -22,7 +22,7 @@ export class AppToken {
   refusal!: string | null;
 }
 
-/** The encrypted tokens, for `KeyRotation`. The platform issues a new token when one cannot be decrypted. */
+/** The encrypted tokens, for `KeyRotation`. If a token cannot be decrypted, the service requests a new token from the platform. */
 export const appTokenColumn: EncryptedColumn = {
   table: 'app_tokens',
   column: 'token_encrypted',

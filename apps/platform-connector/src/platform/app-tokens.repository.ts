@@ -12,7 +12,7 @@ export interface HeldToken {
   expiresAt: number;
 }
 
-/** The stored state of an application: its token, if any, and why the platform rejected its credentials, if it did. */
+/** The stored state of an application: its token, if any, and the reason if the platform last rejected the credentials. */
 export interface StoredToken {
   held: HeldToken | undefined;
   refusal: string | null;
@@ -70,7 +70,7 @@ export class AppTokensRepository {
     try {
       return this.box.decrypt(encrypted, clientId);
     } catch {
-      // SECRET_KEY has changed. Nothing is lost, because the platform issues a new token.
+      // SECRET_KEY has changed. Nothing is lost, because the service requests a new token.
       return undefined;
     }
   }

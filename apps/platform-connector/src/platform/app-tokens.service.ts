@@ -16,7 +16,7 @@ import { refusalPauseMs } from './retry-schedule.js';
 /** The state of the credentials, known without a call to the platform. */
 export interface CredentialsStatus {
   present: boolean;
-  /** Whether the platform accepted them; null before the first request for a token. */
+  /** Whether the platform accepted the credentials; null before the first request for a token. */
   valid: boolean | null;
   /** Milliseconds since 1970. */
   tokenExpiresAt: number | null;
@@ -24,10 +24,10 @@ export interface CredentialsStatus {
 
 type Renewal = { kind: 'held'; held: HeldToken } | { kind: 'refused'; refusal: string };
 
-// Shorter than the lock's timeout, so that instances waiting for the lock get the new token.
+// Shorter than the lock's timeout, so that an instance that waits for the lock gets the new token.
 const issueTimeoutMs = 3_000;
 
-// A token is renewed in the background while calls still use it. After a failure, retry after this time.
+// The pause after a failed renewal in the background. Meanwhile, calls still use the old token.
 const renewalPauseMs = 30_000;
 
 /**
@@ -40,15 +40,15 @@ const renewalPauseMs = 30_000;
  *   │ └── expired, or 401 ─────┘  │
  *   │ rejected                    │ issued
  *   ▼                             │
- *  credentials rejected ──────────┘ retried after 30 s, later after up to 10 min
+ *  credentials rejected ──────────┘ retries after 30 s, later after up to 10 min
  * ```
  */
 @Injectable()
 export class AppTokens {
-  /** See `TokenSource`: the token is not a user's. */
+  /** Null, because the token belongs to the application. See `TokenSource`. */
   readonly userId = null;
   private held: HeldToken | undefined;
-  /** The platform replied 401 to this token before it expired. */
+  /** A token that the platform rejected with 401 before the token expired. */
   private refusedToken: string | undefined;
   private renewing: Promise<HeldToken> | undefined;
   private refusals = 0;
@@ -77,7 +77,7 @@ export class AppTokens {
     return held.token;
   }
 
-  /** Replaces a token that the platform rejected, either with a token that another call has got since or with a new one. */
+  /** Replaces a token that the platform rejected: with the token that another call has got in the meantime, or else with a new token. */
   async replace(refused: string): Promise<string> {
     this.refusedToken = refused;
     const held = this.isGood(this.held) ? this.held : await this.renewOnce(refused);
@@ -106,11 +106,11 @@ export class AppTokens {
     );
   }
 
-  /** Renews the token before it expires. No call waits for the renewal, and calls continue when the renewal fails. */
+  /** Renews the token before it expires. No call waits for the renewal. If the renewal fails, calls still use the old token. */
   private renewBeside(held: HeldToken): void {
     this.renewsBesideFrom = Date.now() + renewalPauseMs;
     this.renewOnce(held.token).catch((error: unknown) => {
-      this.logger.warn({ err: error }, 'cannot renew the access token, still using the old one');
+      this.logger.warn({ err: error }, 'cannot renew the access token, still using the old token');
     });
   }
 
@@ -189,7 +189,7 @@ function refusedError(refusal: string, until: number): PlatformUnavailableError 
   );
 }
 
-/** A lock timeout means that the platform does not reply to the instance that holds the lock either. */
+/** A timeout of the lock means that the platform does not reply to the instance that holds the lock. */
 function rethrowLockTimeout(error: unknown): never {
   if (sqlState(error) !== '55P03') throw error;
   const message = 'The platform does not reply to another instance that is requesting an access token.';

@@ -2,7 +2,7 @@ import type { LookUpPriority } from '@stream-events/contracts';
 
 /** Limits for concurrent calls. */
 export interface CallSlotsOptions {
-  /** Concurrent calls in total. */
+  /** The maximum number of concurrent calls. */
   total: number;
   /** The maximum number of concurrent background calls. The other slots are reserved for interactive calls. */
   background: number;
@@ -10,7 +10,7 @@ export interface CallSlotsOptions {
   maxWaiting: number;
 }
 
-/** The result of a request for a slot. Calling `release` more than once has no effect. */
+/** The result of a request for a slot. Only the first call of `release` has an effect. */
 export type Slot = { kind: 'free'; release: () => void } | { kind: 'full' } | { kind: 'late' };
 
 interface Waiting {
@@ -24,7 +24,7 @@ export class CallSlots {
 
   constructor(private readonly options: CallSlotsOptions) {}
 
-  /** Waits for a slot for up to `limitMs`. Returns `full` immediately when too many calls wait already. */
+  /** Waits for a slot for up to `limitMs`. Returns `full` immediately when too many calls are already waiting. */
   async acquire(priority: LookUpPriority, limitMs: number): Promise<Slot> {
     if (this.hasRoom(priority)) return this.occupy(priority);
     const queue = this.waiting[priority];
@@ -44,7 +44,7 @@ export class CallSlots {
     });
   }
 
-  /** How many calls of a priority wait for a slot. */
+  /** The number of calls of a priority that wait for a slot. */
   countWaiting(priority: LookUpPriority): number {
     return this.waiting[priority].length;
   }

@@ -26,8 +26,8 @@ import {
   type CallLimits,
 } from './retry-schedule.js';
 
-// The platform replies within about 200 ms, so 8 concurrent calls are 40 calls/s, three times its rate limit. Two slots are
-// reserved for interactive calls. An instance handles up to 256 requests of one kind at a time, so at most that many calls wait.
+// The platform replies within about 200 ms, so 8 concurrent calls make 40 calls/s, three times the rate limit. Two slots are
+// reserved for interactive calls. An instance handles up to 256 requests of one kind at a time, so at most 256 calls of a priority wait.
 const slots = { total: 8, background: 6, maxWaiting: 256 };
 
 /** A call that a client makes. */
@@ -40,10 +40,10 @@ export interface ClientCall {
 
 /** The token of a call. */
 export interface TokenSource {
-  /** The user that the token belongs to; the platform counts the calls of each user separately. Null: the application's token. */
+  /** The owner of the token; null for the application's token. The platform counts the calls of each user separately. */
   readonly userId: string | null;
   current(): Promise<string>;
-  /** Another token, after a 401. Null when the token is valid: the platform rejects the call for another reason. */
+  /** Gets another token after a 401. Null when the rejected token is valid, so that the 401 has another reason. */
   replace(refused: string): Promise<string | null>;
 }
 
@@ -57,13 +57,13 @@ interface Sending<Reply extends ReplyHead> {
 }
 
 /**
- * Calls the platform's API. Each call takes a slot, a call from the rate budget, and a token, and is retried after transient
- * failures, all within the call's time limit.
+ * Calls the platform's API. Each call waits for a slot and for the rate budget, and is retried after transient failures, all within the
+ * time limit of the call.
  */
 @Injectable()
 export class PlatformClient implements PlatformCaller {
   private readonly slots = new CallSlots(slots);
-  /** The token of calls that name none. */
+  /** The token for calls that name no token. */
   private ownTokens: TokenSource;
 
   constructor(
@@ -77,7 +77,7 @@ export class PlatformClient implements PlatformCaller {
     this.health.measureQueue((priority) => this.slots.countWaiting(priority));
   }
 
-  /** Sets the token for calls that name none. An application without a secret needs this, because it has no token of its own. */
+  /** Sets the token for calls that name no token. Without a client secret, the application has no token of its own. */
   useTokens(tokens: TokenSource): void {
     this.ownTokens = tokens;
   }
@@ -97,8 +97,8 @@ export class PlatformClient implements PlatformCaller {
   }
 
   /**
-   * Makes a call for a client, once, and returns the reply whatever its status is. Runs with background priority: clients leave a part
-   * of the rate budget to the service's own look-ups.
+   * Makes a call for a client and returns the reply, whatever its status. Makes no retries. Uses background priority, so that clients leave
+   * a part of the rate budget to the service's own look-ups.
    *
    * @throws PlatformUnavailableError, or the error of the token
    */
@@ -115,14 +115,14 @@ export class PlatformClient implements PlatformCaller {
     });
   }
 
-  /** @throws PlatformCallError also when the reply echoes the token: the platform never does this, but a proxy might */
+  /** @throws PlatformCallError also when the reply contains the token. The platform never sends the token back, but a proxy might. */
   private async sendForClient(sending: Sending<PassedReply>, token: string): Promise<PassedReply> {
     const { answer } = await this.send(sending, token);
     if (!answer.bytes.includes(token)) return answer;
     throw new PlatformCallError('malformed', 'The platform sent a reply that contains the access token.');
   }
 
-  /** Runs `work` in a slot, with a deadline by `performance.now()`. */
+  /** Runs `work` in a slot, and passes the deadline as a time of `performance.now()`. */
   private async inSlot<T>(
     priority: LookUpPriority,
     { totalMs }: CallLimits,
@@ -173,7 +173,10 @@ export class PlatformClient implements PlatformCaller {
     if (other !== null) asked = await this.send(sending, other);
     if (asked.rateLimit) throw asked.rateLimit;
     if (asked.answer.status !== 401) return asked;
-    const error = new PlatformUnavailableError('The platform rejected a token that it had just issued.', 60);
+    const error = new PlatformUnavailableError(
+      'The platform rejected an access token that it had just issued.',
+      60,
+    );
     this.health.noteError('the platform rejected a new access token', error, { endpoint });
     throw error;
   }
@@ -218,7 +221,7 @@ export class PlatformClient implements PlatformCaller {
     const { protocol } = this.settings.definition;
     const report = protocol.readRateLimit(answer);
     if (report) {
-      // Use the reply anyway. The next one reports the rate limit again.
+      // Use the reply anyway, because the next reply reports the rate limit again.
       await this.budgets.correct(bucket, report, userId).catch((error: unknown) => {
         this.health.warn('cannot save the rate limit report of the platform', { err: error });
       });
@@ -243,7 +246,7 @@ function tooLate(): PlatformUnavailableError {
   return new PlatformUnavailableError('The platform did not reply in time.', 5);
 }
 
-/** Stops waiting after the limit. The work itself ends by its own timeouts and keeps its slot until then. */
+/** Stops waiting for the work after the limit. The work itself keeps its slot until its own timeouts end it. */
 async function withinLimit<T>(work: Promise<T>, limitMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_resolve, reject) => {

@@ -1,16 +1,16 @@
 import { Injectable } from '@nestjs/common';
 
-// Messages whose timestamps differ by 10 minutes are rejected (docs/platform-facts.md §1.3). Half of that leaves time to act.
+// The service rejects messages whose timestamps differ by more than 10 minutes (docs/platform-facts.md §1.3). Half leaves time to act.
 const maxOffsetMs = 5 * 60_000;
-// A slower reply says too little about the time at which the platform wrote it.
+// With a slower reply, the time at which the platform wrote the header is too uncertain.
 const maxRoundTripMs = 10_000;
 
-/** Compares this machine's clock with the platform's, by the `Date` headers of its replies. */
+/** Compares this machine's clock with the platform's clock, by the `Date` headers of the platform's replies. */
 @Injectable()
 export class PlatformClock {
   private offset = 0;
 
-  /** How far this machine's clock is behind the platform's, in milliseconds; negative: ahead. To the second. */
+  /** How far this machine's clock is behind the platform's, in milliseconds, accurate to a second; negative when it is ahead. */
   get offsetMs(): number {
     return this.offset;
   }

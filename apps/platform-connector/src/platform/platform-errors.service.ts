@@ -4,7 +4,7 @@ import { DataSource } from 'typeorm';
 import { PlatformErrorRow } from './platform-error.entity.js';
 import { PLATFORM_SETTINGS, type PlatformSettings } from './platform-settings.js';
 
-/** An error of the platform, as the status shows it. */
+/** An error of a call to the platform, as shown in the status. */
 export interface PlatformError {
   /** Milliseconds since 1970. */
   at: number;
@@ -12,9 +12,9 @@ export interface PlatformError {
 }
 
 /**
- * The platform's last error. The process where it happened knows it immediately; other instances read it from the database.
- * A background task writes one row at a time, and only the newest error, so no call waits for the write and an outage does
- * not flood the database.
+ * Stores the last error of a call to the platform. The process in which the error occurred shows it immediately; other instances read it
+ * from the database. A background task writes only the newest error, and makes one write at a time. No call waits for a write, and an
+ * outage does not flood the database.
  */
 @Injectable()
 export class PlatformErrors implements OnModuleDestroy {

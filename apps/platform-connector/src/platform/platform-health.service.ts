@@ -14,10 +14,10 @@ import {
 import { PlatformErrors } from './platform-errors.service.js';
 import { circuitRestMs } from './retry-schedule.js';
 
-// Up to four failures in a row can be the network. Five failures in a row mean an outage.
+// Network problems can cause up to four failures in a row, so five failures in a row count as an outage of the platform.
 const failuresToOpen = 5;
 
-/** Tracks the results of this process's calls: opens and closes the circuit, counts, and logs. */
+/** Tracks the results of this process's calls: opens and closes the circuit, counts the calls, and logs failures. */
 @Injectable()
 export class PlatformHealth {
   private readonly circuit = new CircuitBreaker({
@@ -59,7 +59,7 @@ export class PlatformHealth {
     });
   }
 
-  /** Measures how many calls wait because too many run already. */
+  /** Registers a metric for the number of calls that wait for a slot. */
   measureQueue(countWaiting: (priority: LookUpPriority) => number): void {
     new Gauge({
       name: 'platform_connector_calls_waiting',
@@ -87,7 +87,7 @@ export class PlatformHealth {
   }
 
   /**
-   * Marks the start of a call and returns its time. `answered` or `failed` must follow.
+   * Marks the start of a call and returns its time. The caller must then call `answered` or `failed`.
    *
    * @throws PlatformUnavailableError like `checkCircuit`
    */
@@ -96,14 +96,14 @@ export class PlatformHealth {
     return this.circuit.begin();
   }
 
-  /** The platform replied with a status below 500, so it works. */
+  /** Records a reply with a status below 500, which means that the platform works. */
   answered(begunAt: number, endpoint: PlatformEndpoint, status: number): void {
     this.count(begunAt, endpoint, resultOf(status));
     if (!this.circuit.isClosed) this.logger.info({ endpoint }, 'platform available again, circuit closed');
     this.circuit.succeed();
   }
 
-  /** The platform did not reply, or its reply was not usable. */
+  /** Records that the platform did not reply, or that its reply was not usable. */
   failed(begunAt: number, endpoint: PlatformEndpoint, failure: { result: string; error: Error }): void {
     this.count(begunAt, endpoint, failure.result);
     this.noteError('call to the platform failed', failure.error, { endpoint });
@@ -122,7 +122,7 @@ export class PlatformHealth {
       return read();
     } catch (error) {
       if (error instanceof PlatformUnavailableError)
-        this.noteError('cannot use the reply of the platform', error, { endpoint });
+        this.noteError('cannot read the reply of the platform', error, { endpoint });
       throw error;
     }
   }
@@ -133,7 +133,7 @@ export class PlatformHealth {
     this.warn(kind, { err: error, ...details });
   }
 
-  /** Logs an error of the service itself, with the same limit. */
+  /** Logs an error of the service itself, with at most one line per second for each kind of error. */
   warn(kind: string, details: { err: unknown } & Record<string, unknown>): void {
     this.failures.warn(kind, details);
   }
@@ -144,7 +144,7 @@ export class PlatformHealth {
   }
 }
 
-/** A bounded set of labels instead of every status. */
+/** Maps a status to a label from a bounded set. */
 function resultOf(status: number): string {
   if (status < 300) return 'ok';
   if (status === 401) return 'unauthorized';

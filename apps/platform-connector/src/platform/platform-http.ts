@@ -21,23 +21,23 @@ export interface PlatformRequest {
   body?: string;
 }
 
-/** Connections per host: one for each concurrent call, and one for the token. */
+/** Connections per host: one for each concurrent call, and one for requesting the application's token. */
 const maxConnections = 9;
 
 // 100 users or streams take about 100 kB.
 const maxAnswerBytes = 2 * 1024 * 1024;
 
-// Every call also has its own, shorter timeout. These limits are a second safeguard.
+// Only a second safeguard, because every call also has its own timeout, which is shorter.
 const connectTimeoutMs = 3_000;
 const idleTimeoutMs = 12_000;
 
 /** The simulator sends this header with every reply; a real platform never does. */
 const simulationHeader = 'x-platform-simulation';
 
-/** Sends requests to the platform, with limits on time, connections, and size. Every failure is a PlatformCallError. */
+/** Sends requests to the platform, with limits on time, connections, and size. Throws a PlatformCallError for every failed request. */
 @Injectable()
 export class PlatformHttp {
-  // undici does not follow redirects by default, so credentials go to no other host.
+  // undici does not follow redirects by default, so credentials reach no other host.
   private readonly agent = new Agent({
     connections: maxConnections,
     connect: { timeout: connectTimeoutMs },
@@ -72,7 +72,7 @@ export class PlatformHttp {
   }
 
   /**
-   * Sends a request of a client without retries, and returns the reply whatever its status is.
+   * Sends a request of a client without retries, and returns the reply, whatever its status.
    *
    * @throws like `send`
    */
@@ -89,7 +89,7 @@ export class PlatformHttp {
     }
   }
 
-  /** Closes the connections and ends requests in progress. */
+  /** Closes the connections and aborts requests in progress. */
   async close(): Promise<void> {
     await this.agent.destroy();
   }
@@ -113,7 +113,7 @@ export class PlatformHttp {
     this.clock.note(response.headers.date, sentAt, Date.now());
     const bytes = Buffer.from(await response.body.arrayBuffer());
     const { statusCode: status } = response;
-    // A proxy in front of the platform may have failed.
+    // Do not check errors of 500 and above, because a proxy in front of the platform may have sent them.
     if (status < 500) this.checkPlatform(response.headers[simulationHeader] !== undefined);
     return { status, headers: response.headers, bytes };
   }
@@ -139,7 +139,7 @@ function parseBody(text: string, status: number): unknown {
   try {
     return parseJson(text);
   } catch (error) {
-    // A rejection may have a body that is not JSON, because its status is enough.
+    // The body of a rejection may be invalid, because its status is enough.
     if (status >= 300) return undefined;
     throw new PlatformCallError('malformed', 'The platform sent a reply that is not JSON.', { cause: error });
   }
@@ -148,7 +148,7 @@ function parseBody(text: string, status: number): unknown {
 function toCallError(error: unknown): PlatformCallError {
   if (error instanceof PlatformCallError) return error;
   // Not `instanceof Error`: under Jest, Node's errors come from another realm.
-  const { name, code } = error as { name?: unknown; code?: unknown }; // holds: undici and Node throw objects
+  const { name, code } = error as { name?: unknown; code?: unknown }; // Safe cast: undici and Node throw objects.
   const [failure, message] = describeFailure(String(name), String(code));
   return new PlatformCallError(failure, message, { cause: error });
 }

@@ -12,27 +12,27 @@ import {
 } from '@stream-events/platforms';
 import type { PlatformConnectorConfig } from '../platform-connector.config.js';
 
-/** Where the platform sends its messages, and the secret that signs them. */
+/** The address to which the platform sends its messages, and the secret that signs the messages. */
 export interface WebhookTarget {
   publicUrl: string;
-  /** The callback of new subscriptions. */
+  /** The callback URL of new subscriptions. */
   callback: string;
-  /** The secret of new subscriptions: the first one of those that are configured. */
+  /** The secret of new subscriptions: the first of the configured secrets. */
   secret: string;
 }
 
-/** Which platform the connector calls, at which addresses, and as which application. */
+/** The platform that the connector calls, with its addresses and the application whose credentials it uses. */
 export interface PlatformSettings {
   platform: PlatformName;
   definition: PlatformDefinition;
-  /** Undefined when no credentials are configured: then no call is possible. Without a secret, every call needs the token of a user. */
+  /** Undefined without credentials: no call is possible. Without a client secret, every call needs the token of a user. */
   credentials: Application | undefined;
   urls: PlatformUrls;
-  /** The method of new subscriptions. Null without an application on a platform: then there are no subscriptions. */
+  /** The transport of new subscriptions. Null when the configuration allows no transport; the service then has no subscriptions. */
   transport: TransportMethod | null;
-  /** Null without a public URL or a secret. */
+  /** Null without a public URL or a webhook secret. */
   webhook: WebhookTarget | null;
-  /** The fingerprints of all configured webhook secrets, in their order. */
+  /** The fingerprints of all configured webhook secrets, in the configured order. */
   webhookFingerprints: readonly string[];
 }
 
@@ -42,7 +42,7 @@ export const PLATFORM = Symbol('PLATFORM');
 /** Injection token of the settings. */
 export const PLATFORM_SETTINGS = Symbol('PLATFORM_SETTINGS');
 
-// The simulator accepts any application, so these are not secret.
+// The simulator accepts any application, so these credentials are not secret.
 const simulatedCredentials = { clientId: 'stream-events', clientSecret: 'of-the-simulation' };
 
 type Config = Pick<
@@ -55,7 +55,7 @@ type Config = Pick<
   | 'PUBLIC_URL'
 >;
 
-/** @throws Error when a secret is configured without a client id, or `PLATFORM_TRANSPORT` lacks what it needs */
+/** @throws Error when a client secret is set without a client id, or `PLATFORM_TRANSPORT` needs a variable that is not set */
 export function toPlatformSettings(config: Config): PlatformSettings {
   const { PLATFORM: platform } = config;
   const credentials = readCredentials(config);

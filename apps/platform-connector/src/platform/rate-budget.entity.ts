@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** The bucket of rate-budget.ts: one row per application, and one per user whose token makes calls, shared by all instances. */
+/** A `Bucket`: one row per application, and one row per user whose token is used for calls. All instances share the rows. */
 @Entity({ name: 'rate_budgets' })
 export class RateBudgetRow {
   @PrimaryColumn('text', { name: 'client_id' })
@@ -13,7 +13,7 @@ export class RateBudgetRow {
   @Column('integer', { name: 'calls_per_minute' })
   callsPerMinute!: number;
 
-  /** Calls left at `countedAt`; the bucket has refilled since. */
+  /** Calls left at `countedAt`. Since then, the bucket has been refilling. */
   @Column('double precision')
   remaining!: number;
 

@@ -3,7 +3,7 @@ import { block, correct, isNews, newBucket, refill, take, type Bucket } from './
 
 const start = 1_000_000;
 
-/** A bucket of 60 calls per minute, which is one per second. */
+/** Returns a bucket of 60 calls per minute, which is one per second. */
 function bucketOf(remaining: number, more: Partial<Bucket> = {}): Bucket {
   return { callsPerMinute: 60, remaining, countedAt: start, blockedUntil: null, isReported: true, ...more };
 }

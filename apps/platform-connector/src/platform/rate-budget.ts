@@ -1,20 +1,20 @@
 import type { LookUpPriority } from '@stream-events/contracts';
 import type { RateLimitReport } from '@stream-events/platforms';
 
-/** A token bucket that mirrors the platform's bucket for the application. All times are milliseconds of one clock. */
+/** A copy of the platform's token bucket for the application or a user. Times are milliseconds since 1970, by the database's clock. */
 export interface Bucket {
-  /** The size of the bucket, and the number of calls that it regains per minute. */
+  /** The size of the bucket, and the number of calls that are added per minute. */
   callsPerMinute: number;
   /** Calls left at `countedAt`. */
   remaining: number;
   countedAt: number;
-  /** No call is made before this time; null when the platform did not reject one. */
+  /** No call is allowed before this time, because the platform has rejected a call; null when calls are not blocked. */
   blockedUntil: number | null;
-  /** Whether the platform has reported its limit. */
+  /** Whether the platform has reported its limit; false while the bucket uses the platform's default. */
   isReported: boolean;
 }
 
-/** The result of a request for a call: the call may be sent, or the caller retries after `waitMs` milliseconds. */
+/** Whether the caller may send a call. If not, the caller tries again after `waitMs` milliseconds. */
 export type Taking = { isTaken: true; bucket: Bucket } | { isTaken: false; waitMs: number };
 
 // The platform's default for an application, used until the platform reports its limit.
@@ -23,7 +23,7 @@ const assumedCallsPerMinute = 800;
 // Background calls leave this share of the bucket to interactive calls.
 const interactiveShare = 0.1;
 
-// The bucket is full again after a minute. A later time means that the platform's clock differs or is wrong.
+// The maximum duration of a block. The platform's bucket is full again after a minute, so a much longer report means that clocks differ.
 const longestBlockMs = 120_000;
 
 /** The bucket before the first call. */
@@ -37,7 +37,7 @@ export function newBucket(now: number): Bucket {
   };
 }
 
-/** Returns the bucket at this time. Calls are regained evenly over a minute. */
+/** Returns the bucket as it is at this time. The bucket refills evenly within a minute. */
 export function refill(bucket: Bucket, now: number): Bucket {
   const elapsedMs = Math.max(0, now - bucket.countedAt); // the clock may have been set back
   const refilled = bucket.remaining + (bucket.callsPerMinute * elapsedMs) / 60_000;
@@ -63,8 +63,8 @@ export function take(bucket: Bucket, priority: LookUpPriority, now: number): Tak
 }
 
 /**
- * Applies the platform's report, but never raises the number of calls left, because the bucket here already counts calls in flight
- * and the platform does not yet. A number that is too low recovers within a minute.
+ * Applies the platform's report, but never raises the number of calls left, because this bucket already counts the calls in flight and the
+ * platform does not. If the number is too low, it recovers within a minute.
  */
 export function correct(bucket: Bucket, report: RateLimitReport, now: number): Bucket {
   const remaining = Math.min(refill(bucket, now).remaining, report.remaining);
@@ -80,7 +80,7 @@ export function isNews(bucket: Bucket, report: RateLimitReport): boolean {
   );
 }
 
-/** Blocks all calls for `forMs` milliseconds, because the platform rejected one over the rate limit. */
+/** Blocks all calls for `forMs` milliseconds, because the platform rejected a call that exceeded the rate limit. */
 export function block(bucket: Bucket, forMs: number, now: number): Bucket {
   const until = now + Math.min(Math.max(forMs, 0), longestBlockMs);
   return { ...refill(bucket, now), remaining: 0, blockedUntil: Math.max(until, bucket.blockedUntil ?? 0) };

@@ -19,12 +19,12 @@ const toMs = (column: string): string => `floor(extract(epoch FROM ${column}) * 
 const columns = `calls_per_minute AS "callsPerMinute", remaining, is_reported AS "isReported",
   ${toMs('counted_at')} AS "countedAt", ${toMs('blocked_until')} AS "blockedUntil", ${toMs('clock_timestamp()')} AS now`;
 
-// A bucket is full again after a minute, so a row that was not used for this time holds nothing.
+// How long to keep an unused row. A bucket is full again after a minute, so an older row contains no information.
 const forgottenAfter = '1 day';
 
 /**
- * The application's rate budget, and one for each user whose token makes calls, because the platform counts them separately. All instances
- * share one row per budget, which they change under its row lock and by the database's clock.
+ * The rate budgets: one for the application, and one for each user whose token is used for calls, because the platform counts their calls
+ * separately. All instances share one row per budget. They change a row under a lock, and use the database's clock.
  */
 @Injectable()
 export class RateBudgets {
@@ -46,7 +46,7 @@ export class RateBudgets {
     });
     new Gauge({
       name: 'platform_connector_budget_calls',
-      help: 'Calls left of the platform’s rate limit; every instance reports the same value',
+      help: 'Calls left under the platform’s rate limit; every instance reports the same value',
       registers: [metrics],
       async collect() {
         const bucket = await readForGauge(this, failureLog, read);
@@ -56,7 +56,7 @@ export class RateBudgets {
     });
   }
 
-  /** Takes a call from the budget, if one is left for this priority. */
+  /** Takes a call from the budget, if one is available for this priority. */
   async take(priority: LookUpPriority, userId: string | null = null): Promise<Taking> {
     return this.dataSource.transaction(async (manager) => {
       const { bucket, now } = await this.lock(manager, userId);
@@ -66,7 +66,7 @@ export class RateBudgets {
     });
   }
 
-  /** Applies the platform's report after a call. `bucket` is the budget that the call left. */
+  /** Applies the platform's report after a call. `bucket` is the budget after the call was taken. */
   async correct(bucket: Bucket, report: RateLimitReport, userId: string | null = null): Promise<void> {
     if (!isNews(bucket, report)) return;
     await this.change(userId, (current, now) => correct(current, report, now));
@@ -77,7 +77,7 @@ export class RateBudgets {
     await this.change(userId, (bucket, now) => block(bucket, forMs, now));
   }
 
-  /** The application's budget at this time; null before the first call. */
+  /** The application's current budget; null before the first call. */
   async read(): Promise<Bucket | null> {
     const [row] = await this.dataSource.query<BucketRow[]>(
       `SELECT ${columns} FROM rate_budgets WHERE client_id = $1 AND user_id = ''`,

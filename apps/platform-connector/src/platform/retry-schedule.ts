@@ -2,26 +2,26 @@ import type { PlatformCall } from '@stream-events/platforms';
 
 /** The time limits and the number of attempts of a call. */
 export interface CallLimits {
-  /** The whole call, including all waiting. */
+  /** The time limit of the whole call, including all waiting. */
   totalMs: number;
-  /** One attempt, from connecting to the last byte of the reply. */
+  /** The time limit of one attempt, from connecting to the last byte of the reply. */
   attemptMs: number;
   attempts: number;
 }
 
-/** A person may wait for a look-up of users, for 4.5 s in all; the caller gives up after the contract's 4 s. */
+/** A user may wait for these look-ups, for at most 4.5 s. The calling service gives up after 4 s, the timeout of the contract. */
 const userLimits: CallLimits = { totalMs: 3_500, attemptMs: 3_000, attempts: 2 };
 
 /** The contract of a look-up of streams has a timeout of 15 s. */
 const streamLimits: CallLimits = { totalMs: 14_000, attemptMs: 10_000, attempts: 3 };
 
-/** No request waits for these calls, so there is time for three attempts with their pauses. */
+/** No request waits for these calls, so there is time for three attempts of 10 s with pauses. */
 const subscriptionLimits: CallLimits = { totalMs: 35_000, attemptMs: 10_000, attempts: 3 };
 
-/** The client decides whether to try again: the service cannot know whether a call that got no reply was carried out. */
+/** One attempt: without a reply, it is unknown whether the platform carried out the call, so the client must decide about a retry. */
 export const clientCallLimits: CallLimits = { totalMs: 10_000, attemptMs: 8_000, attempts: 1 };
 
-/** The platform closes a session that serves no shard after 10 s. The next check of the shards is due in 5 s. */
+/** Under 10 s, because the platform then closes a session that serves no shard. The next check of the shards is due in 5 s. */
 const conduitLimits: CallLimits = { totalMs: 8_000, attemptMs: 3_000, attempts: 3 };
 
 /** The limits of each kind of call. */
@@ -40,16 +40,16 @@ export const callLimits: Readonly<Record<PlatformCall['endpoint'], CallLimits>> 
   assign_shard: conduitLimits,
 };
 
-// A hiccup ends within half a second. The random half keeps instances from retrying at the same moment during an outage.
+// Short failures end within half a second. During an outage, the random half keeps instances from retrying at the same moment.
 const firstPauseMs = 500;
 const longestPauseMs = 4_000;
 
-// An attempt with less time would time out because of the service's own waiting, not because of the platform.
+// A shorter attempt could time out although the platform is not slow, only because the service has spent the time on waiting.
 const shortestAttemptMs = 1_000;
 
 /**
- * The pause after a failed attempt (1 is the first). The pause doubles each time, and half of it is random. `random` is from 0 to
- * 1.
+ * The pause after a failed attempt; the first attempt is 1. The pause doubles with each attempt, and up to half of the pause is random.
+ * `random` is a number from 0 to 1.
  */
 export function retryPauseMs(failedAttempts: number, random: number): number {
   const pauseMs = Math.min(firstPauseMs * 2 ** (failedAttempts - 1), longestPauseMs);
@@ -61,7 +61,7 @@ export function attemptTimeMs(limits: CallLimits, leftMs: number): number | unde
   return leftMs < shortestAttemptMs ? undefined : Math.min(limits.attemptMs, Math.floor(leftMs));
 }
 
-// Wrong credentials stay wrong until a person changes them.
+// Pauses after a rejection of the credentials are long, because wrong credentials stay wrong until a user changes them.
 const firstRefusalPauseMs = 30_000;
 const longestRefusalPauseMs = 10 * 60_000;
 
@@ -73,7 +73,7 @@ export function refusalPauseMs(refusals: number): number {
 const firstRestMs = 1_000;
 const longestRestMs = 30_000;
 
-/** The time for which the circuit stays open, by the number of failed probes. */
+/** The time until the next probe while the circuit is open, by the number of failed probes. */
 export function circuitRestMs(failedProbes: number): number {
   return Math.min(firstRestMs * 2 ** failedProbes, longestRestMs);
 }

@@ -7,31 +7,31 @@ import {
   type OwnSubscription,
 } from '../subscriptions/own-subscription.js';
 
-/** A wanted subscription, its cost, and whether it has the consent that it needs. */
+/** A wanted subscription, its cost, and whether users have given the consent that it needs. */
 export interface WantedRow {
   own: OwnSubscription;
   cost: number;
   consent: Consent;
 }
 
-/** The subscriptions that may exist, and the new states of those that may not, or may again. */
+/** The subscriptions that may exist, and the new states of the subscriptions whose consent has changed. */
 export interface Consented {
   rows: WantedRow[];
   changed: OwnSubscription[];
-  /** Whether other subscriptions wait for the result of an attempt. */
+  /** Whether subscriptions wait for the result of an attempt to create another subscription. */
   hasAttempts: boolean;
 }
 
 /**
- * Removes the subscriptions that must not be created now for lack of consent. Those that exist on the platform stay: the platform ends
- * them when a user withdraws the consent.
+ * Removes the subscriptions that must not be created now, because they lack consent. Keeps subscriptions that exist on the platform,
+ * because the platform ends them when a user withdraws consent.
  *
  * | consent  | result                                                                             |
  * |----------|------------------------------------------------------------------------------------|
- * | given    | created, unless the platform has refused it within the last day                    |
+ * | given    | created, unless the platform has refused the subscription within the last day      |
  * | missing  | `not_granted`                                                                      |
  * | unlisted | waits                                                                              |
- * | unknown  | one attempt per channel: then all of its subscriptions are created, or none of them |
+ * | unknown  | one attempt per channel; then all of the channel's subscriptions are created, or none |
  */
 export function applyConsent(rows: readonly WantedRow[], now: number): Consented {
   const attempts = new Map<string, Attempt>();
@@ -48,9 +48,9 @@ export function applyConsent(rows: readonly WantedRow[], now: number): Consented
   return result;
 }
 
-/** What the attempts of a channel have shown. */
+/** The results of the attempts for a channel. */
 interface Attempt {
-  /** Why the platform has refused a subscription. */
+  /** Why the platform has refused a subscription for the channel; null without a refusal. */
   denial: string | null;
   hasWorked: boolean;
   /** The subscription to try first. */
@@ -89,7 +89,7 @@ function judge(
   }
 }
 
-/** Whether the platform itself has refused the subscription, not long ago. */
+/** Whether the platform has refused the subscription within the last day. */
 function isDenied({ status, retryAt }: OwnSubscription, now: number): boolean {
   return status === notGranted && retryAt !== null && retryAt > now;
 }

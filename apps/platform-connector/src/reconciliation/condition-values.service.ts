@@ -4,7 +4,7 @@ import { ConduitsRepository } from '../conduits/conduits.repository.js';
 import { ConnectionsRepository } from '../connections/connections.repository.js';
 import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
 
-/** Reads what the conditions of subscriptions have in addition to the streamer. */
+/** Reads the values that conditions of subscriptions need in addition to the streamer's id. */
 @Injectable()
 export class ConditionValuesReader {
   constructor(
@@ -13,12 +13,12 @@ export class ConditionValuesReader {
     @Inject(PLATFORM_SETTINGS) private readonly settings: PlatformSettings,
   ) {}
 
-  /** @param transport the wanted one */
+  /** @param transport the wanted transport */
   async read(transport: TransportMethod): Promise<ConditionValues> {
     const clientId = this.settings.credentials?.clientId;
     if (clientId === undefined) return { clientId };
     const conduitId = transport === 'conduit' ? await this.conduits.findId(clientId) : null;
-    // Over plain sockets, each channel's own token reads the chat.
+    // Over plain sockets, each channel reads the chat with its own token, so no bot account is needed.
     const botId = transport === 'websocket' ? undefined : await this.connections.findBotId(clientId);
     return { clientId, conduitId: conduitId ?? undefined, botId };
   }

@@ -9,15 +9,15 @@ import { ConditionValuesReader } from './condition-values.service.js';
 import { StreamerMonitorClient } from './streamer-monitor.client.js';
 import { usersToAsk, wantedSubscriptions, type WantedSubscription } from './wanted-subscriptions.js';
 
-/** The subscriptions that should exist. */
+/** The desired subscriptions. */
 export interface DesiredSubscriptions {
   /** The number of monitored streamers. */
   monitored: number;
-  /** By priority; null when no transport is configured. */
+  /** The wanted subscriptions by priority; null when no transport is configured. */
   wanted: WantedSubscription[] | null;
 }
 
-/** Determines which subscriptions should exist: monitored streamers × active event types, and one about the shards of the conduit. */
+/** Determines which subscriptions should exist: monitored streamers × active event types, and a subscription to reports of lost shards. */
 @Injectable()
 export class DesiredSubscriptionsService {
   constructor(
@@ -49,7 +49,7 @@ export class DesiredSubscriptionsService {
     return { monitored, wanted: wantedSubscriptions(streamerIds, types, { values, grantsOf, isChosen }) };
   }
 
-  /** Over plain sockets, what counts is the scopes of the token itself, not what a user has granted at some time. */
+  /** The scopes of the users' current tokens. Over plain sockets, only these count, not all scopes that a user has ever granted. */
   private async scopesOfTokens(): Promise<GrantsOf> {
     const scopes = new Map(
       (await this.users.connected()).map(({ userId, scopes }) => [userId, new Set(scopes)]),

@@ -7,7 +7,7 @@ import { RequestClient } from '@stream-events/messaging';
 export class EventsClient {
   constructor(private readonly client: RequestClient) {}
 
-  /** Announces subscriptions that will get a twin. Returns in how many milliseconds the twins may be created. */
+  /** Announces subscriptions that will get a second subscription. Returns the milliseconds until the second ones may be created. */
   async beginOverlaps(keys: readonly string[]): Promise<number> {
     let longest = 0;
     for (const subscriptions of partsOf(keys)) {
@@ -17,7 +17,7 @@ export class EventsClient {
     return longest;
   }
 
-  /** Announces that one subscription counts from a time on, in milliseconds since 1970. */
+  /** Announces the end of overlaps: from `endedAt` (in milliseconds since 1970), only one subscription of each pair counts. */
   async endOverlaps(ending: readonly EndingOverlap[], endedAt: number): Promise<void> {
     for (const overlaps of partsOf(ending)) await this.client.request(endOverlaps, { overlaps, endedAt });
   }

@@ -22,11 +22,11 @@ export interface Listing {
 /** The service's subscriptions, compared with a listing. */
 export interface Match {
   own: OwnSubscription[];
-  /** The second subscriptions of rows that move to another transport, by key. Both are live. */
+  /** The second subscriptions of rows that move to another transport, by key. The first and the second subscription are live. */
   twins: Map<string, PlatformSubscription>;
-  /** The keys of rows whose second subscription has failed, and is a stray. */
+  /** The keys of rows whose second subscription has failed and is now a stray. */
   failedTwins: Set<string>;
-  /** Subscriptions that reach this service, or used to, and match no row. */
+  /** Subscriptions that deliver or have delivered to this service, but that no row needs. */
   strays: PlatformSubscription[];
   /** The cost of live subscriptions that other programs created. */
   foreignCost: number;
@@ -35,8 +35,9 @@ export interface Match {
 type KindOf = (transport: SubscriptionTransport | null) => TransportKind | undefined;
 
 /**
- * Finds the service's subscriptions in the platform's list by type and condition, among those with its transports. A subscription with
- * a known id that has another transport was created before the public URL changed, or for a conduit that is gone, and is a stray.
+ * Finds the service's subscriptions in the platform's list by type and condition. Considers only subscriptions with the service's
+ * transports. A subscription with a known id but another transport is a stray: the service created it before the public URL changed, or
+ * for a conduit that no longer exists.
  */
 export function matchListing(
   own: readonly OwnSubscription[],
@@ -56,7 +57,7 @@ export function matchListing(
   match.own = own.map((row) => {
     const found = candidates.get(row.key) ?? [];
     candidates.delete(row.key);
-    // The subscription was revoked after the listing was requested, so the listing is stale for this row.
+    // The platform revoked the subscription after the listing was requested, so the listing is stale for this row.
     if (row.subscriptionId !== null && row.statusSince >= startedAt) return row;
     const { main, twin, hasFailedTwin, others } = choose(found, row, kindOf);
     if (twin) match.twins.set(row.key, twin);
@@ -77,8 +78,8 @@ interface Choice {
 }
 
 /**
- * Chooses the subscription of a row, and its twin while the row moves. The twin is the newer one, even when the wanted transport has
- * changed in the meantime: the end of an overlap keeps the newer one, and the row then moves again.
+ * Chooses the subscription of a row and, while the row moves, the row's twin. The twin is always the newer subscription, because the newer
+ * subscription remains when the overlap ends. If the wanted transport has changed in the meantime, the row then moves again.
  */
 function choose(found: readonly PlatformSubscription[], row: OwnSubscription, kindOf: KindOf): Choice {
   const sorted = [...found].sort((a, b) => rank(a, row) - rank(b, row));
@@ -102,7 +103,7 @@ function firstOfEachTransport(sorted: readonly PlatformSubscription[]): Platform
   return [...byTransport.values()];
 }
 
-/** Lower is better: enabled first, then pending. Of two with the same status, the known id is first. */
+/** Ranks a subscription; lower is better. Enabled subscriptions are first, then pending ones. In both groups, the known id is first. */
 function rank({ id, status }: PlatformSubscription, { subscriptionId }: OwnSubscription): number {
   const isKnown = id === subscriptionId;
   if (status === enabled) return isKnown ? 0 : 1;

@@ -13,16 +13,16 @@ const targets: Record<TransportMethod, string> = {
 };
 const noWebhooks = ', PUBLIC_URL and PLATFORM_WEBHOOK_SECRET are not needed to receive events';
 const ends: Record<TransportMethod, string> = {
-  webhook: ', the others can be removed from PLATFORM_WEBHOOK_SECRET',
+  webhook: ', the other secrets can be removed from PLATFORM_WEBHOOK_SECRET',
   conduit: noWebhooks,
   websocket: noWebhooks,
 };
 
-/** Keeps the moves of subscriptions to the wanted transport, and announces their overlaps to the events services. */
+/** Stores the moves of subscriptions to the wanted transport, and announces their overlaps to the events services. */
 @Injectable()
 export class Moves {
   private readonly failureLog: FailureLog;
-  /** What was logged last. */
+  /** The progress that was last logged. */
   private progress = '';
 
   constructor(
@@ -33,7 +33,7 @@ export class Moves {
     this.failureLog = new FailureLog(logger);
   }
 
-  /** Returns the moves, after asking whether the announced ones are ready. */
+  /** Returns the moves. First repeats the announcement of moves that are not ready, and marks them as ready if all replies say so. */
   async read(): Promise<SubscriptionMove[]> {
     const moves = await this.moves.all();
     const announced = moves.filter(({ isReady }) => !isReady);
@@ -43,19 +43,19 @@ export class Moves {
     return [...moves.filter(({ isReady }) => isReady), ...ready];
   }
 
-  /** Whether a further listing has to follow soon. */
+  /** Whether subscriptions are moving, so that another listing must follow soon. */
   async areUnderWay(): Promise<boolean> {
     return (await this.moves.count()).count > 0;
   }
 
-  /** Saves the steps of a plan, before its actions run. */
+  /** Saves and announces the steps of a plan, before the plan's actions run. */
   async save(plan: MovesPlan, { now, method }: { now: number; method: TransportMethod }): Promise<void> {
     const { save, ending, end, replaced } = plan;
     this.report(plan, method);
     if (replaced > 0)
       this.logger.warn(
         { subscriptions: replaced },
-        'replacing subscriptions whose webhook secret was removed from PLATFORM_WEBHOOK_SECRET, messages until then are lost',
+        'replacing subscriptions whose webhook secret was removed from PLATFORM_WEBHOOK_SECRET, their messages are lost until they are replaced',
       );
     await this.moves.save(save);
     const announced = save.filter(({ isReady }) => !isReady);
@@ -64,7 +64,7 @@ export class Moves {
     if (end.length > 0) await this.end(end, now);
   }
 
-  /** Logs one line when the progress has changed. */
+  /** Logs one line if the progress has changed. */
   private report({ moved, total }: MovesPlan, method: TransportMethod): void {
     const progress = `${moved} of ${total}`;
     if (progress === this.progress) return;
@@ -81,7 +81,7 @@ export class Moves {
     return readyInMs === 0;
   }
 
-  /** Announces the ends of overlaps, which are the same for all of them, and saves them only then. */
+  /** Announces the common end of overlaps, and then saves the end. */
   private async announceEnd(ending: MovesPlan['ending']): Promise<void> {
     const overlaps = ending.map(({ move, keptSince }) => ({ subscription: move.key, keptSince }));
     const endsAt = ending[0]?.move.endsAt ?? 0;
@@ -98,7 +98,7 @@ export class Moves {
     return (await this.try(() => request().then(() => true))) ?? false;
   }
 
-  /** Undefined when the events service does not reply. The next listing leads to another attempt. */
+  /** Makes a request. Returns undefined when the events service does not reply; the next round with a listing repeats the request. */
   private async try<T>(request: () => Promise<T>): Promise<T | undefined> {
     try {
       return await request();

@@ -16,9 +16,9 @@ import type { Action } from './subscription-plan.js';
 import { failed, SubscriptionMoves } from '../subscriptions/subscription-moves.repository.js';
 import { SubscriptionsRepository } from '../subscriptions/subscriptions.repository.js';
 
-/** The context of an execution. */
+/** The signal and the clock of an execution. */
 export interface ExecutionContext {
-  /** Stops the execution after the calls in flight. */
+  /** Ends the execution after the calls in flight. */
   signal: AbortSignal;
   /** Milliseconds since 1970, by the database's clock. */
   clock: () => number;
@@ -28,7 +28,7 @@ export interface ExecutionContext {
 export interface Execution {
   /** Counts by action and result, such as `{"create done": 4}`. */
   tally: Record<string, number>;
-  /** Whether every action was tried, and every failed one has its own retry time. */
+  /** Whether every action was tried, and no deletion failed. Failed creations have their own retry times. */
   isComplete: boolean;
   /** The latest failure of a single call. */
   failure: PlatformCallError | null;
@@ -36,18 +36,18 @@ export interface Execution {
   unavailable: PlatformUnavailableError | null;
 }
 
-// A call takes about 100 ms. With four at a time, the rate limit is the bound.
+// A call takes about 100 ms, so with four calls at a time, only the rate limit slows the execution down.
 const concurrency = 4;
-// The desired subscriptions may change during a long execution. After this time, the rest is planned again.
+// The maximum duration of an execution. The next round plans the remaining actions again, because other subscriptions may be desired.
 const maxDurationMs = 15_000;
-// A single call may fail because of its subscription and must not delay the others. 20 failures mean that the platform is down.
+// A subscription can make its own call fail, which must not delay other subscriptions. 20 failures mean that the platform is down.
 const maxFailures = 20;
 
-// The status of a subscription that needs consent (docs/platform-facts.md §4.5).
+// The HTTP status when a subscription needs consent (docs/platform-facts.md §4.5).
 const missingConsent = 403;
-const consentRemedy = 'Connect the channel, or connect it again: POST /api/v1/platform/connections.';
+const consentRemedy = 'Connect the channel, or connect the channel again: POST /api/v1/platform/connections.';
 
-/** Executes a plan on the platform. Saves the result of each action, so that a crash loses only the results of calls in flight. */
+/** Executes a plan on the platform. Saves each result immediately, so that a crash loses only the results of calls in flight. */
 @Injectable()
 export class PlanExecution {
   constructor(
@@ -82,7 +82,7 @@ export class PlanExecution {
   private async tryAction(action: Action, execution: Execution, { clock }: ExecutionContext): Promise<void> {
     const { tally } = execution;
     const kind = action.kind === 'delete' ? 'delete' : 'create';
-    // The limit is reached, so only subscriptions without cost still fit.
+    // Once the limit is reached, only create subscriptions without cost.
     if (action.kind !== 'delete' && action.cost > 0 && 'create limit_reached' in tally) return;
     const note = (result: ActionResult): void => {
       this.metrics.increment(kind, result);
@@ -166,7 +166,7 @@ export class PlanExecution {
   }
 }
 
-/** Alternates deletions and creations, so that a thousand of one kind do not delay the first of the other. */
+/** Alternates deletions and creations, so that a thousand deletions do not delay the first creation, or vice versa. */
 function alternate(actions: readonly Action[]): Action[] {
   const deletions = actions.filter(({ kind }) => kind === 'delete');
   const creations = actions.filter(({ kind }) => kind !== 'delete');

@@ -221,7 +221,7 @@ const streamers = ['1', '2', '3', '4'];
 const worlds = fc.record({
   secrets: fc.array(fc.constantFrom('first', 'other', 'plain', 'none'), { minLength: 4, maxLength: 4 }),
   room: fc.integer({ min: 1, max: 4 }),
-  // Each round runs a part of its actions, in any order: then the instance is killed, or the platform does not respond.
+  // Each round runs only some of its actions, in any order, because the instance is killed or the platform does not respond.
   crashes: fc.array(fc.nat({ max: 3 }), { maxLength: 12 }),
   failures: fc.array(fc.nat({ max: 3 }), { maxLength: 3 }),
   // The rounds before which the wanted transport changes, and changes back.

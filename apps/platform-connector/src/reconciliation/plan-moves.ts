@@ -16,8 +16,8 @@ import type { TransportKind } from '../subscriptions/own-transports.js';
 import type { Action } from './subscription-plan.js';
 
 /*
- * A subscription moves to another transport, or to the first webhook secret. Each step needs a fresh listing, so a move continues after a
- * crash at any point:
+ * How a subscription moves to another transport, or to the first webhook secret. Each step starts from a new listing, so a move continues
+ * after a crash at any point:
  *
  *   announced to the events services ──4 s──▶ second subscription created ──▶ enabled ──10 s──▶ end announced ──▶ first one deleted
  *        ▲                                              │ not enabled: deleted         │ no longer enabled
@@ -26,27 +26,27 @@ import type { Action } from './subscription-plan.js';
 
 /** The input of `planMoves`. */
 export interface MovesInput {
-  /** The wanted subscriptions, by priority, as just listed. */
+  /** The wanted subscriptions by priority, as compared with the new listing. */
   rows: readonly OwnSubscription[];
   kindOf: (transport: SubscriptionTransport | null) => TransportKind | undefined;
-  /** Whether there is a transport for a second subscription with this condition: the socket of its user may not be connected. */
+  /** Whether a transport is available for a second subscription with this condition. False while the user's socket is not connected. */
   canCreate: (condition: Condition) => boolean;
   /** The second subscriptions, by key. */
   twins: ReadonlyMap<string, PlatformSubscription>;
   /** The keys whose second subscription has failed. */
   failedTwins: ReadonlySet<string>;
   moves: readonly SubscriptionMove[];
-  /** The cost that is left under the platform's limit. */
+  /** The cost that is still available under the platform's limit. */
   room: number;
   now: number;
 }
 
-/** What to do about the moves. */
+/** The steps of moves, and the actions on the platform that they need. */
 export interface MovesPlan {
   save: SubscriptionMove[];
-  /** The overlaps whose end is announced now: both subscriptions exist. */
+  /** The overlaps whose end must be announced now. Both subscriptions of each overlap exist. */
   ending: { move: SubscriptionMove; keptSince: number }[];
-  /** The keys of moves that are over, because one subscription is left, or none. */
+  /** The keys of moves that have ended, because at most one subscription is left. */
   end: string[];
   actions: Action[];
   /** The number of subscriptions that are replaced without an overlap, because their secret was removed. */
@@ -57,16 +57,16 @@ export interface MovesPlan {
   total: number;
 }
 
-// Bounds the doubled deliveries, and what one request announces (see `maxOverlaps`).
+// The maximum number of simultaneous moves. Limits duplicate deliveries and the size of an announcement (see `maxOverlaps`).
 const maxMoves = 500;
-// The limit until one subscription with the wanted transport works: before that, the gateways may not know the first secret.
+// The maximum number until one subscription with the wanted transport works. Until then, the gateways may not have the first secret.
 const maxProbes = 20;
-// The platform may list a subscription as enabled a moment before it delivers, and the first messages of the second subscription must not
-// be the only copies.
+// The platform may list a subscription as enabled a moment before it delivers messages. During the overlap, the first subscription
+// delivers the same messages.
 const overlapMs = 10_000;
-// The announcement must be stored before its time has come.
+// The time between the announcement and the announced time. Within this time, every events service must store the announcement.
 const endNoticeMs = 5_000;
-// The platform's clock may be behind. The first subscription must deliver what happens until the end.
+// The first subscription must deliver all events up to the announced time, and the platform's clock may be behind.
 const afterEndMs = 2_000;
 
 const noRoom =
@@ -74,7 +74,7 @@ const noRoom =
 const notEnabled =
   'The platform did not enable the second subscription. For webhooks, PLATFORM_WEBHOOK_SECRET of all gateways must contain the first secret of the connectors.';
 
-/** Moves the subscriptions with other transports to the wanted one, in groups. */
+/** Plans the next steps of moving subscriptions from other transports to the wanted transport, in groups. */
 export function planMoves(input: MovesInput): MovesPlan {
   const { rows, kindOf, twins, moves } = input;
   const live = rows.filter(({ status }) => isLive(status));
@@ -89,7 +89,7 @@ export function planMoves(input: MovesInput): MovesPlan {
     total: live.length,
   };
   const known = new Map(moves.map((move) => [move.key, move]));
-  // With a newer twin, even a subscription with the wanted transport moves: see `matchListing`.
+  // A subscription with a newer twin moves even if it has the wanted transport. See `matchListing`.
   const moving = live.filter((row) => kindOf(row.transport) === 'other' || twins.has(row.key));
   const removed = live.filter((row) => kindOf(row.transport) === 'removed');
   for (const row of removed) plan.actions.push(...toDeletion(row, released(row)));
@@ -119,7 +119,7 @@ export function planMoves(input: MovesInput): MovesPlan {
   return plan;
 }
 
-/** The next step of a move. */
+/** Decides the next step of a move. */
 function advance(
   row: OwnSubscription,
   move: SubscriptionMove,

@@ -17,18 +17,18 @@ export interface PlatformListing {
   maxCost: number;
 }
 
-// With 100 per page, this allows a million subscriptions. A longer list means that paging does not end.
+// With 100 subscriptions per page, this allows a million subscriptions. A longer list means that paging does not end.
 const maxPages = 10_000;
-// A user connects a channel within a minute or so, and the new session then requests a round.
+// Short, because a user connects a channel within about a minute. The new session then requests a round.
 const noUserRetrySeconds = 10;
 
 /**
- * Lists, creates, and deletes subscriptions on the platform. All methods throw PlatformUnavailableError. The platform keeps the
- * subscriptions over plain sockets apart: each user's token sees those that it has created, and has a limit of its own.
+ * Lists, creates, and deletes subscriptions on the platform. All methods throw PlatformUnavailableError. The platform treats subscriptions
+ * over plain sockets separately: each user's token has its own limit, and lists only the subscriptions that were created with this token.
  */
 @Injectable()
 export class PlatformSubscriptions {
-  /** The users whose tokens see the subscriptions that were listed last, by the id of the subscription. */
+  /** The user whose token listed a subscription in the last listing, by the id of the subscription. */
   private readonly users = new Map<string, ConnectedUser>();
 
   constructor(
@@ -39,7 +39,7 @@ export class PlatformSubscriptions {
     private readonly transports: OwnTransportsReader,
   ) {}
 
-  /** Returns all pages or fails. */
+  /** Lists all subscriptions of all pages. Fails if any page fails. */
   async list(signal: AbortSignal): Promise<PlatformListing> {
     const isOfUsers = (await this.transports.method()) === 'websocket';
     const hasOwnToken = this.settings.credentials?.clientSecret !== undefined;
@@ -56,10 +56,11 @@ export class PlatformSubscriptions {
       const { subscriptions, maxCost } = await listAll(this.userPlatforms.of(user), signal);
       for (const { id } of subscriptions) this.users.set(id, user);
       ofUsers.subscriptions.push(...subscriptions);
-      // Each user has a limit, but those about connected channels cost nothing, and one user watches all other channels.
+      // Each user has a limit, but only the subscriptions for channels that are not connected have a cost, and all of them use one user.
       ofUsers.maxCost = Math.max(ofUsers.maxCost, maxCost);
     }
-    // The limit of one side does not concern the subscriptions of other programs on the other side.
+    // From the listing with the other limit, take only our subscriptions. Subscriptions of other programs in this listing do not count
+    // toward the limit of new subscriptions.
     const own = (await this.transports.read())?.own;
     const onlyOurs = ({ subscriptions }: PlatformListing): PlatformSubscription[] =>
       subscriptions.filter(({ transport }) => own?.kindOf(transport) !== undefined);
@@ -70,7 +71,7 @@ export class PlatformSubscriptions {
 
   async create({ type, version, condition }: OwnSubscription): Promise<CreateOutcome> {
     const transport = (await this.transports.chooserForNew())?.(condition);
-    // It was lost after the plan was made.
+    // The transport was lost after the plan had been made.
     if (!transport)
       throw new PlatformUnavailableError(
         'No webhook, conduit, or event socket can take this subscription at the moment.',

@@ -82,7 +82,7 @@ describe('Reconciler', () => {
     async (saysId) => {
       await monitor('1');
       setup.platform.saysIdOnConflict = saysId;
-      // Created by an instance that could not save it.
+      // Another instance created this subscription but could not save it.
       setup.monitored.ids = ['1', '2'];
       const made = setup.platform.add(online('2'));
       await hint();
@@ -206,7 +206,7 @@ describe('Reconciler', () => {
       let answers = 0;
       let release = (): void => undefined;
       const isReleased = new Promise<void>((resolve) => (release = resolve));
-      // Four are created, and the replies have not arrived.
+      // Four subscriptions are created, but their replies have not arrived.
       setup.platform.beforeCreationAnswer = async () => {
         answers += 1;
         if (answers > 20 && answers <= 24) await isReleased;
@@ -240,7 +240,7 @@ describe('Reconciler', () => {
       );
       expect(setup.platform.creations.size).toBeLessThan(500);
 
-      // The other instance does nothing, so it counts as dead when its lease has expired.
+      // The instance that holds the lease does not exist, so it counts as dead once the lease has expired.
       setup.platform.beforeCreationAnswer = () => Promise.resolve();
       await untilSubscribed(...both(...setup.monitored.ids));
       expect(new Set(setup.platform.creations.values())).toEqual(new Set([1]));

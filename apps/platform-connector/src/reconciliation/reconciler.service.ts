@@ -12,13 +12,13 @@ import {
 } from '../subscriptions/reconciliation-schedule.repository.js';
 import { OwnTransportsReader } from '../subscriptions/own-transports.js';
 
-// The interval at which each instance checks whether a round is due. Hints within this time lead to one round.
+// The interval at which each instance checks whether a round is due. Several hints within this time lead to one round.
 const pollIntervalMs = 500;
-// Only the instance with the newest transport and secrets can move subscriptions. If it runs, it takes a round
-// within an interval.
+// How long an instance with an older configuration leaves a due round to other instances. An instance with the newest transport and secrets
+// takes a round within one interval, and only such an instance can move subscriptions.
 const notCurrentWaitMs = 2_000;
 const failurePauseMs = 5_000;
-// Cuts off calls to the platform that are still in flight. The next round finds out their results.
+// How long to wait for calls to the platform that are in flight. The next round finds out the results of calls that are cut off.
 const stopLimitMs = 5_000;
 
 const afterFailure: RoundEnd = {
@@ -30,7 +30,7 @@ const afterFailure: RoundEnd = {
 const afterInterruption: RoundEnd = { ...afterFailure, dueInMs: 0, listingNotBeforeMs: 0 };
 
 /**
- * Reconciles the subscriptions on the platform with the desired ones. One instance at a time holds the lease and runs a round.
+ * Reconciles the subscriptions on the platform with the desired subscriptions. One instance at a time holds the lease and runs a round.
  *
  * ```
  *         every 60 s · hint · revocation · more to do                 nothing left: in 60 s
@@ -40,10 +40,10 @@ const afterInterruption: RoundEnd = { ...afterFailure, dueInMs: 0, listingNotBef
  *           instance died, or lost the database
  * ```
  *
- * An instance with an older transport or secrets leaves rounds to those with the newest, and takes one only when none of them does.
+ * An instance with an older transport or older secrets takes a round only if no instance with the newest configuration takes it in time.
  *
- * Two instances that both believe they hold the lease do no harm: the platform allows one subscription per type and condition, and
- * an update applies only to a row that is still as it was read.
+ * If two instances both believe that they hold the lease, no harm is done: the platform allows one subscription per type, condition, and
+ * transport, and an update applies only if the row is unchanged.
  */
 @Injectable()
 export class Reconciler {
@@ -62,7 +62,7 @@ export class Reconciler {
     this.failureLog = new FailureLog(logger);
   }
 
-  /** Starts. The first round lists all subscriptions on the platform. */
+  /** Starts to run rounds. The first round lists all subscriptions on the platform. */
   async start(): Promise<void> {
     await this.transports.declare();
     this.conduits.events.on('created', () => void this.onConduitCreated());
@@ -70,19 +70,19 @@ export class Reconciler {
     this.running = this.run();
   }
 
-  /** Stops the current round after the calls in flight, waiting up to 5 s. Another instance continues. */
+  /** Stops the current round after the calls in flight, but waits at most 5 s. Another instance continues the work. */
   async stop(): Promise<void> {
     this.stopping.abort(new Error('the service is stopping'));
     await within(stopLimitMs, this.running);
   }
 
-  /** Subscriptions wait for the conduit. */
+  /** Requests a listing after the conduit was created, because subscriptions wait for the conduit. */
   private async onConduitCreated(): Promise<void> {
     try {
       await this.reconciliation.requestListing();
     } catch (error) {
       this.failureLog.warn(
-        'cannot request a listing of the subscriptions, the next scheduled one follows within 5 min',
+        'cannot request a listing of the subscriptions, the next scheduled listing follows within 5 min',
         {
           err: error,
         },
@@ -116,7 +116,7 @@ export class Reconciler {
       await this.reconciliation.release(holder, signal.aborted ? afterInterruption : round.end);
     } catch (error) {
       const due = signal.aborted ? afterInterruption : afterFailure;
-      // If this fails too, the lease expires.
+      // If the release fails, too, the lease expires.
       await this.reconciliation.release(holder, due).catch(() => undefined);
       if (!this.stopping.signal.aborted) throw error;
     } finally {
@@ -125,7 +125,7 @@ export class Reconciler {
     if (!this.stopping.signal.aborted) lease.lost.throwIfAborted();
   }
 
-  /** Logs one line per round that did something, one when the platform or the monitor fails, and one when it is back. */
+  /** Logs each round that ran actions, each failure of the platform or the streamer monitor, and each recovery. */
   private report({ tally, problem }: Round): void {
     if (Object.keys(tally).length > 0) this.logger.info({ actions: tally }, 'subscriptions reconciled');
     const name = problem?.name;

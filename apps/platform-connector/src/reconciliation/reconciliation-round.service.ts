@@ -25,20 +25,20 @@ export interface Round {
 }
 
 const roundIntervalMs = 60_000;
-// The streamer monitor restarts within seconds.
+// Short, because the streamer monitor restarts within seconds.
 const monitorPauseMs = 5_000;
 const maxPlatformPauseMs = 60_000;
-// List again soon when a call failed, the platform's limit was reached unexpectedly, or strays remain. Only a listing shows the
-// result.
+// The time until the next listing when a call failed, the platform's limit was reached unexpectedly, or strays remain, because only a
+// listing shows the result.
 const relistMs = 30_000;
 // The platform verifies a callback within about a second.
 const minListingPauseMs = 2_000;
 // Each step of a move needs a listing. An announcement takes 4 s.
 const moveStepMs = 4_500;
-// One call lists 100 subscriptions. Listing 10,000 once a minute takes an eighth of the rate limit.
+// One call lists 100 subscriptions, so listing 10,000 subscriptions once a minute takes an eighth of the rate limit.
 const listingPauseMsPerSubscription = 6;
 
-/** One round: compares desired and actual subscriptions, and executes the difference. */
+/** Runs one round: compares the desired with the actual subscriptions, and creates and deletes subscriptions accordingly. */
 @Injectable()
 export class ReconciliationRound {
   constructor(
@@ -114,7 +114,7 @@ export class ReconciliationRound {
   ): Promise<{ plan: Plan; count: number; isCurrent: boolean; mayMove: boolean }> {
     const own = await this.subscriptions.all();
     const transports = await this.transports.read();
-    // When another instance has a newer transport or secrets, that instance needs a listing to move subscriptions.
+    // Only an instance with the newest transport and secrets may move subscriptions.
     const isCurrent = transports?.isCurrent ?? false;
     const transportOf = await this.transports.chooserForNew();
     const mayMove = isCurrent && transportOf !== null && (await this.transports.isWorking());
@@ -138,7 +138,7 @@ export class ReconciliationRound {
   }
 }
 
-/** What else decides when the next round follows an execution. */
+/** The facts, in addition to the execution, that decide when the next round and the next listing are due. */
 interface ExecutionFacts {
   /** The number of subscriptions. */
   count: number;
@@ -153,7 +153,7 @@ function endAfter(
 ): RoundEnd {
   const error = unavailable ?? failure;
   const pauseMs = error ? pauseOf(error) : 0;
-  // Deletions make room for other subscriptions, or are followed by a new creation.
+  // A deletion makes room for another subscription, or the service must recreate the subscription.
   const hasMore = !isComplete || isPartial || 'delete done' in tally;
   const isRelisted =
     'create limit_reached' in tally || 'create failed' in tally || (hasStrays && !isComplete);

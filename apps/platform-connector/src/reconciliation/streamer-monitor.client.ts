@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { listMonitored } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
 
-// This allows five million streamers. A longer list means that paging does not end.
+// Enough for five million streamers. A longer list means that paging does not end.
 const maxPages = 1_000;
 
 /** Requests to the streamer monitor. */
@@ -11,7 +11,7 @@ export class StreamerMonitorClient {
   constructor(private readonly client: RequestClient) {}
 
   /**
-   * Returns the platform's ids of all monitored streamers, sorted by when monitoring started. Returns all pages or fails, because the
+   * Returns the platform's ids of all monitored streamers, sorted by the start of monitoring. Fails if any page fails, because the
    * reconciler would delete the subscriptions of missing streamers.
    *
    * @throws ServiceError when the streamer monitor does not reply to a request

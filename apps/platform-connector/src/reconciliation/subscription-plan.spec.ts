@@ -232,7 +232,7 @@ describe('planSubscriptions', () => {
   it('takes time in proportion to the number of subscriptions', () => {
     const fastest = (count: number): number => Math.min(...[1, 2, 3].map(() => planUnchanged(count)));
 
-    // Ten times as many. With the square of the number, this would take a hundred times as long.
+    // Ten times as many subscriptions. In quadratic time, planning them would take a hundred times as long.
     const small = fastest(2_000);
     expect(fastest(20_000)).toBeLessThan(40 * small);
   });

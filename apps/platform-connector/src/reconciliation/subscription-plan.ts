@@ -20,22 +20,22 @@ import type { WantedSubscription } from './wanted-subscriptions.js';
 
 /** The input of a plan. */
 export interface PlanInput {
-  /** By priority. */
+  /** The wanted subscriptions by priority. */
   wanted: readonly WantedSubscription[];
   own: readonly OwnSubscription[];
   /** Null when this round does not list the platform's subscriptions. */
   listing: Listing | null;
-  /** The platform's limit on the total cost; null until the platform has reported it, and nothing is created until then. */
+  /** The platform's limit on the total cost; null until the platform has reported it. Until then, nothing is created. */
   maxCost: number | null;
   /** The cost of other programs' subscriptions at the last listing. */
   foreignCost: number;
-  /** How a transport relates to the wanted one; undefined for a transport that is not ours. */
+  /** How a transport relates to the wanted transport; undefined for a transport that is not ours. */
   kindOf: (transport: SubscriptionTransport | null) => TransportKind | undefined;
-  /** Whether subscriptions with a transport count toward the limit of new ones. */
+  /** Whether subscriptions with a transport count toward the same limit as new subscriptions. */
   sharesLimit: (transport: SubscriptionTransport | null) => boolean;
   /** Whether there is a transport for a new subscription with this condition. */
   canCreate: (condition: Condition) => boolean;
-  /** The subscriptions that move to the wanted transport; null when none may move in this round. They move only with a listing. */
+  /** The moves to the wanted transport; null when no subscription may move in this round. Moves need a listing. */
   moves: readonly SubscriptionMove[] | null;
   now: number;
   newId: () => string;
@@ -44,11 +44,11 @@ export interface PlanInput {
 /** An action on the platform. */
 export type Action =
   | { kind: 'create'; own: OwnSubscription; cost: number }
-  /** Creates a second subscription with the wanted transport. The row stays; the next listing shows the subscription. */
+  /** Creates a second subscription with the wanted transport. The row stays unchanged; the next listing contains the new subscription. */
   | { kind: 'create_second'; own: OwnSubscription; cost: number }
   /**
-   * After the deletion, the row becomes `after`. Null means that the row is removed, or that the subscription was a stray without a
-   * row.
+   * Deletes a subscription. Then, `after` replaces the row `own`; null removes the row. If `own` is null, the subscription was a stray
+   * without a row.
    */
   | { kind: 'delete'; subscriptionId: string; own: OwnSubscription | null; after: OwnSubscription | null };
 
@@ -57,17 +57,17 @@ export interface Plan extends RowChanges {
   /** The actions may run in any order, several at a time, because every subset keeps the cost within the limit. */
   actions: Action[];
   foreignCost: number;
-  /** Whether the results of the actions decide about further ones. */
+  /** Whether the next actions depend on the results of these actions, so that another plan must follow. */
   isPartial: boolean;
-  /** Null when no subscription may move in this round. Its actions are in `actions`, too. */
+  /** The plan for moves, whose actions are also in `actions`; null when no subscription may move in this round. */
   moves: MovesPlan | null;
 }
 
-// While every verification fails (the address may be unreachable), a round creates only 20 subscriptions, because other calls need
-// the rate budget too.
+// The maximum number of creations per round while every verification fails, for example because the callback is unreachable. The other
+// calls need the rate budget, too.
 const maxProbes = 20;
 
-/** Compares the desired subscriptions with the actual ones. */
+/** Compares the desired with the actual subscriptions, and plans the actions. */
 export function planSubscriptions(input: PlanInput): Plan {
   const { wanted, own, listing, kindOf, sharesLimit, canCreate, now, newId } = input;
   const known = new Map(own.map((row) => [row.key, row]));
@@ -118,7 +118,7 @@ function withoutListing(own: OwnSubscription[], foreignCost: number): Match {
 
 /** The result of distributing the room under the limit. */
 interface Allotment {
-  /** Wanted rows without a subscription, with their new status. */
+  /** Rows whose status has changed, such as rows that now wait or are over the limit. */
   kept: OwnSubscription[];
   /** Subscriptions to create now, by priority. */
   creatable: { own: OwnSubscription; cost: number }[];
@@ -128,7 +128,7 @@ interface Allotment {
   hasAttempts: boolean;
 }
 
-/** Distributes the room under the limit by priority. Subscriptions that the platform refused come last. */
+/** Distributes the room under the limit by priority. Subscriptions that the platform has refused are last. */
 function allot(
   { wanted, maxCost, canCreate, now }: PlanInput,
   current: ReadonlyMap<string, OwnSubscription>,
@@ -147,7 +147,7 @@ function allot(
   let room = maxCost === null ? Infinity : maxCost - foreignCost;
   for (const { own, cost } of inOrder) {
     const isDue = own.retryAt === null || own.retryAt <= now;
-    // A refused subscription takes no room from others until its retry is due.
+    // Until its retry is due, a refused subscription takes no room from other subscriptions.
     const hasRoom = (cost === 0 || cost <= room) && (own.status !== refused || isDue);
     if (hasRoom) room -= cost;
     if (own.subscriptionId !== null) {
@@ -167,7 +167,7 @@ function allot(
   return result;
 }
 
-/** The creations that fit, by priority, before any deletion has made room. */
+/** The creations that fit under the limit before any deletion has made room, by priority. */
 function fitting(
   creatable: readonly { own: OwnSubscription; cost: number }[],
   room: number,

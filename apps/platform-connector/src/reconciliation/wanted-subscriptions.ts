@@ -17,15 +17,15 @@ export interface WantedSubscription {
   condition: Condition;
   /** The assumed cost until the platform reports one. */
   expectedCost: number;
-  /** Whether the users concerned have given the consent that it needs. */
+  /** Whether users have given the consent that the subscription needs. */
   consent: Consent;
 }
 
-/** What decides about subscriptions besides streamers and active types. */
+/** The inputs that decide which subscriptions are wanted, in addition to the streamers and the active types. */
 export interface WantedBy {
   values: ConditionValues;
   grantsOf: GrantsOf;
-  /** Whether a streamer is subscribed to a type if it is active. */
+  /** Whether the service subscribes a streamer to an active type. */
   isChosen: (streamerId: string, type: string) => boolean;
 }
 
@@ -40,8 +40,8 @@ export function usersToAsk(
 }
 
 /**
- * Lists streamers × types by priority under the platform's limit: first the types that the application needs once, then streamer
- * by streamer, in the order given, each with the types in the order given.
+ * Lists the subscriptions for all streamers and types, the highest priority under the platform's limit first. First are the types that the
+ * application needs only once. Then follow the streamers in the given order, each with the types in the given order.
  */
 export function wantedSubscriptions(
   streamerIds: readonly string[],
@@ -51,7 +51,7 @@ export function wantedSubscriptions(
   const toWanted = (type: EventType, streamerId: string): WantedSubscription[] =>
     conditionsFor(type, streamerId, values).map((condition) => {
       const wanted = { type: type.type, version: type.version, condition };
-      // A type that needs a user's consent costs 0. Any other costs 1, or 0 when the user has given any consent.
+      // A type that needs a user's consent costs 0. Any other type costs 0 if the user has granted any scope, and otherwise 1.
       const isFree = type.scopes.length > 0 || usersIn(condition).some((id) => hasGranted(grantsOf(id)));
       const expectedCost = isFree ? 0 : 1;
       const consent = consentFor(requiredGrants(type, condition), condition, grantsOf);

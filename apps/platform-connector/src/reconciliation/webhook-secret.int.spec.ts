@@ -33,7 +33,7 @@ describe('rotation of the webhook secret', () => {
   const start = (...secrets: string[]): Promise<ConnectorInstance> =>
     setup.startInstance({ PLATFORM_WEBHOOK_SECRET: secrets.join(',') });
 
-  /** Lets the next listing be due, and overlaps be over. */
+  /** Makes the next listing due, and lets time pass for the overlaps. */
   const passTime = async (): Promise<void> => {
     await setup.dataSource.query('UPDATE reconciliation SET listing_due_at = now() WHERE holder IS NULL');
     await setup.dataSource.query(
@@ -53,7 +53,7 @@ describe('rotation of the webhook secret', () => {
       { timeoutMs: 60_000 },
     );
 
-  /** Checks every change on the platform. */
+  /** Counts the gaps, and the changes that are too early, on the platform. */
   const watchPlatform = (count: number): { gaps: number; early: number } => {
     const faults = { gaps: 0, early: 0 };
     const { platform } = setup;
@@ -70,7 +70,7 @@ describe('rotation of the webhook secret', () => {
     };
     platform.deleteSubscription = async (id) => {
       const removed = platform.subscriptions.get(id);
-      // Without a gap, and without a doubled message: the end of the overlap is announced before.
+      // The end of the overlap must be announced before. Otherwise, messages would be lost or doubled.
       if (removed?.status === 'enabled' && !overlaps.ended.has(subscriptionKey(removed))) faults.early += 1;
       await remove(id);
       const enabled = [...platform.subscriptions.values()].filter(({ status }) => status === 'enabled');

@@ -3,13 +3,13 @@ import { isJsonObject, parseJson } from '@stream-events/contracts';
 /** A subscription that the platform has revoked. */
 export interface Revocation {
   subscriptionId: string;
-  /** The reason, in the platform's terms. */
+  /** The reason, as the platform names it. */
   status: string;
 }
 
 /**
- * Reads a message of the EVENTS stream. Returns undefined when the message is not a revocation by the platform. An event that a
- * client added has no `event_id`, and a test event has another origin.
+ * Reads a message of the EVENTS stream. Returns undefined when the message is not a revocation by the platform. Events that a client added
+ * have no `event_id`, and test events have another origin.
  */
 export function readRevocation(payload: string): Revocation | undefined {
   const record = parse(payload);

@@ -17,7 +17,7 @@ describe('RevocationsConsumer', () => {
 
   afterAll(() => setup.close());
 
-  /** The ids of the service's subscriptions on the platform, by type. */
+  /** Returns the ids of the service's subscriptions on the platform, by type. */
   const idsByType = (): Record<string, string> =>
     Object.fromEntries([...setup.platform.subscriptions.values()].map(({ type, id }) => [type, id]));
   const untilSubscribed = () =>
@@ -73,7 +73,7 @@ describe('RevocationsConsumer', () => {
     setup.platform.setStatus(id, 'user_removed');
     await setup.publish(revocationOf(id, 'user_removed'));
 
-    // Otherwise, the listing at start might find the revocation.
+    // Take the platform away. Otherwise, the listing at the start might find the revocation.
     setup.platform.isAway = true;
     await setup.startInstance();
     await eventually(async () =>

@@ -17,15 +17,15 @@ import { SubscriptionsRepository } from '../subscriptions/subscriptions.reposito
 import { readRevocation } from './revocation.external.js';
 
 const maxRetryDelayMs = 30_000;
-// An unreachable webhook address ends thousands of subscriptions at the same time.
+// Log lines cover intervals, because the platform revokes thousands of subscriptions at the same time when the callback is unreachable.
 const reportIntervalMs = 5_000;
 
 /**
- * Marks subscriptions that the platform has revoked, so that the reconciler creates them again. All instances share one durable
- * consumer, which keeps revocations that arrive while no instance is running. The next listing of the platform's subscriptions
- * finds a revocation that the stream has lost.
+ * Marks subscriptions that the platform has revoked, so that the reconciler recreates them. All instances share one durable
+ * consumer, which keeps revocations that arrive while no instance is running. If the stream loses a revocation, the next listing of the
+ * platform's subscriptions shows the new status.
  *
- * Idempotent by the platform's subscription id, which is never used again.
+ * Idempotent by the platform's subscription id, which the platform never reuses.
  */
 @Injectable()
 export class RevocationsConsumer {
@@ -80,7 +80,7 @@ export class RevocationsConsumer {
     this.metrics.increment('revocation', 'done');
     this.revoked.set(status, (this.revoked.get(status) ?? 0) + 1);
     this.reportTimer ??= setTimeout(() => this.report(), reportIntervalMs);
-    // Before the next round, which would otherwise subscribe again.
+    // Record the withdrawn consent before the next round, which would otherwise subscribe again.
     if (status === authorizationRevoked) await this.consequences.onRevoked(Object.values(condition));
     await this.schedule.hint();
   }

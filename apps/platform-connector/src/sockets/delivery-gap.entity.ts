@@ -1,6 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
-/** A period in which messages of the platform may be missing. See `DeliveryGap`. */
+/** A period in which platform messages may be missing. See `DeliveryGap`. */
 @Entity({ name: 'delivery_gaps' })
 @Index('delivery_gaps_from_index', ['from'])
 export class DeliveryGapRow {
@@ -21,7 +21,7 @@ export class DeliveryGapRow {
   @Column('timestamptz', { name: 'until_at', nullable: true })
   until!: Date | null;
 
-  /** Null when it is not known. */
+  /** The number of lost messages; null when it is unknown. */
   @Column('integer', { nullable: true })
   lost!: number | null;
 

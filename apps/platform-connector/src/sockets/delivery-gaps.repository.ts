@@ -5,7 +5,7 @@ import { DataSource } from 'typeorm';
 /** A transport over sockets, and one of its sockets by name. */
 export interface DeliverySource {
   transport: DeliveryGapMessage['transport'];
-  /** Names the socket: `shard 0`. */
+  /** The name of the socket, such as `shard 0`. */
   source: string;
 }
 
@@ -16,7 +16,7 @@ export interface DeliveryGap extends DeliverySource {
   from: number;
   /** Null while the gap is open. */
   until: number | null;
-  /** The number of messages that arrived and could not be stored; null for messages that did not arrive. */
+  /** The number of messages that arrived but could not be stored; null for a gap in which messages may not have arrived. */
   lost: number | null;
   reason: string;
 }
@@ -26,7 +26,7 @@ export interface GapEnd extends DeliverySource {
   until: number;
 }
 
-// Years of ordinary losses.
+// The maximum number of gaps to keep, enough for years of ordinary losses.
 const maxKept = 1_000;
 
 /** Stores gaps in delivery. */
@@ -34,7 +34,7 @@ const maxKept = 1_000;
 export class DeliveryGapsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Saves new gaps, and what has changed about earlier ones. Idempotent by the id of the gap. */
+  /** Saves new and changed gaps. Idempotent by the id of the gap. */
   async save(gaps: readonly DeliveryGap[]): Promise<void> {
     await this.dataSource.query(
       `INSERT INTO delivery_gaps (id, transport, source, from_at, until_at, lost, reason)
@@ -58,7 +58,7 @@ export class DeliveryGapsRepository {
     );
   }
 
-  /** Ends the open gaps of a source, also those that an instance has left that no longer runs. */
+  /** Ends the open gaps of a source, including the gaps of instances that have stopped. */
   async end({ transport, source, until }: GapEnd): Promise<void> {
     await this.dataSource.query(
       `UPDATE delivery_gaps SET until_at = to_timestamp($3::float / 1000)

@@ -21,12 +21,12 @@ const idleMs = 500;
 const maxBackoffMs = 5_000;
 // Lost messages within this time of each other belong to one gap.
 const sameLossMs = 60_000;
-// While the database is away. Every gap is also in the log, and new losses extend the gap of their source.
+// The maximum number of unsaved gaps while the database is unavailable. Above it, the oldest gap remains only in the log.
 const maxUnsaved = 1_000;
 
 /**
- * Records when messages may be missing: a socket was lost, or messages that had arrived could not be stored. Never waits for the
- * database, which may be the reason: a background task saves what is recorded.
+ * Records when messages may be missing, because a socket was lost or because messages that had arrived could not be stored. A background
+ * task saves the records, so that callers never wait for the database. The failure of the database may be the cause of the gap.
  */
 @Injectable()
 export class DeliveryGaps {
@@ -35,9 +35,9 @@ export class DeliveryGaps {
   private readonly lostTotal: Counter<'transport'>;
   /** Gaps to save, by id. */
   private readonly unsaved = new Map<string, DeliveryGap>();
-  /** The last end of each source that is to be saved. */
+  /** The unsaved ends of gaps: the last end of each source. */
   private readonly ends = new Map<string, GapEnd>();
-  /** The last gap of each source that is about lost messages. */
+  /** The last gap with lost messages of each source. */
   private readonly losses = new Map<string, DeliveryGap & { until: number; lost: number }>();
 
   constructor(
@@ -72,30 +72,30 @@ export class DeliveryGaps {
     this.loop.start();
   }
 
-  /** Saves what is left, once. */
+  /** Stops the background task, and tries once to save the remaining records. */
   async stop(): Promise<void> {
     await this.loop.stop();
     await this.saveAll();
   }
 
-  /** Messages of a source may be missing from this time on, until `end`. */
+  /** Begins a gap: messages of a source may be missing from this time until the time given to `end`. */
   begin({ transport, source }: DeliverySource, from: number, reason: string): void {
     this.add({ id: v7(), transport, source, from, until: null, lost: null, reason });
   }
 
-  /** Ends the open gaps of a source, also those of an instance that no longer runs. */
+  /** Ends the open gaps of a source, including the gaps of instances that have stopped. */
   end({ transport, source }: DeliverySource, until: number): void {
     for (const gap of this.unsaved.values())
       if (isOf(gap, { transport, source })) gap.until ??= Math.max(until, gap.from);
     this.ends.set(keyOf({ transport, source }), { transport, source, until });
   }
 
-  /** The beginning of the first gap of a source that is not saved yet; infinity when all are. */
+  /** The beginning of the first gap of a source that is not saved yet; infinity when all gaps are saved. */
   unsavedFrom(source: DeliverySource): number {
     return Math.min(...[...this.unsaved.values()].filter((gap) => isOf(gap, source)).map(({ from }) => from));
   }
 
-  /** A message that arrived at this time is lost. */
+  /** Records the loss of a message that arrived at this time. */
   addLost({ transport, source }: DeliverySource, at: number, reason: string): void {
     this.lostTotal.inc({ transport });
     const key = keyOf({ transport, source });
@@ -118,7 +118,7 @@ export class DeliveryGaps {
     const level = gap.lost === null ? 'warn' : 'error';
     this.logger[level](
       { transport, source, from: new Date(from), ...(until !== null && { until: new Date(until) }), reason },
-      gap.lost === null ? 'messages of the platform may be missing' : 'messages of the platform are lost',
+      gap.lost === null ? 'platform messages may be missing' : 'platform messages are lost',
     );
     this.unsaved.set(gap.id, gap);
     if (this.unsaved.size <= maxUnsaved) return;
@@ -126,7 +126,7 @@ export class DeliveryGaps {
     if (oldest !== undefined) this.unsaved.delete(oldest);
   }
 
-  /** Returns whether there was anything to save. */
+  /** Returns whether there were records to save. */
   private async saveAll(): Promise<boolean> {
     const gaps = [...this.unsaved.values()].map((gap) => ({ ...gap }));
     const ends = [...this.ends];

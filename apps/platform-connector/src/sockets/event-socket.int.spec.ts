@@ -126,7 +126,7 @@ describe(EventSocket.name, () => {
     expect(recorder.sessions).toHaveLength(2);
   });
 
-  it('takes a connection without frames for lost', async () => {
+  it('treats a connection without frames as lost', async () => {
     await start();
     const since = socket.lastFrameAt;
     await platform.disturb('silence');

@@ -2,19 +2,19 @@ import type { SocketMessage, SocketSession } from '@stream-events/platforms';
 import { FailureLog, within, type Logger } from '@stream-events/service';
 import { SocketLink, type LinkEnd } from './socket-link.js';
 
-/** What an `EventSocket` reports. Calls never overlap, except that `welcomed` may take time. */
+/** The listener of an `EventSocket`. The socket may make further calls before `welcomed` resolves. */
 export interface EventSocketListener {
   /**
-   * There is a new session: the first one, or one after a loss. Subscriptions or a shard must use it within 10 s, or the platform
-   * closes it. When this rejects, the socket closes the session and opens another one. Not called after a reconnect that the platform
-   * asked for, because subscriptions and shards move along.
+   * Reports a new session: the first session, or a session after a loss. Subscriptions or a shard must use the session within 10 s, or the
+   * platform closes it. If this method rejects, the socket closes the session and opens another one. Not called after a reconnect that the
+   * platform requested, because the session then keeps its subscriptions or its shard.
    */
   welcomed(session: SocketSession): Promise<void>;
-  /** A notification or revocation. Messages come in order; during a reconnect, a message may come twice. Must not throw. */
+  /** Receives a notification or revocation. Messages arrive in order; during a reconnect, a message may arrive twice. Must not throw. */
   received(message: SocketMessage): void;
   /**
-   * The session is gone, and messages may be missing from `since` (when the last frame arrived, in milliseconds since 1970) until the
-   * next `welcomed` has done its work. The socket reconnects by itself, unless it was stopped: then this is not called.
+   * Reports the loss of the session. Messages may be missing from `since` (when the last frame arrived, in milliseconds since 1970) until
+   * the next `welcomed` resolves. The socket reconnects by itself. Not called after `stop`.
    */
   lost(loss: { code: number | null; reason: string; since: number }): void;
 }
@@ -27,16 +27,16 @@ export interface EventSocketOptions {
   secondMs?: number;
 }
 
-// All in seconds. The first attempt after a loss comes within a quarter of a second.
+// All in seconds. The first attempt is made within a quarter of a second after a loss.
 const minBackoff = 0.25;
 const maxBackoff = 30;
-// A session that has lasted this long shows that the platform works: the next attempt comes soon again.
+// A session that lasts this long shows that the platform works, and resets the backoff.
 const provenAfter = 60;
-// The client's fault; a human must look.
+// The close code when this client has sent a message, which is a fault that an operator must see.
 const sentTraffic = 4001;
 
 /**
- * A session on the platform's event socket that is kept open.
+ * Keeps a session on the platform's event socket open.
  *
  * ```
  *  start ─▶ connecting ──welcome──▶ in session ──reconnect message──▶ in session, and a second link is connecting
@@ -46,7 +46,7 @@ const sentTraffic = 4001;
  *                                    └── the second link fails: try it again, while the first one works
  * ```
  *
- * Every close code leads to a new connection at the base URL, with backoff and jitter: the session is gone in any case.
+ * The platform ends the session with every close, so the socket then opens a new connection to the base URL, with backoff and jitter.
  */
 export class EventSocket {
   private readonly secondMs: number;
@@ -54,12 +54,12 @@ export class EventSocket {
   private readonly links = new Set<SocketLink>();
   /** The link whose loss ends the session. */
   private link: SocketLink | undefined;
-  /** The link that will replace it at its welcome. */
+  /** The link that will replace `link` when it receives a welcome. */
   private successor: SocketLink | undefined;
   private welcomedSession: SocketSession | null = null;
   private welcomedAt = 0;
   private attempts = 0;
-  /** Valid once, and only while the platform waits for it. */
+  /** The URL of a reconnect that the platform requested. Valid once, and only while the platform waits for the reconnect. */
   private reconnectUrl = '';
   private timer: NodeJS.Timeout | undefined;
   private isStopped = true;
@@ -73,7 +73,7 @@ export class EventSocket {
     this.failures = new FailureLog(options.logger);
   }
 
-  /** The id of the session; null without one. Changes without `welcomed` when the platform renames a session in a reconnect. */
+  /** The id of the session; null without a session. A reconnect can change the id without a call of `welcomed`. */
   get session(): string | null {
     return this.welcomedSession?.id ?? null;
   }
@@ -88,7 +88,7 @@ export class EventSocket {
     this.link = this.open(this.url);
   }
 
-  /** Closes the session. Messages that are on their way still arrive, for at most 2 s. */
+  /** Closes the session. Still receives messages in transit, for up to 2 s. */
   async stop(): Promise<void> {
     this.isStopped = true;
     this.welcomedSession = null;
@@ -124,10 +124,10 @@ export class EventSocket {
       this.successor = undefined;
       this.welcomedSession = session;
       old.end();
-      logger.info({ socket: name }, 'event socket reconnected, as the platform asked');
+      logger.info({ socket: name }, 'event socket reconnected at the request of the platform');
       return;
     }
-    // A link that was replaced, or a second welcome.
+    // Ignore a welcome on a link that was already replaced, and a second welcome on the same link.
     if (link !== (this.link ?? this.successor) || this.welcomedSession) return;
     this.link = link;
     this.successor = undefined;
@@ -146,7 +146,7 @@ export class EventSocket {
     );
   }
 
-  /** The old link stays until the welcome of the new one, so that no message is missed. */
+  /** Opens the new link. The old link stays open until the welcome on the new link, so that no message is missed. */
   private onReconnect(link: SocketLink, url: string): void {
     if (link !== this.link || this.successor || this.isStopped) return;
     this.reconnectUrl = url;
@@ -154,7 +154,8 @@ export class EventSocket {
       this.successor = this.open(url);
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
-      // The URL is not logged, because it continues the session. The platform closes the old link in 30 s, which leads to a new session.
+      // Do not log the URL, because anyone can take over the session with it. The platform closes the old link in 30 s; then, the socket
+      // opens a new session.
       this.failures.warn(
         'the platform requested a reconnect to a malformed URL, waiting until it closes the socket',
         {
@@ -179,7 +180,7 @@ export class EventSocket {
     });
     const { link, reconnectUrl } = this;
     if (!link) this.reconnectLater();
-    // Without a close code, the URL has not reached the platform, which waits 30 s for it. With a code, the URL is used up.
+    // Without a close code, the platform has not received the URL, and waits 30 s for it. With a code, the URL was already used.
     else if (end.code === null) this.later(() => this.onReconnect(link, reconnectUrl));
   }
 
@@ -187,7 +188,7 @@ export class EventSocket {
     const socket = this.options.name;
     this.link = undefined;
     clearTimeout(this.timer);
-    // The second link may still be welcomed, then as a new session: messages may be missing since the loss of the first one.
+    // The second link may still get a welcome. Its session then counts as new, because messages may be missing since the first link's loss.
     if (!this.successor) this.reconnectLater();
     if (!this.welcomedSession) {
       this.failures.warn('cannot connect an event socket, retrying within 30 s', { socket, ...end });
@@ -214,7 +215,7 @@ export class EventSocket {
     const seconds = Math.min(minBackoff * 2 ** this.attempts, maxBackoff);
     this.attempts += 1;
     clearTimeout(this.timer);
-    // Jitter: the platform may have closed the sockets of many clients.
+    // Jitter, because the platform may have closed the sockets of many clients at the same time.
     this.timer = setTimeout(act, seconds * (0.5 + Math.random() / 2) * this.secondMs);
   }
 }

@@ -79,7 +79,7 @@ describe(SocketIngest.name, () => {
     await database.drop();
   });
 
-  /** The part of a connector that takes messages from sockets, with its own connections. */
+  /** Starts the part of a connector that receives messages from sockets, with its own connections. */
   const startConnector = async (options: object = {}) => {
     const metrics = new Registry();
     const logs = new LogRecorder();
@@ -141,7 +141,7 @@ describe(SocketIngest.name, () => {
   it('stores messages in their order, each once', async () => {
     const { ingest, count } = await startConnector();
     const messages = range(1, 300).map((bits) => cheer(bits));
-    // The last one again, because either of two copies may be stored.
+    // Repeat only the last message, because either of two copies may be stored.
     for (const message of [...messages, messages.at(-1)!]) ingest.accept(message, source);
 
     await eventually(async () => expect([await count('stored'), await count('known')]).toEqual([300, 1]));
@@ -212,7 +212,7 @@ describe(SocketIngest.name, () => {
     expect(gap!.from).toBeGreaterThanOrEqual(from);
     expect(gap!.until).toBeLessThanOrEqual(until);
     expect(await count('lost')).toBe(2);
-    expect(logs.text).toContain('messages of the platform are lost');
+    expect(logs.text).toContain('platform messages are lost');
     await nats.restart();
     await eventually(async () => {
       const bits = await stored();

@@ -7,9 +7,9 @@ import { Counter, FailureLog, Gauge, LOGGER, Registry, within, type Logger } fro
 import type { DeliverySource } from './delivery-gaps.repository.js';
 import { DeliveryGaps } from './delivery-gaps.service.js';
 
-/** The socket that a message came from. */
+/** The socket on which a message arrived. */
 export interface MessageSource extends DeliverySource {
-  /** Names the conduit or the session, see `Delivery.via`. */
+  /** The conduit or session. See `Delivery.via`. */
   via: string;
 }
 
@@ -24,31 +24,31 @@ interface OpenMessage {
 /** The limits of the queue. */
 export interface SocketQueueOptions {
   messages: number;
-  /** Characters of event data. A character takes one byte, or two when the event has any beyond Latin-1. */
+  /** Characters of event data. A character takes one byte, or two bytes if the event contains any character outside Latin-1. */
   characters: number;
-  /** How long a connector that stops waits until everything is stored. */
+  /** How long a connector that stops waits for all messages to be stored. */
   stopMs: number;
 }
 
-/** Injection token of other limits than the usual ones, for tests. */
+/** Injection token with which tests replace the default limits. */
 export const SOCKET_QUEUE_OPTIONS = Symbol('SOCKET_QUEUE_OPTIONS');
 
-// An outage of a minute, at 200 messages per second, has 12,000 messages of about 1 KiB.
+// Enough for an outage of a minute: at 200 messages per second, 12,000 messages of about 1 KiB arrive.
 const defaultOptions: SocketQueueOptions = {
   messages: 20_000,
   characters: 32 * 1024 * 1024,
   stopMs: 5_000,
 };
-// Fills three batches, which is what the events service works on at a time.
+// Enough to fill the three batches that the events service stores at the same time.
 const maxRunning = 1_024;
-// How often one message is tried while neither the event store nor the INGEST stream takes messages.
+// How often to try one message while neither the event store nor the INGEST stream is available.
 const probeMs = 500;
-// An error other than an outage is probably about the message itself.
+// The maximum number of attempts after errors other than an outage. The cause of such errors is probably the message itself.
 const maxErrors = 3;
 
 /**
- * Hands messages of sockets to the event store, or to the INGEST stream. A socket cannot refuse a message, so the queue keeps messages
- * while neither takes them. What does not fit is lost, and reported as a gap.
+ * Stores messages of sockets in the event store or, if it is unavailable, in the INGEST stream. While both are unavailable, a queue keeps
+ * the messages, because a socket cannot refuse a message. Messages that do not fit in the queue are lost, and reported as a gap.
  *
  * ```
  *  received ─▶ queue ─▶ stored, or on INGEST
@@ -57,18 +57,18 @@ const maxErrors = 3;
  *     └─▶ lost: the queue is full, the connector stops, or the message fails for another reason 3 times
  * ```
  *
- * The queue is in memory. A connector that is killed loses it, so whoever takes over reports a gap from `settledUntil` on. A repeated
- * message is stored once: the store knows the platform's message ids.
+ * The queue is in memory and is lost when the connector is killed. The connector that takes over then reports a gap from `settledUntil` on.
+ * A message that arrives twice is stored once, because the event store remembers the platform's message ids.
  */
 @Injectable()
 export class SocketIngest {
   private readonly failures: FailureLog;
   private readonly messagesTotal: Counter<'result'>;
-  /** Everything that is neither stored nor lost, in order of arrival. */
+  /** All messages that are neither stored nor lost yet, in order of arrival. */
   private readonly open = new Set<OpenMessage>();
   private openCharacters = 0;
   private readonly waiting: OpenMessage[] = [];
-  /** Messages that go again before those that wait. */
+  /** Messages to try again, before the messages in `waiting`. */
   private readonly again: OpenMessage[] = [];
   private running = 0;
   private probeTimer: NodeJS.Timeout | undefined;
@@ -100,7 +100,7 @@ export class SocketIngest {
     });
   }
 
-  /** Takes a message. Never throws, and never waits. */
+  /** Adds a message to the queue. Never throws and never waits. */
   accept(message: SocketMessage, { transport, source, via }: MessageSource): void {
     const event = this.read(message, via);
     if (!event) return;
@@ -110,7 +110,7 @@ export class SocketIngest {
       this.openCharacters + event.eventData.length > this.limits.characters;
     if (isFull || this.isStopped) {
       const reason = isFull
-        ? 'Neither the event store nor the INGEST stream took messages, and the connector’s queue was full.'
+        ? 'Neither the event store nor the INGEST stream was available, and the connector’s queue was full.'
         : 'The connector was stopping.';
       this.lose(entry, reason);
       return;
@@ -121,14 +121,14 @@ export class SocketIngest {
     this.pump();
   }
 
-  /** Until when all messages of a source that had arrived are stored or lost, in milliseconds since 1970. */
+  /** The time until which all received messages of a source are stored or lost, in milliseconds since 1970. */
   settledUntil({ transport, source }: DeliverySource): number {
     for (const entry of this.open)
       if (entry.source.transport === transport && entry.source.source === source) return entry.arrivedAt;
     return Date.now();
   }
 
-  /** Waits until everything is stored, at most 5 s. What is left then is lost. Stop the sockets before. */
+  /** Waits up to 5 s for all messages to be stored. The remaining messages are lost. Stop the sockets before you call this. */
   async stop(): Promise<void> {
     const isEmpty = new Promise<void>((resolve) => {
       this.onEmpty = resolve;
@@ -178,7 +178,7 @@ export class SocketIngest {
     this.running += 1;
     const result = await this.store(entry);
     this.running -= 1;
-    // `stop` has ended it.
+    // `stop` has already counted the message as lost.
     if (!this.open.has(entry)) return;
     if (result === 'unavailable') {
       this.again.push(entry);
@@ -186,7 +186,7 @@ export class SocketIngest {
       return;
     }
     this.end(entry, () => {
-      if (result === 'lost') this.lose(entry, 'The event store refused the messages.');
+      if (result === 'lost') this.lose(entry, 'The event store rejected the message.');
       else this.count(result);
     });
     if (result !== 'lost') this.stopProbing();

@@ -3,19 +3,19 @@ import { inbound, type SocketFrame } from '@stream-events/platforms';
 import type { FailureLog } from '@stream-events/service';
 import { WebSocket } from 'ws';
 
-/** How a link has ended. */
+/** How a link ended. */
 export interface LinkEnd {
   /** The close code; null when the connection ended without a close frame. */
   code: number | null;
   reason: string;
-  /** When the last frame arrived, or when the link was opened; in milliseconds since 1970. */
+  /** When the last frame arrived or, without a frame, when the link was opened, in milliseconds since 1970. */
   since: number;
 }
 
-/** What a link reports. */
+/** The listener of a link. */
 export interface LinkListener {
   onFrame(frame: SocketFrame): void;
-  /** The link has ended. Called once, also for a connection that was never established. */
+  /** Reports that the link has ended. Called once, even if the connection was never established. */
   onEnded(end: LinkEnd): void;
 }
 
@@ -32,10 +32,10 @@ const welcomeWithin = 10;
 const keepAliveMargin = 3;
 const closeWithin = 2;
 
-// A webhook's body has at most 256 KiB.
+// Four times the maximum of 256 KiB for the body of a webhook.
 const maxFrameBytes = 1024 * 1024;
 
-// Of ws, for connections that ended without a close frame, or with one that has no code.
+// The codes that ws reports when a connection ended without a close frame, or the close frame had no code.
 const codesWithoutMeaning = [1005, 1006];
 
 /**
@@ -55,7 +55,7 @@ export class SocketLink {
   /** Resolves when the link has ended. */
   readonly ended: Promise<void>;
 
-  /** @throws SyntaxError when the URL is not one of a WebSocket */
+  /** @throws SyntaxError when the URL is not a valid WebSocket URL */
   constructor(
     url: string,
     private readonly listener: LinkListener,
@@ -66,7 +66,7 @@ export class SocketLink {
       maxPayload: maxFrameBytes,
     });
     this.watchdog = this.expectFrameWithin(connectWithin + welcomeWithin);
-    this.socket.on('message', (data) => this.onMessage(data as Buffer)); // holds: the binary type is the default
+    this.socket.on('message', (data) => this.onMessage(data as Buffer)); // Safe cast: the binary type is the default.
     this.socket.on('error', ({ message }) => (this.failure ??= message)); // `close` follows
     this.ended = new Promise((resolve) => {
       this.socket.on('close', (code, reason) => {
@@ -76,12 +76,12 @@ export class SocketLink {
     });
   }
 
-  /** When the last frame arrived, in milliseconds since 1970. */
+  /** When the last frame arrived or, without a frame, when the link was opened, in milliseconds since 1970. */
   get since(): number {
     return this.lastFrameAt;
   }
 
-  /** Closes the connection. Frames that are on their way still arrive. */
+  /** Closes the connection. Frames in transit still arrive. */
   end(reason?: string): void {
     this.failure ??= reason;
     clearTimeout(this.watchdog);

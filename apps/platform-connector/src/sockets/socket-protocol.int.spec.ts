@@ -15,7 +15,7 @@ const welcome = (id: string): string =>
 const cheer = (bits: number): string =>
   frame('notification', { subscription: { type: 'channel.cheer' }, event: { bits } });
 
-/** What the platform should never do, and the simulator does not: a server that the test plays itself. */
+/** Tests what the platform should never do. The simulator does not do this either, so the test runs its own server. */
 describe(`${EventSocket.name} with a misbehaving platform`, () => {
   let server: WebSocketServer;
   let recorder: SocketRecorder;
@@ -27,7 +27,7 @@ describe(`${EventSocket.name} with a misbehaving platform`, () => {
     server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
     server.on('connection', (client) => clients.push(client));
     await once(server, 'listening');
-    url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}/ws`; // holds: it listens on TCP
+    url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}/ws`; // Safe cast: the server listens on TCP.
     recorder = new SocketRecorder();
     socket = new EventSocket(url, recorder, {
       logger: createLogger('test', 'silent'),
@@ -42,7 +42,7 @@ describe(`${EventSocket.name} with a misbehaving platform`, () => {
     server.close();
   });
 
-  /** The client's connections so far, when there are this many. */
+  /** Waits until the client has made this many connections, and returns all of them. */
   const connections = (count: number): Promise<WebSocket[]> =>
     eventually(() => {
       expect(clients.length).toBeGreaterThanOrEqual(count);
@@ -96,7 +96,7 @@ describe(`${EventSocket.name} with a misbehaving platform`, () => {
     const [, second] = await connections(2);
     old!.send(cheer(1));
     second!.send(welcome('renamed'));
-    // May arrive after the client has closed the old socket.
+    // This cheer may arrive after the client has closed the old socket.
     old!.send(cheer(2));
     second!.send(cheer(3));
     await eventually(() => expect(new Set(recorder.bits)).toEqual(new Set([1, 2, 3])));

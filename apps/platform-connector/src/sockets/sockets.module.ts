@@ -4,7 +4,7 @@ import { DeliveryGaps } from './delivery-gaps.service.js';
 import { SocketIngest } from './socket-ingest.service.js';
 import { UserSessionsRepository } from './user-sessions.repository.js';
 
-/** What the transports over sockets share: how messages are stored, and the record of what may be missing. */
+/** The parts that both socket transports share: storing messages, and recording gaps in delivery. */
 @Module({
   providers: [DeliveryGaps, DeliveryGapsRepository, SocketIngest, UserSessionsRepository],
   exports: [DeliveryGaps, DeliveryGapsRepository, SocketIngest, UserSessionsRepository],

@@ -10,14 +10,14 @@ export class UserSession {
   @Column('text', { name: 'session_id', nullable: true })
   sessionId!: string | null;
 
-  /** The claim of the connector that holds the socket. */
+  /** The id of the claim with which a connector holds the socket. */
   @Column('uuid', { nullable: true })
   holder!: string | null;
 
   @Column('timestamptz', { name: 'held_until', nullable: true })
   heldUntil!: Date | null;
 
-  /** Everything that arrived before this time is stored. */
+  /** All messages that arrived before this time are stored or recorded as lost. */
   @Column('timestamptz', { name: 'settled_at', nullable: true })
   settledAt!: Date | null;
 }

@@ -7,9 +7,9 @@ import { DataSource } from 'typeorm';
 export interface UserSessionClaim {
   userId: string;
   holder: string;
-  /** The session that an earlier holder has left; null when there was none. */
+  /** The session of the previous holder; null when the previous holder had no session. */
   sessionId: string | null;
-  /** Until when everything that arrived over that session is stored, in milliseconds since 1970. */
+  /** All messages of the previous session that arrived before this time are stored or recorded as lost. Milliseconds since 1970. */
   settledAt: number | null;
 }
 
@@ -28,17 +28,17 @@ export interface UserSessionState {
   isHeld: boolean;
 }
 
-/** The lease on a user's socket. A connector that dies is replaced within 10 s. */
+/** The lease on a user's socket. If a connector dies, another connector takes the socket within about 10 s. */
 export const userSessionLease = new LeaseColumns({ holder: 'holder', until: 'held_until' }, 10);
 
 const toTime = (parameter: string): string => `to_timestamp(${parameter}::float / 1000)`;
 
-/** Stores which users have sockets, and which connector holds each of them. */
+/** Stores which users have sockets, and which connector holds which socket. */
 @Injectable()
 export class UserSessionsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Keeps these users, and no others. A holder of another user notices when it renews its lease. Returns the others. */
+  /** Keeps only these users, and returns the removed users. The holder of a removed user's socket notices when it renews the lease. */
   async keep(userIds: readonly string[]): Promise<RemovedUserSession[]> {
     await this.dataSource.query(
       'INSERT INTO user_sessions (user_id) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING',
@@ -53,7 +53,7 @@ export class UserSessionsRepository {
     );
   }
 
-  /** Claims a user whose socket nobody holds. */
+  /** Claims a user whose socket no connector holds. */
   async claim(): Promise<UserSessionClaim | undefined> {
     const [claim] = await this.dataSource.query<UserSessionClaim[]>(
       `WITH claimed AS (
@@ -68,7 +68,7 @@ export class UserSessionsRepository {
     return claim;
   }
 
-  /** Renews the lease. Returns false when another connector holds the socket, or the user no longer has one. */
+  /** Renews the lease. Returns false when another connector holds the socket, or the user no longer has a socket. */
   async renew({ userId, holder }: UserSessionClaim, settledAt: number): Promise<boolean> {
     const rows = await this.dataSource.query<unknown[]>(
       `WITH renewed AS (
@@ -80,7 +80,7 @@ export class UserSessionsRepository {
     return rows.length > 0;
   }
 
-  /** Saves the session of a user, or that there is none. */
+  /** Saves the session of a user; null when there is no session. */
   async save({ userId, holder }: UserSessionClaim, sessionId: string | null): Promise<void> {
     await this.dataSource.query(
       `UPDATE user_sessions SET session_id = $3 WHERE user_id = $2 AND ${userSessionLease.isHeldBy('$1')}`,
@@ -88,7 +88,7 @@ export class UserSessionsRepository {
     );
   }
 
-  /** Lets another connector take over at once. It reports what is missing since `settledAt`. */
+  /** Lets another connector take over the socket at once. That connector then reports a gap since `settledAt`. */
   async release({ userId, holder }: UserSessionClaim, settledAt: number): Promise<void> {
     await this.dataSource.query(
       `UPDATE user_sessions SET ${userSessionLease.release}, settled_at = ${toTime('$3')}

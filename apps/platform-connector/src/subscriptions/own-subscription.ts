@@ -11,16 +11,16 @@ export interface OwnSubscription {
   condition: Condition;
   /** The platform's id; null while no subscription is known to exist on the platform. */
   subscriptionId: string | null;
-  /** Null until the platform has reported it. */
+  /** The transport; null until the platform has reported it. */
   transport: SubscriptionTransport | null;
   /** See SubscriptionMessage. */
   status: string;
   reason: string | null;
-  /** The cost that the platform last reported; null until it has reported one. */
+  /** The cost that the platform last reported; null before the first report. */
   cost: number | null;
-  /** Failures in a row. Pauses grow with this number. */
+  /** Failures in a row. The pause before the next attempt grows with this number. */
   attempts: number;
-  /** Not created before this time; null means at any time. */
+  /** The next attempt is not made before this time; null means at any time. */
   retryAt: number | null;
   statusSince: number;
 }
@@ -55,12 +55,12 @@ export function isLive(status: string): boolean {
 const minPauseMs = 60_000;
 const maxPauseMs = 3_600_000;
 
-/** The pause after a number of failures in a row, in milliseconds: 0, then 1 min, 2 min … 1 h. */
+/** Returns the pause after this number of failures in a row, in milliseconds: 0, then 1 min, 2 min … 1 h. */
 export function pauseAfter(failures: number): number {
   return failures <= 0 ? 0 : Math.min(minPauseMs * 2 ** (failures - 1), maxPauseMs);
 }
 
-// A subscription that has worked for this long is recreated immediately when it ends.
+// A subscription that has worked for at least this time is recreated immediately when it ends.
 const provenAfterMs = 10 * 60_000;
 
 /*
@@ -77,7 +77,7 @@ const provenAfterMs = 10 * 60_000;
  *    └ limit_reached             └──created──▶ …
  */
 
-/** The platform has the subscription in this status. */
+/** Returns the row after the platform has reported the subscription with this status. */
 export function observed(
   own: OwnSubscription,
   { id, status, cost, transport }: PlatformSubscription,
@@ -98,7 +98,7 @@ export function observed(
   return { ...seen, status, reason: null, retryAt: null, statusSince: now };
 }
 
-/** The subscription has ended. It keeps its id while it still exists on the platform. */
+/** Returns the row after the subscription has ended. The row keeps the id while the subscription still exists on the platform. */
 export function ended(
   own: OwnSubscription,
   { status, reason }: { status: string; reason: string },
@@ -116,18 +116,18 @@ export function ended(
   };
 }
 
-/** The subscription no longer exists on the platform. */
+/** Returns the row of a subscription that no longer exists on the platform. */
 export function vanished(own: OwnSubscription, now: number): OwnSubscription {
   const reason = 'The subscription no longer exists on the platform. The service recreates it.';
   return { ...ended(own, { status: waiting, reason }, now), subscriptionId: null };
 }
 
-/** The subscription was deleted on the platform and will be recreated at `retryAt`. */
+/** Returns the row of a subscription that was deleted on the platform and will be recreated at `retryAt`. */
 export function released(own: OwnSubscription): OwnSubscription {
   return { ...own, subscriptionId: null };
 }
 
-/** A user has not given the consent that the subscription needs. */
+/** Returns the row of a subscription that lacks the consent of a user. */
 export function withoutConsent(
   own: OwnSubscription,
   { reason, now }: { reason: string; now: number },
@@ -137,16 +137,16 @@ export function withoutConsent(
   return { ...own, status: notGranted, reason, retryAt: null, statusSince };
 }
 
-/** The consent has been given, or an attempt will show whether it has. */
+/** Returns the row after the consent was given, or before an attempt that will show whether the consent was given. */
 export function withConsent(own: OwnSubscription, now: number): OwnSubscription {
   if (own.status !== notGranted) return own;
   return { ...own, status: waiting, reason: null, attempts: 0, retryAt: null, statusSince: now };
 }
 
-// A message about the consent triggers another attempt immediately, but a bot that becomes a moderator causes no such message.
+// When consent changes, a message causes another attempt at once. When a bot becomes a moderator, no message arrives, so retry daily.
 const deniedPauseMs = 24 * 3_600_000;
 
-/** The platform refused the subscription because of missing consent. Not tried again for a day, unless the consent changes. */
+/** Returns the row after the platform refused the subscription for lack of consent. Retried after a day, or when the consent changes. */
 export function denied(
   own: OwnSubscription,
   { reason, now }: { reason: string; now: number },
@@ -154,7 +154,7 @@ export function denied(
   return { ...own, status: notGranted, reason, retryAt: now + deniedPauseMs, statusSince: now };
 }
 
-/** The platform refused to create the subscription, or its limit was reached unexpectedly. Retried later. */
+/** Returns the row after the platform refused the subscription, or reported that its limit is reached. Retried later. */
 export function turnedDown(
   own: OwnSubscription,
   status: typeof refused | typeof limitReached,
@@ -165,7 +165,7 @@ export function turnedDown(
   return { ...own, status, reason, attempts, retryAt: now + pauseAfter(attempts), statusSince };
 }
 
-/** The call failed without a result. Retried later, so that it does not delay the others. */
+/** Returns the row after the call failed without a result. Retried later, so that the retry does not delay other subscriptions. */
 export function putOff(
   own: OwnSubscription,
   { message, now }: { message: string; now: number },
@@ -176,7 +176,8 @@ export function putOff(
 }
 
 /**
- * The platform reports that the subscription exists. The next listing shows the subscription, unless another program created it.
+ * Returns the row after the platform replied that the subscription already exists. The next listing contains the subscription, unless
+ * another program created it.
  */
 export function alreadyExists(own: OwnSubscription, now: number): OwnSubscription {
   if (own.attempts > 0) {
@@ -188,7 +189,7 @@ export function alreadyExists(own: OwnSubscription, now: number): OwnSubscriptio
   return { ...turnedDown(own, refused, { reason, now }), status: waiting };
 }
 
-/** The subscription's cost does not fit under the platform's limit. */
+/** Returns the row of a subscription whose cost does not fit under the platform's limit. */
 export function crowdedOut(own: OwnSubscription, now: number): OwnSubscription {
   const reason =
     'The platform’s subscription limit is used up. Streamers that have been monitored longer have priority.';

@@ -12,13 +12,13 @@ import { UserSessionsRepository, type UserSessionState } from '../sockets/user-s
 import { ReconciliationSchedule, type DeclaredTransports } from './reconciliation-schedule.repository.js';
 
 /**
- * How a subscription relates to the wanted transport: it has the `wanted` one, an `other` one that also works, or a `removed` one,
- * a webhook whose messages the gateways reject.
+ * How a subscription's transport relates to the wanted transport: it is the `wanted` transport, an `other` transport that also works, or a
+ * `removed` transport, which is a webhook whose messages the gateways reject.
  */
 export type TransportKind = 'wanted' | 'other' | 'removed';
 
 /**
- * Which secret signs the messages to a callback: the `first` of the configured ones, an `other` one of them, or a `removed` one, whose
+ * Which secret signs the messages to a callback: the `first` configured secret, an `other` configured secret, or a `removed` secret, whose
  * messages the gateways reject.
  */
 export type SecretKind = 'first' | 'other' | 'removed';
@@ -26,7 +26,7 @@ export type SecretKind = 'first' | 'other' | 'removed';
 /** The transports of this service. */
 export class OwnTransports {
   /**
-   * @param conduitId our conduit; null when there is none. The other conduits of the application belong to other installations
+   * @param conduitId our conduit; null without a conduit. Other conduits of the application belong to other installations
    * @param sessions the sockets of users
    */
   constructor(
@@ -35,7 +35,7 @@ export class OwnTransports {
     private readonly sessions: readonly UserSessionState[] = [],
   ) {}
 
-  /** Undefined for a transport that is not ours. */
+  /** Returns the kind of a transport; undefined for a transport that is not ours. */
   kindOf(transport: SubscriptionTransport | null): TransportKind | undefined {
     const { method } = this.declared;
     switch (transport?.method) {
@@ -56,8 +56,8 @@ export class OwnTransports {
   }
 
   /**
-   * Whether subscriptions with this transport count toward the same limit as new ones. Those of plain sockets count toward the limit of
-   * their user, all others toward that of the application.
+   * Whether subscriptions with this transport count toward the same limit as new subscriptions. Subscriptions over plain sockets count
+   * toward the limit of their user, and all other subscriptions toward the limit of the application.
    */
   sharesLimit(transport: SubscriptionTransport | null): boolean {
     if (transport === null) return true;
@@ -65,22 +65,22 @@ export class OwnTransports {
   }
 
   /**
-   * Undefined for a callback that is not ours. Each webhook secret has its own callback; older versions had one plain callback for all
-   * secrets.
+   * Returns the kind of a callback's secret; undefined for a callback that is not ours. Each webhook secret has its own callback. Older
+   * versions had one plain callback for all secrets.
    */
   secretKindOf(callback: string): SecretKind | undefined {
     const { publicUrl, fingerprints, plainFingerprint } = this.declared;
     const found = publicUrl === null ? undefined : readCallback(publicUrl, callback);
     if (found === undefined) return undefined;
     const fingerprint = found === '' ? plainFingerprint : found;
-    // It is not known which secret the plain callback belongs to, so its subscriptions move.
+    // The secret of the plain callback is unknown, so subscriptions with this callback move.
     if (fingerprint === '') return 'other';
     if (fingerprint === fingerprints[0]) return 'first';
     return fingerprints.includes(fingerprint) ? 'other' : 'removed';
   }
 }
 
-/** Reads which transports are ours, as the instance that started last declares them. */
+/** Reads which transports are ours, as the instance that started last has declared. */
 @Injectable()
 export class OwnTransportsReader {
   constructor(
@@ -98,20 +98,20 @@ export class OwnTransportsReader {
   }
 
   /**
-   * False when another instance has started later, with another transport or other secrets: then this instance must not move subscriptions
-   * to its own transport.
+   * Returns false when an instance with another transport, public URL, or secrets has started later. This instance must then not move
+   * subscriptions to its own transport.
    */
   async isCurrent(): Promise<boolean> {
     return this.isDeclared(await this.schedule.readTransports());
   }
 
-  /** The wanted transport, on which all instances agree: that of the one that started last. Null when no transport is configured. */
+  /** The wanted transport of all instances, which the instance that started last has declared. Null when no transport is configured. */
   async method(): Promise<TransportMethod | null> {
     const { transport } = this.settings;
     return transport && ((await this.schedule.readTransports()).method ?? transport);
   }
 
-  /** Chooses the transport of a new subscription by its condition; null while there is none for any. */
+  /** Returns a function that chooses the transport of a new subscription by its condition; null while no transport is available. */
   async chooserForNew(): Promise<((condition: Condition) => NewTransport | null) | null> {
     if (this.settings.transport !== 'websocket') {
       const transport = await this.forNew();
@@ -121,7 +121,7 @@ export class OwnTransportsReader {
     return sessions.some(isUsable) ? (condition) => chooseSession(sessions, condition) : null;
   }
 
-  /** The same for all new subscriptions; null while there is none. */
+  /** The webhook or conduit of all new subscriptions; null while neither is available. */
   private async forNew(): Promise<NewTransport | null> {
     const { transport, webhook } = this.settings;
     if (transport === 'webhook' && webhook)
@@ -130,7 +130,7 @@ export class OwnTransportsReader {
     return conduitId === null ? null : { method: 'conduit', conduitId };
   }
 
-  /** Null when no transport is configured. */
+  /** Reads our transports and the declaration; null when no transport is configured. */
   async read(): Promise<{
     own: OwnTransports;
     method: TransportMethod;
@@ -152,7 +152,7 @@ export class OwnTransportsReader {
     };
   }
 
-  /** Whether messages to new subscriptions arrive. Otherwise, subscriptions must not move to the transport. */
+  /** Whether messages can arrive over the configured transport. If not, subscriptions must not move to this transport. */
   async isWorking(): Promise<boolean> {
     const { transport, credentials } = this.settings;
     return (
@@ -187,8 +187,8 @@ export class OwnTransportsReader {
 }
 
 /**
- * Chooses the session of the user that the subscription is about, because the platform accepts no other. The user who reads comes first. If
- * none of these users is connected to the service, any session will do. Null while the user's socket has no session.
+ * Chooses the session for a subscription: of the user who reads, else of another connected user in the condition, because the platform
+ * accepts no other session. If none of these users is connected, chooses any session. Returns null while the chosen user has no session.
  */
 export function chooseSession(
   sessions: readonly UserSessionState[],

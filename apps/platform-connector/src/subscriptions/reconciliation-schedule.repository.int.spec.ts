@@ -22,7 +22,7 @@ describe(ReconciliationSchedule.name, () => {
     await database.drop();
   });
 
-  /** Fills up the subscriptions that exist on the platform to this number. */
+  /** Adds subscriptions that exist on the platform, up to this number in all. */
   const addUpTo = async (count: number): Promise<void> => {
     const [row] = await dataSource.query<{ count: number }[]>(
       'SELECT count(*)::int AS count FROM subscriptions',

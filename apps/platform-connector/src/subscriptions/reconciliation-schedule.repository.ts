@@ -18,9 +18,9 @@ export interface ReconciliationClaim {
 /** The result of a round: when the next round and the next listing are due. */
 export interface RoundEnd {
   dueInMs: number;
-  /** The next listing waits at least this long, even after hints; 0 means no minimum. */
+  /** The minimum time until the next listing, even if something requests a listing earlier; 0 means no minimum. */
   listingNotBeforeMs: number;
-  /** The next listing is due within this time; undefined means as scheduled. */
+  /** The maximum time until the next listing; undefined keeps the schedule. */
   listingInMs?: number;
   /** The minimum time between listings while subscriptions wait for verification. */
   minListingPauseMs: number;
@@ -33,15 +33,15 @@ export interface ListedCosts {
   foreignCost: number;
 }
 
-/** The transport of the instance that started last. */
+/** The transport, the public URL, and the secrets that the instance that started last has declared. */
 export interface DeclaredTransports {
-  /** Null until an instance of a version with several transports has started. */
+  /** The wanted method; null until an instance has started whose version supports several transports. */
   method: TransportMethod | null;
-  /** The last one that was declared: subscriptions may still have its callbacks. */
+  /** The last declared public URL, which subscriptions may still use after the transport has changed. */
   publicUrl: string | null;
   /** The fingerprints of the webhook secrets. */
   fingerprints: readonly string[];
-  /** The fingerprint of the secret that signs messages to the plain callback; empty when it is not known. */
+  /** The fingerprint of the secret that signs messages to the plain callback of older versions; empty when the secret is unknown. */
   plainFingerprint: string;
 }
 
@@ -67,8 +67,8 @@ export interface ReconciliationFacts {
 /** The lease on the round in progress. Without a holder, no round is in progress. */
 export const roundLease = new LeaseColumns({ holder: 'holder', until: 'held_until' }, 10);
 const roundIntervalSeconds = 60;
-// The platform may end a subscription without a message that arrives, and an alarm must follow within 90 s. One call lists 100
-// subscriptions: up to 2,000 of them take 20 calls per minute, 2.5 % of the rate limit. More are listed less often.
+// An alarm must follow within 90 s after the platform ends a subscription, even if no message about the end arrives. One call lists 100
+// subscriptions, so 2,000 subscriptions take 20 calls per minute, 2.5 % of the rate limit. With more subscriptions, listings are rarer.
 const listingSeconds = { min: 60, max: 300, perSubscription: 60 / 2_000 };
 
 /**
@@ -80,10 +80,10 @@ export class ReconciliationSchedule {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Claims the round that is due, unless another instance holds the lease. After taking over from a dead holder, the round lists the
-   * platform's subscriptions, because the results of the holder's last calls may not be saved.
+   * Claims the round that is due, unless another instance holds the lease. After the holder has died, the next round lists the platform's
+   * subscriptions, because the dead holder may not have saved the results of its last calls.
    *
-   * @param waitMs for how long the round must have been due
+   * @param waitMs the minimum time for which the round must have been due
    */
   async claim(holder: string, waitMs = 0): Promise<ReconciliationClaim | undefined> {
     const rows = await this.dataSource.query<ReconciliationClaim[]>(
@@ -135,8 +135,8 @@ export class ReconciliationSchedule {
   }
 
   /**
-   * Ends the round and schedules the next one. A hint that came during the round stays due. While subscriptions wait for
-   * verification, listings repeat, less often the longer it takes.
+   * Ends the round and schedules the next round. If a round was requested in the meantime, it stays due. While subscriptions wait for
+   * verification, listings repeat at growing intervals.
    */
   async release(holder: string, end: RoundEnd): Promise<void> {
     await this.dataSource.query(
@@ -162,12 +162,12 @@ export class ReconciliationSchedule {
     );
   }
 
-  /** Makes a round due immediately. Costs almost nothing when one is already due. */
+  /** Makes a round due immediately. Costs almost nothing when a round is already due. */
   async hint(): Promise<void> {
     await this.dataSource.query('UPDATE reconciliation SET due_at = now() WHERE due_at > now()');
   }
 
-  /** Makes a round with a listing due immediately. Used at start, because anything may have changed while no instance ran. */
+  /** Makes a round with a listing due immediately. Used at startup, because anything may have changed while no instance was running. */
   async requestListing(): Promise<void> {
     await this.dataSource.query(
       'UPDATE reconciliation SET due_at = LEAST(due_at, now()), listing_due_at = LEAST(listing_due_at, now())',
@@ -176,8 +176,8 @@ export class ReconciliationSchedule {
 
   /**
    * Declares the transport and the fingerprints of the webhook secrets. The last declaration applies, because the instance that started
-   * last has the newest configuration. The secret of the plain callback is recorded once, when a version with a callback for each secret
-   * starts for the first time: the configured secret, if there is only one.
+   * last has the newest configuration. The first declaration with a secret also records the secret of the plain callback, which older
+   * versions used for all secrets: the configured secret if there is only one, otherwise unknown.
    */
   async declareTransports({ method, publicUrl, fingerprints }: NewDeclaration): Promise<void> {
     const [only = null, ...others] = fingerprints;
@@ -188,7 +188,7 @@ export class ReconciliationSchedule {
     );
   }
 
-  /** Returns what was declared last. */
+  /** Returns the last declaration. */
   async readTransports(): Promise<DeclaredTransports> {
     const [row] = await this.dataSource.query<DeclaredRow[]>(
       `SELECT transport AS method, public_url AS "publicUrl", webhook_fingerprints AS fingerprints,

@@ -45,8 +45,8 @@ export class Reconciliation {
   webhookFingerprints!: string | null;
 
   /**
-   * The fingerprint of the secret that signs messages to the plain callback, which versions without a callback for each secret used. Empty
-   * when it is not known, null until a connector has started with a secret.
+   * The fingerprint of the secret that signs messages to the plain callback, which older versions used for all secrets. Empty when the
+   * secret is unknown; null until a connector has started with a webhook secret.
    */
   @Column('text', { name: 'plain_fingerprint', nullable: true })
   plainFingerprint!: string | null;

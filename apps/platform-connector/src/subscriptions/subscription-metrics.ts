@@ -89,7 +89,7 @@ export class SubscriptionMetrics {
     });
     new Gauge({
       name: 'platform_webhook_secret_subscriptions',
-      help: 'Working subscriptions by the webhook secret that signs their messages: the first one of PLATFORM_WEBHOOK_SECRET, another one of them, or one that was removed; every instance reports the same values',
+      help: 'Working subscriptions by the webhook secret that signs their messages: the first secret in PLATFORM_WEBHOOK_SECRET, another secret in it, or a removed secret; every instance reports the same values',
       labelNames: ['secret'],
       registers: [metrics],
       async collect() {

@@ -10,29 +10,29 @@ export interface SubscriptionMove {
   isReady: boolean;
   /** When the second subscription was first seen enabled. */
   enabledAt: number | null;
-  /** From when on only the second subscription counts; null until that is announced. */
+  /** The time from which only the second subscription counts; null until it is announced. */
   endsAt: number | null;
-  /** Failed attempts in a row to get an enabled second subscription. */
+  /** The number of failed attempts in a row to get an enabled second subscription. */
   attempts: number;
-  /** Not tried again before this time. */
+  /** The next attempt is not made before this time. */
   retryAt: number | null;
-  /** Why the move does not go on; null when it does. */
+  /** Why the move makes no progress; null while it makes progress. */
   reason: string | null;
 }
 
 /** The state of all moves. */
 export interface MoveCounts {
   count: number;
-  /** The reason of one of the moves that do not go on. */
+  /** The reason of one of the moves without progress. */
   reason: string | null;
 }
 
-/** A new move. */
+/** Creates a move. */
 export function newMove(key: string): SubscriptionMove {
   return { key, isReady: false, enabledAt: null, endsAt: null, attempts: 0, retryAt: null, reason: null };
 }
 
-/** The second subscription could not be created, or was not enabled. Retried later. */
+/** Returns the move after the second subscription could not be created or was not enabled. Retried later. */
 export function failed(
   move: SubscriptionMove,
   { reason, now }: { reason: string; now: number },
@@ -41,7 +41,7 @@ export function failed(
   return restarted({ ...move, attempts, retryAt: now + pauseAfter(attempts), reason });
 }
 
-/** A move whose second subscription is gone. Its overlap is announced again, because its end may have been announced. */
+/** Returns the move after the loss of its second subscription. Announces the overlap again, because its end may have been announced. */
 export function restarted(move: SubscriptionMove): SubscriptionMove {
   return { ...move, isReady: false, enabledAt: null, endsAt: null };
 }
@@ -61,7 +61,7 @@ export class SubscriptionMoves {
     );
   }
 
-  /** Saves moves, new and known ones. */
+  /** Saves new and changed moves. */
   async save(moves: readonly SubscriptionMove[]): Promise<void> {
     if (moves.length === 0) return;
     await this.dataSource.query(

@@ -17,7 +17,7 @@ export class SubscriptionStatus {
     private readonly moves: SubscriptionMoves,
   ) {}
 
-  /** Makes no call to the platform. */
+  /** Reads the status without a call to the platform. */
   async read(): Promise<
     Pick<PlatformStatusReply, 'subscriptions' | 'cost' | 'streamers' | 'webhookSecret'> & {
       transport: TransportMessage;
@@ -72,7 +72,7 @@ export class SubscriptionStatus {
     const bySecret = { first: 0, other: 0, removed: 0 };
     for (const { transport, count } of counts)
       if (transport?.method === 'webhook')
-        // Callbacks that are not ours belong to another public URL. The next listing replaces them.
+        // Callbacks that are not ours belong to an earlier public URL. After the next listing, the reconciler replaces their subscriptions.
         bySecret[transports?.own.secretKindOf(transport.callback) ?? 'other'] += count;
     return bySecret;
   }

@@ -22,7 +22,7 @@ export class Subscription {
   @Column('text', { name: 'subscription_id', nullable: true })
   subscriptionId!: string | null;
 
-  /** The webhook's address. At most one of this, `conduitId`, and `sessionId` is set: see `SubscriptionTransport`. */
+  /** The webhook's address. At most one of `callback`, `conduitId`, and `sessionId` is set. See `SubscriptionTransport`. */
   @Column('text', { nullable: true })
   callback!: string | null;
 

@@ -12,8 +12,8 @@ import { SubscriptionsRepository } from './subscriptions.repository.js';
 import { OwnTransportsReader } from './own-transports.js';
 
 /**
- * Subscriptions: the service's record of them, and when they are reconciled with the platform. The schedule is not part of
- * reconciliation/, because event types and subscriptions use it, and reconciliation/ imports both.
+ * Subscriptions: the service's records of its subscriptions, and the schedule of their reconciliation with the platform. The schedule is
+ * not part of reconciliation/, because event-types/ and subscriptions/ use the schedule, and reconciliation/ imports both folders.
  */
 @Module({
   imports: [ConduitsModule, PlatformModule, SocketsModule],

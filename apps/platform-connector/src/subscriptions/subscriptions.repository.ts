@@ -15,14 +15,14 @@ import {
   type RowChanges,
 } from './own-subscription.js';
 
-/** The number and total cost of the subscriptions in a status. */
+/** The number and total cost of the subscriptions with a status. */
 export interface StatusCount {
   status: string;
   count: number;
   cost: number;
 }
 
-// Keeps a statement well within its time limit and to a few MiB.
+// Keeps the duration of a statement well below its time limit, and its size at a few MiB.
 const rowsPerStatement = 5_000;
 
 const transportColumns = 'callback, conduit_id AS "conduitId", session_id AS "sessionId"';
@@ -68,7 +68,7 @@ export class SubscriptionsRepository {
     );
   }
 
-  /** Removes all rows. A later listing finds their subscriptions on the platform by the callback. */
+  /** Removes all rows. If the subscriptions still exist on the platform, a later listing recognizes them by their transport. */
   async removeAll(): Promise<void> {
     await this.dataSource.query('DELETE FROM subscriptions');
   }
@@ -95,8 +95,8 @@ export class SubscriptionsRepository {
   }
 
   /**
-   * Makes subscriptions due again: those of all closed sessions, and those about this user that are waiting, refused, or over a limit. The
-   * platform ends subscriptions together with their session, so none needs to be deleted.
+   * Makes the subscriptions of all closed sessions due again, and the subscriptions about this user that are waiting, refused, or over a
+   * limit. The service need not delete subscriptions of closed sessions, because the platform ends them together with the session.
    */
   async releaseSessions(userId: string): Promise<void> {
     await this.dataSource.query(
@@ -111,7 +111,7 @@ export class SubscriptionsRepository {
     );
   }
 
-  /** Counts the subscriptions of a session, and those of its user that wait. */
+  /** Counts the subscriptions of a session, and the waiting subscriptions about its user. */
   async countOfSession(userId: string, sessionId: string): Promise<{ active: number; waiting: number }> {
     const [row] = await this.dataSource.query<{ active: number; waiting: number }[]>(
       `SELECT count(*) FILTER (WHERE session_id = $2)::int AS active, count(*) FILTER (WHERE status = $3)::int AS waiting
@@ -122,8 +122,8 @@ export class SubscriptionsRepository {
   }
 
   /**
-   * `wanted`: the users in the list that any subscription, wanted or existing, is about. `used`: the users whose sessions subscriptions
-   * use.
+   * Finds users with subscriptions. `wanted`: the users in `userIds` that any wanted or existing subscription is about. `used`: the users
+   * whose sessions have subscriptions.
    */
   async usersOf(userIds: readonly string[]): Promise<{ wanted: string[]; used: string[] }> {
     const [row] = await this.dataSource.query<{ wanted: string[]; used: string[] }[]>(
@@ -175,19 +175,19 @@ export class SubscriptionsRepository {
   }
 }
 
-/** Condition: the subscription is about this user. @param user the parameter with the id, such as `$1` */
+/** Returns the SQL condition that a subscription is about this user. @param user the parameter with the id, such as `$1` */
 function isAbout(user: string): string {
   return `EXISTS (SELECT FROM jsonb_each_text(condition) WHERE value = ${user})`;
 }
 
-/** The columns of a transport. At most one of them is set. */
+/** The columns of a transport. At most one column is set. */
 export interface TransportColumns {
   callback: string | null;
   conduitId: string | null;
   sessionId: string | null;
 }
 
-/** Null when no transport is known. */
+/** Reads the transport from its columns; null when the transport is unknown. */
 export function toTransport({
   callback,
   conduitId,
@@ -232,7 +232,7 @@ async function insert(manager: EntityManager, rows: readonly OwnSubscription[]):
   );
 }
 
-/** Updates only rows that are unchanged since they were read, so that a subscription that was revoked since stays revoked. */
+/** Updates only rows that are unchanged since they were read, so that a subscription that was revoked in the meantime stays revoked. */
 async function updateUnchanged(manager: EntityManager, changes: readonly Change[]): Promise<void> {
   await manager.query(
     `UPDATE subscriptions SET subscription_id = input.subscription_id, callback = input.callback, conduit_id = input.conduit_id,

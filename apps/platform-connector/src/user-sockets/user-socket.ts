@@ -12,15 +12,15 @@ import {
 import type { ReconciliationSchedule } from '../subscriptions/reconciliation-schedule.repository.js';
 import type { SubscriptionsRepository } from '../subscriptions/subscriptions.repository.js';
 
-/** The reason of a gap during which no connector held the socket. */
+/** The reason for a gap during which no connector held the socket. */
 export const connectorStopped = 'The connector that held the socket has stopped.';
 
-/** Where the messages of a user's socket come from. */
+/** The source of the messages on a user's socket. */
 export function sourceOf(userId: string): MessageSource {
   return { transport: 'websocket', source: `user ${userId}`, via: 'websocket' };
 }
 
-/** What a user's socket works with. */
+/** The dependencies of a user's socket. */
 export interface UserSocketContext {
   url: string;
   sessions: UserSessionsRepository;
@@ -58,7 +58,7 @@ export class UserSocket implements EventSocketListener {
     this.source = sourceOf(userId);
     this.failures = new FailureLog(context.logger);
     this.settledAt = claim.settledAt ?? Date.now();
-    // Nobody has received anything since then.
+    // No connector has received messages since `settledAt`.
     this.hasGap = claim.sessionId !== null;
     if (this.hasGap) context.gaps.begin(this.source, this.settledAt, connectorStopped);
     this.lease = new Lease(userSessionLease.seconds, () =>
@@ -67,7 +67,7 @@ export class UserSocket implements EventSocketListener {
     this.socket = new EventSocket(context.url, this, { logger: context.logger, name: this.source.source });
   }
 
-  /** Aborts when another connector holds the socket, or may take it soon. */
+  /** Aborts when another connector holds the socket, or may soon take the socket. */
   get leaseLost(): AbortSignal {
     return this.lease.lost;
   }
@@ -98,7 +98,7 @@ export class UserSocket implements EventSocketListener {
     this.clearing = this.clear(loss);
   }
 
-  /** Saves the session if the platform has renamed it in a reconnect. Ends the gap when no subscription of the user waits any more. */
+  /** Saves the session's new id after a reconnect. Ends the gap when no subscription of the user is waiting any longer. */
   async check(): Promise<void> {
     const { session } = this.socket;
     if (session === null) return;
@@ -114,7 +114,7 @@ export class UserSocket implements EventSocketListener {
     this.context.gaps.end(this.source, Date.now());
   }
 
-  /** Closes the socket. Another connector may take it over, unless it holds it already. */
+  /** Closes the socket, and releases the lease so that another connector can take over. */
   async stop(): Promise<void> {
     const settledAt = this.settledUntil();
     this.lease.end();
@@ -133,8 +133,8 @@ export class UserSocket implements EventSocketListener {
   }
 
   /**
-   * Saves that the session is gone. Without a session, the reconciler creates nothing for this user. If saving fails, the next welcome
-   * repeats it. A session without subscriptions has missed nothing: the platform closes it after 10 s.
+   * Saves that the session is gone, so that the reconciler creates no subscriptions for it. If the save fails, the next welcome saves the
+   * new session. A session without subscriptions, which the platform closes after 10 s, causes no gap.
    */
   private async clear({ reason, since }: { reason: string; since: number }): Promise<void> {
     const { sessions, subscriptions } = this.context;
@@ -146,7 +146,7 @@ export class UserSocket implements EventSocketListener {
     } catch (error) {
       this.beginGap(since, reason);
       this.failures.warn(
-        'cannot save the loss of an event socket, saving it when the socket connects again',
+        'cannot save the loss of an event socket, saving the new session when the socket connects again',
         {
           err: error,
         },

@@ -30,7 +30,7 @@ describe(UserSockets.name, () => {
 
   afterAll(() => setup.stop());
 
-  /** Starts a connector that receives webhooks, after the one that declared a transport. */
+  /** Starts a connector that receives webhooks, after another connector declared this transport. */
   const start = async (
     declared: string,
     environment: Record<string, string> = {},
@@ -81,7 +81,7 @@ describe(UserSockets.name, () => {
     ]);
   });
 
-  it('reports what is missing since the connector has stopped whose sockets are no longer needed', async () => {
+  it('reports a gap from the stop of a connector whose sockets are no longer needed', async () => {
     await addSession(user, { id: 'session', isHeld: false });
     const { close } = await start('webhook');
     await eventually(async () => expect(await users()).toEqual([]));
@@ -109,7 +109,7 @@ describe(UserSockets.name, () => {
   it('follows a session that the platform renames in a reconnect', async () => {
     const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
     await once(server, 'listening');
-    const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}/ws`; // holds: it listens on TCP
+    const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}/ws`; // Safe cast: the server listens on TCP.
     const frame = (message_type: string, session: object): string =>
       JSON.stringify({
         metadata: { message_id: message_type, message_type, message_timestamp: '' },

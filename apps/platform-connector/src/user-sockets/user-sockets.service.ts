@@ -12,12 +12,12 @@ import { connectorStopped, sourceOf, UserSocket } from './user-socket.js';
 
 const idleMs = 1_000;
 const maxBackoffMs = 5_000;
-// Several connectors that start together share the users.
+// The maximum number of users to claim per pass, so that connectors that start at the same time share the users.
 const claimsPerPass = 5;
 
 /**
- * Holds an event socket for each connected user, with `PLATFORM_TRANSPORT=websocket`. One connector at a time holds the socket of a
- * user. After a change to another transport, a socket stays until its subscriptions have moved, if its connector still runs.
+ * With `PLATFORM_TRANSPORT=websocket`, holds an event socket for each connected user. One connector at a time holds the socket of a user.
+ * After a change to another transport, a socket stays open until its subscriptions have moved, as long as its connector is still running.
  */
 @Injectable()
 export class UserSockets {
@@ -67,7 +67,7 @@ export class UserSockets {
   }
 
   private async attend(): Promise<boolean> {
-    // All connectors must agree: the one that started last decides, as for subscriptions.
+    // All connectors must use the method of the connector that started last, as the reconciler does.
     const method = (await this.schedule.readTransports()).method ?? this.settings.transport;
     const wanted = await this.wantedUsers(method);
     for (const removed of await this.sessions.keep(wanted)) this.endGap(removed);
@@ -76,7 +76,7 @@ export class UserSockets {
       await this.close(socket);
       this.gaps.end(sourceOf(userId), Date.now());
     }
-    // A connector with another transport will soon stop, and its sockets with it.
+    // A connector with another transport will soon stop and close its sockets.
     if (method !== 'websocket' || this.settings.transport === method) await this.claim();
     for (const socket of this.held.values()) await socket.check();
     return false;
@@ -96,8 +96,9 @@ export class UserSockets {
   }
 
   /**
-   * With the transport `websocket`: the connected users that subscriptions are about, and the first connected user, whose socket also serves
-   * channels that are not connected. With another transport: the users whose sessions subscriptions still use.
+   * Returns the users who need a socket. With the transport `websocket`, these are the connected users that subscriptions are about, and
+   * the first connected user, whose socket also receives the events of channels that are not connected. With another transport, these are
+   * the users whose sessions still have subscriptions.
    */
   private async wantedUsers(method: TransportMethod | null): Promise<string[]> {
     const connected = (await this.users.connected()).map(({ userId }) => userId);
@@ -107,8 +108,8 @@ export class UserSockets {
   }
 
   /**
-   * Ends the gaps of a socket that no subscription waits for any more. If the socket's last connector has stopped, this first records what
-   * is missing since then, because nobody else does.
+   * Ends the gaps of a removed socket. If the socket's last connector has stopped, first records the gap since then, because no connector
+   * will hold the socket and record the gap.
    */
   private endGap({ userId, sessionId, settledAt, isHeld }: RemovedUserSession): void {
     const source = sourceOf(userId);
@@ -125,7 +126,7 @@ export class UserSockets {
     } catch (error) {
       this.logger.warn(
         { err: error, userId },
-        'cannot release the event socket of a user, another connector takes it when the lease expires',
+        'cannot release the event socket of a user, another connector takes the socket when the lease expires',
       );
     }
   }

@@ -72,12 +72,12 @@ describe(runCommandLine.name, () => {
     expect((await run('devices')).output).toBe(`${code}  cli-app  bits:read`);
     expect((await run('approve', code, 'vera')).exitCode).toBe(0);
     expect((await run('deny', await start())).exitCode).toBe(0);
-    expect((await run('devices')).output).toBe('No device waits.');
+    expect((await run('devices')).output).toBe('No device is waiting.');
     expect((await run('grants')).output).toBe('user 79 → cli-app: bits:read');
     const more = await run('grant', 'vera', 'channel:read:polls,channel:bot', '--client', 'cli-app');
     expect(more.output).toBe('user 79 → cli-app: bits:read channel:bot channel:read:polls');
     expect((await run('disconnect', 'vera', '--client', 'cli-app')).exitCode).toBe(0);
-    expect((await run('grants')).output).toBe('No user has granted anything.');
+    expect((await run('grants')).output).toBe('No user has granted any scope.');
     expect((await run('fault', 'oauth', '--refresh-fails', '2')).output).toContain('"refresh_fails":2');
     expect((await run('limits', '--grants', 'explicit')).output).toContain('grants: explicit');
     await run('limits', '--grants', 'everyone');

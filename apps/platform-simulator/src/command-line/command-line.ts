@@ -35,7 +35,7 @@ export async function runCommandLine(
   }
 }
 
-/** Returns the words and options, or a text that describes the fault in them. */
+/** Returns the arguments and options, or an error message if the command line is wrong. */
 function parseInput(
   command: Command,
   args: string[],
@@ -46,7 +46,7 @@ function parseInput(
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
     if (positionals.length < least) return 'An argument is missing.';
     if (positionals.length > most) return `Unexpected argument: ${positionals.slice(most).join(' ')}`;
-    const { url, ...given } = values as Record<string, string | boolean | undefined>; // holds: options are of these two types
+    const { url, ...given } = values as Record<string, string | boolean | undefined>; // Safe cast: options are of these two types.
     if (url !== undefined && !(typeof url === 'string' && URL.canParse(url)))
       return '--url must be a URL, such as http://127.0.0.1:8100';
     return { url: url?.replace(/\/+$/, ''), words: positionals, options: given };
@@ -69,9 +69,9 @@ function printHelp(): string[] {
     '',
     ...columns(rows),
     '',
-    'Every command takes --url <address> for a simulator that npm start did not start. Its control secret comes from',
-    'SIMULATOR_CONTROL_SECRET or the file in SIMULATOR_CONTROL_SECRET_FILE. Otherwise, the address and the secret come',
-    'from DATA_DIR (default .data).',
+    'Without --url <address>, a command controls the simulator that npm start runs with the same DATA_DIR (default .data).',
+    'For any other simulator, pass --url, and set SIMULATOR_CONTROL_SECRET or SIMULATOR_CONTROL_SECRET_FILE to the control',
+    'secret of that simulator, or to the file that contains the secret.',
     'Options of a command: npm run simulator -- <command> --help',
   ];
 }

@@ -16,13 +16,13 @@ export interface Command {
   /** The minimum and maximum number of positional arguments. */
   words: readonly [least: number, most: number];
   help: string;
-  /** Options by name; those of type `string` take a value. */
+  /** Options by name. Options of type `string` have a value. */
   options: Readonly<Record<string, { type: 'string' | 'boolean'; help: string }>>;
   /** Runs the command and returns the lines to print. */
   run(input: CommandInput): Promise<string[]>;
 }
 
-/** The options of a command in the form that `parseArgs` takes. */
+/** The options of a command in the form that `parseArgs` expects. */
 export function optionsOf({ options }: Command): NonNullable<ParseArgsConfig['options']> {
   return Object.fromEntries(Object.entries(options).map(([name, { type }]) => [name, { type }]));
 }

@@ -38,7 +38,7 @@ export const commands: Readonly<Record<string, Command>> = {
   add: {
     usage: '<login | number>',
     words: [1, 1],
-    help: 'Adds a user with this login, or this many users with generated names',
+    help: 'Adds a user with the given login, or the given number of users with generated names',
     options: { id: { type: 'string', help: 'user id (default: generated)' } },
     run: addUsers,
   },
@@ -72,7 +72,7 @@ export const commands: Readonly<Record<string, Command>> = {
       game: { type: 'string', help: 'category name' },
       viewers: { type: 'string', help: 'viewer count (default: changes over time)' },
       'listed-after': { type: 'string', help: 'milliseconds until the streams API lists the stream' },
-      silent: { type: 'boolean', help: 'sends no notification' },
+      silent: { type: 'boolean', help: 'sends no notifications' },
     },
     run: goLive,
   },
@@ -82,7 +82,7 @@ export const commands: Readonly<Record<string, Command>> = {
     help: 'Ends the stream of a user',
     options: {
       'listed-for': { type: 'string', help: 'milliseconds for which the streams API still lists the stream' },
-      silent: { type: 'boolean', help: 'sends no notification' },
+      silent: { type: 'boolean', help: 'sends no notifications' },
     },
     run: async ({ client, words: [login = ''], options }) => {
       const { id } = await findUser(client, login);
@@ -94,7 +94,7 @@ export const commands: Readonly<Record<string, Command>> = {
   streams: {
     usage: '<login>',
     words: [1, 1],
-    help: 'Lists the current and past streams of a user, even if the streams API does not show them',
+    help: 'Lists the current and past streams of a user, including those that the streams API does not list',
     options: {},
     run: async ({ client, words: [login = ''] }) => {
       const { id } = await findUser(client, login);
@@ -136,16 +136,22 @@ export const commands: Readonly<Record<string, Command>> = {
       for: { type: 'string', help: 'api: milliseconds after which the fault ends' },
       delay: {
         type: 'string',
-        help: 'milliseconds: delays responses in mode api slow, every notification, or every response of OAuth',
+        help: 'delay in milliseconds of API responses (api slow), notifications, or OAuth responses',
       },
-      lose: { type: 'string', help: 'notifications: probability from 0 to 1' },
-      duplicate: { type: 'string', help: 'notifications: probability from 0 to 1' },
-      reorder: { type: 'string', help: 'notifications: probability from 0 to 1' },
-      'bad-signature': { type: 'string', help: 'notifications: probability from 0 to 1' },
-      'refresh-fails': { type: 'string', help: 'oauth: how many refreshes fail' },
-      'refresh-replies-lost': { type: 'string', help: 'oauth: how many refreshes lose their response' },
-      'validate-fails': { type: 'string', help: 'oauth: how many validations return 401' },
-      'device-polls-invalid': { type: 'string', help: 'oauth: how many polls return invalid device code' },
+      lose: { type: 'string', help: 'probability (0 to 1) that a notification is lost' },
+      duplicate: { type: 'string', help: 'probability (0 to 1) that a notification is sent twice' },
+      reorder: {
+        type: 'string',
+        help: 'probability (0 to 1) that a notification is sent after the next one of its channel',
+      },
+      'bad-signature': {
+        type: 'string',
+        help: 'probability (0 to 1) that a notification has an invalid signature',
+      },
+      'refresh-fails': { type: 'string', help: 'oauth: number of refreshes that fail' },
+      'refresh-replies-lost': { type: 'string', help: 'oauth: number of refreshes whose response is lost' },
+      'validate-fails': { type: 'string', help: 'oauth: number of validations that return 401' },
+      'device-polls-invalid': { type: 'string', help: 'oauth: number of polls that get invalid device code' },
     },
     run: async ({ client, words, options }) => {
       const { faults } = await client.call<StatusView>('PATCH', '', { faults: readFaults(words, options) });

@@ -13,15 +13,15 @@ interface Grant {
 }
 
 const clientOption = {
-  client: { type: 'string', help: 'client id; required when there are several' },
+  client: { type: 'string', help: 'client id; required when there are several applications' },
 } as const;
 
-/** Commands about applications, and about what users grant to them. */
+/** Commands about applications, and about the scopes that users grant to them. */
 export const consentCommands: Readonly<Record<string, Command>> = {
   application: {
     usage: '<client id>',
     words: [1, 1],
-    help: 'Registers an application; without a secret, it is a public client',
+    help: 'Registers an application; an application without a secret is a public client',
     options: {
       secret: { type: 'string', help: 'client secret' },
       name: { type: 'string', help: 'name on the consent pages' },
@@ -32,11 +32,11 @@ export const consentCommands: Readonly<Record<string, Command>> = {
   devices: {
     usage: '',
     words: [0, 0],
-    help: 'Lists the device codes that wait for a user',
+    help: 'Lists the device codes that no user has approved or denied yet',
     options: {},
     run: async ({ client }) => {
       const { device_codes } = await client.call<{ device_codes: DeviceCode[] }>('GET', '/device-codes');
-      if (device_codes.length === 0) return ['No device waits.'];
+      if (device_codes.length === 0) return ['No device is waiting.'];
       return device_codes.map(
         ({ user_code, client_id, scopes }) => `${user_code}  ${client_id}  ${scopes.join(' ')}`,
       );
@@ -45,17 +45,17 @@ export const consentCommands: Readonly<Record<string, Command>> = {
   approve: {
     usage: '<user code> <login>',
     words: [2, 2],
-    help: 'Allows what a device asks, as this user',
+    help: 'Approves a device code as the given user',
     options: {},
     run: async ({ client, words: [user_code = '', login = ''] }) => {
       await client.call('POST', '/device-codes', { user_code, login, decision: 'allow' });
-      return [`${login} allowed ${user_code}.`];
+      return [`${login} approved ${user_code}.`];
     },
   },
   deny: {
     usage: '<user code>',
     words: [1, 1],
-    help: 'Denies what a device asks',
+    help: 'Denies a device code',
     options: {},
     run: async ({ client, words: [user_code = ''] }) => {
       await client.call('POST', '/device-codes', { user_code, decision: 'deny' });
@@ -65,11 +65,11 @@ export const consentCommands: Readonly<Record<string, Command>> = {
   grants: {
     usage: '',
     words: [0, 0],
-    help: 'Lists what users have granted',
+    help: 'Lists the scopes that users have granted',
     options: {},
     run: async ({ client }) => {
       const { grants } = await client.call<{ grants: Grant[] }>('GET', '/grants');
-      return grants.length === 0 ? ['No user has granted anything.'] : grants.map(describeGrant);
+      return grants.length === 0 ? ['No user has granted any scope.'] : grants.map(describeGrant);
     },
   },
   grant: {
@@ -85,7 +85,7 @@ export const consentCommands: Readonly<Record<string, Command>> = {
   disconnect: {
     usage: '<login>',
     words: [1, 1],
-    help: 'Disconnects an application: invalidates the tokens of the user and ends subscriptions',
+    help: 'Disconnects an application from a user: revokes the tokens and ends the subscriptions that need them',
     options: clientOption,
     run: async ({ client, words: [login = ''], options }) => {
       await client.call('DELETE', '/grants', { login, client_id: options.client });

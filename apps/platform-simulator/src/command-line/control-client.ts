@@ -27,7 +27,7 @@ export class ControlClient {
     const reply: unknown = text === '' ? null : JSON.parse(text);
     if (!response.ok)
       throw new CommandError(`The simulator responded with ${response.status}: ${messageOf(reply)}`);
-    return reply as Reply; // holds: the header shows that the simulator of this package sent the reply
+    return reply as Reply; // Safe cast: the header shows that the simulator of this package sent the reply.
   }
 
   private async fetch(method: string, url: string, body: object | undefined): Promise<Response> {
@@ -44,7 +44,7 @@ export class ControlClient {
       });
     } catch (error) {
       throw new CommandError(
-        `Cannot reach a simulator at ${this.address.url}. Start it with npm start, or check --url.`,
+        `Cannot reach a simulator at ${this.address.url}. Start a simulator with npm start, or check --url.`,
         { cause: error },
       );
     }

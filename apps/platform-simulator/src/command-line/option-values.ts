@@ -20,7 +20,7 @@ export function readJson(options: Options, name: string): object | undefined {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   } catch {
-    // The same error as for JSON that is not an object.
+    // Invalid JSON gets the same error as JSON that is not an object.
   }
   throw new CommandError(`--${name} must be a JSON object, such as '{"bits": 100}'`);
 }

@@ -38,7 +38,7 @@ describe(findSimulator.name, () => {
   });
 
   it('explains how to start a simulator when none was recorded or it was stopped', async () => {
-    await expect(findSimulator({ DATA_DIR })).rejects.toThrow(/No simulator runs .* npm start/);
+    await expect(findSimulator({ DATA_DIR })).rejects.toThrow(/No simulator is running .* npm start/);
     await recordSimulator(directory, { url, pid: process.pid });
     await removeSimulatorRecord(directory);
     await expect(findSimulator({ DATA_DIR })).rejects.toThrow('npm start');

@@ -8,7 +8,7 @@ import { CommandError, type ControlAddress } from './control-client.js';
 export interface RunningSimulator {
   /** Address, such as `http://127.0.0.1:8100`. */
   url: string;
-  /** The process it runs in. */
+  /** The id of its process. */
   pid: number;
 }
 
@@ -16,7 +16,7 @@ export interface RunningSimulator {
 export async function recordSimulator(directory: string, simulator: RunningSimulator): Promise<void> {
   const draft = `${recordPath(directory)}.${process.pid}`;
   await writeFile(draft, `${JSON.stringify(simulator)}\n`, { mode: 0o600 });
-  // Renames the file when it is complete, so that a reader never sees half a record.
+  // Renames the file when it is complete, so that a reader never reads half a record.
   await rename(draft, recordPath(directory));
 }
 
@@ -25,13 +25,13 @@ export async function removeSimulatorRecord(directory: string): Promise<void> {
   await rm(recordPath(directory), { force: true });
 }
 
-/** The file with the secret of the control API, in the data folder of the platform. `npm start` writes it. */
+/** The file with the secret of the control API, in the data folder of the platform. `npm start` writes this file. */
 export function controlSecretPath(directory: string): string {
   return join(directory, 'simulator-control-secret');
 }
 
 /**
- * The simulator at an address. Its secret comes from the environment: the secret of the data folder belongs to another simulator.
+ * The simulator at an address. Reads the control secret from the environment, because the data folder contains another simulator's secret.
  *
  * @throws CommandError without a valid secret
  */
@@ -48,7 +48,7 @@ export function addressSimulator(url: string, environment: NodeJS.ProcessEnv): C
 /**
  * The simulator that `npm start` runs with the same DATA_DIR and PLATFORM.
  *
- * @throws CommandError when none runs
+ * @throws CommandError when no simulator is running
  */
 export async function findSimulator(environment: NodeJS.ProcessEnv): Promise<ControlAddress> {
   const { DATA_DIR, PLATFORM } = environment;
@@ -60,7 +60,7 @@ export async function findSimulator(environment: NodeJS.ProcessEnv): Promise<Con
   // A killed process leaves its record behind.
   if (!simulator || !isRunning(simulator.pid)) {
     throw new CommandError(
-      `No simulator runs on the data in ${directory}. Start it with npm start, or give its address with --url.`,
+      `No simulator is running with the data in ${directory}. Start a simulator with npm start, or pass the address of a simulator with --url.`,
     );
   }
   return { url: simulator.url, controlSecret: await readControlSecret(directory) };
@@ -71,20 +71,20 @@ async function readControlSecret(directory: string): Promise<string> {
   try {
     return (await readFile(path, 'utf8')).trim();
   } catch (error) {
-    throw new CommandError(`Cannot read ${path}: ${(error as Error).message}`); // holds: fs throws only errors
+    throw new CommandError(`Cannot read ${path}: ${(error as Error).message}`); // Safe cast: fs throws only Errors.
   }
 }
 
-/** Undefined when there is no record, or when it is damaged. */
+/** Reads the record; undefined when the record is missing or damaged. */
 async function readRecord(directory: string): Promise<RunningSimulator | undefined> {
   try {
     const { url, pid } = Object(JSON.parse(await readFile(recordPath(directory), 'utf8'))) as Partial<
       Record<keyof RunningSimulator, unknown>
-    >; // holds: any field of an object may be missing or of any type
+    >; // Safe cast: any field of an object may be missing or of any type.
     return typeof url === 'string' && URL.canParse(url) && typeof pid === 'number' ? { url, pid } : undefined;
   } catch (error) {
-    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') return undefined; // holds: fs throws it
-    throw new CommandError(`Cannot read ${recordPath(directory)}: ${(error as Error).message}`); // holds: as above
+    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') return undefined; // Safe cast: fs throws Errors with a code.
+    throw new CommandError(`Cannot read ${recordPath(directory)}: ${(error as Error).message}`); // Safe cast: fs throws only Errors.
   }
 }
 
@@ -92,8 +92,8 @@ function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // EPERM: it runs, as another user.
-    return (error as NodeJS.ErrnoException).code === 'EPERM'; // holds: process.kill throws it
+    // EPERM: the process is running as another user.
+    return (error as NodeJS.ErrnoException).code === 'EPERM'; // Safe cast: process.kill throws Errors with a code.
   }
 }
 

@@ -22,10 +22,10 @@ export const socketCommands: Readonly<Record<string, Command>> = {
   socket: {
     usage: '<close | reconnect | silence | slow | recover>',
     words: [1, 1],
-    help: 'Closes, reconnects, silences, or slows down sockets',
+    help: 'Closes, reconnects, silences, slows down, or recovers sockets',
     options: {
       session: { type: 'string', help: 'id of the session (default: every socket)' },
-      code: { type: 'string', help: 'close: 4000 to 4007' },
+      code: { type: 'string', help: 'close: close code, 4000 to 4007' },
       delay: { type: 'string', help: 'slow: delay of every frame in milliseconds' },
     },
     run: async ({ client, words: [action = ''], options }) => {

@@ -14,7 +14,7 @@ import {
 } from 'class-validator';
 import { TransportDto } from '../transports/transport.dto.js';
 
-// Both from docs/platform-facts.md §3.
+// Both limits are from docs/platform-facts.md §3.
 const maxShards = 20_000;
 const maxShardsPerRequest = 100;
 

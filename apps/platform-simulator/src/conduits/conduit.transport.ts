@@ -4,7 +4,7 @@ import type { Envelope } from '../messages/message.js';
 import type { Transport, TransportView } from '../transports/transport.js';
 import type { Conduit } from './conduit.js';
 
-/** One of a conduit's shards, chosen by the channel (docs/platform-facts.md §3). */
+/** Sends a message over one of a conduit's shards, chosen by the channel (docs/platform-facts.md §3). */
 export class ConduitTransport implements Transport {
   readonly view: TransportView & { method: 'conduit' };
 
@@ -16,7 +16,7 @@ export class ConduitTransport implements Transport {
     this.view = { method: 'conduit', conduit_id: conduit.id };
   }
 
-  /** The id of the shard that carries a message which is sent now; that of its channel, if the message is dropped. */
+  /** Returns the id of the shard that would send the message now; if the message would be dropped, the id of the channel's shard. */
   shardIdFor(message: Envelope): string {
     return this.conduit.choose(this.channel, message)?.id ?? String(this.conduit.indexOf(this.channel));
   }

@@ -3,19 +3,19 @@ import type { Envelope } from '../messages/message.js';
 import type { SocketTransport } from '../transports/socket.transport.js';
 import type { WebhookTransport } from '../transports/webhook.transport.js';
 
-/** A shard with its transport. Another transport makes a new shard with the same id. */
+/** A shard with its transport. Assigning another transport creates a new shard with the same id. */
 export interface Shard {
   readonly id: string;
   status: string;
   readonly transport: WebhookTransport | SocketTransport;
 }
 
-/** The shards of an application; each gets the events of some channels (docs/platform-facts.md §3). */
+/** A conduit of an application. Each of its shards sends the events of some channels (docs/platform-facts.md §3). */
 export class Conduit {
   readonly id = randomUUID();
   /** Timer that deletes the conduit while no shard is enabled. */
   deletion: NodeJS.Timeout | undefined;
-  /** By index; undefined until a transport is assigned. */
+  /** The shards by index; undefined until a transport is assigned. */
   private shards: (Shard | undefined)[];
 
   constructor(
@@ -38,12 +38,12 @@ export class Conduit {
     this.shards = Array.from({ length: shardCount }, (_, index) => this.shards[index]);
   }
 
-  /** Whether the conduit has a shard with this id: `0` to the shard count less one. */
+  /** Whether the conduit has a shard with this id, from `0` to the shard count minus 1. */
   hasPlace(id: string): boolean {
     return /^(0|[1-9]\d{0,4})$/.test(id) && Number(id) < this.shardCount;
   }
 
-  /** Gives a shard its transport. `hasPlace` holds. */
+  /** Assigns a transport to a shard. The caller has checked the id with `hasPlace`. */
   assign(shard: Shard): void {
     this.shards[Number(shard.id)] = shard;
   }
@@ -59,8 +59,8 @@ export class Conduit {
   }
 
   /**
-   * Chooses the shard for a message of a channel. If the channel's shard is not enabled, the platform tries one other shard. Undefined
-   * when that shard is not enabled either: the platform then drops the event.
+   * Chooses the shard for a message of a channel. If the channel's shard is not enabled, the platform tries one other shard. Returns
+   * undefined when that shard is not enabled either. The platform then drops the event.
    */
   choose(channel: string, { id }: Envelope): Shard | undefined {
     const first = this.indexOf(channel);
@@ -70,7 +70,7 @@ export class Conduit {
     return findEnabled(this.shards[other]);
   }
 
-  /** The index of the shard that gets the messages of a channel while it is enabled. */
+  /** The index of the shard that sends the messages of a channel while the shard is enabled. */
   indexOf(channel: string): number {
     return hashOf(channel) % this.shardCount;
   }

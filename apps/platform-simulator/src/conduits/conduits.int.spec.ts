@@ -51,7 +51,7 @@ describe('conduits of the simulated platform', () => {
   };
   const notify = (broadcaster_user_id: string) => setup.send({ type: 'stream.online', broadcaster_user_id });
 
-  /** A conduit with two shards, each over a socket, and subscriptions for ten channels. */
+  /** Creates a conduit with two shards, each over a socket, and subscriptions for ten channels. */
   const start = async (): Promise<{ id: string; sockets: [SocketClient, SocketClient] }> => {
     const id = await create();
     const sockets: [SocketClient, SocketClient] = [await connect(), await connect()];

@@ -7,7 +7,7 @@ import { Conduit, type Shard } from './conduit.js';
 // docs/platform-facts.md §3
 const maxConduits = 5;
 
-/** The conduits of all applications, and the end of their shards. */
+/** The conduits of all applications. Assigns, enables, and disables their shards. */
 @Injectable()
 export class ConduitsService {
   readonly events = new EventEmitter<{ shardDisabled: [Conduit, Shard]; deleted: [Conduit] }>();
@@ -46,7 +46,7 @@ export class ConduitsService {
     this.logger.info({ conduitId: conduit.id }, 'conduit deleted');
   }
 
-  /** Gives a shard its transport. An enabled shard keeps the conduit from being deleted. */
+  /** Assigns a transport to a shard. An enabled shard prevents the deletion of the conduit. */
   assign(conduit: Conduit, shard: Shard): void {
     conduit.assign(shard);
     if (!conduit.isDead) clearTimeout(conduit.deletion);
@@ -58,7 +58,7 @@ export class ConduitsService {
     if (conduit.has(shard)) clearTimeout(conduit.deletion);
   }
 
-  /** Disables a shard, unless it was replaced. The last enabled shard starts the time after which the conduit is deleted. */
+  /** Disables a shard, unless it was replaced. When no enabled shard remains, starts the timer that deletes the conduit. */
   disable(conduit: Conduit, shard: Shard, status: string): void {
     shard.status = status;
     if (!conduit.has(shard)) return;

@@ -24,7 +24,7 @@ export interface ShardError {
 /** Assigns transports to shards (docs/platform-facts.md §3). */
 @Injectable()
 export class ShardsService {
-  /** Sockets serve one shard only. */
+  /** The sessions that already serve a shard. A session can serve only one shard. */
   private readonly used = new WeakSet<SocketTransport['session']>();
 
   constructor(
@@ -32,7 +32,7 @@ export class ShardsService {
     @Inject(Transports) private readonly transports: Transports,
   ) {}
 
-  /** Some shards can succeed while others fail. */
+  /** Assigns transports to shards. Some shards can succeed while others fail. */
   assign(conduit: Conduit, requests: AssignShardDto[]): { data: ShardView[]; errors: ShardError[] } {
     const data: ShardView[] = [];
     const errors: ShardError[] = [];
@@ -81,7 +81,7 @@ export class ShardsService {
 
   private async verify(conduit: Conduit, shard: Shard & { transport: WebhookTransport }): Promise<void> {
     const about = { conduit_shard: { conduit_id: conduit.id, shard: shard.id } };
-    // The platform does not document the type headers of this challenge.
+    // The platform's documentation does not describe the type headers of this challenge.
     const { isVerified } = await shard.transport.verify(about, { type: 'conduit.shard', version: '1' });
     if (isVerified) this.conduits.enable(conduit, shard);
     else this.conduits.disable(conduit, shard, 'webhook_callback_verification_failed');

@@ -6,10 +6,10 @@ import { isPlatformApi } from '../http/control-access.js';
 import { RateLimiter } from '../limits/rate-limiter.js';
 import { FaultsService } from './faults.service.js';
 
-// For a fault without an end. The platform's own limit also recovers within one minute.
+// The reset time to report for a fault without an end. The platform's real limit also recovers within one minute.
 const rateLimitedForMs = 60_000;
 
-/** Counts the calls of the platform's API and injects the configured fault. */
+/** Counts the calls to the platform's API, and injects the configured fault. */
 @Injectable()
 export class ApiFaultsService implements OnModuleDestroy {
   private readonly requests = new Map<string, number>();
@@ -23,7 +23,7 @@ export class ApiFaultsService implements OnModuleDestroy {
     setMaxListeners(0, this.closing.signal); // every slow response adds a listener
   }
 
-  /** Number of calls of each route of the platform, by `METHOD path`. */
+  /** Number of calls to each route of the platform, by `METHOD path`. */
   viewRequests(): Record<string, number> {
     return Object.fromEntries(this.requests);
   }
@@ -54,7 +54,7 @@ export class ApiFaultsService implements OnModuleDestroy {
     this.withoutReply.add(request);
   }
 
-  /** Whether the fault replaced the response or closed the connection. */
+  /** Injects the fault. Returns whether it replaced the response or closed the connection. */
   private failInstead(request: FastifyRequest, reply: FastifyReply): boolean {
     const { mode, untilMs } = this.faults.apiAt(Date.now());
     switch (mode) {

@@ -12,14 +12,14 @@ export class ApiFaultDto {
   @IsIn(apiFaultModes)
   mode!: ApiFaultMode;
 
-  /** Duration of a response in mode `slow`. */
+  /** Delay of every response in mode `slow`. */
   @IsOptional()
   @IsInt()
   @Min(0)
   @Max(maxMs)
   delay_ms?: number;
 
-  /** The fault ends after this time. Default: it remains. */
+  /** Time until the fault ends. Default: the fault does not end. */
   @IsOptional()
   @IsInt()
   @Min(1)
@@ -60,30 +60,30 @@ export class NotificationFaultsDto {
   bad_signature?: number;
 }
 
-/** How often the next requests fail, and how long every request of /oauth2 takes. */
+/** How many of the next requests fail, and the delay of every response of /oauth2. */
 export class OAuthFaultsDto {
-  /** Refreshes that the platform rejects as it rejects a revoked token. */
+  /** Number of refreshes that the platform rejects as if the refresh token were revoked. */
   @IsOptional()
   @IsInt()
   @Min(0)
   @Max(maxMs)
   refresh_fails?: number;
 
-  /** Refreshes that succeed, but whose responses are lost. */
+  /** Number of refreshes that succeed, but whose responses are lost. */
   @IsOptional()
   @IsInt()
   @Min(0)
   @Max(maxMs)
   refresh_replies_lost?: number;
 
-  /** Validations that return 401. */
+  /** Number of validations that return 401. */
   @IsOptional()
   @IsInt()
   @Min(0)
   @Max(maxMs)
   validate_fails?: number;
 
-  /** Polls of a pending device code that return `invalid device code` (docs/platform-facts.md §4.7). */
+  /** Number of polls of a pending device code that return `invalid device code` (docs/platform-facts.md §4.7). */
   @IsOptional()
   @IsInt()
   @Min(0)
@@ -97,7 +97,7 @@ export class OAuthFaultsDto {
   delay_ms?: number;
 }
 
-/** `faults` of `PATCH /simulator`: a given member replaces the current one. `{}` for notifications or OAuth removes their faults. */
+/** `faults` of `PATCH /simulator`. A given member replaces the current faults of its kind; `{}` removes notification or OAuth faults. */
 export class FaultsDto {
   @IsOptional()
   @ValidateNested()

@@ -21,16 +21,16 @@ export interface ApiFault {
 export interface FaultsView {
   api: { mode: ApiFaultMode; delay_ms?: number; for_ms?: number };
   notifications: NotificationFaultsDto;
-  /** What remains of the faults of OAuth. */
+  /** The OAuth faults that are not used up yet. */
   oauth: OAuthFaultsDto;
 }
 
-/** A fault that the next requests have. */
+/** A fault that applies to a number of next requests. */
 type OAuthFault = Exclude<keyof OAuthFaultsDto, 'delay_ms'>;
 
 type NotificationFault = 'lose' | 'duplicate' | 'reorder' | 'bad_signature';
 
-// Longer than any client should wait.
+// The default delay in mode `slow`: longer than any client should wait.
 const defaultDelayMs = 30_000;
 
 const noFault: ApiFault = { mode: 'ok', delayMs: 0, untilMs: null };
@@ -66,7 +66,7 @@ export class FaultsService {
     return probability > 0 && this.random.chance(probability);
   }
 
-  /** Whether this request has the fault, which then counts as used. */
+  /** Uses the fault once, if any uses are left. Returns whether the fault applies to this request. */
   take(fault: OAuthFault): boolean {
     const left = this.oauthFaults[fault] ?? 0;
     if (left > 0) this.oauthFaults[fault] = left - 1;

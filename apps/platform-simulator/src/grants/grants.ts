@@ -2,20 +2,20 @@ import { EventEmitter } from 'node:events';
 import { Inject, Injectable } from '@nestjs/common';
 import { PlatformLimits } from '../limits/platform-limits.js';
 
-/** A user and an application that the user allows to act. */
+/** A user, and an application to which the user has granted scopes. */
 export interface Consent {
   readonly clientId: string;
   readonly userId: string;
 }
 
 /**
- * What users allow applications to do. Scopes add up over time, whatever happens to the tokens
- * (docs/platform-facts.md §4.1). With the limit `grants: everyone`, every user who has not disconnected an application has
- * granted it everything, so that a demo needs no consent.
+ * The scopes that users have granted to applications. Grants add up over time, independent of the tokens
+ * (docs/platform-facts.md §4.1). With the limit `grants: everyone`, every user has granted every scope to every application
+ * until the user disconnects the application, so that a demo needs no consent.
  */
 @Injectable()
 export class Grants {
-  /** `granted` and `revoked` follow every change. */
+  /** Emits `granted` or `revoked` after every change. */
   readonly changes = new EventEmitter<{ granted: [Consent]; revoked: [Consent] }>();
   private readonly scopes = new Map<string, { consent: Consent; scopes: Set<string> }>();
   private readonly disconnected = new Set<string>();
@@ -31,14 +31,14 @@ export class Grants {
     this.changes.emit('granted', consent);
   }
 
-  /** Disconnects the application: the user takes everything back. */
+  /** Disconnects the application: revokes everything that the user has granted to it. */
   revoke(consent: Consent): void {
     this.scopes.delete(keyOf(consent));
     this.disconnected.add(keyOf(consent));
     this.changes.emit('revoked', consent);
   }
 
-  /** Takes back everything that a removed user has granted. */
+  /** Revokes everything that a removed user has granted. */
   revokeAll(userId: string): void {
     const consents = this.list().map(({ consent }) => consent);
     for (const consent of consents) if (consent.userId === userId) this.revoke(consent);

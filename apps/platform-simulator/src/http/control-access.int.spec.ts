@@ -52,7 +52,7 @@ describe(ControlAccess.name, () => {
 
   afterAll(() => setup.close());
 
-  /** Sends exactly these headers, which `fetch` does not. A path goes to the simulator of this test. */
+  /** Sends exactly these headers, which `fetch` cannot do. `path` is a path of this test's simulator, or a whole URL. */
   const send = (
     method: string,
     path: string,
@@ -74,7 +74,7 @@ describe(ControlAccess.name, () => {
       sending.on('error', reject).end(body);
     });
 
-  /** Body of `POST /simulator/notifications`. */
+  /** Returns the body of `POST /simulator/notifications`. */
   const message = (): Record<string, string> => ({
     type: 'channel.follow',
     callback: setup.receiver.url,
@@ -165,7 +165,7 @@ describe(ControlAccess.name, () => {
       expect(list.status).toBe(403);
     }
     expect((await send('GET', '/simulator', { ...bearer, origin: own })).status).toBe(200);
-    // A page of a site that points its own name at this machine has this name as origin and host.
+    // When a site points its own name at this machine (DNS rebinding), requests of its page have this name as origin and host.
     const rebound = { host: `evil.example:${port}`, origin: `http://evil.example:${port}` };
     expect((await send('POST', '/oauth2/token', { ...form, ...rebound }, token.toString())).status).toBe(403);
   });

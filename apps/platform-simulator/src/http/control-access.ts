@@ -15,18 +15,18 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { SimulatorConfig } from '../platform-simulator.config.js';
 
 /**
- * Checks every request before its body is read, because web pages can send requests to programs on the reader's machine:
+ * Checks every request before its body is read, because web pages can send requests to programs on the machine of their reader:
  *
  *   requirement                      | for                | otherwise | protects against
  *   ---------------------------------|--------------------|-----------|-------------------------------------------------
- *   `Host` names this simulator      | control API, pages | 421       | a site that points its own name at this machine
+ *   `Host` names this simulator      | control API, pages | 421       | a site whose own name resolves to this machine
  *   no `Origin` of another site      | all                | 403       | forms and scripts of other sites
  *   `Origin` of this simulator       | forms of pages     | 403       | forms that come without `Origin`
  *   `Authorization: Bearer <secret>` | control API        | 401       | other programs and users of this machine
  *   JSON, if there is a body         | control API        | 415       | forms that come without `Origin`
  *
- * The pages are those on which a person consents; a browser on the machine shows them without a secret. The platform's API has its
- * own access tokens, and other machines may reach it by any name. Everything else is the control API.
+ * The pages are the consent pages, which a browser on this machine can open without a secret. The platform's API uses its own access
+ * tokens, and other machines can reach this API by any host name. All other paths are the control API.
  */
 @Injectable()
 export class ControlAccess {
@@ -44,7 +44,7 @@ export class ControlAccess {
     });
   }
 
-  /** Whether a page of another site sends this request. */
+  /** Whether a page of another site has sent this request. */
   isForeignOrigin({ headers: { host = '', origin }, socket }: IncomingMessage): boolean {
     return origin !== undefined && !(this.isOwnHost(host, socket.localPort) && origin === `http://${host}`);
   }
@@ -79,7 +79,7 @@ export class ControlAccess {
 
   private hasSecret({ headers }: FastifyRequest): boolean {
     const [, given = ''] = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? [];
-    // Comparing hashes takes the same time for any secret, and they have the same length.
+    // Compare hashes, because they have the same length and `timingSafeEqual` takes the same time for all of them.
     return timingSafeEqual(digest(given), this.secretHash);
   }
 }

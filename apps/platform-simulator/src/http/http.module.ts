@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { ControlAccess } from './control-access.js';
 
-/** Who may use what. */
+/** Access to the control API and the pages. */
 @Module({ providers: [ControlAccess], exports: [ControlAccess] })
 export class HttpModule {}

@@ -38,7 +38,7 @@ function describeError(error: unknown): PlatformError {
   return { error: title, status, message, ...(id !== undefined && { id }) };
 }
 
-/** The message of an error, with all faults of a validation error, and the id of a conflict. */
+/** The message of an error, with all faults of a validation error, and the id of the existing subscription in a conflict. */
 function partsOf(error: unknown): { message: string; id?: string } {
   const fallback = error instanceof Error ? error.message : 'the request cannot be read';
   const response = error instanceof HttpException ? error.getResponse() : null;

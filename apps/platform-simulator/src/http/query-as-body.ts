@@ -2,7 +2,10 @@ import { Injectable, type CallHandler, type ExecutionContext, type NestIntercept
 import type { FastifyRequest } from 'fastify';
 import type { Observable } from 'rxjs';
 
-/** Accepts members of the body in the query, too, because the platform does and client libraries rely on it (docs/platform-facts.md §3, §4.1). */
+/**
+ * Also accepts members of the body as query parameters, because the platform does and client libraries rely on it
+ * (docs/platform-facts.md §3, §4.1).
+ */
 @Injectable()
 export class QueryAsBody implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {

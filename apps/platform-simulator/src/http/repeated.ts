@@ -3,13 +3,13 @@ import { BadRequestException } from '@nestjs/common';
 /** A query parameter that may be missing, present once, or repeated. */
 export type Repeated = string | string[] | undefined;
 
-// Per parameter (docs/platform-facts.md §4.4).
+// Maximum number of values of one parameter (docs/platform-facts.md §4.4).
 const maxValues = 100;
 
 /**
  * The distinct values of a repeated query parameter.
  *
- * @throws BadRequestException for more than 100
+ * @throws BadRequestException for more than 100 values
  */
 export function readRepeated(name: string, value: Repeated): string[] {
   const values = [...new Set([value ?? []].flat().filter((item) => item !== ''))];

@@ -28,7 +28,7 @@ export interface Limits {
   grants: GrantMode;
   /** Number of failed notifications in a row, retries included, that disables the subscription. */
   max_failed_notifications: number;
-  /** Delays before the retries of a notification. */
+  /** Delays before the retries of a notification, in milliseconds. */
   retry_delays_ms: number[];
 }
 
@@ -47,8 +47,8 @@ export class PlatformLimits {
     socket_second_ms: 1_000,
     dead_conduit_seconds: 72 * 3_600,
     grants: 'everyone',
-    // The platform publishes neither value. A short outage of a callback must not disable its subscription, and a
-    // simulation should not take minutes.
+    // The platform publishes neither value. With these values, a short outage of a callback does not disable its subscription,
+    // and a simulation does not take minutes.
     max_failed_notifications: 10,
     retry_delays_ms: [500, 2_000, 5_000],
   };
@@ -61,7 +61,7 @@ export class PlatformLimits {
     return this.limits;
   }
 
-  /** Missing limits keep their values. */
+  /** Changes the given limits. Missing limits keep their values. */
   change(changes: Partial<Limits>): void {
     const given = Object.entries<unknown>(changes).filter(([, value]) => value != null);
     this.limits = { ...this.limits, ...Object.fromEntries(given) };

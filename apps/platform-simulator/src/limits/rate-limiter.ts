@@ -18,7 +18,7 @@ export class RateLimiter {
 
   constructor(@Inject(PlatformLimits) private readonly limits: PlatformLimits) {}
 
-  /** Takes a point of a bucket. The access tokens bound their number. */
+  /** Takes a point from a bucket. The maximum number of access tokens also limits the number of buckets. */
   take(key: string, nowMs: number): RateLimitState {
     const bucket = this.bucketOf(key, nowMs);
     const isExceeded = !bucket.take(nowMs);
@@ -30,7 +30,7 @@ export class RateLimiter {
     return this.describe(this.limits.current.rate_limit, nowMs);
   }
 
-  /** Headers of a simulated rate limit that is exceeded until then. */
+  /** Headers of a simulated rate limit that is exceeded until the given time. */
   empty(untilMs: number): RateLimitHeaders {
     return this.describe(0, untilMs);
   }

@@ -12,7 +12,7 @@ export class TokenBucket {
     this.points = capacity;
   }
 
-  /** Takes a point; false when the bucket is empty. */
+  /** Takes a point. Returns false when the bucket is empty. */
   take(nowMs: number): boolean {
     this.fill(nowMs);
     if (this.points < 1) return false;

@@ -14,7 +14,7 @@ export interface DeliveryCountsView {
   dropped: number;
 }
 
-/** Counts deliveries. The keys are a bounded set: HTTP statuses and two words. */
+/** Counts deliveries. The keys are a bounded set: HTTP statuses, `timeout`, and `unreachable`. */
 @Injectable()
 export class DeliveryCounts {
   private accepted = 0;

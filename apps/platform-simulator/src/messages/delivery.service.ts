@@ -21,16 +21,16 @@ export interface Reply {
   error?: 'timeout' | 'unreachable';
 }
 
-/** What the control API shows of a reply: never its content, because the simulator is not a proxy. */
+/** The part of a reply that the control API shows. Never includes the reply's content, because the simulator must not be a proxy. */
 export type Outcome = Pick<Reply, 'status' | 'error'>;
 
-// The maximum in flight at a high rate (notification-generator.service.ts).
+// The maximum number of messages in flight at a high rate (see notification-generator.service.ts).
 const maxConnections = 128;
 
 // The platform waits "a few seconds" (docs/platform-facts.md §1.4); its command-line tool waits ten.
 const requestTimeoutMs = 10_000;
 
-// A response is a challenge or a short explanation; anything longer is a mistake and is cut off.
+// A valid response is a challenge or a short explanation. Longer responses are cut off.
 const maxReplyBytes = 64 * 1024;
 
 const drainTimeoutMs = 5_000;
@@ -56,7 +56,7 @@ export class DeliveryService implements OnModuleDestroy, BeforeApplicationShutdo
   }
 
   /**
-   * Checks a callback before its first use. The simulator sends only to the configured gateways, so that nobody can use it to
+   * Checks a callback before its first use. The simulator sends only to the configured gateways, so that clients cannot use it to
    * reach other servers in its network.
    *
    * @throws BadRequestException for a callback of another origin
@@ -76,7 +76,7 @@ export class DeliveryService implements OnModuleDestroy, BeforeApplicationShutdo
     return sending.finally(() => this.inFlight.delete(sending));
   }
 
-  /** Sends a message and retries it after delays. True when the callback accepted it. */
+  /** Sends a message, and retries after each of the delays. Returns true when the callback accepted the message. */
   async sendWithRetries(createCopy: () => Message, callback: string): Promise<boolean> {
     for (const [retry, delayMs] of [...this.limits.current.retry_delays_ms, null].entries()) {
       const copy = createCopy();
@@ -113,7 +113,7 @@ export class DeliveryService implements OnModuleDestroy, BeforeApplicationShutdo
     const timeout = new AbortController();
     await Promise.race([
       Promise.allSettled([...this.inFlight]),
-      // Only the abort below rejects this wait, when the race is over.
+      // Only the abort below rejects this wait, and the race has then ended.
       delay(drainTimeoutMs, undefined, { signal: timeout.signal }).catch(() => undefined),
     ]);
     timeout.abort();
@@ -148,7 +148,7 @@ export class DeliveryService implements OnModuleDestroy, BeforeApplicationShutdo
       });
       return { status: response.statusCode, body: await response.body.text() };
     } catch {
-      // A failing callback is an expected outcome. Return the failure, which the caller counts and logs.
+      // A failing callback is an expected outcome, so return the failure. The caller counts and logs it.
       return { status: 0, body: '', error: abort.signal.aborted ? 'timeout' : 'unreachable' };
     } finally {
       clearTimeout(timer);

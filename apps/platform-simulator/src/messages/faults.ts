@@ -1,6 +1,6 @@
 import { createMessage, formatTimestamp, type Message, type MessageContent } from './message.js';
 
-/** Ways in which a message can be invalid, to test that a receiver rejects it. */
+/** Ways in which a message can be invalid, to test that receivers reject such messages. */
 export const faults = [
   'bad_signature',
   'short_signature',
@@ -26,7 +26,7 @@ export function createFaultyMessage(content: MessageContent, fault: Fault): Mess
     case 'missing_signature':
       return { ...message, signature: null };
     case 'changed_body':
-      // Still valid JSON, so only the signature reveals the change.
+      // The changed body is still valid JSON, so only the signature reveals the change.
       return { ...message, body: message.body.replace('{', '{"changed_on_the_way":true,') };
     case 'old_timestamp':
       return createMessage({

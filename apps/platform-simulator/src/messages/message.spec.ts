@@ -9,7 +9,7 @@ const content: MessageContent = {
   secret: 's3cRe7-0123',
 };
 
-/** Computes the signature with another implementation than the one under test. */
+/** Computes the signature with an implementation other than the one under test. */
 async function signIndependently(secret: string, text: string): Promise<string> {
   const encoder = new TextEncoder();
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };

@@ -10,13 +10,13 @@ export interface Message {
   readonly type: MessageType;
   readonly subscriptionType: string;
   readonly subscriptionVersion: string;
-  /** The raw JSON text, which is signed and sent as it is. */
+  /** The raw JSON text, which is signed and sent unchanged. */
   readonly body: string;
-  /** Null omits the header, which only a fault does. */
+  /** Null omits the header, which happens only with a fault. */
   readonly signature: string | null;
 }
 
-/** A message before a webhook signs it. Every subscription that gets an event gets its own. */
+/** A message before a webhook signs it. Every subscription to an event gets its own message. */
 export interface Envelope {
   readonly id: string;
   readonly timestamp: string;
@@ -25,7 +25,7 @@ export interface Envelope {
   readonly body: string;
 }
 
-/** The content of a message. Default: a new id and the current time. */
+/** The content of a message. Without an id and a timestamp, the message gets a new id and the current time. */
 export interface MessageContent {
   type: MessageType;
   subscription: { type: string; version: string };

@@ -1,6 +1,6 @@
 /**
- * Valid callback URLs. The real platform requires https on port 443. The simulator also accepts http and any port, to reach
- * services on the same machine.
+ * The rules for callback URLs. The real platform requires https on port 443. The simulator also accepts http and any port, so that
+ * it can reach services on the same machine.
  */
 export const callbackRules = {
   protocols: ['http', 'https'],

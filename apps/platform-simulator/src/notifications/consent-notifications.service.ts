@@ -4,7 +4,7 @@ import { identify } from '../world/payloads/scene.js';
 import { World } from '../world/world.js';
 import { NotificationSender } from './notification-sender.service.js';
 
-/** Tells applications that a user has granted or revoked access (docs/platform-facts.md §5). */
+/** Notifies applications that a user has granted or revoked access (docs/platform-facts.md §5). */
 @Injectable()
 export class ConsentNotifications {
   constructor(

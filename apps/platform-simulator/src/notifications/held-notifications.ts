@@ -4,15 +4,15 @@ interface Held {
   isOvertaken: boolean;
 }
 
-// Without a next notification on the channel, the held one is sent after this time, so that it is late but not lost.
+// How long to hold a notification if no other notification follows on the channel. The notification is then late, but not lost.
 const maxHoldMs = 2_000;
 
-// Delay after the overtaking notification, long enough for it to arrive first.
+// The delay of a held notification after the notification that overtakes it. Long enough for the other notification to arrive first.
 const lagMs = 100;
 
-/** Reorders notifications of a channel: a held one is sent after the next one. */
+/** Reorders the notifications of a channel: holds a notification until the channel's next notification was sent. */
 export class HeldNotifications {
-  /** At most one per channel. */
+  /** The held notifications, at most one per channel. */
   private readonly held = new Map<string, Held>();
 
   pass(channel: string, order: 'in order' | 'after the next', send: () => void): void {
@@ -29,7 +29,7 @@ export class HeldNotifications {
   }
 
   private releaseIn(delayMs: number, channel: string): NodeJS.Timeout {
-    // Does not delay the shutdown of the service.
+    // The timer must not delay the shutdown of the service.
     return setTimeout(() => this.release(channel), delayMs).unref();
   }
 

@@ -6,10 +6,10 @@ import { World } from '../world/world.js';
 import { NotificationSender } from './notification-sender.service.js';
 import { Pace } from './pace.js';
 
-// Keeps a callback that responds in 20 ms busy at 6,000 events per second, and bounds memory.
+// Enough notifications for 6,000 events per second to a callback that responds in 20 ms. The limit also bounds memory.
 const maxInFlight = 128;
 
-// A shorter timer only costs CPU time. The upper bound keeps the timer of a very low rate from overflowing.
+// A timer below the lower bound would only cost CPU time. The upper bound keeps the timer of a very low rate from overflowing.
 const tickBoundsMs = [5, 60_000] as const;
 
 /** Generates events at the configured rate and notifies subscriptions. */

@@ -11,7 +11,7 @@ import type { WorldEvent } from '../world/world.js';
 import { HeldNotifications } from './held-notifications.js';
 import { composeBody, eventMember } from './notification.js';
 
-// All 20,000 users of a large test can go live at the same time, each with two subscriptions. Bounds memory.
+// Maximum number of notifications in flight; bounds memory. In a large test, 20,000 users with two subscriptions each can go live at once.
 const maxWaiting = 40_000;
 
 const warnEveryMs = 10_000;
@@ -46,8 +46,8 @@ export class NotificationSender {
   }
 
   /**
-   * Notifies every subscription that matches the event, each with its own message. Returns the shards of conduits that carry the
-   * messages, unless faults delay or lose them.
+   * Notifies every subscription that matches the event, each with its own message. Returns the conduit shards over which the messages
+   * are sent, unless faults delay or lose the messages.
    */
   notifyAll(happened: WorldEvent): string[] {
     const member = eventMember(JSON.stringify(happened.event));

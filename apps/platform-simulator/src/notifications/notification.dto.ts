@@ -18,7 +18,7 @@ import {
 import { faults, type Fault } from '../messages/faults.js';
 import { callbackRules, secretPattern, secretRule } from '../messages/webhook-rules.js';
 
-// Both become headers, so only visible ASCII is allowed.
+// The values become headers, so only visible ASCII is allowed.
 const headerPattern = /^[\x21-\x7e]{1,255}$/;
 const headerRule = { message: '$property must be 1 to 255 visible ASCII characters' };
 

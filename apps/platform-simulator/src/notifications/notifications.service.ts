@@ -61,7 +61,7 @@ export class NotificationsService {
     return { message_id: id, timestamp, body, responses: replies.map(toOutcome) };
   }
 
-  /** Signs a message for the webhook, or for the callbacks and the secret of the request. Copies are distributed over callbacks. */
+  /** Signs a message for the webhook, or for the callbacks and the secret of the request. Distributes copies over the callbacks. */
   private prepareRequest(
     envelope: Envelope,
     { callback, secret: givenSecret, fault }: SendNotificationDto,
@@ -122,19 +122,21 @@ function checkCombination({ event, event_text, events, fault, timestamp }: SendN
   }
 }
 
-/** Frames have no signature, so that most faults do not apply. */
+/** Frames have no signature, so most faults do not apply to them. */
 function prepareFrame(
   message: Envelope,
   { fault, secret }: SendNotificationDto,
   transport: Transport,
 ): Prepared {
   if (fault !== undefined || secret !== undefined) {
-    throw new BadRequestException('fault and secret apply to webhooks only; set callback to send to one');
+    throw new BadRequestException(
+      'fault and secret apply to webhooks only; set callback to send to a webhook',
+    );
   }
   return { message, send: () => transport.send(message) };
 }
 
-/** Replaces the missing subscription when the caller gives a callback. */
+/** Creates a replacement for the missing subscription when the request has a callback. */
 function createStandIn(request: SendNotificationDto, defaultBroadcaster: string): SubscriptionView {
   const { type, callback, event } = request;
   const row = findEventType(type);

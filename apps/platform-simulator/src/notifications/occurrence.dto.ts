@@ -6,7 +6,7 @@ export class OccurrenceDto {
   @IsNotEmpty()
   type!: string;
 
-  /** Names its channel, like an event of the platform. */
+  /** The event, which names its channel like an event of the platform. */
   @IsObject()
   event!: Record<string, unknown>;
 }

@@ -1,10 +1,10 @@
-/** The number of events that are due now, and the number that are dropped because there was no room for too long. */
+/** The number of events that are due now, and the number of events that were dropped because there was no room for too long. */
 export interface Due {
   send: number;
   missed: number;
 }
 
-// Backlog that is caught up after a short stall; older events are dropped, not queued.
+// The maximum backlog to send after a short stall. Older events are dropped.
 const maxBacklogSeconds = 1;
 
 /** Converts a rate to a number of events that are due. The caller passes the time in milliseconds. */

@@ -23,8 +23,8 @@ export class SimulatedNotificationsController {
   }
 
   /**
-   * Sends an event to every subscription that matches it, each with its own message id, with retries. `shards`: for each message over a
-   * conduit, the shard that carries it, or the channel's shard if the message is dropped.
+   * Sends an event to every matching subscription, with retries and a separate message id for each subscription. `shards` lists, for each
+   * message over a conduit, the shard that sends the message; if the message is dropped, the channel's shard.
    */
   @Post('occurrences')
   @HttpCode(202)

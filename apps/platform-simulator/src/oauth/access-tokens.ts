@@ -4,7 +4,7 @@ import { Grants } from '../grants/grants.js';
 import { PlatformLimits } from '../limits/platform-limits.js';
 import { ExpiringStore } from './expiring-store.js';
 
-/** What an access token allows. */
+/** The application, user, and scopes of an access token. */
 export interface TokenOwner {
   readonly clientId: string;
   /** Null for an app access token. */
@@ -20,7 +20,7 @@ export interface AccessToken extends TokenOwner {
 
 const maxTokens = 10_000;
 
-/** The access tokens of applications and of users. A user who disconnects an application invalidates its tokens. */
+/** The access tokens of applications and of users. When a user disconnects an application, the user's tokens become invalid. */
 @Injectable()
 export class AccessTokens {
   private readonly tokens = new ExpiringStore<TokenOwner>(maxTokens);
@@ -49,7 +49,7 @@ export class AccessTokens {
     return found && { ...found.value, expiresAtMs: found.expiresAtMs };
   }
 
-  /** Revokes a token; false when the application has no such token. */
+  /** Revokes a token. Returns false when the application has no such token. */
   revoke(token: string, clientId: string): boolean {
     return this.tokens.find(token, 0)?.value.clientId === clientId && this.tokens.delete(token);
   }
@@ -59,7 +59,7 @@ export class AccessTokens {
   }
 }
 
-/** A token or code. Random and never derived from the seed, because it is a secret even in a simulation. */
+/** Creates a token or code. It is random and never derived from the seed, because it is a secret even in a simulation. */
 export function createSecret(): string {
   return randomBytes(15).toString('hex');
 }

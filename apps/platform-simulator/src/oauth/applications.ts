@@ -7,21 +7,21 @@ export interface Application {
   readonly clientId: string;
   /** The name on the consent pages. */
   readonly name: string;
-  /** Null for a public client (docs/platform-facts.md §4.8), and until an application that was not registered first uses one. */
+  /** Null for a public client (docs/platform-facts.md §4.8). For an unregistered application, null until it first uses a secret. */
   readonly secret: string | null;
-  /** Whether the control API or the configuration registered it; otherwise the first secret that it uses counts. */
+  /** Whether the control API registered the application, or the configuration sets its secret. If not, the first secret used is valid. */
   readonly isRegistered: boolean;
-  /** Where users may return to after consent; empty allows any address of a gateway. */
+  /** The addresses to which users may return after consent. An empty list allows any address of a gateway. */
   readonly redirectUris: readonly string[];
 }
 
-/** The fault of an application's credentials; null for valid ones. */
+/** The fault of an application's credentials; null for valid credentials. */
 export type CredentialsFault = 'unknown_client' | 'wrong_secret' | null;
 
 // Without PLATFORM_CLIENT_ID, any application is accepted, up to this number.
 const maxApplications = 1_000;
 
-/** The applications. Without PLATFORM_CLIENT_ID, an unknown client id becomes an application when it is first used. */
+/** The applications. Without PLATFORM_CLIENT_ID, an unknown client id becomes an application at its first use. */
 @Injectable()
 export class Applications {
   private readonly applications = new Map<string, Application>();
@@ -31,7 +31,7 @@ export class Applications {
     if (clientId !== undefined) this.save({ clientId, secret, isRegistered: secret !== null });
   }
 
-  /** The registered application, or a new one where any client id is accepted. */
+  /** Finds an application. Without PLATFORM_CLIENT_ID, creates an application for an unknown client id. */
   find(clientId: string): Application | undefined {
     const known = this.applications.get(clientId);
     const isOpen = this.config.PLATFORM_CLIENT_ID === undefined && this.applications.size < maxApplications;
@@ -43,7 +43,7 @@ export class Applications {
     return this.applications.has(clientId);
   }
 
-  /** Compares with the registered secret, or with the secret that the client id was first used with. */
+  /** Compares a secret with the registered secret, or with the first secret that the application used. */
   checkCredentials(clientId: string, secret: string): CredentialsFault {
     const application = this.find(clientId);
     if (application === undefined) return 'unknown_client';
@@ -60,7 +60,7 @@ export class Applications {
     return [...this.applications.values()];
   }
 
-  /** Whether users may return to this address: a registered one exactly, or any address of a gateway when none is registered. */
+  /** Whether users may return to this address: a registered address or, if no address is registered, any address of a gateway. */
   acceptsRedirect({ redirectUris }: Application, uri: string): boolean {
     if (redirectUris.length > 0) return redirectUris.includes(uri);
     const origins = this.config.SIMULATOR_CALLBACK_ORIGINS.map((url) => new URL(url).origin);

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { createSecret, type TokenOwner } from './access-tokens.js';
 import { ExpiringStore } from './expiring-store.js';
 
-/** What a user has allowed on the authorize page. */
+/** The consent that a user has given on the authorize page. */
 export interface Authorization extends TokenOwner {
   readonly redirectUri: string;
 }

@@ -4,12 +4,12 @@ import type { TokenOwner } from './access-tokens.js';
 
 const callers = new WeakMap<FastifyRequest, TokenOwner>();
 
-/** Remembers who sends a request. */
+/** Remembers the owner of a request's access token. */
 export function rememberCaller(request: FastifyRequest, caller: TokenOwner): void {
   callers.set(request, caller);
 }
 
-/** The owner of the access token, whom PlatformApiGuard has checked. */
+/** The owner of the access token that PlatformApiGuard has checked. */
 export const Caller = createParamDecorator((_: unknown, context: ExecutionContext): TokenOwner => {
   const caller = callers.get(context.switchToHttp().getRequest<FastifyRequest>());
   if (!caller) throw new UnauthorizedException('OAuth token is missing');

@@ -1,6 +1,6 @@
 import { describeScope } from './parameters.js';
 
-/** What a consent page shows, and the fields that its form returns unchanged. */
+/** The content of a consent page, and the fields that its form returns unchanged. */
 export interface ConsentPage {
   /** The path that the form is sent to. */
   action: string;
@@ -13,8 +13,8 @@ export interface ConsentPage {
 }
 
 /**
- * Headers of every page. Other sites cannot show the pages in a frame. The browser sends the origin with the form, which a policy
- * of `no-referrer` would replace with `null`.
+ * Headers of every page. They keep other sites from showing a page in a frame. They let the browser send the origin with the form;
+ * the policy `no-referrer` would replace the origin with `null`.
  */
 export const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
@@ -25,7 +25,7 @@ export const pageHeaders = {
   'cache-control': 'no-store',
 } as const;
 
-/** The page on which a user allows or denies what an application asks. */
+/** The page on which a user allows or denies the request of an application. */
 export function renderConsentPage({
   action,
   application,
@@ -59,7 +59,7 @@ export function renderConsentPage({
 /** The page on which a user types the code of a device. */
 export function renderCodePage(fault: string | null): string {
   return renderPage(
-    'Enter the code of your device',
+    'Enter the code shown on your device',
     `${fault === null ? '' : `<p role="alert">${escape(fault)}</p>`}
 <form method="get" action="/activate">
 <p><label>Code <input name="device-code" required autocomplete="off"></label></p>

@@ -50,7 +50,7 @@ export class AuthorizePageController {
     void reply.status(303).header('location', url.href).send();
   }
 
-  /** Checks the request before the user is shown, or sent, anywhere. */
+  /** Checks the request before a page is shown or the user is redirected. */
   private read(parameters: Parameters): AuthorizationRequest & { application: Application } {
     const clientId = readText(parameters, 'client_id');
     const application = this.applications.find(clientId);

@@ -12,7 +12,7 @@ import { scopes } from '@stream-events/platforms';
 
 const scopeNames = scopes.map(({ scope }) => scope);
 
-// As long as any the platform issues; bounds memory.
+// Long enough for any value that the platform issues. Bounds memory.
 const maxTextLength = 255;
 
 /** Body of `POST /simulator/applications`. Without a secret, the application is a public client. */
@@ -57,11 +57,11 @@ export class ConsentDto {
 export class GrantDto extends ConsentDto {
   @IsArray()
   @ArrayMaxSize(scopeNames.length)
-  @IsIn(scopeNames, { each: true, message: 'scopes has an unknown scope' })
+  @IsIn(scopeNames, { each: true, message: 'scopes contains an unknown scope' })
   scopes!: string[];
 }
 
-/** Body of `POST /simulator/device-codes`. `login` is required to allow. */
+/** Body of `POST /simulator/device-codes`. The decision `allow` requires `login`. */
 export class DecideDeviceDto {
   @IsString()
   @IsNotEmpty()

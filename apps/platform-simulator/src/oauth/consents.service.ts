@@ -5,10 +5,10 @@ import { World } from '../world/world.js';
 import { AuthorizationCodes, type Authorization } from './authorization-codes.js';
 import { DeviceCodes, type DeviceCode, type DevicePoll } from './device-codes.js';
 
-/** What an application asks on the authorize page. */
+/** The request of an application on the authorize page. */
 export type AuthorizationRequest = Pick<Authorization, 'clientId' | 'scopes' | 'redirectUri'>;
 
-// As many as a person can scroll through; any other login can be typed.
+// The maximum number of suggested logins, which a person can scroll through. Users can type any other login.
 const maxSuggested = 100;
 
 /** The decisions of users about applications, by authorization code and by device code. */
@@ -21,7 +21,7 @@ export class ConsentsService {
     @Inject(DeviceCodes) private readonly deviceCodes: DeviceCodes,
   ) {}
 
-  /** The user allows what the application asks. Returns the code that the application exchanges for tokens. */
+  /** Records that the user allows the request. Returns the code that the application exchanges for tokens. */
   authorize({ clientId, scopes, redirectUri }: AuthorizationRequest, user: User): string {
     this.grants.grant({ clientId, userId: user.id }, scopes);
     return this.codes.issue({ clientId, userId: user.id, scopes, redirectUri }, Date.now());
@@ -47,7 +47,7 @@ export class ConsentsService {
     return this.deviceCodes.findPending(userCode, Date.now());
   }
 
-  /** The user allows or denies what a device asks. */
+  /** Records that the user allows or denies the request of a device. */
   decide(code: DeviceCode, decision: User | 'denied'): void {
     if (decision === 'denied') {
       code.decision = 'denied';
@@ -64,7 +64,7 @@ export class ConsentsService {
     return user;
   }
 
-  /** The logins that the consent pages suggest: the newest first, because somebody may have added them for this purpose. */
+  /** The logins that the consent pages suggest, newest first, because a user may have been added for this consent. */
   suggestLogins(): string[] {
     const { users } = this.world;
     const oldest = Math.max(0, users.size - maxSuggested);

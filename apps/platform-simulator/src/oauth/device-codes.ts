@@ -7,11 +7,11 @@ import { ExpiringStore } from './expiring-store.js';
 /** A device code that waits for a user's decision, or for the application to collect the token. */
 export interface DeviceCode {
   readonly deviceCode: string;
-  /** What the user compares with the code on the device. */
+  /** The code that the user compares with the code on the device. */
   readonly userCode: string;
   readonly clientId: string;
   readonly scopes: readonly string[];
-  /** Null until a user has decided; the id of the user who allowed it, or `denied`. */
+  /** The id of the user who allowed the request, or `denied`; null until a user has decided. */
   decision: { userId: string } | 'denied' | null;
 }
 
@@ -20,7 +20,7 @@ export type DevicePoll = { userId: string; scopes: readonly string[] } | 'pendin
 
 const maxCodes = 1_000;
 
-// The platform's codes have eight upper-case letters. Letters that look like digits or each other are left out.
+// The platform's codes have eight upper-case letters. Letters that look like digits or like each other are left out.
 const userCodeLength = 8;
 const userCodeLetters = 'ABCDEFGHJKLMNPQRSTUVWXYZ';
 
@@ -38,7 +38,7 @@ export class DeviceCodes {
     return code;
   }
 
-  /** A poll with a granted code succeeds once. */
+  /** Polls a code. After a user has allowed the request, only one poll succeeds. */
   poll(deviceCode: string, clientId: string, nowMs: number): DevicePoll {
     const code = this.codes.find(deviceCode, nowMs)?.value;
     if (code?.clientId !== clientId || code.decision === 'denied') return 'invalid';
@@ -47,7 +47,7 @@ export class DeviceCodes {
     return { userId: code.decision.userId, scopes: code.scopes };
   }
 
-  /** The codes without a decision. */
+  /** The codes that no user has allowed or denied yet. */
   listPending(nowMs: number): DeviceCode[] {
     return this.codes.list(nowMs).filter(({ decision }) => decision === null);
   }

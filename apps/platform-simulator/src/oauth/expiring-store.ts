@@ -1,4 +1,4 @@
-/** Values with a secret key and an expiry: tokens and codes. Adding one above the maximum drops the oldest, to bound memory. */
+/** Stores tokens and codes by a secret key until they expire. Above the maximum, drops the oldest value to bound memory. */
 export class ExpiringStore<Value> {
   private readonly entries = new Map<string, { value: Value; expiresAtMs: number }>();
 

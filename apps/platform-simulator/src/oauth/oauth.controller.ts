@@ -17,7 +17,7 @@ import { AccessTokens, readBearer } from './access-tokens.js';
 import { Applications } from './applications.js';
 import { readText, type Parameters } from './parameters.js';
 
-/** Response to the validation of an access token; `login` and `user_id` only for a user's (docs/platform-facts.md §4.1). */
+/** Response to the validation of an access token; `login` and `user_id` only for a user's token (docs/platform-facts.md §4.1). */
 interface ValidationReply {
   client_id: string;
   login?: string;

@@ -8,8 +8,8 @@ import { ExpiringStore } from './expiring-store.js';
 const maxTokens = 10_000;
 
 /**
- * The refresh tokens of users (docs/platform-facts.md §4.8): those of a public client are valid once and expire; those of a
- * confidential client stay valid until the user disconnects the application.
+ * The refresh tokens of users (docs/platform-facts.md §4.8). A public client's tokens are valid once and expire. A confidential
+ * client's tokens stay valid until the user disconnects the application.
  */
 @Injectable()
 export class RefreshTokens {
@@ -31,7 +31,7 @@ export class RefreshTokens {
     return token;
   }
 
-  /** The owner of a token, and the token for the next refresh. Undefined for an invalid token. */
+  /** Returns the owner of a token and the token for the next refresh; undefined for an invalid token. */
   use(
     token: string,
     application: Application,

@@ -22,7 +22,7 @@ interface ApplicationView {
   redirect_uris: readonly string[];
 }
 
-/** What a user has granted to an application. */
+/** The scopes that a user has granted to an application. */
 interface GrantView {
   client_id: string;
   user_id: string;
@@ -36,7 +36,7 @@ interface DeviceCodeView {
   scopes: readonly string[];
 }
 
-/** Registers applications, and decides for users without a browser. */
+/** Registers applications, and makes users' decisions without a browser. */
 @Controller('simulator')
 export class SimulatedConsentsController {
   constructor(
@@ -76,9 +76,9 @@ export class SimulatedConsentsController {
   @HttpCode(204)
   decide(@Body() { user_code, decision, login }: DecideDeviceDto): void {
     const code = this.consents.findPending(user_code);
-    if (!code) throw new NotFoundException(`no device waits with the code ${user_code}`);
+    if (!code) throw new NotFoundException(`no device is waiting with the code ${user_code}`);
     if (decision === 'allow' && login === undefined)
-      throw new BadRequestException('login is required to allow');
+      throw new BadRequestException('login is required for the decision allow');
     this.consents.decide(code, decision === 'allow' ? this.consents.findUser(login ?? '') : 'denied');
   }
 
@@ -95,7 +95,7 @@ export class SimulatedConsentsController {
     return viewGrant(consent, this.grants.scopesOf(consent));
   }
 
-  /** The user disconnects the application. */
+  /** Disconnects the application for the user. */
   @Delete('grants')
   @HttpCode(204)
   disconnect(@Body() request: ConsentDto): void {

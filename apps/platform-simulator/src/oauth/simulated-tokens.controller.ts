@@ -6,7 +6,7 @@ import { AccessTokens } from './access-tokens.js';
 export class SimulatedTokensController {
   constructor(@Inject(AccessTokens) private readonly tokens: AccessTokens) {}
 
-  /** Revokes all access tokens, to test how a client gets a new one. */
+  /** Revokes all access tokens, to test how clients get new tokens. */
   @Post('revoke')
   @HttpCode(200)
   revokeAll(): { revoked: number } {

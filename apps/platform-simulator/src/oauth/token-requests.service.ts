@@ -11,7 +11,7 @@ export interface TokenReply {
   access_token: string;
   expires_in: number;
   token_type: 'bearer';
-  /** These two only for a user access token. */
+  /** `refresh_token` and `scope` are present only for a user access token. */
   refresh_token?: string;
   scope?: readonly string[];
 }
@@ -61,7 +61,7 @@ export class TokenRequests {
     return this.issueFirst(code);
   }
 
-  /** Polls a device code. A secret is not needed, not even by a confidential client. */
+  /** Polls a device code. Requires no client secret, not even from a confidential client. */
   private collect(clientId: string, deviceCode: string): TokenReply {
     const poll = this.consents.poll(deviceCode, clientId);
     if (poll === 'invalid' || (poll === 'pending' && this.faults.take('device_polls_invalid'))) {

@@ -38,7 +38,7 @@ export class TokenController {
     const parameters = { ...query, ...form };
     const reply = this.requests.answer(parameters);
     const isRefresh = readOptional(parameters, 'grant_type') === 'refresh_token';
-    // The refresh has happened: only its response is lost (docs/platform-facts.md §4.8).
+    // The refresh has succeeded; only the response is lost (docs/platform-facts.md §4.8).
     if (isRefresh && this.faults.take('refresh_replies_lost')) this.apiFaults.loseReply(request);
     return reply;
   }
@@ -54,7 +54,7 @@ export class DeviceController {
     @Inject(CONFIG) private readonly config: SimulatorConfig,
   ) {}
 
-  /** Reads only the body: the platform ignores scopes in the query (docs/platform-facts.md §4.7). */
+  /** Reads only the body, because the platform ignores scopes in the query (docs/platform-facts.md §4.7). */
   @Post()
   @HttpCode(200)
   issue(@Body() form: Parameters | undefined, @Req() { socket }: FastifyRequest): DeviceReply {
@@ -73,7 +73,7 @@ export class DeviceController {
     };
   }
 
-  /** Not the address of the request, because services can reach the simulator by a name that the browser does not know. */
+  /** The address for browsers. Not the `Host` of the request, because a service may use a host name that the browser cannot resolve. */
   private addressForBrowsers(port: number | undefined): string {
     const { HOST } = this.config;
     const isWildcard = ['0.0.0.0', '::'].includes(HOST);

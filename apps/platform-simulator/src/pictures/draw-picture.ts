@@ -9,7 +9,7 @@ export interface PictureSize {
 
 const signature = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
 
-// The pattern of a picture: few large squares, mirrored, so that two pictures are easy to tell apart.
+// The size of the pattern: few large squares, mirrored, so that pictures are easy to tell apart.
 const columns = 5;
 const rows = 5;
 

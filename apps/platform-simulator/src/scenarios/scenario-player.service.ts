@@ -8,14 +8,14 @@ import { World } from '../world/world.js';
 import type { PlayScenarioDto } from './scenario.dto.js';
 import { scenarios, type Act, type Scenario, type ScenarioName } from './scenarios.js';
 
-// Number of viewers of a raid who immediately follow and chat.
+// Number of viewers in a raid who immediately follow and chat.
 const crowd = 10;
 
 /** Runs a scenario. Random decisions are derived from the seed. */
 @Injectable()
 export class ScenarioPlayer implements OnModuleDestroy {
   playing: ScenarioName | null = null;
-  /** Ids of the users created for scenarios; the next scenario reuses them. */
+  /** Ids of the users that were created for scenarios. The next scenario reuses these users. */
   private readonly created: string[] = [];
   private cast: readonly string[] = [];
   private random = new Random('');
@@ -29,7 +29,7 @@ export class ScenarioPlayer implements OnModuleDestroy {
     @Inject(NotificationGenerator) private readonly generator: NotificationGenerator,
   ) {}
 
-  /** Starts a scenario and stops the running one. `none` only stops it and keeps the rate. */
+  /** Stops the running scenario and starts another one. `none` only stops the running scenario and keeps the rate. */
   play({ name, users, rate, every_ms }: PlayScenarioDto): void {
     clearInterval(this.timer);
     this.playing = null;
@@ -75,7 +75,7 @@ export class ScenarioPlayer implements OnModuleDestroy {
     else this.goLive(id);
   }
 
-  /** Ends a stream with a raid on another. */
+  /** Ends a stream with a raid on another channel. */
   private raid(raider: string, target: string): void {
     [raider, target].forEach((id) => this.goLive(id));
     this.notify('channel.raid', target, raider);

@@ -3,7 +3,7 @@ import { maxRate, scenarioNames } from '../platform-simulator.config.js';
 import { maxUsersPerRequest } from '../world/user-directory.js';
 import type { ScenarioName } from './scenarios.js';
 
-/** Body of `POST /simulator/scenarios`. Missing fields have the scenario's values. */
+/** Body of `POST /simulator/scenarios`. Missing fields default to the scenario's values. */
 export class PlayScenarioDto {
   @IsIn(['none', ...scenarioNames])
   name!: ScenarioName | 'none';

@@ -4,7 +4,7 @@ import { ScenarioPlayer } from './scenario-player.service.js';
 import { scenarios, type Scenario, type ScenarioName } from './scenarios.js';
 
 export interface ScenariosView {
-  /** The running scenario; null when none runs. */
+  /** The running scenario; null when no scenario is running. */
   playing: ScenarioName | null;
   scenarios: Readonly<Record<ScenarioName, Scenario>>;
 }
@@ -19,7 +19,7 @@ export class ScenariosController {
     return { playing: this.player.playing, scenarios };
   }
 
-  /** Starts a scenario instead of the running one; `none` stops it. */
+  /** Stops the running scenario and starts another one. `none` only stops the running scenario. */
   @Post()
   @HttpCode(200)
   play(@Body() request: PlayScenarioDto): ScenariosView {

@@ -14,7 +14,7 @@ export interface Scenario {
   readonly users: number;
   /** Whether all users of the scenario are live at its start. */
   readonly beginsLive: boolean;
-  /** The step to repeat, first immediately; null for none. */
+  /** The step to repeat, for the first time immediately; null when the scenario has no step. */
   readonly act: { readonly kind: Act; readonly everyMs: number } | null;
 }
 

@@ -1,4 +1,4 @@
-/** Why the platform closes a socket: the text of the close frame, and the status of subscriptions and shards. */
+/** A reason why the platform closes a socket: the text of the close frame, and the new status of subscriptions and shards. */
 export interface CloseReason {
   readonly text: string;
   readonly status: SocketStatus;
@@ -29,4 +29,4 @@ export const closeReasons = {
 
 export type CloseCode = keyof typeof closeReasons;
 
-export const closeCodes = Object.keys(closeReasons).map(Number) as CloseCode[]; // holds: the keys are these numbers
+export const closeCodes = Object.keys(closeReasons).map(Number) as CloseCode[]; // Safe cast: the keys are these numbers.

@@ -23,7 +23,7 @@ export function composeSessionFrame(
   return JSON.stringify({ metadata, payload: session ? { session } : {} });
 }
 
-/** The frame of a notification or revocation. Its payload is the raw JSON text that a webhook would get as the body. */
+/** The frame of a notification or revocation. Its payload is the raw JSON text that a webhook would receive as the body. */
 export function composeFrame({ id, timestamp, type, subscription, body }: Envelope): string {
   const metadata = {
     message_id: id,

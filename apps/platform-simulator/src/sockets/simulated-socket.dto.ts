@@ -1,11 +1,11 @@
 import { IsIn, IsInt, IsOptional, IsString, Max, Min, ValidateIf } from 'class-validator';
 import { closeCodes, type CloseCode } from './close-reasons.js';
 
-/** What the control API can do to a socket. */
+/** The actions of the control API on a socket. */
 export const socketActions = ['close', 'reconnect', 'silence', 'slow', 'recover'] as const;
 export type SocketAction = (typeof socketActions)[number];
 
-/** Body of `POST /simulator/sockets`. Without a session, every socket is affected. */
+/** Body of `POST /simulator/sockets`. Without a session id, the action affects every socket. */
 export class DisturbSocketsDto {
   @IsIn(socketActions)
   action!: SocketAction;

@@ -14,13 +14,13 @@ const path = '/ws';
 // More than any test needs; bounds memory.
 const maxSessions = 2_000;
 
-// docs/platform-facts.md §2: numbers outside are clamped.
+// Values outside this range are clamped (docs/platform-facts.md §2).
 const keepaliveBounds = { min: 10, max: 600, default: 10 };
 
 /** The platform's socket server: accepts clients without any token, and keeps their sessions. */
 @Injectable()
 export class SocketServer implements OnModuleDestroy {
-  /** `ended` follows the end of every session. */
+  /** Emits `ended` after the end of every session. */
   readonly events = new EventEmitter<{ ended: [SocketSession, SocketStatus] }>();
   private readonly server = new WebSocketServer({
     noServer: true,
@@ -28,7 +28,7 @@ export class SocketServer implements OnModuleDestroy {
     maxPayload: 64 * 1024,
   });
   private readonly sessions = new Map<string, SocketSession>();
-  /** The address that each client used, which its reconnect URL must name. */
+  /** The address with which each client connected. The reconnect URL must contain the same address. */
   private readonly hosts = new WeakMap<SocketSession, string>();
 
   constructor(
@@ -52,7 +52,7 @@ export class SocketServer implements OnModuleDestroy {
     });
   }
 
-  /** Finds a session that is not over. */
+  /** Finds a session that has not ended. */
   find(id: string): SocketSession | undefined {
     return this.sessions.get(id);
   }
@@ -65,7 +65,7 @@ export class SocketServer implements OnModuleDestroy {
     return [session];
   }
 
-  /** Sends a client the message that it must reconnect. */
+  /** Sends a client the message to reconnect. */
   requestReconnect(session: SocketSession): void {
     const host = this.hosts.get(session) ?? '';
     session.reconnect((challenge) => `ws://${host}${path}?challenge=${challenge}&id=${session.id}`);

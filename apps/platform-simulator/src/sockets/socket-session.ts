@@ -5,7 +5,7 @@ import { formatTimestamp, type Envelope } from '../messages/message.js';
 import { closeReasons, type CloseCode, type SocketStatus } from './close-reasons.js';
 import { composeFrame, composeSessionFrame } from './frames.js';
 
-/** The socket as subscriptions and shards show it. */
+/** The socket as the platform's API shows it in subscriptions and shards. */
 export interface SocketView {
   readonly method: 'websocket';
   readonly session_id: string;
@@ -13,10 +13,10 @@ export interface SocketView {
   disconnected_at?: string;
 }
 
-/** How a session is opened. */
+/** The parameters of a new session. */
 export interface SessionOptions {
   keepaliveSeconds: number;
-  /** Length of one second; tests shorten it. */
+  /** Length of one second in milliseconds; tests shorten it. */
   secondMs: number;
 }
 
@@ -25,7 +25,7 @@ const unusedAfter = 10;
 const graceTime = 30;
 const pingEvery = 5;
 
-// A client this far behind does not read. The platform then reports a network timeout.
+// A client with this backlog no longer reads. The platform closes the client's socket with a network timeout.
 const maxBufferedBytes = 8 * 1024 * 1024;
 
 /**
@@ -38,9 +38,9 @@ const maxBufferedBytes = 8 * 1024 * 1024;
 export class SocketSession {
   readonly id = `AgoQ${randomBytes(24).toString('base64url')}`; // the platform's ids begin with these letters
   readonly view: SocketView;
-  /** `ended` reports once that the session is over. */
+  /** Emits `ended` once, when the session has ended. */
   readonly events = new EventEmitter<{ ended: [SocketStatus] }>();
-  /** `silent`: the connection looks open, but nothing arrives any more. */
+  /** `silent`: the connection looks open, but no more frames arrive. */
   isSilent = false;
   /** Delays every frame by this time. */
   delayMs = 0;
@@ -63,12 +63,12 @@ export class SocketSession {
     this.welcome(socket);
   }
 
-  /** A subscription or a shard uses the session from now on. */
+  /** Marks the session as used by a subscription or shard. */
   claim(): void {
     clearTimeout(this.timers.unused);
   }
 
-  /** Sends a notification or revocation. False when the session is over. */
+  /** Sends a notification or revocation. Returns false when the session has ended. */
   send(message: Envelope): boolean {
     if (this.isOpen) this.write(composeFrame(message));
     return this.isOpen;
@@ -85,7 +85,7 @@ export class SocketSession {
     this.timers.grace = this.after(graceTime, () => this.close(4004));
   }
 
-  /** Continues over a new socket. The old one gets nothing more and has the grace time to close. */
+  /** Continues over a new socket. The old socket gets no more frames and must close within the grace time. */
   adopt(socket: WebSocket): void {
     const old = this.socket;
     this.challenge = null;
@@ -101,7 +101,7 @@ export class SocketSession {
     closeSocket(this.socket, code);
   }
 
-  /** Cuts the connection without a close frame, when the simulator stops. */
+  /** Cuts the connection without a close frame. Used when the simulator stops. */
   terminate(): void {
     this.end('websocket_internal_error');
     this.socket.terminate();
@@ -126,7 +126,7 @@ export class SocketSession {
     this.write(composeSessionFrame('session_welcome', { ...session, keepalive_timeout_seconds }));
   }
 
-  /** Clients must not send anything but pongs (docs/platform-facts.md §2). */
+  /** Closes the socket, because clients must send nothing but pongs (docs/platform-facts.md §2). */
   private onMessage(socket: WebSocket): void {
     if (socket === this.socket) this.close(4001);
     else closeSocket(socket, 4001);

@@ -12,7 +12,7 @@ describe('sockets of the simulated platform', () => {
 
   beforeEach(async () => {
     setup = await SimulatorSetup.start();
-    // A second of the socket server takes 20 ms: 10 s to subscribe are 200 ms.
+    // A second of the socket server takes 20 ms, so the 10 s to subscribe become 200 ms.
     await setup.call('POST', '/simulator/limits', { socket_second_ms: 20 });
     await setup.call('POST', '/simulator/users', { login: 'mira', id: '77' });
     mira = await new DeviceLogin(setup).logIn('mira', 'bits:read');
@@ -36,7 +36,7 @@ describe('sockets of the simulated platform', () => {
     return setup.call('POST', path, body, headers);
   };
 
-  /** A client with a subscription, which the server does not close. */
+  /** Connects a client with a subscription, so that the server does not close the connection. */
   const connectInUse = async (query?: string): Promise<SocketClient> => {
     const client = await connect(query);
     expect((await subscribe(client.sessionId)).status).toBe(202);

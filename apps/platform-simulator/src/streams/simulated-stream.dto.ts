@@ -10,7 +10,7 @@ import {
   ValidateIf,
 } from 'class-validator';
 
-// Within the range of a timer, and longer than any test waits.
+// Longer than any test waits, and within the range of a timer.
 const maxLagMs = 3_600_000;
 const maxViewers = 100_000_000;
 
@@ -34,7 +34,7 @@ export class ChangeStreamDto {
   viewer_count?: number;
 }
 
-/** Body of `POST /simulator/streams`: the user who goes live, by id or login. */
+/** Body of `POST /simulator/streams`. Names the user who goes live by id or login. */
 export class StartStreamDto extends ChangeStreamDto {
   @ValidateIf(({ login }: StartStreamDto) => login === undefined)
   @IsString()

@@ -25,7 +25,7 @@ export interface StreamTruth {
   id: string;
   user_id: string;
   started_at: string;
-  /** Null while it runs. */
+  /** Null while the stream runs. */
   ended_at: string | null;
 }
 

@@ -7,10 +7,10 @@ import { listStreams } from '../world/broadcasts.js';
 import { viewStream, viewTruth, type StreamTruth, type StreamView } from './stream-view.js';
 import type { Stream } from '../world/stream.js';
 
-/** A stream with its listed and its actual data. */
+/** A stream as listed by the streams API, with its actual start and end. */
 export type SimulatedStream = StreamView & StreamTruth;
 
-/** Starts, changes, and ends streams, and sends the notifications. */
+/** Starts, changes, and ends streams, and sends their notifications. */
 @Injectable()
 export class StreamsService {
   constructor(

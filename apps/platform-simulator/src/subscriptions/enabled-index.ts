@@ -8,10 +8,10 @@ interface ByChannel {
   sortedChannels: string[] | null;
 }
 
-// The key of subscriptions whose type concerns no channel.
+// The key for subscriptions to types that concern no channel.
 const noChannel = '';
 
-/** Enabled subscriptions by type and channel: finds the recipients of an event and the events that any subscription wants. */
+/** Indexes enabled subscriptions by type and channel, to find the recipients of an event and the events that have recipients. */
 export class EnabledIndex implements Audience {
   private readonly types = new Map<string, ByChannel>();
 
@@ -30,8 +30,8 @@ export class EnabledIndex implements Audience {
   }
 
   /**
-   * Finds the first subscription of a type, for the channel if one is given. Prefers a raid on the channel to a raid from it,
-   * because applications subscribe to both in any order.
+   * Finds the first subscription of a type, for the channel if a channel is given. Prefers a subscription to raids on the channel over
+   * a subscription to raids from the channel, because applications subscribe to both in any order.
    */
   findFirst(type: string, broadcasterId: string | undefined): Subscription | undefined {
     const subscriptions = this.types.get(type)?.subscriptions;

@@ -2,8 +2,8 @@ import type { EventType } from '@stream-events/platforms';
 import type { Condition } from '../world/payloads/scene.js';
 
 /**
- * Versions that the platform has withdrawn (docs/platform-facts.md §5.3). Creating one returns 410; other unknown versions
- * return 400.
+ * Versions that the platform has withdrawn (docs/platform-facts.md §5.3). A subscription to a withdrawn version gets 410; a
+ * subscription to any other unknown version gets 400.
  */
 const withdrawnVersions: Readonly<Record<string, readonly string[]>> = {
   'channel.follow': ['1'],
@@ -18,8 +18,8 @@ export function isWithdrawn(type: string, version: string): boolean {
 }
 
 /**
- * The fault of a condition of this type; null for a valid one. Unknown keys are faults, because a misspelled optional key
- * would otherwise subscribe to more than intended.
+ * The fault in a condition of this type; null for a valid condition. Unknown keys are faults, because a subscription with a
+ * misspelled optional key would otherwise match more events than intended.
  */
 export function findConditionFault(
   row: EventType,
@@ -49,8 +49,8 @@ export function createCondition(row: EventType | undefined, broadcasterId: strin
 }
 
 /**
- * Types that require a user's consent cost nothing, and neither do subscriptions whose user has authorized the application; the
- * others cost one point (docs/platform-facts.md §4.6).
+ * The cost of a subscription. Types that require a user's consent cost nothing, and neither do subscriptions whose user has
+ * authorized the application. All other subscriptions cost one point (docs/platform-facts.md §4.6).
  */
 export function costOf(row: EventType | undefined, hasAuthorized = false): number {
   return row?.scopes.length === 0 && !hasAuthorized ? 1 : 0;

@@ -1,6 +1,6 @@
 import { IsOptional, IsString } from 'class-validator';
 
-/** Query of `GET /helix/eventsub/subscriptions`: at most one filter, and the cursor of the page. */
+/** Query of `GET /helix/eventsub/subscriptions`, with at most one filter, and the cursor of the page. */
 export class ListSubscriptionsDto {
   @IsOptional()
   @IsString()

@@ -14,12 +14,12 @@ export class MultiMap<Value> {
     return this.sets.keys();
   }
 
-  /** The set of the first key. */
+  /** The set of the key that was added first. */
   first(): ReadonlySet<Value> | undefined {
     return this.sets.values().next().value;
   }
 
-  /** Adds a value; true when the key is new. */
+  /** Adds a value. Returns true when the key is new. */
   add(key: string, value: Value): boolean {
     const set = this.sets.get(key);
     if (set === undefined) this.sets.set(key, new Set([value]));
@@ -27,7 +27,7 @@ export class MultiMap<Value> {
     return set === undefined;
   }
 
-  /** Removes a value; true when the key is removed with its last value. */
+  /** Removes a value. Returns true when this removes the last value of the key, and the key with it. */
   delete(key: string, value: Value): boolean {
     const set = this.sets.get(key);
     set?.delete(value);

@@ -10,13 +10,13 @@ import { costOf, findConditionFault, isWithdrawn } from './event-type.js';
 import { listRequiredGrants } from './required-grants.js';
 import { usersIn } from './subscription.js';
 
-/** A request that the platform accepts, if the limits allow it. */
+/** A valid request for a subscription, which the limits may still reject. */
 export interface CheckedRequest {
   condition: Condition;
   cost: number;
 }
 
-/** Checks everything about a request for a subscription but the limits and its transport's address. */
+/** Checks a request for a subscription, except for the limits and the address of its transport. */
 @Injectable()
 export class RequestChecks {
   constructor(
@@ -47,7 +47,7 @@ export class RequestChecks {
     if (type === 'drop.entitlement.grant' && is_batching_enabled !== true) {
       throw new BadRequestException('is_batching_enabled must be true for drop.entitlement.grant');
     }
-    const known = condition as Condition; // holds: findConditionFault has checked that every value is text
+    const known = condition as Condition; // Safe cast: findConditionFault has checked that every value is text.
     const gone = usersIn(known).find((id) => this.world.users.wasRemoved(id));
     if (gone !== undefined) throw new BadRequestException(`there is no user ${gone}`);
     return known;
@@ -60,8 +60,8 @@ export class RequestChecks {
   }
 
   /**
-   * Users must have granted the scopes to the application. With a user access token, the token itself must have the scopes, and
-   * its user must be the one who reads (docs/platform-facts.md §2, §4.5).
+   * Checks that users have granted the scopes to the application. A user access token itself must have the scopes, and must belong
+   * to the user who reads (docs/platform-facts.md §2, §4.5).
    */
   private checkConsent(
     { clientId, userId: tokenUser, scopes }: TokenOwner,

@@ -8,7 +8,7 @@ export interface RequiredGrant {
 }
 
 /**
- * The grants that a subscription needs (docs/platform-facts.md §5): one scope of each group from the user who reads. With an app
+ * The grants that a subscription needs (docs/platform-facts.md §5). The user who reads must grant one scope of each group. With an app
  * access token, chat also needs `user:bot` from that user and `channel:bot` from the broadcaster.
  */
 export function listRequiredGrants(

@@ -10,7 +10,7 @@ import { addressOf } from '../transports/transport.js';
 import { SubscriptionTransports } from './subscription-transports.service.js';
 import { SubscriptionsService } from './subscriptions.service.js';
 
-// In seconds: the platform lists the subscriptions of a lost socket for at least a minute (docs/platform-facts.md §1.6).
+// In seconds. The platform lists the subscriptions of a lost socket for at least a minute (docs/platform-facts.md §1.6).
 const listedFor = 60;
 
 /** Ends subscriptions when the consent, the socket, or the conduit that they need is gone. */

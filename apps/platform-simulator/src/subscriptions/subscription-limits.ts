@@ -3,16 +3,16 @@ import { addressOf } from '../transports/transport.js';
 import { isLiving, type Owner, type Subscription, type SubscriptionView } from './subscription.js';
 import type { SubscriptionRegistry } from './subscription-registry.js';
 
-// Per type and condition (docs/platform-facts.md §4.5).
+// Maximum number of subscriptions per type and condition (docs/platform-facts.md §4.5).
 const maxAlike = 3;
 
-// Of a user access token (docs/platform-facts.md §2).
+// Limits of a user access token (docs/platform-facts.md §2).
 const maxSockets = 3;
 const maxPerSocket = 300;
 export const maxSocketCost = 10;
 
 /**
- * Rejects duplicates and subscriptions over the limits. Replaces a dead duplicate, so that the list stays bounded.
+ * Rejects duplicates and subscriptions over the limits. Removes a duplicate that has ended, so that the list stays bounded.
  *
  * @throws ConflictException with the id of the existing subscription
  * @throws HttpException with 429 over a limit

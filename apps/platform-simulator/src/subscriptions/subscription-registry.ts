@@ -17,7 +17,7 @@ interface Account {
   totalCost: number;
 }
 
-/** Filter of a list; at most one member is set. */
+/** The filter of a list, of which at most one member is set. */
 export interface SubscriptionFilter {
   status?: string | undefined;
   type?: string | undefined;

@@ -13,7 +13,7 @@ import { channelOf, keyOfOwner, type Owner } from './subscription.js';
 /** Creates the transports of subscriptions. */
 @Injectable()
 export class SubscriptionTransports {
-  /** The owner of the subscriptions of a socket. */
+  /** The owner of the subscriptions on each socket. */
   private readonly owners = new WeakMap<SocketSession, Owner>();
 
   constructor(
@@ -39,7 +39,7 @@ export class SubscriptionTransports {
     return this.owners.get(session);
   }
 
-  /** A socket has the subscriptions of one user (docs/platform-facts.md §2). */
+  /** Rejects a second user, because a socket can have the subscriptions of one user only (docs/platform-facts.md §2). */
   private useSocket(owner: Owner, transport: SocketTransport): SocketTransport {
     const known = this.owners.get(transport.session) ?? owner;
     if (keyOfOwner(known) !== keyOfOwner(owner)) {

@@ -42,7 +42,7 @@ export function isLiving({ status }: Pick<SubscriptionView, 'status'>): boolean 
   return status === 'enabled' || status === 'webhook_callback_verification_pending';
 }
 
-/** The same text for equal owners. */
+/** Returns a text that is the same for equal owners. */
 export function keyOfOwner({ clientId, userId }: Owner): string {
   return JSON.stringify([clientId, userId]);
 }
@@ -69,8 +69,8 @@ export function channelOf(condition: Condition): string | undefined {
 }
 
 /**
- * Whether a subscription with this condition gets this event. Keys that name the listener (moderator, chat user) exclude no
- * events.
+ * Whether a subscription with this condition gets this event. Keys that name the listener (moderator, chat user) do not
+ * restrict the events.
  */
 export function matchesCondition(condition: Condition, event: EventPayload): boolean {
   return Object.entries(condition).every(([key, value]) => {
@@ -94,7 +94,7 @@ export function matchesCondition(condition: Condition, event: EventPayload): boo
   });
 }
 
-/** The same text for equal conditions in any order of keys. */
+/** Returns a text that is the same for equal conditions, whatever the order of their keys. */
 export function conditionKey(condition: Condition): string {
   return JSON.stringify(Object.entries(condition).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -19,7 +19,7 @@ import { SubscriptionsService, type SubscriptionList } from './subscriptions.ser
 
 /**
  * The platform's subscriptions API (docs/platform-facts.md §4.5). An application sees only its own subscriptions; with a user access
- * token, only those on sockets that were created with the user's tokens.
+ * token, only the subscriptions on sockets that were created with this user's tokens.
  */
 @Controller('helix/eventsub/subscriptions')
 @UseGuards(PlatformApiGuard)

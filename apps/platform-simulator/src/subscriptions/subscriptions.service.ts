@@ -135,8 +135,8 @@ export class SubscriptionsService {
   }
 
   /**
-   * Revokes the subscriptions that needed a user who has disconnected the application: those that require a scope of the user, and
-   * those created with the user's access token (docs/platform-facts.md §4.8).
+   * Revokes the subscriptions that needed a user who has disconnected the application: subscriptions that require a scope of the user,
+   * and subscriptions that were created with the user's access token (docs/platform-facts.md §4.8).
    */
   revokeWithout({ clientId, userId }: Consent): void {
     const needing = this.registry.findAbout(userId).filter(({ clientId: owner, view }) => {
@@ -149,7 +149,7 @@ export class SubscriptionsService {
     }
   }
 
-  /** Disables subscriptions whose socket or conduit is gone. Nobody is notified: there is no way to do so. */
+  /** Disables subscriptions whose socket or conduit is gone. Sends no revocation, because the transport no longer exists. */
   disable(owner: Owner, isAffected: (subscription: Subscription) => boolean, status: string): Subscription[] {
     const affected = this.registry
       .list(owner)
@@ -159,7 +159,7 @@ export class SubscriptionsService {
     return affected;
   }
 
-  /** Removes subscriptions that were not removed before. */
+  /** Removes the given subscriptions, if they still exist. */
   forget(subscriptions: readonly Subscription[]): void {
     for (const subscription of subscriptions) {
       if (this.registry.find(subscription.view.id)) this.registry.remove(subscription);

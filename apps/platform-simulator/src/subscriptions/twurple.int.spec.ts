@@ -9,8 +9,8 @@ const clientId = 'an-application';
 const clientSecret = 'its-secret';
 
 /**
- * A popular client library, unmodified. It has no setting for the addresses of the API and of OAuth, so the test sends its requests to
- * the simulator instead; nothing else about them changes. The address of the socket server is a setting.
+ * Tests a popular client library, unmodified. It has a setting for the address of the socket server, but none for the API and OAuth, so
+ * the test redirects these requests to the simulator. It changes nothing else in them.
  */
 describe('Twurple, unmodified', () => {
   let setup: SimulatorSetup;
@@ -38,7 +38,7 @@ describe('Twurple, unmodified', () => {
     await setup.close();
   });
 
-  /** The user allows the application on the authorize page. Returns the code. */
+  /** Allows the application on the authorize page, as the user. Returns the code. */
   const consent = async (scope: string): Promise<string> => {
     const form = { client_id: clientId, redirect_uri: redirectUri, response_type: 'code', scope };
     const response = await fetch(`${setup.simulator.url}/oauth2/authorize`, {
@@ -162,7 +162,7 @@ describe('Twurple, unmodified', () => {
   });
 });
 
-/** Twurple remembers each message id with a timer of ten minutes, which would keep the process of the tests running. */
+/** Unrefs long timers. Twurple keeps a ten-minute timer for each message id, which would keep the test process running. */
 function doNotWaitForLongTimers(): void {
   const original = globalThis.setTimeout;
   const isLong = (ms?: number): boolean => (ms ?? 0) >= 600_000;
@@ -171,7 +171,7 @@ function doNotWaitForLongTimers(): void {
   jest.spyOn(globalThis, 'setTimeout').mockImplementation(replacement);
 }
 
-/** Maps the addresses of the real platform to the simulator; no request leaves this machine. */
+/** Maps the addresses of the real platform to the simulator, so that no request leaves this machine. */
 function redirect(url: string, simulatorUrl: string): string {
   const mapped = url
     .replace(/^https:\/\/api\.twitch\.tv\//, `${simulatorUrl}/`)

@@ -13,11 +13,11 @@ export interface Transport {
   readonly view: TransportView;
   /** Sends a message once. */
   send(message: Envelope): Promise<Reply>;
-  /** Sends a message as the platform does, with its retries. A failure is counted, and is no error. */
+  /** Sends a message as the platform does, with its retries. Counts a failure instead of throwing an error. */
   deliver(message: Envelope): Promise<void>;
 }
 
-/** The same text for two subscriptions that deliver to the same place. */
+/** Returns a text that is the same for transports to the same callback, conduit, or session. */
 export function addressOf(view: TransportView): string {
   switch (view.method) {
     case 'webhook':

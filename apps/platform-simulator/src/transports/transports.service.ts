@@ -7,7 +7,7 @@ import { SocketServer } from '../sockets/socket-server.service.js';
 import { SocketTransport } from './socket.transport.js';
 import { WebhookTransport, type Webhook } from './webhook.transport.js';
 
-/** Creates the transports that reach an application directly: those of subscriptions, and those of a conduit's shards. */
+/** Creates the transports that reach an application directly, for subscriptions and for the shards of a conduit. */
 @Injectable()
 export class Transports {
   constructor(

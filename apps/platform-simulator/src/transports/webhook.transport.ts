@@ -12,14 +12,14 @@ export interface Webhook {
   readonly secret: string;
 }
 
-/** What every webhook needs to send. */
+/** The dependencies that every webhook needs to send messages. */
 export interface WebhookTools {
   readonly delivery: DeliveryService;
   readonly faults: FaultsService;
   readonly limits: PlatformLimits;
 }
 
-/** Signed requests with retries (docs/platform-facts.md §1). */
+/** Sends signed requests with retries (docs/platform-facts.md §1). */
 export class WebhookTransport implements Transport {
   readonly view: TransportView & { method: 'webhook' };
   /** Called when too many notifications in a row have failed. */
@@ -45,7 +45,7 @@ export class WebhookTransport implements Transport {
     if (this.failures >= this.tools.limits.current.max_failed_notifications) this.onExhausted?.();
   }
 
-  /** Sends the challenge (docs/platform-facts.md §1.4). `about` is what is being verified. */
+  /** Sends the challenge (docs/platform-facts.md §1.4). `about` describes the subscription or shard that is verified. */
   async verify(
     about: object,
     subscription: Envelope['subscription'],

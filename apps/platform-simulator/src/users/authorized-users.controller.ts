@@ -9,7 +9,7 @@ import { PlatformApiGuard } from '../oauth/platform-api.guard.js';
 import type { User } from '../world/user.js';
 import { World } from '../world/world.js';
 
-/** What a user has granted to the application. */
+/** The scopes that a user has granted to the application. */
 interface AuthorizedUser {
   user_id: string;
   user_name: string;

@@ -13,7 +13,7 @@ interface SimulatedUser {
   is_live: boolean;
 }
 
-// Few enough for a person to read.
+// The default number of listed users, which a person can still read.
 const defaultPageSize = 100;
 
 /** Lists, adds, renames, and removes users. */

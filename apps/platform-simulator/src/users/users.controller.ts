@@ -6,7 +6,7 @@ import { PlatformApiGuard } from '../oauth/platform-api.guard.js';
 import { World } from '../world/world.js';
 import { viewUser, type UserView } from '../world/user.js';
 
-// For ids and logins together (docs/platform-facts.md §4.4).
+// Maximum number of ids and logins together (docs/platform-facts.md §4.4).
 const maxRequested = 100;
 
 /** The platform's users API. */
@@ -15,7 +15,7 @@ const maxRequested = 100;
 export class UsersController {
   constructor(@Inject(World) private readonly world: World) {}
 
-  /** Returns the users that exist and omits the others. Without ids and logins, the user of the access token. */
+  /** Returns the requested users, without unknown users. Without ids and logins, returns the user of the access token. */
   @Get()
   find(
     @Caller() { userId }: TokenOwner,

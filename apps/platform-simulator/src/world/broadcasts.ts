@@ -1,18 +1,18 @@
 import type { Channel } from './population.js';
 import { createStreamId, isListed, type Stream } from './stream.js';
 
-/** When a stream starts or ends, and how long the streams API lags behind. */
+/** The time at which a stream starts or ends, and the lag of the streams API. */
 export interface StreamTurn {
   now: number;
   lagMs?: number | undefined;
 }
 
-// More than any test reads; bounds memory.
+// The number of streams to remember per channel: more than any test reads. Bounds memory.
 const maxPastStreams = 500;
 
-/** The actual streams, and which of them the streams API lists, with its lag. */
+/** The actual streams, and the streams that the streams API lists with a lag. */
 export class Broadcasts {
-  /** Channels that the streams API may list: live ones, and ended ones while it lags. */
+  /** Channels that the streams API may list: live channels, and channels whose stream has ended while the API lags. */
   private readonly shown = new Set<Channel>();
   private live = 0;
 
@@ -70,7 +70,7 @@ export class Broadcasts {
   }
 }
 
-/** The listed stream of a channel: the running one, or the last one while the streams API lags. */
+/** The listed stream of a channel: the running stream, or the last stream while the streams API still lists it. */
 export function findListed({ stream, pastStreams }: Channel, now: number): Stream | undefined {
   return (
     [stream, pastStreams.at(-1)].find((candidate) => candidate != null && isListed(candidate, now)) ??

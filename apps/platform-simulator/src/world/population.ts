@@ -13,7 +13,7 @@ export interface Person {
 export interface Viewer extends Person {
   /** Color of the name in chat. */
   readonly color: string;
-  /** Months of subscription so far; 0 for a viewer without one. Each resubscription adds one. */
+  /** Months of subscription so far; 0 for a viewer without a subscription. Each resubscription adds one month. */
   subscribedMonths: number;
 }
 
@@ -47,7 +47,7 @@ export interface Channel {
   streamCount: number;
 }
 
-// Enough channels for filters by broadcaster to matter, and few enough that each is busy at one event per second.
+// Enough channels to make filters by broadcaster useful, and few enough that each is busy at one event per second.
 const broadcasterNames = [
   'Luna_Plays',
   'PixelForge',

@@ -1,4 +1,4 @@
-/** A seeded random generator: the same seed gives the same numbers, so a simulation can be repeated. */
+/** A seeded random number generator. The same seed gives the same numbers, so a simulation can be repeated. */
 export class Random {
   private state: number;
 

@@ -7,9 +7,9 @@ export interface Stream {
   readonly userId: string;
   readonly startedAt: number;
   endedAt: number | null;
-  /** When the streams API starts to list the stream. The API reads from a cache, which lags. */
+  /** When the streams API starts to list the stream. The API lags, because it reads from a cache. */
   readonly listedFrom: number;
-  /** When the streams API stops listing the stream; Infinity while it runs. */
+  /** When the streams API stops listing the stream; Infinity while the stream runs. */
   listedUntil: number;
   /** Fixed viewer count; null for a count that changes over time. */
   viewers: number | null;
@@ -27,7 +27,7 @@ export function createStreamId(seed: string, userId: string, count: number): str
   return String(100_000_000_000_000n + (hash.readBigUInt64BE() % 900_000_000_000_000n));
 }
 
-/** The viewer count now: it varies around a number that is derived from the stream's id. */
+/** The current viewer count, which varies around a number that is derived from the stream's id. */
 export function countViewers(stream: Stream, now: number): number {
   if (stream.viewers !== null) return stream.viewers;
   const random = new Random(stream.id);

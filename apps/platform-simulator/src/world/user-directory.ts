@@ -9,10 +9,10 @@ export interface NewUser {
   id?: string | undefined;
 }
 
-/** Maximum per request: twice the number of streamers in the largest tested installation. */
+/** Maximum number of users per request: twice the number of streamers in the largest tested installation. */
 export const maxUsersPerRequest = 20_000;
 
-/** Bounds memory. */
+/** Maximum number of users. Bounds memory. */
 export const maxUsers = 50_000;
 
 /** All users, by id and by login. Generated names are derived from the seed. */
@@ -51,7 +51,7 @@ export class UserDirectory {
 
   /** Adds a user. The caller has checked that id and login are free. */
   add({ login, name, id }: NewUser): User {
-    // Derived from the login and not from the seed, so a monitored streamer is the same user after a restart.
+    // Derived from the login and not from the seed, so that a monitored streamer is still the same user after a restart.
     const random = new Random(`user/${login.toLowerCase()}`);
     const user = {
       id: id ?? this.chooseId(random),

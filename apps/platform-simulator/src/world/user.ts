@@ -21,7 +21,7 @@ export interface UserView {
   created_at: string;
 }
 
-/** Converts a user to a response. `host` is where the client reaches the simulator. */
+/** Converts a user to a response. `host` is the address at which the client reaches the simulator. */
 export function viewUser({ id, login, name, createdAt }: User, host: string): UserView {
   return {
     id,

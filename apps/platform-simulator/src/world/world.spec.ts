@@ -3,7 +3,7 @@ import { World, type Audience, type WorldEvent } from './world.js';
 
 const now = new Date('2026-08-02T20:00:00.000Z');
 
-/** An audience for these types on these channels. */
+/** Returns an audience for these types on these channels. */
 function listenersTo(types: readonly string[], ids: readonly string[]): Audience {
   return {
     has: (type) => types.includes(type),

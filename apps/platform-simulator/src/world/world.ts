@@ -20,7 +20,7 @@ import { Random } from './random.js';
 export interface WorldEvent {
   readonly type: string;
   readonly event: EventPayload;
-  /** The application that the event concerns; only its subscriptions get the event. */
+  /** The application that the event concerns. Only the subscriptions of this application receive the event. */
   readonly clientId?: string;
 }
 
@@ -40,11 +40,11 @@ export interface EventRequest {
   broadcasterId: string;
   /** Condition of the subscription, for types that concern no channel. */
   condition?: Condition | undefined;
-  /** The other channel of an event with two channels. Default: a random one. */
+  /** The other channel of an event with two channels. Default: a random channel. */
   otherBroadcasterId?: string | undefined;
 }
 
-// Tests may use any broadcaster id. The world keeps this many unknown broadcasters, then drops the oldest.
+// Tests may use any broadcaster id. The world keeps up to this many unknown broadcasters, and then drops the oldest.
 const maxStrangers = 10_000;
 
 /**
@@ -60,7 +60,7 @@ export class World {
   private readonly channelsById = new Map<string, Channel>();
   private readonly strangers = new Map<string, Channel>();
   private readonly random: Random;
-  // Separate from the generated events, so that describeEvent() does not change them.
+  // A separate generator, so that describeEvent() does not change the generated events.
   private readonly randomOfRequests: Random;
 
   constructor(readonly seed: string) {
@@ -72,7 +72,7 @@ export class World {
     this.channels = createBroadcasters(this.users).map(({ id }) => this.channel(id));
   }
 
-  /** Generates the next event that the audience wants; null when it wants none. */
+  /** Generates the next event that the audience wants; null when the audience wants no events. */
   nextEvent(audience: Audience, now: Date): WorldEvent | null {
     const wanted = livelyEvents.filter(({ type }) => audience.has(type));
     if (wanted.length === 0) return null;
@@ -92,7 +92,7 @@ export class World {
     return { type: request.type, event: this.build(this.randomOfRequests, request, now) };
   }
 
-  /** Returns the channel of a broadcaster. Creates a channel for an unknown broadcaster, always the same one for the same id. */
+  /** Returns the channel of a broadcaster. For an unknown broadcaster, creates a channel, which is always the same for the same id. */
   channel(broadcasterId: string): Channel {
     return this.findChannel(broadcasterId) ?? this.createStranger(broadcasterId);
   }

@@ -59,7 +59,7 @@ const statements = [
     CONSTRAINT streams_streamer_fkey FOREIGN KEY (streamer_id) REFERENCES streamers (id),
     CONSTRAINT streams_end_check CHECK (ended_at >= started_at)
   )`,
-  // For the list, whose cursors are ids, and for finding a stream's neighbors in time.
+  // Serves the list, whose cursors are ids, and the search for a stream's neighbors in time.
   'CREATE INDEX streams_streamer_id_index ON streams (streamer_id, id)',
   'CREATE INDEX streams_streamer_started_index ON streams (streamer_id, started_at, stream_id)',
   'CREATE INDEX streams_running_index ON streams (streamer_id) WHERE ended_at IS NULL',

@@ -12,14 +12,14 @@ export interface Claim {
   streamers: { id: string; platformId: string }[];
 }
 
-/** A kind of look-up that streamers are claimed for. */
+/** A kind of look-up for which instances claim streamers. */
 interface LookUpKind {
-  /** Instances claim one after the other. */
+  /** The advisory lock that lets only one instance claim at a time. */
   lock: 'pollClaims' | 'usernameClaims';
   column: 'next_poll_at' | 'next_naming_at';
   /** When one streamer is due, a claim also takes streamers that are due within this time, so that batches stay full. */
   aheadMs: number;
-  /** Longer than a look-up and its recording may take. An instance that is later than this has lost the claim. */
+  /** Longer than a look-up and recording its result usually take. An instance that takes longer loses the claim. */
   claimSeconds: number;
 }
 
@@ -44,12 +44,12 @@ const username: LookUpKind = {
 export class ClaimsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Claims up to 100 streamers whose streams are due for a look-up; none when none is due. */
+  /** Claims up to 100 streamers whose streams are due for a look-up. Returns an empty claim when none is due. */
   claimPolls(): Promise<Claim> {
     return this.claim(stream);
   }
 
-  /** Makes those streamers of the claim due immediately that have not been polled yet. */
+  /** Releases the streamers of the claim that have not been polled yet, so that they are due immediately. */
   releasePolls(claim: Claim): Promise<void> {
     return this.release(stream, claim, 0);
   }
@@ -59,12 +59,12 @@ export class ClaimsRepository {
     return this.claim(username);
   }
 
-  /** Makes the streamers of the claim due in a minute. */
+  /** Releases the streamers of the claim, so that their next look-up is due in a minute. */
   releaseUsernames(claim: Claim): Promise<void> {
     return this.release(username, claim, 60);
   }
 
-  /** Returns the seconds that the most overdue streamer has been waiting for a poll. */
+  /** Returns for how many seconds the most overdue streamer has been waiting for a poll. */
   async measureLag(): Promise<number> {
     const [row] = await this.dataSource.query<{ lag: number }[]>(
       `SELECT greatest(0, coalesce(extract(epoch FROM now() - min(next_poll_at)), 0))::float8 AS lag
@@ -84,7 +84,7 @@ export class ClaimsRepository {
     const rows = await this.dataSource.transaction(async (transaction) => {
       // One claim at a time, because concurrent claims would split the rest of a polling pass into several small batches.
       await takeAdvisoryLock(transaction, lock);
-      // SKIP LOCKED leaves streamers that another transaction is changing for the next claim.
+      // With SKIP LOCKED, streamers that another transaction is changing are left for the next claim.
       return transaction.query<{ id: string; platformId: string; claimedUntil: Milliseconds }[]>(
         `WITH due AS MATERIALIZED (
            SELECT id FROM streamers

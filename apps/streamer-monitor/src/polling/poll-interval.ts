@@ -2,7 +2,8 @@ import { confirmMissAfterMs, type Milliseconds } from '../streams/stream-facts.j
 import type { RecordedStream } from '../streams/streams.repository.js';
 
 /**
- * The poll interval: a streamer is due again this long after a poll. Less than a minute, because charts show viewers by the minute.
+ * The poll interval: a streamer is due again this long after a poll. The interval is less than a minute, because charts show viewers by the
+ * minute.
  */
 export const pollIntervalMs = 45_000;
 
@@ -12,7 +13,7 @@ export const pollAheadMs = 5_000;
 /** The interval between look-ups of a streamer's username. */
 export const usernameRefreshIntervalMs = 15 * 60_000;
 
-// The second miss must count even when the poll is taken ahead; 0.5 s allows for clocks that differ between instances.
+// The second miss must count even when the poll is made ahead of time. The extra 0.5 s allows for clocks that differ between instances.
 const pollAfterMissMs = confirmMissAfterMs + pollAheadMs + 500;
 // The first retry for a stream that the platform does not list yet.
 const minListingRetryMs = 2_000;
@@ -20,9 +21,9 @@ const minListingRetryMs = 2_000;
 /**
  * Returns how long after a poll the streamer is due again.
  *
- * A stream that an event has announced has no title until the platform lists it, which takes from a second to minutes. The
- * retries follow at about 2, 4, 8, 16, and 32 s after the start, then at the poll interval: about five extra look-ups per stream,
- * and a few more when batches of other streamers take it ahead.
+ * A stream that an event has announced has no title until the platform lists it, which takes from a second to minutes. The retries follow
+ * at about 2, 4, 8, 16, and 32 s after the start, then at the poll interval: about five extra look-ups per stream, and a few more when
+ * batches of other streamers include the streamer ahead of time.
  */
 export function nextPollInMs(
   latest: Pick<RecordedStream, 'startedAt' | 'endedAt' | 'seenAt'> | undefined,

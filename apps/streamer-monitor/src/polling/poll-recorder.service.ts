@@ -16,7 +16,7 @@ import { nextPollInMs, pollIntervalMs } from './poll-interval.js';
 import { isRoutine, type Poll } from './routine-poll.js';
 import { toSeenStream } from './seen-stream.js';
 
-/** One streamer's share of a batch. */
+/** The poll of one streamer in a batch. */
 interface StreamerPoll extends Poll {
   streamerId: string;
 }
@@ -37,7 +37,7 @@ export class PollRecorder {
   }
 
   /**
-   * Records polls that change nothing in a few statements for the whole batch, and the others one by one.
+   * Records the polls that change nothing in a few statements for the whole batch, and all other polls one by one.
    *
    * @returns the number of polls that were recorded one by one
    */
@@ -103,7 +103,10 @@ export class PollRecorder {
     });
   }
 
-  /** A poll that fails does not stop the others. Its streamer stays claimed and is due again when the claim expires. */
+  /**
+   * Records one poll. If the recording fails, the streamer stays claimed and is due again when the claim expires; the other polls are still
+   * recorded.
+   */
   private async recordOne(poll: StreamerPoll): Promise<void> {
     try {
       await this.recordPoll(poll.streamerId, poll);

@@ -74,7 +74,7 @@ describe(Poller.name, () => {
   it('polls 10,000 streamers in 100 calls on two instances, none twice, and recovers the claims of an instance that dies', async () => {
     await addStreamers(10_000);
     const claimedAt = performance.now();
-    // An instance that was killed leaves nothing but its claims.
+    // A killed instance leaves only its claims behind.
     const lost = [await claims.claimPolls(), await claims.claimPolls()];
     const instances = [createPoller(), createPoller()];
     const readShares = (): Promise<number[]> =>
@@ -126,7 +126,7 @@ describe(Poller.name, () => {
     };
     const transaction = (work: (manager: object) => Promise<unknown>) => work({ query });
     const spied: unknown = { query, transaction };
-    const spying = new ClaimsRepository(spied as DataSource); // holds: the repository calls only these two
+    const spying = new ClaimsRepository(spied as DataSource); // Safe cast: the repository calls only these two methods.
     await spying.claimPolls();
     await spying.claimUsernames();
     await spying.measureLag();
@@ -198,7 +198,7 @@ describe(Poller.name, () => {
     expect(await store.streamer(streamer)).toMatchObject({ streaming: true });
     expect(await store.streamsOf(streamer)).toMatchObject([{ viewerCount: 135 * second, endedAt: null }]);
     await pollAt(180 * second, false);
-    // Due again in 25 s instead of 45 s. A batch of other streamers may take it ahead, but not before a second miss counts.
+    // The streamer is due again in 25 s instead of 45 s. A batch may include it earlier, but not before a second miss counts.
     for (const [at, sinceLast] of [
       [196 * second, 16],
       [201 * second, 5],
@@ -223,7 +223,7 @@ describe(Poller.name, () => {
 
     poller.start();
 
-    // Must be less than 5 s, which the first look-up took before a fix.
+    // The limit must be less than 5 s, because the first look-up took 5 s before a fix.
     await eventually(
       async () => expect(await store.streamsOf(streamer)).toMatchObject([{ title: 'hello', viewerCount: 7 }]),
       { timeoutMs: 4_000 },

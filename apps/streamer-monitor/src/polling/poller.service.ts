@@ -15,9 +15,9 @@ import {
 import { ClaimsRepository, type Claim } from './claims.repository.js';
 import { PollRecorder } from './poll-recorder.service.js';
 
-// One batch is looked up on the platform while the other one is recorded. More instances poll more batches.
+// One batch is looked up on the platform while the other batch is recorded. Each further instance polls this many batches as well.
 const batchesInFlight = 2;
-// The longest that a due streamer goes unnoticed.
+// The longest time for which a due streamer goes unnoticed.
 const idleMs = 500;
 // After an outage, polling resumes within this time.
 const maxBackoffMs = 15_000;
@@ -54,7 +54,7 @@ export class Poller {
     measureStreamers(claims, failureLog, metrics);
     const onFailure = (err: unknown): void =>
       failureLog.warn('cannot poll streamers, retrying within 15 s', { err });
-    // A batch that is not full took every streamer that was due. Waiting limits how often small batches call the platform.
+    // A batch that is not full contained every due streamer. The wait limits how often small batches call the platform.
     const work = async (): Promise<boolean> => (await this.pollBatch()) === maxLookUp;
     this.loops = Array.from(
       { length: batchesInFlight },
@@ -71,7 +71,7 @@ export class Poller {
     await within(stopLimitMs, Promise.all(this.loops.map((loop) => loop.stop())));
   }
 
-  /** Polls one batch. Returns the number of due streamers; 0 ends the polling pass. */
+  /** Polls one batch. Returns the number of claimed streamers; 0 ends the polling pass. */
   async pollBatch(): Promise<number> {
     const claim = await this.claims.claimPolls();
     const count = claim.streamers.length;
@@ -103,7 +103,7 @@ export class Poller {
       const userIds = claim.streamers.map(({ platformId }) => platformId);
       return await this.client.request(lookUpStreams, { userIds });
     } catch (error) {
-      // If this fails too, the streamers become due when the claim expires.
+      // If releasing the claim fails too, the streamers become due when the claim expires.
       await this.claims.releasePolls(claim).catch(() => undefined);
       throw error;
     }

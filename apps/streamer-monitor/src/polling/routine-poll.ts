@@ -13,8 +13,8 @@ export interface Poll {
 }
 
 /**
- * Whether a poll changes nothing: the same stream is still running, or there is still none. Nearly all polls are like that. They
- * are recorded for a whole batch in one step.
+ * Whether a poll changes nothing: the same stream is still running, or there is still none. Nearly all polls change nothing, and are
+ * recorded for a whole batch in one step.
  */
 export function isRoutine(
   streamer: MonitoredStreamer,

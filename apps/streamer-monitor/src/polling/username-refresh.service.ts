@@ -47,7 +47,7 @@ export class UsernameRefresh {
       const askedAt = Date.now();
       await this.applyUsernames(claim, askedAt, await this.lookUp(claim));
     } catch (error) {
-      // If this fails too, the usernames are looked up when the claim expires.
+      // If releasing the claim fails too, the next look-up is due when the claim expires.
       await this.claims.releaseUsernames(claim).catch(() => undefined);
       throw error;
     }

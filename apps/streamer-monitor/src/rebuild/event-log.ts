@@ -16,9 +16,9 @@ const lowestId = '00000000-0000-0000-0000-000000000000';
 
 /** The stream events of a streamer in the event store. */
 export interface LoggedEvents {
-  /** In no order. */
+  /** In no particular order. */
   events: StreamEvent[];
-  /** The ids of all of them. An event that cannot be read has an id, too. */
+  /** The ids of all stream events, including unreadable events. */
   ids: Set<string>;
 }
 

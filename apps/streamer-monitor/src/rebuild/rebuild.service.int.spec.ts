@@ -226,10 +226,10 @@ describe(RebuildService.name, () => {
         await store.dataSource.query(`UPDATE rebuilds SET state = 'failed', error = 'abandoned'`);
         return 0;
       },
-    } as unknown as StreamRebuilder; // holds: a rebuild calls only this method
+    } as unknown as StreamRebuilder; // Safe cast: a rebuild calls only this method.
     const logger = { info: jest.fn(), warn: jest.fn() };
     const repository = new RebuildsRepository(store.dataSource);
-    const sut = new RebuildService(repository, rebuilder, store.dataSource, logger as unknown as Logger); // holds: as above
+    const sut = new RebuildService(repository, rebuilder, store.dataSource, logger as unknown as Logger); // Safe cast: see above.
 
     await sut.start();
     await eventually(() => expect(logger.warn).toHaveBeenCalledTimes(1));

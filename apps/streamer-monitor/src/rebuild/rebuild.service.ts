@@ -10,12 +10,12 @@ import { StreamRebuilder } from './stream-rebuilder.service.js';
 
 // More concurrent readers of the event log would slow down event lists.
 const concurrency = 4;
-// Progress is saved after every page, which takes seconds.
+// Progress is saved after every page of streamers. A page takes a few seconds.
 const pageSize = 20;
 // Four attempts with pauses of 1, 2, and 3 s outlast a restart of the events service. A longer outage fails the rebuild.
 const maxTries = 4;
 const retryAfterMs = 1_000;
-// One streamer takes a few milliseconds.
+// Enough to finish the current streamers, which take a few milliseconds each.
 const stopLimitMs = 3_000;
 const leaseLost = 'the rebuild lost its lease';
 
@@ -45,7 +45,7 @@ export class RebuildService {
     return this.rebuilds.readLatest();
   }
 
-  /** Stops the rebuild that runs in this process, which fails it. It can be started again. */
+  /** Stops the rebuild that runs in this process. The rebuild then fails, and can be started again. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await within(stopLimitMs, this.running);
@@ -60,7 +60,7 @@ export class RebuildService {
     } catch (error) {
       this.logger.warn({ err: error }, 'cannot rebuild streams, start the rebuild again');
       const reason = error instanceof Error ? error.message : String(error);
-      // If this fails too, the lease expires and the rebuild counts as abandoned.
+      // If recording the failure fails too, the lease expires and the rebuild counts as abandoned.
       await this.rebuilds.end(holder, reason).catch(() => false);
     } finally {
       lease.end();

@@ -9,8 +9,8 @@ import { Rebuild } from './rebuild.entity.js';
 export type RebuildProgress = Pick<Rebuild, 'streamersDone' | 'streamersTotal' | 'streamsChanged'>;
 
 /**
- * The duration of the lease on the running rebuild. The same as in version 0.1.0, whose instances renew the lease after every page
- * of streamers.
+ * The duration of the lease on the running rebuild. Version 0.1.0 has the same duration. Its instances renew the lease after every page of
+ * streamers.
  */
 export const rebuildLease = new LeaseColumns({ holder: 'leased_by', until: 'leased_until' }, 60);
 const abandoned = 'The instance that ran the rebuild has stopped. Start the rebuild again.';

@@ -26,13 +26,13 @@ export class StreamRebuilder {
     private readonly recorder: StreamRecorder,
   ) {}
 
-  /** Returns the number of streams that were added, changed, or removed. */
+  /** Rebuilds the streams of one streamer. Returns the number of streams that were added, changed, or removed. */
   async rebuild(platformId: string): Promise<number> {
     // Read the records before the log, because every event is stored in the log before it is recorded here, and more events may
     // arrive during the read.
     const recorded = await this.readRecorded(platformId);
     const { events, ids } = await this.log.read(platformId);
-    // Read the beginning of the log last. Retention may remove events during the read, but none that are newer than this one.
+    // Read the beginning of the log last. Retention may have removed events during the read, but no event from `oldestId` on.
     const oldestId = await this.log.readOldestId();
     const online = events.flatMap((event) => (event.kind === 'online' ? [event.stream] : []));
     const offline = events.flatMap((event) => (event.kind === 'offline' ? [event.offline] : []));
@@ -63,7 +63,7 @@ export class StreamRebuilder {
     });
   }
 
-  /** The ids of the events that the recorded streams and ends follow from. */
+  /** Returns the ids of the events from which the recorded streams and ends were derived. */
   private async readRecorded(platformId: string): Promise<string[]> {
     const rows = await this.dataSource.query<{ id: string }[]>(
       `SELECT recorded.id FROM streamers CROSS JOIN LATERAL (
@@ -82,9 +82,9 @@ export class StreamRebuilder {
 }
 
 /**
- * The recorded events that are missing from the log although they are not older than its oldest event about the streamer.
+ * Returns the recorded events that are missing from the log, although they are not older than the log's oldest event about the streamer.
  *
- * @param oldestId the oldest event of the whole log; undefined when the log is empty, so that it contradicts nothing
+ * @param oldestId the oldest event of the whole log; undefined when the log is empty. An empty log contradicts no recorded event
  */
 function findMissingFromLog(
   recorded: readonly string[],

@@ -7,7 +7,7 @@ export class Streamer {
   @PrimaryColumn('uuid')
   id!: string;
 
-  /** The username in the caller's spelling, as long as the platform's differs only in case. */
+  /** The username in the caller's spelling, as long as the platform's spelling differs only in case. */
   @Column('text', { name: 'platform_username' })
   platformUsername!: string;
 
@@ -18,7 +18,7 @@ export class Streamer {
   @Column('timestamptz', { name: 'named_at' })
   namedAt!: Date;
 
-  /** Whether a stream is running. While that is not known, the value that the caller has set. */
+  /** Whether a stream is running. Until the first event or poll, the value that the caller set. */
   @Column('boolean')
   streaming!: boolean;
 
@@ -39,7 +39,7 @@ export class Streamer {
   @Column('timestamptz', { name: 'polled_at', nullable: true })
   polledAt!: Date | null;
 
-  /** The first of the latest polls in a row that did not find the streamer live; null when the last poll did. */
+  /** The first of the latest consecutive polls that did not find the streamer live; null when the last poll did. */
   @Column('timestamptz', { name: 'absent_since', nullable: true })
   absentSince!: Date | null;
 
@@ -47,7 +47,7 @@ export class Streamer {
   @Column('timestamptz', { name: 'next_poll_at' })
   nextPollAt!: Date;
 
-  /** When the streamer is due for a look-up of its username, claimed in the same way. */
+  /** When the streamer is due for a look-up of its username. An instance claims the look-up in the same way as a poll. */
   @Column('timestamptz', { name: 'next_naming_at' })
   nextNamingAt!: Date;
 }

@@ -242,7 +242,7 @@ describe(StreamersService.name, () => {
          FROM streams, generate_series(1, 20) AS n`,
       );
 
-      // Fails when it takes longer than the request's timeout.
+      // Fails when the deletion takes longer than the request's timeout.
       await caller.ask(deleteStreamer, { id: streamer.id });
 
       expect(await failureOf(caller.ask(getStreamer, { id: streamer.id }))).toMatchObject({

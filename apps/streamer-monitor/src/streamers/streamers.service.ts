@@ -34,7 +34,7 @@ export class StreamersService {
     private readonly hint: SubscriptionHint,
   ) {}
 
-  /** One page, oldest first, with the cursor of the next page; null means the end. */
+  /** Returns one page, oldest first, with the cursor of the next page; null means the end. */
   async list(after = lowestId): Promise<{ streamers: Streamer[]; next: string | null }> {
     const rows = await this.dataSource
       .createQueryBuilder(Streamer, 'streamer')
@@ -45,7 +45,7 @@ export class StreamersService {
     return toPage(rows, maxStreamersPage);
   }
 
-  /** One page of the streamers that are not disabled. */
+  /** Returns one page of the streamers that are not disabled. */
   async listMonitored(
     after = lowestId,
   ): Promise<{ streamers: Pick<Streamer, 'id' | 'platformId'>[]; next: string | null }> {
@@ -70,7 +70,7 @@ export class StreamersService {
    * Starts monitoring a user of the platform.
    *
    * @throws ServiceError `invalid` when no user has the name, `conflict` when the user is already monitored, `unavailable` when the
-   * platform does not reply in time; nothing is stored then
+   * platform does not reply in time (nothing is stored in this case)
    */
   async create(request: CreateStreamerRequest): Promise<Streamer> {
     const deadline = performance.now() + createStreamer.timeoutMs - replyMs;
@@ -139,7 +139,10 @@ export class StreamersService {
     this.hint.sendDeleted(platformId);
   }
 
-  /** Deletes the streamer with this id on the platform, for an erasure. Returns what was found. */
+  /**
+   * Deletes the streamer with this id on the platform, for an erasure. Returns the numbers of streamers, streams, and samples that were
+   * found.
+   */
   async erase(platformUserId: string, isDryRun: boolean): Promise<EraseStreamerReply> {
     const streamer = await this.dataSource.manager.findOneBy(Streamer, { platformId: platformUserId });
     if (!streamer) return { streamers: 0, streams: 0, streamSamples: 0 };
@@ -151,7 +154,7 @@ export class StreamersService {
     );
     if (!isDryRun)
       await this.delete(streamer.id).catch((error: unknown) => {
-        // Deleted in the meantime.
+        // The streamer was deleted in the meantime.
         if (!(error instanceof ServiceError) || error.code !== 'not_found') throw error;
       });
     return { streamers: 1, streams: found?.streams ?? 0, streamSamples: found?.streamSamples ?? 0 };
@@ -173,7 +176,7 @@ export class StreamersService {
     const before = await lock(transaction, id);
     const isSwitched = disabled !== undefined && disabled !== before.disabled;
     if (isSwitched && disabled) await this.recorder.endRunning(transaction, id);
-    // Enabling or disabling makes the known state stale. Start over as for a new streamer, with an immediate poll.
+    // Enabling or disabling makes the known state stale. Reset it to the state of a new streamer, with an immediate poll.
     const unknown = { streaming: false, isStreamingKnown: false, absentSince: null, nextPollAt: new Date() };
     const after: Streamer = { ...before, ...(isSwitched && { disabled, ...unknown }) };
     if (platformUsername !== undefined) {

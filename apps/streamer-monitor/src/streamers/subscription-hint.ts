@@ -5,7 +5,7 @@ import { LOGGER, type Logger } from '@stream-events/service';
 
 /**
  * Notifies the platform connector that the monitored streamers have changed, so that the connector reconciles its subscriptions
- * now.
+ * immediately.
  */
 @Injectable()
 export class SubscriptionHint {
@@ -24,7 +24,9 @@ export class SubscriptionHint {
     });
   }
 
-  /** The same for a deleted streamer, whose chosen event types are deleted, too. Returns immediately. */
+  /**
+   * Notifies the platform connector of a deleted streamer, so that it also deletes the streamer's chosen event types. Returns immediately.
+   */
   sendDeleted(userId: string): void {
     this.client.request(setStreamerEventTypes, { userId, types: null }).catch((error: unknown) => {
       this.logger.warn(

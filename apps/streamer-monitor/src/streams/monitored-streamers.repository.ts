@@ -100,12 +100,15 @@ export class MonitoredStreamersRepository {
   }
 }
 
-/** The latest polls in a row that did not find the streamer live; null when the last poll did. */
+/** Returns the latest consecutive polls that did not find the streamer live; null when the last poll did. */
 export function absenceOf({ absentSince, polledAt }: MonitoredStreamer): Absence | null {
   return absentSince === null || polledAt === null ? null : { since: absentSince, until: polledAt };
 }
 
-/** The streamer with the username that the platform reported at a time. A report older than the known username changes nothing. */
+/**
+ * Returns the streamer with the username that the platform reported at a time. Returns the streamer unchanged if the known username is
+ * newer.
+ */
 export function rename(streamer: MonitoredStreamer, login: string, at: Milliseconds): MonitoredStreamer {
   if (login === '' || at < streamer.namedAt) return streamer;
   const isSame = login.toLowerCase() === streamer.platformUsername.toLowerCase();

@@ -22,15 +22,15 @@ import {
  *    S ├── 1, 2: events, to the second ──┤ platform's list: up to 5 min late ├── 3: polls, ≥ 20 s apart ── … N
  * ```
  *
- * An end is never before S or after N. When a poll contradicts an event, the event was about another stream, or the streamer came
- * back within the same stream. An unnamed event long after the first miss belongs to a stream that was never announced or seen: it
- * must not prolong this one.
+ * An end is never before S or after N. When a poll contradicts an event, the event was about another stream, or the streamer came back
+ * within the same stream. An unnamed event long after the first miss belongs to a stream that was never announced or seen, so the event
+ * must not prolong this stream.
  *
- * A streamer who restarts at once has started the next stream before the platform reports the end of the previous one. Therefore,
- * the first unnamed event within 10 s after S belongs to the previous stream if rules 1 to 3 give that stream no end. Exception: it
- * belongs to this stream when no other unnamed event exists before N, and polls have missed this stream and not seen it since.
+ * A streamer who restarts immediately has started the next stream before the platform reports the end of the previous one. Therefore, the
+ * first unnamed event within 10 s after S belongs to the previous stream if rules 1 to 3 give that stream no end. Exception: it belongs to
+ * this stream when no other unnamed event exists before N, and polls have missed this stream and not seen it since.
  *
- * @param streams sorted by start, complete from the first one on. The first one must be the streamer's first stream, or have no
+ * @param streams sorted by start, with no stream missing after the first one. The first one must be the streamer's first stream, or have no
  *   unnamed event within 10 s after its start.
  * @param offline the events that name one of these streams, and the unnamed events since the start of the first one
  * @returns the end of each stream; null when it is running
@@ -58,7 +58,7 @@ interface Neighbors {
   isPreviousOpen: boolean;
 }
 
-/** The end by rules 1 to 3. */
+/** Returns the end by rules 1 to 3; undefined when none of these rules applies. */
 function findKnownEnd(
   stream: StreamFacts,
   { nextStart, isPreviousOpen }: Neighbors,
@@ -88,8 +88,8 @@ function findKnownEnd(
 }
 
 /**
- * The first of the misses that end the stream; undefined when there is none, or it is not confirmed. A miss after the next start
- * does not count, because the next stream was running then.
+ * Returns the first of the misses that end the stream; undefined when there is no miss, or it is not confirmed. A miss after the next start
+ * does not count, because the next stream was already running.
  */
 function findConfirmedMiss(
   { missedAt, isMissConfirmed }: StreamFacts,

@@ -28,7 +28,7 @@ export interface OfflineFact {
   at: Milliseconds;
 }
 
-/** The latest polls in a row that did not find the streamer live. */
+/** The latest consecutive polls that did not find the streamer live. */
 export interface Absence {
   since: Milliseconds;
   until: Milliseconds;
@@ -40,13 +40,13 @@ export const listingLagMs = 5 * 60_000;
 /** The offline event of the previous stream may arrive this long after the start of the next one. Usually a few seconds. */
 export const lateOfflineMs = 10_000;
 
-/** The platform's caches can cause a single miss. Two misses this far apart mean that the stream is over. */
+/** A single miss can be caused by the platform's caches. Two misses at least this far apart mean that the stream is over. */
 export const confirmMissAfterMs = 20_000;
 
-// Two poll intervals, and the 30 s claim of an instance that died in between.
+// Two poll intervals, plus the 30 s claim of an instance that died in between.
 const maxPollGapMs = 2 * 60_000;
 
-/** Adds a miss to a stream. It counts only when the platform should have listed the stream. */
+/** Adds a miss to a stream. The miss counts only when the platform should have listed the stream. */
 export function addMiss<Facts extends StreamFacts>(facts: Facts, at: Milliseconds): Facts {
   if (facts.seenAt === null && at < facts.startedAt + listingLagMs) return facts;
   if (facts.missedAt === null) return { ...facts, missedAt: at };
@@ -54,8 +54,8 @@ export function addMiss<Facts extends StreamFacts>(facts: Facts, at: Millisecond
 }
 
 /**
- * The misses of a stream from before it was announced. Without these misses, an event that arrives hours late would turn a stream
- * of minutes into one of hours.
+ * Returns the misses of a stream by the polls before its announcement. Without these misses, an announcement that arrives hours late would
+ * turn a stream of minutes into a stream of hours.
  */
 export function missesBeforeKnown(startedAt: Milliseconds, absence: Absence | null): Misses {
   const missedAt = Math.max(absence?.since ?? 0, startedAt + listingLagMs);
@@ -74,7 +74,7 @@ export function prolongAbsence(absence: Absence | null, at: Milliseconds): Absen
 
 /**
  * The id of a stream's row: a UUIDv7 of its start, with the rest derived from the platform's ids. A stream that is recorded again
- * gets the same id. The start counts to the second, because polls report no milliseconds.
+ * gets the same id. The id contains the start to the second, because polls report no milliseconds.
  */
 export function streamRowId(platformId: string, streamId: string, startedAt: Milliseconds): string {
   const random = createHash('sha256').update(`${platformId}/${streamId}`).digest().subarray(0, 16);

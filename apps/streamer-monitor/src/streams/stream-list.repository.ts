@@ -23,7 +23,7 @@ const messageColumns = `id, stream_id AS "streamId", user_id AS "userId", user_l
 export class StreamListRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** One page, newest first, with the cursors of the next and previous pages; null when the streamer does not exist. */
+  /** Returns one page, newest first, with the cursors of the next and previous pages; null when the streamer does not exist. */
   async list({ streamerId, pageSize, position }: ListStreamsRequest): Promise<ListStreamsReply | null> {
     const count = await this.count(streamerId);
     if (count === null) return null;
@@ -40,7 +40,7 @@ export class StreamListRepository {
     return latest ?? null;
   }
 
-  /** The running streams of these users of the platform, without those of disabled streamers. */
+  /** Returns the running streams of these users of the platform, except streams of disabled streamers. */
   async findLive(platformIds: readonly string[]): Promise<LiveStreamMessage[]> {
     return this.dataSource.query<LiveStreamMessage[]>(
       `SELECT platform_id AS "platformId", platform_username AS "platformUsername",
@@ -51,14 +51,14 @@ export class StreamListRepository {
     );
   }
 
-  /** The samples of a stream, oldest first; a long history is thinned out evenly. Null when the stream does not exist. */
+  /** Returns the samples of a stream, oldest first. Thins out a long history evenly. Null when the stream does not exist. */
   async readHistory(streamerId: string, streamRow: string): Promise<StreamSampleMessage[] | null> {
     const streams = await this.dataSource.query<unknown[]>(
       'SELECT FROM streams WHERE id = $1 AND streamer_id = $2',
       [streamRow, streamerId],
     );
     if (streams.length === 0) return null;
-    // Every nth sample, and the last one.
+    // Selects every nth sample, and the last sample.
     return this.dataSource.query<StreamSampleMessage[]>(
       `WITH numbered AS (
          SELECT at, row_number() OVER (ORDER BY at) - 1 AS place, count(*) OVER () AS total
@@ -75,7 +75,8 @@ export class StreamListRepository {
 
   /** Finds a stream with the peak and the average of its viewers. Null when the stream does not exist. */
   async findWithViewers(streamerId: string, streamRow: string): Promise<StreamViewersReply | null> {
-    // A sample holds until the next one, the last one until the end. Polls can list a stream for minutes after its end.
+    // A sample counts until the next sample. The last sample counts until the end of the stream; while the stream is running, until the
+    // last poll that saw it. Samples after the end do not count, because the platform can list a stream for minutes after its end.
     const [row] = await this.dataSource.query<(StreamMessage & Omit<StreamViewersReply, 'stream'>)[]>(
       `SELECT ${messageColumns}, peak, average FROM streams
        CROSS JOIN LATERAL (
@@ -104,7 +105,7 @@ export class StreamListRepository {
     return row?.count ?? null;
   }
 
-  /** In the direction of paging. */
+  /** Reads rows in the direction of paging. */
   private async readRows(
     streamerId: string,
     limit: number,

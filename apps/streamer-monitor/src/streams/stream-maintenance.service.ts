@@ -42,7 +42,7 @@ export class StreamMaintenance {
     await this.running;
   }
 
-  /** Removes everything that is due for removal. */
+  /** Removes all samples and offline events that are due for removal. */
   async run(): Promise<void> {
     try {
       while (!this.isStopped && (await this.removeSamples()));
@@ -58,7 +58,9 @@ export class StreamMaintenance {
   }
 
   /**
-   * Resolving ends again needs every event that names a stream, ends a stream, or arrived so soon after a start that it may belong to the previous stream. Looks only at events that are 7 to 14 days old, because older ones were kept for one of these reasons.
+   * Deletes offline events that are no longer needed. Resolving ends again needs every event that names a stream, ends a stream, or arrived
+   * so soon after a start that it may belong to the previous stream. Looks only at events that are 7 to 14 days old, because older events
+   * were kept for one of these reasons.
    */
   private async forgetOfflineEvents(): Promise<number> {
     const [, count] = await this.dataSource.query<[unknown, number]>(
@@ -74,7 +76,7 @@ export class StreamMaintenance {
     return count;
   }
 
-  /** Streams keep their last title, category, and viewers when their samples are removed. */
+  /** Deletes old samples. Streams keep their last title, category, and viewers. */
   private async forgetSamples(): Promise<number> {
     const [, count] = await this.dataSource.query<[unknown, number]>(
       `DELETE FROM stream_samples WHERE (stream, at) IN (

@@ -57,7 +57,7 @@ function histories(delays: fc.Arbitrary<number[]>): fc.Arbitrary<History> {
   });
 }
 
-/** The stream that the platform lists for the streamer at a time. */
+/** Returns the stream that the platform lists for the streamer at a time. */
 function listAt({ streams }: History, at: number): TrueStream | undefined {
   return streams.findLast(
     ({ startedAt, endedAt, listedAfter, listedFor }) =>
@@ -109,7 +109,7 @@ async function play(history: History): Promise<{ streamer: Streamer; end: number
   const events = eventSteps(streamer, history);
   const lastEvent = Math.max(0, ...events.map(({ at }) => at), history.outage.until);
   const lastEnd = Math.max(...history.streams.map(({ endedAt, listedFor }) => endedAt + listedFor));
-  // The listing lag of 5 min, and two polls.
+  // Add the listing lag of 5 min, and the time of two polls.
   const end = Math.max(lastEvent, lastEnd) + 5 * minute + 2 * pollEvery;
   const steps = [...events, ...pollSteps(streamer, history, end + 1)].sort((one, other) => one.at - other.at);
   for (const step of steps) await step.run();
@@ -125,8 +125,8 @@ async function readStreams(streamer: Streamer) {
 }
 
 /**
- * The latest time at which the rules require polls to notice that a stream is over. An outage delays it, also for a stream that was
- * over before the outage and is announced after it.
+ * Returns the latest time at which the rules require polls to notice the end of a stream. An outage delays this time, even for a stream
+ * that ended before the outage and is announced after it.
  */
 function latestNotice({ outage }: History, { startedAt, endedAt, listedFor, online }: TrueStream): number {
   const missable = Math.max(endedAt + listedFor, startedAt + 5 * minute) + pollEvery;
@@ -135,7 +135,7 @@ function latestNotice({ outage }: History, { startedAt, endedAt, listedFor, onli
   return isInOutage ? Math.max(missable, outage.until + pollEvery) : missable;
 }
 
-/** A poll that sees the next stream erases the misses before it. A stream that is announced after that ends at the next start. */
+/** A poll that sees the next stream erases earlier misses. A stream that is announced only after that poll ends at the next start. */
 function isAnnouncedAfterNext({ streams }: History, { startedAt, online }: TrueStream): boolean {
   const announcedAt = startedAt + Math.min(...online.delays);
   return streams.some((other) => other.startedAt > startedAt && other.startedAt <= announcedAt);
@@ -226,7 +226,7 @@ describe(StreamRecorder.name, () => {
           expect(startedAt).toBe(stream.startedAt);
           if (isEndSaid(history, stream)) expect(endedAt).toBe(stream.endedAt);
           expect(endedAt).toBeGreaterThanOrEqual(stream.endedAt);
-          // An unnamed event of an unknown stream may count up to 5 min after the first miss of this one.
+          // An unnamed event of an unknown stream may count up to 5 min after the first miss of this stream.
           if (!isAnnouncedAfterNext(history, stream))
             expect(endedAt).toBeLessThanOrEqual(latestNotice(history, stream) + 5 * minute);
         }

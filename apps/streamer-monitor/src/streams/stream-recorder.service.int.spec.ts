@@ -91,7 +91,7 @@ describe(StreamRecorder.name, () => {
       expect(await endsAfter(online(streamer, 's3', 200 * second))).toEqual([100, 200, null]);
       expect(await endsAfter(offline(streamer, 201 * second))).toEqual([100, 200, null]);
       expect((await store.streamer(streamer)).streaming).toBe(true);
-      // Now that the first stream has its own end, the later events belong to the streams before which they came.
+      // The first stream now has its own end, so each later offline event ends the last stream that started before the event.
       expect(await endsAfter(offline(streamer, 90 * second))).toEqual([90, 103, 201]);
       expect((await store.streamer(streamer)).streaming).toBe(false);
     });

@@ -21,7 +21,7 @@ export type StreamEvent = { at: Milliseconds; userId: string; userLogin: string 
   { kind: 'online'; stream: AnnouncedStream } | { kind: 'offline'; offline: RecordedOffline }
 );
 
-/** A change of a streamer, from which its streams are resolved again. */
+/** A change of a streamer, after which the streamer's streams are resolved again. */
 export interface StreamerChange {
   streamer: MonitoredStreamer;
   /** Streams that started at this time or later may have changed. */
@@ -31,7 +31,7 @@ export interface StreamerChange {
 
 /**
  * Records facts about streams and their consequences in one transaction that holds the streamer's lock. Idempotent by the ids of
- * stream and event: repeated, late, and reordered facts give the same streams.
+ * stream and event: repeated, late, and reordered facts lead to the same streams.
  */
 @Injectable()
 export class StreamRecorder {
@@ -71,9 +71,9 @@ export class StreamRecorder {
   }
 
   /**
-   * Resolves the ends of a locked streamer's streams that started at `from` or later, and of the one before them.
+   * Resolves the ends of a locked streamer's streams that started at `from` or later, and of the stream before them.
    *
-   * @returns the latest stream, as it is now
+   * @returns the latest stream, with its resolved end
    */
   async resolve(
     transaction: EntityManager,

@@ -29,7 +29,7 @@ export class RemovedStream {
   @PrimaryColumn('uuid')
   id!: string;
 
-  /** Samples after this time belong to the same stream, recorded again, and stay. */
+  /** Samples after this time are kept, because they belong to the same stream, which was recorded again. */
   @Column('timestamptz', { name: 'removed_at' })
   removedAt!: Date;
 }

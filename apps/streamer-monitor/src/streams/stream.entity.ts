@@ -1,8 +1,8 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
- * A stream. The first fields are the ones in the API; the others are the facts from which its end follows (see
- * `resolve-streams.ts`). Title, category, viewers, language, and thumbnail are empty or 0 until a poll has seen the stream.
+ * A stream. The API shows the first fields. The other fields are the facts that determine the stream's end (see `resolve-streams.ts`).
+ * Title, category, viewers, language, and thumbnail are empty or 0 until a poll has seen the stream.
  */
 @Entity({ name: 'streams' })
 export class Stream {

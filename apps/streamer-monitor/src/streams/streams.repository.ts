@@ -73,13 +73,13 @@ const streamColumns = `id, streamer_id AS "streamerId", stream_id AS "streamId",
   ${epochMilliseconds('seen_at')} AS "seenAt", ${epochMilliseconds('missed_at')} AS "missedAt",
   is_miss_confirmed AS "isMissConfirmed"`;
 
-// With clocks that differ, an event that names a stream may have a time before the stream's start.
+// When clocks differ, an event that names a stream can have a time before the stream's start.
 const clockTolerance = "interval '1 hour'";
 
 /** Reads and writes the facts about streams. Callers hold the streamer's lock in a transaction. */
 @Injectable()
 export class StreamsRepository {
-  /** The latest stream of each of these streamers. Streamers without streams are missing. */
+  /** Returns the latest stream of each of these streamers. Leaves out streamers without streams. */
   async readLatest(queries: Queries, streamerIds: readonly string[]): Promise<RecordedStream[]> {
     return queries.query<RecordedStream[]>(
       `SELECT latest.* FROM unnest($1::uuid[]) AS wanted (id) CROSS JOIN LATERAL (
@@ -99,7 +99,8 @@ export class StreamsRepository {
   }
 
   /**
-   * Returns all facts that decide the ends of the streams that started at `from` or later, and of the stream before them. Reaches back to a stream whose end does not depend on the previous one, because no unnamed event came soon after its start (see `resolve-streams.ts`).
+   * Returns all facts that decide the ends of the streams that started at `from` or later, and of the stream before them. Reaches back to a
+   * stream whose end does not depend on the previous stream, because no unnamed event came soon after its start (see `resolve-streams.ts`).
    */
   async readWindow(queries: Queries, streamerId: string, from: Milliseconds): Promise<StreamWindow> {
     const streams = await queries.query<RecordedStream[]>(
@@ -226,8 +227,8 @@ const saveSeenStreams = `
     thumbnail_url = excluded.thumbnail_url, tag_ids = excluded.tag_ids, is_mature = excluded.is_mature,
     seen_at = excluded.seen_at, missed_at = NULL, is_miss_confirmed = false`;
 
-// Samples a new title or category immediately. Samples viewers once a minute, because they change all the time and a chart needs no
-// more.
+// Records a sample immediately when the title or category changes, and at most once a minute when only the number of viewers changes,
+// because that number changes all the time and a chart needs no more.
 const saveSamples = `
   INSERT INTO stream_samples (stream, at, viewer_count, title, game_id, game_name)
   SELECT streams.id, $2, seen."viewerCount", seen.title, seen."gameId", seen."gameName"

@@ -16,7 +16,10 @@ import type { MemberCounts, MemberOptions } from './member.js';
 import type { MemberAttack } from './members.js';
 import type { Window } from './windows.js';
 
-/** Windows without an attack, with an attack on a bare server next to the gateway, and with one on the gateway, in alternation. */
+/**
+ * Results of alternating windows: without an attack, with an attack on a bare server next to the gateway, and with an attack on the
+ * gateway.
+ */
 export interface AttackResult {
   attack: Attack;
   size: AttackSize;
@@ -24,40 +27,42 @@ export interface AttackResult {
   beside: Window[];
   attacked: Window[];
   attackers: AttackerCounts[];
-  /** The most memory that the gateway used while it was attacked, in MiB. */
+  /** Private memory of the gateway at the end of an attacked window, in MiB: the highest value. */
   gatewayMegabytes: number;
 }
 
-/** Windows without and with a member in a loop, in alternation. */
+/** Results of alternating windows: without and with a member in a loop. */
 export interface MemberResult {
   attack: MemberAttack;
   quiet: Window[];
-  /** With the same member at a bare server next to the gateway; empty if a server that refuses everything says nothing. */
+  /**
+   * Windows in which the same member attacks a bare server instead of the gateway. Empty unless the gateway refuses most of its requests.
+   */
   beside: Window[];
   attacked: Window[];
   responses: MemberCounts;
-  /** What the member has stored, and may store per day. */
+  /** Bytes that the member has stored. */
   storedBytes: number;
   maxStoredBytes: number;
   streamMaxBytes: number;
 }
 
-/** The duration of an attack. */
+/** The number and the length of the windows of each kind. */
 export interface AttackPace {
   rounds: number;
   windowSeconds: number;
 }
 
 const perSecond: Record<LoadKind, number> = { notifications: 300, posts: 30, lists: 20 };
-// The default limits.
+// The default limits of the gateway.
 const environment = { RATE_LIMIT_REQUESTS: '200', RATE_LIMIT_WRITES: '50', MAX_STORED_MB_PER_DAY: '200' };
 // More than the ring buffer holds, so that catch-ups read the stream.
 const filledEvents = 60_000;
-/** The loads whose events are stored, and the one that fills the stream. */
+/** The number of loads whose events are stored: two during the attacks, and one that fills the stream first. */
 export const loadCount = 3;
-/** Connections of each load. Their last responses are not counted when the load stops. */
+/** Connections of each load. When a load stops, the last response on each connection is not counted, although its event may be stored. */
 export const connectionsPerLoad = 64;
-// The gateway has noticed by then that the connections of an attack are closed.
+// After this pause, the gateway has noticed that the connections of an attack are closed.
 const settleMs = 3_000;
 
 /** A gateway and an events service under a steady load, and the attacks on them. */
@@ -73,7 +78,7 @@ export class AttackBed {
     private readonly loads: Record<LoadKind, Load<OpenLoopCounts>>,
   ) {}
 
-  /** Starts the services of this checkout, or of another one. */
+  /** Starts the services of this checkout, or those of another checkout. */
   static async start(checkout?: string): Promise<AttackBed> {
     const servers = await startServers();
     try {
@@ -200,13 +205,13 @@ export class AttackBed {
     };
   }
 
-  /** Ends the load, and compares the events that were accepted with those that are stored. */
+  /** Ends the load. Returns the number of accepted events and the number of stored events. */
   async checkStored(): Promise<{ accepted: number; stored: number }> {
     await this.take();
     await this.stopLoads();
     const [row] = await runSql<{ count: string }>(
       this.databaseUrl,
-      // Not the events of members.
+      // Excludes the events of members, which have another type.
       "SELECT count(*) FROM events.events WHERE event_type = 'channel-follow'",
     );
     return { accepted: this.accepted, stored: Number(row?.count) };
@@ -220,7 +225,7 @@ export class AttackBed {
     return this.system.gateways[0]?.pid ?? 0;
   }
 
-  /** Ends an attack. What happens until its connections are closed counts for no window. */
+  /** Ends an attack. The time until the gateway has closed its connections belongs to no window. */
   private async end(attacker: Load<unknown>): Promise<void> {
     await attacker.stop();
     await wait(settleMs);
@@ -259,7 +264,7 @@ function startMember(options: MemberOptions): Load<MemberCounts> {
   return startLoadProcess(new URL('member.js', import.meta.url), options);
 }
 
-/** Fills the stream. Returns how many events were accepted. */
+/** Fills the stream. Returns the number of accepted events. */
 async function fill(ports: readonly number[], credentials: Credentials): Promise<number> {
   const load = startLoad({ kind: 'notifications', ports, connections: connectionsPerLoad, ...credentials });
   let accepted = 0;

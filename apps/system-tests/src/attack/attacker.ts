@@ -8,22 +8,22 @@ export interface AttackerOptions extends AttackSize {
   port: number;
 }
 
-/** What happened since the last count. */
+/** Counts of the attack's connections. `opened` and `ends` count since the last call. */
 export interface AttackerCounts {
   /** Connections that are open now. */
   open: number;
-  /** Connections that were opened. */
+  /** Connections opened. */
   opened: number;
-  /** Responses by status. Connections that were closed without one count as `closed`. */
+  /** Responses by status. Connections that were closed without a response count as `closed`. */
   ends: Record<string, number>;
 }
 
 // `startLoadProcess` forks this process.
 
 const dripMs = 1_000;
-// An attacker that reconnected at once would mostly measure the speed of this process, which shares the machine.
+// If attackers reconnected immediately, the test would mostly measure the speed of this process, which shares the machine.
 const reopenMs = { min: 5_000, spread: 10_000 };
-// Connections open over this time, so that none is lost in the queue of the operating system.
+// Open the connections over this time, so that the operating system’s accept queue drops none.
 const startMs = 5_000;
 
 class Attacker implements RunningLoad<AttackerCounts> {
@@ -48,7 +48,7 @@ class Attacker implements RunningLoad<AttackerCounts> {
     const { addresses, perAddress } = this.options;
     for (let index = 0; index < addresses * perAddress; index += 1) {
       const address = index % addresses;
-      // All of 127.0.0.0/8 is this machine. The signed messages come from 127.0.0.1.
+      // Every address in 127.0.0.0/8 is this machine. The signed messages use 127.0.0.1.
       const from = `127.1.${Math.floor(address / 250)}.${(address % 250) + 1}`;
       this.openLater(from, Math.random() * startMs);
     }
@@ -70,7 +70,7 @@ class Attacker implements RunningLoad<AttackerCounts> {
 
   private openLater(from: string, delayMs: number): void {
     const timer = setTimeout(() => this.open(from), delayMs);
-    // The process ends when it is stopped.
+    // The timer must not keep a stopped process alive.
     timer.unref();
   }
 

@@ -6,19 +6,19 @@ export interface Attack {
   description: string;
   /** What a connection sends when it opens. */
   begin: () => string;
-  /** What it sends every second after that. */
+  /** What the connection sends every second after that. */
   drip?: string;
-  /** Whether it reads nothing. */
+  /** Whether the connection never reads. */
   isUnread?: boolean;
 }
 
-/** How many addresses attack, each with how many connections. */
+/** The number of attacking addresses, and the number of connections from each. */
 export interface AttackSize {
   addresses: number;
   perAddress: number;
 }
 
-/** The sizes of issue 13: 5,000 connections, from one address and from many. */
+/** The sizes that issue 13 asks for: 5,000 connections, from one address and from many. */
 export const sizes: readonly AttackSize[] = [
   { addresses: 1, perAddress: 5_000 },
   { addresses: 200, perAddress: 25 },
@@ -31,7 +31,7 @@ function post(path: string, headers: readonly string[] = []): string {
   return `POST ${path} HTTP/1.1\r\n${all.join('\r\n')}\r\n\r\n`;
 }
 
-/** The headers of a platform message, with a signature that no secret makes. */
+/** The headers of a platform message, with an invalid signature. */
 function lookAlikeHeaders(): string[] {
   const values = {
     Id: randomBytes(16).toString('hex'),
@@ -56,14 +56,14 @@ function wrongToken(): string {
 export const attacks: readonly Attack[] = [
   {
     name: 'slow bodies',
-    description: 'announces 200,000 bytes to the login, and sends one per second',
+    description: 'announces a body of 200,000 bytes to the login, and sends one byte per second',
     begin: () => post('/api-token-auth'),
     drip: ' ',
   },
   {
     name: 'slow messages',
     description:
-      'announces 200,000 bytes to the webhook, with headers like the platform’s, and sends one per second',
+      'announces a body of 200,000 bytes to the webhook, with headers like the platform’s, and sends one byte per second',
     begin: () => post('/api/v1/platform-events/webhook', lookAlikeHeaders()),
     drip: ' ',
   },
@@ -75,7 +75,7 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: 'unread responses',
-    description: 'requests the API description 16 times, and reads nothing',
+    description: 'requests the API description 16 times, and reads no response',
     begin: () => 'GET /api/openapi.json HTTP/1.1\r\nHost: attack\r\n\r\n'.repeat(16),
     isUnread: true,
   },

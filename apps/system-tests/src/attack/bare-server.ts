@@ -2,16 +2,16 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-// A server of Node that does nothing but refuse requests. An attack on it next to a gateway shows
-// what the attackers alone take from the machine that they share with the gateway.
+// A Node server that only refuses requests. An attack on this server instead of the gateway shows how much of the shared machine the
+// attackers themselves use.
 
 const description = readFileSync('docs/openapi.json');
 
-// As at a gateway.
+// The same timeouts as in a gateway.
 const limits = { headersTimeout: 10_000, connectionsCheckingInterval: 100 };
 
 const server = createServer(limits, (request, response) => {
-  // The attack with unread responses needs one that is long.
+  // The attack that reads no responses needs a long response.
   if (request.url === '/api/openapi.json') return void response.end(description);
   response.writeHead(503, { connection: 'close' }).end();
 });
@@ -21,6 +21,6 @@ server.on('upgrade', (_request, socket) =>
 server.on('connection', (socket) => socket.on('error', () => undefined)); // attackers reset connections; a close follows
 
 process.once('SIGTERM', () => process.exit(0));
-// The test has ended without a stop.
+// The test exited without stopping this server.
 process.once('disconnect', () => process.exit(0));
-server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port)); // Safe cast: it listens on TCP.
+server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port)); // Safe cast: TCP.

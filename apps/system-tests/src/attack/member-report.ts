@@ -12,9 +12,9 @@ const loads: Record<LoadKind, string> = {
   posts: 'events of another user',
   lists: 'lists of another user',
 };
-const kinds = Object.keys(loads) as LoadKind[]; // holds: the keys of a Record
+const kinds = Object.keys(loads) as LoadKind[]; // Safe cast: the keys of a Record
 
-/** The section about members who use everything that they may. */
+/** The section about members who send as many requests as the gateway accepts. */
 export function printMemberSection(results: readonly MemberResult[]): Section {
   return {
     title: 'Members',
@@ -24,7 +24,7 @@ export function printMemberSection(results: readonly MemberResult[]): Section {
         ['attack', 'what the member does'],
         memberAttacks.map(({ name, description }) => [name, description]),
       ),
-      'p99 in ms, medians of the windows; requests that were due in the attacked windows and failed are lost. "Beside" has the same meaning as above, for a member whose requests the gateway mostly refuses:',
+      'p99 in ms, medians of the windows. "Lost" counts requests that were due in the attacked windows and failed. "Beside" has the same meaning as above. It is measured only for a member whose requests the gateway mostly refuses:',
       table(
         ['attack', 'load', 'p99 quiet', 'p99 beside', 'p99 attacked', 'ratio', 'sent', 'lost'],
         results.flatMap((result) => kinds.map((kind) => printLoad(result, kind))),
@@ -65,18 +65,18 @@ function printPromises(results: readonly MemberResult[]): KeptPromise[] {
   return [
     ...results.map(printRatioPromise),
     {
-      promise: 'Others lose nothing while a member is in a loop',
+      promise: 'No request of other users fails while a member is in a loop',
       measured: `${formatCount(lostCount)} refused, broken, or late`,
       isKept: lostCount === 0,
     },
     {
-      // The second: gateways exchange their counts once a second, and can store more than the limit in between.
-      promise: `A member in a loop cannot store more than the limit per day, ${formatCount(limit / mebibyte)} MiB, and one second`,
+      // The extra second: gateways exchange their counts once a second, so they can accept more than the limit in between.
+      promise: `A member in a loop stores at most the daily limit of ${formatCount(limit / mebibyte)} MiB, plus the member’s events of one second`,
       measured: `${(stored / mebibyte).toFixed(1)} MiB`,
       isKept: stored <= limit * 1.1,
     },
     {
-      promise: `Events of clients take at most ${maxShare * 100} % of EVENTS`,
+      promise: `A member’s events fill at most ${maxShare * 100} % of the EVENTS stream`,
       measured: `${(share * 100).toFixed(2)} %`,
       isKept: share <= maxShare,
     },

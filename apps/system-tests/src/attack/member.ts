@@ -11,15 +11,15 @@ export interface MemberOptions {
   position: string;
 }
 
-/** Responses since the last count, by action and status. `broken`: connections that were closed without a response. */
+/** Responses since the last call, by action and status. `broken` counts connections that were closed without a response. */
 export type MemberCounts = Record<string, Record<string, number>>;
 
 // `startLoadProcess` forks this process.
 
 const endOfHead = '\r\n\r\n';
-// Connections open over this time, so that none is lost in the queue of the operating system.
+// Open the connections over this time, so that the operating system’s accept queue drops none.
 const startMs = 1_000;
-// The signed messages and the other users come from 127.0.0.1.
+// The signed messages and the other users use 127.0.0.1.
 const address = '127.2.0.1';
 
 class Member implements RunningLoad<MemberCounts> {
@@ -56,7 +56,7 @@ class Member implements RunningLoad<MemberCounts> {
       localAddress: address,
       noDelay: true,
     });
-    // Also while it connects: otherwise it would stay open after the stop.
+    // Add the socket while it connects. Otherwise, a stop during the handshake would leave it open.
     this.sockets.add(socket);
     const text = action.make(this.options);
     const responses = new Responses();
@@ -70,7 +70,7 @@ class Member implements RunningLoad<MemberCounts> {
         if (status !== undefined) return;
         status = chunk.toString('latin1', 9, 12);
         this.count(action, status);
-        // A refusal keeps the connection open; a stream ends with it.
+        // The gateway keeps a connection open after a refusal, so close the connection here.
         if (status !== '200') socket.destroy();
         return;
       }
@@ -93,7 +93,7 @@ class Member implements RunningLoad<MemberCounts> {
   }
 }
 
-/** Finds the ends of responses, whose bodies it skips, so that a member in a loop takes little of the machine. */
+/** Finds the ends of responses and skips their bodies, so that a member in a loop uses little of the machine. */
 class Responses {
   private head = '';
   private status = '';

@@ -2,13 +2,13 @@
 export interface MemberAction {
   name: string;
   connections: number;
-  /** Makes the request. `position`: the start of the EVENTS stream. */
+  /** Makes the request. `position` is the start of the EVENTS stream. */
   make: (member: { token: string; position: string }) => string;
-  /** Whether the response is a stream, which takes the connection. Otherwise the connection sends the next request after a response. */
+  /** Whether the response is a stream, which occupies the connection. Otherwise, the connection sends a request after each response. */
   isStream?: boolean;
-  /** After this time, a stream is closed and opened again. */
+  /** The member closes a stream after this time, and opens it again. */
   streamMs?: number;
-  /** How long the member waits after a response or stream that failed. Default: not at all. */
+  /** How long the member waits before it reopens a connection whose request failed. Default: 0. */
   restMs?: number;
 }
 
@@ -16,9 +16,9 @@ export interface MemberAction {
 export interface MemberAttack {
   name: string;
   description: string;
-  /** By how much it may raise the p99 of others. */
+  /** The maximum factor by which the member raises the p99 of other clients. */
   maxRatio: number;
-  /** Whether the gateway refuses most of what the member sends, as a bare server would. */
+  /** Whether the gateway refuses most requests of the member. */
   isRefused?: boolean;
   actions: readonly MemberAction[];
 }
@@ -36,7 +36,7 @@ function eventOf(bytes: number): string {
   return `{"event_type":"member","event_source":"Member","event_data":${data}}`;
 }
 
-// Below the limit of 256 KiB for a body.
+// Below the body limit of 256 KiB.
 const largeEvent = eventOf(250_000);
 const smallTest = JSON.stringify({ padding: 'x'.repeat(500) });
 
@@ -47,7 +47,7 @@ export const memberAttacks: readonly MemberAttack[] = [
     name: 'everything in a loop',
     maxRatio: 1.25,
     description:
-      'adds events of 250 kB (8 connections) and test events of 0.5 kB (8), lists 100 events (16), exports everything (4), and resumes at the start of the stream (20, each for 3 s), with the next request as soon as there is a response',
+      'adds events of 250 kB (8 connections) and test events of 0.5 kB (8), lists 100 events (16), exports everything (4), and resumes at the start of the stream (20, each for 3 s). Each connection sends its next request as soon as it has a response',
     actions: [
       { name: 'events', connections: 8, make: ({ token }) => request('POST', eventsPath, token, largeEvent) },
       {

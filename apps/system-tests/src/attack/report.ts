@@ -8,7 +8,7 @@ import { lost, p99, succeeded, sum, type Window } from './windows.js';
 export interface AttackTestResults {
   results: readonly AttackResult[];
   members: readonly MemberResult[];
-  /** The events that were accepted, and the rows in the store. */
+  /** The numbers of accepted events and of stored events. */
   events: { accepted: number; stored: number };
 }
 
@@ -21,7 +21,7 @@ export function printSections({ results, members, events }: AttackTestResults): 
     {
       title: 'Method',
       paragraphs: [
-        'Each attack holds 5,000 connections, from one address or from 200 addresses with 25 each. They open within 5 s. A connection that the gateway closes is opened again after 5 to 15 s. Meanwhile, other addresses send 300 signed platform messages, 30 events of clients, and 20 lists per second, each due at a fixed time. Windows without and with the attack alternate; an attacked window begins with the attack. Latencies count from the time when a request was due. Attackers, load, services, and servers share the machine, so a part of the difference is the attackers’ own work. To show that part, the same attackers also attack a bare server of Node, which refuses every request, while the gateway gets only the load: "beside" has the p99 of the load at the gateway meanwhile.',
+        'Each attack holds 5,000 connections, from one address or from 200 addresses with 25 each. The connections open within 5 s. The attacker reopens a closed connection after 5 to 15 s. Meanwhile, another address sends 300 signed platform messages, 30 POSTs of events, and 20 requests for a list per second, each due at a fixed time. Windows without and with the attack alternate; an attacked window begins with the attack. Latencies count from the time when a request was due. Attackers, load, services, and servers share the machine, so the attackers’ own work causes a part of the difference. To show that part, the same attackers also attack a bare Node server, which refuses every request, while the gateway gets only the load. "Beside" is the p99 of the load at the gateway during such an attack.',
         table(
           ['attack', 'each connection'],
           attacks.map(({ name, description }) => [name, description]),
@@ -32,7 +32,7 @@ export function printSections({ results, members, events }: AttackTestResults): 
     {
       title: 'Results',
       paragraphs: [
-        'p99 in ms, medians of the windows. "Ends" counts the connections that the gateway ended in the last window, by status; "closed" are those without a response.',
+        'p99 in ms, medians of the windows. "Ends" counts the connections that the gateway ended in the last window, by the status of the response. "closed" means that the gateway sent no response.',
         table(
           [
             'attack',
@@ -90,7 +90,7 @@ function printPromises(
   const megabytes = Math.max(...results.map(({ gatewayMegabytes }) => gatewayMegabytes));
   return [
     {
-      promise: 'Signed messages and events of other addresses lose nothing during any attack',
+      promise: 'No signed message or event from another address is lost during any attack',
       measured: `${formatCount(sentCount)} accepted, ${formatCount(lostCount)} refused, broken, or late`,
       isKept: sentCount > 0 && lostCount === 0,
     },
@@ -116,7 +116,7 @@ function ratioOf({ quiet, attacked }: AttackResult): number {
   return p99(attacked, 'notifications') / p99(quiet, 'notifications');
 }
 
-// Lists depend on the events service, too. The attacks are on the gateway.
+// Excludes lists, which also depend on the events service. The attacks are on the gateway.
 const written = ['notifications', 'posts'] as const;
 const countSucceeded = (window: Window): number => succeeded(window, written);
 const countLost = (window: Window): number => lost(window, written);

@@ -2,7 +2,7 @@ import type { OpenLoopCounts } from '../load/open-loop-generator.js';
 import type { LoadKind } from '../load/request-maker.js';
 import { median } from '../measure/quantile.js';
 
-/** What happened to the loads of others in a part of a run. */
+/** The counts of the loads of the other clients in a part of a run. */
 export type Window = Record<LoadKind, OpenLoopCounts>;
 
 /** The median of the windows' p99, in milliseconds. */

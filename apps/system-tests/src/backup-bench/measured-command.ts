@@ -6,7 +6,7 @@ import { cpuSeconds, memoryMegabytes } from '../measure/processes.js';
 /** A finished command. */
 export interface MeasuredCommand {
   ms: number;
-  /** The highest private memory. */
+  /** The highest private memory of the command. */
   peakMegabytes: number;
   /** Seconds of CPU of the command, without PostgreSQL. */
   cpuSeconds: number;
@@ -43,7 +43,7 @@ export async function measureCommand(
       peakMegabytes = Math.max(peakMegabytes, memoryMegabytes(child.pid));
       cpu = cpuSeconds(child.pid);
     } catch {
-      // it exited in the meantime
+      // the process exited in the meantime
     }
   }, sampleMs);
   await once(child, 'close');

@@ -6,17 +6,17 @@ import { toRow, writeBatch, type EventRow } from '@stream-events/events/benchmar
 import { v7 as uuidV7 } from 'uuid';
 
 /**
- * The raw ceiling: the maximum throughput of Node and PostgreSQL on this machine. `startCeilingSubject` forks it. It has plain
- * node:http, the signature check, and the statement of the events service; no framework, no NATS, no limits, no retries. It exists
- * for comparison only.
+ * The raw ceiling: the maximum throughput of Node and PostgreSQL on this machine. `startCeilingSubject` forks this process. It contains
+ * plain node:http, the signature check, and the statement of the events service; no framework, no NATS, no limits, and no retries. It
+ * exists for comparison only.
  */
 interface WaitingRow {
   row: EventRow;
   response: ServerResponse;
 }
 
-// One, two, and three were tried, each with and without waiting for fuller batches as the gateway does. Two without waiting were
-// the fastest: one batch is written while the next one fills.
+// Tried with one, two, and three batches in flight, each with and without the gateway's wait for fuller batches. Two batches without a wait
+// were the fastest: one batch is written while the next one fills.
 const maxInFlight = 2;
 const maxBatch = 256;
 
@@ -38,7 +38,7 @@ const server = createServer((request, response) => {
 });
 
 server.listen(0, '127.0.0.1', () => {
-  process.send?.((server.address() as AddressInfo).port); // holds: it listens on TCP
+  process.send?.((server.address() as AddressInfo).port); // Safe cast: the server listens on TCP
 });
 
 function receive({ headers }: IncomingMessage, body: Buffer, response: ServerResponse): void {
@@ -50,7 +50,7 @@ function receive({ headers }: IncomingMessage, body: Buffer, response: ServerRes
     return;
   }
   const text = body.toString();
-  const { subscription } = JSON.parse(text) as { subscription: { type: string } }; // holds: it is signed by the load
+  const { subscription } = JSON.parse(text) as { subscription: { type: string } }; // Safe cast: the load has signed the body
   waiting.push({
     row: toRow({
       id: uuidV7(),

@@ -19,7 +19,7 @@ export interface MeasurementOptions {
 
 /** The result of one run. */
 export interface Measurement {
-  /** Events per second that got a success response. */
+  /** Events per second with a success response. */
   perSecond: number;
   /** Events per second that the stream acknowledged; undefined for a subject that publishes nothing. */
   publishedPerSecond: number | undefined;

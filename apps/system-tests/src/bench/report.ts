@@ -46,7 +46,7 @@ function printMethod({ connections, filledEvents }: BenchmarkResults): Section {
   return {
     title: 'What is measured',
     paragraphs: [
-      `Signed notifications (channel follows, about 575 bytes) over ${connections} connections, each with one request in flight. A response counts when it is 204: the event is then committed with fsync. "Published" counts the events that the EVENTS stream acknowledged in the same time. The event store holds ${formatCount(filledEvents)} events before each run. Runs of the subjects alternate, and the figures are medians; on a shared machine they vary from day to day, so compare ratios.`,
+      `Signed notifications (channel follows, about 575 bytes) over ${connections} connections, each with one request in flight. Only a response with status 204 counts, because its event is committed with fsync. "Published" counts the events that the EVENTS stream acknowledged in the same time. The event store holds ${formatCount(filledEvents)} events before each run. Runs of the subjects alternate, and the figures are medians. On a shared machine, figures vary from day to day, so compare ratios.`,
       'The **ceiling** is one process of plain node:http that checks the same signature and writes with the same statement into the same tables and indexes. It has no framework and no NATS, and publishes nothing.',
     ],
     promises: [],
@@ -99,8 +99,8 @@ function printTime(
   return {
     title: 'Where the time goes',
     paragraphs: [
-      `The machine has ${cores} cores, which is ${formatCount(cores * 1e6)} µs of CPU per second. At ${allCpu(one).toFixed(0)} µs per event, including ${(one.cpuMicroseconds.load ?? 0).toFixed(0)} µs for the load, it can do at most ${most(one)} events/s; the ceiling, at ${allCpu(ceiling).toFixed(0)} µs, at most ${most(ceiling)}. The rest is waiting: for the commit on disk, for other processes, or for other guests of the same hardware.`,
-      'CPU of each process per event, in microseconds, from the accounting of the kernel:',
+      `The machine has ${cores} cores, which is ${formatCount(cores * 1e6)} µs of CPU per second. At ${allCpu(one).toFixed(0)} µs per event, including ${(one.cpuMicroseconds.load ?? 0).toFixed(0)} µs for the load, it can do at most ${most(one)} events/s; the ceiling, at ${allCpu(ceiling).toFixed(0)} µs, at most ${most(ceiling)}. The measured rates are lower, because processes also wait: for the commit on disk, for other processes, or for other guests of the same hardware.`,
+      'CPU of each process per event, in microseconds, as counted by the kernel:',
       printCpu({ ceiling, '1 + 1': one, '2 + 2': two, 'POST, 1 + 1': post }),
       'Inside the Node processes of 1 + 1, as shares of the V8 samples in which the process was not idle. Profiling slows the processes, so this run is not part of the figures above. A write that wakes another process can include the wait for a core:',
       ...Object.entries(profiles).map(([app, shares]) => printProfile(app, shares)),
@@ -184,7 +184,7 @@ function formatMeasured(measured: number): string {
   return measured >= 100 ? formatCount(measured) : measured.toFixed(2);
 }
 
-/** The median run by speed, with its own latencies and CPU, so that all figures of a row belong together. */
+/** Returns the run with the median speed, so that all figures of a row come from the same run. */
 function medianOf(runs: readonly Measurement[]): Measurement {
   const sorted = [...runs].sort((a, b) => a.perSecond - b.perSecond);
   const middle = sorted[sorted.length >> 1];

@@ -3,15 +3,15 @@ import { markerOf, type LedgerEntry } from './ledger.js';
 
 /** A message on the EVENTS stream. */
 export interface PublishedMessage {
-  /** `Nats-Msg-Id`: subscribers deduplicate by it. */
+  /** The `Nats-Msg-Id` header, by which subscribers deduplicate. */
   id: string;
   text: string;
 }
 
-/** The events that were sent, and where they are now. */
+/** The sent events, and what the store and the stream contain. */
 export interface Evidence {
   sent: readonly LedgerEntry[];
-  /** The event list, as read. */
+  /** The stored events. */
   listed: readonly StoredEvent[];
   /** Markers of the events that became dead letters. */
   deadLetters: ReadonlySet<string>;
@@ -19,7 +19,7 @@ export interface Evidence {
   published: readonly PublishedMessage[] | undefined;
   /** Whether an id belongs to an earlier scenario, whose events may be on the stream a second time. */
   isKnownBefore?: (id: string) => boolean;
-  /** Compares an event's data with the data that was sent; by default, character by character. */
+  /** Compares the data of a listed event with the sent data; by default, character by character. */
   isSameData?: (sent: string, listed: string) => boolean;
 }
 
@@ -37,11 +37,11 @@ export interface Finding {
     | 'unknown on the stream'
     | 'changed on the stream'
     | 'broken promise';
-  /** A marker, an id, or a description. */
+  /** What is wrong: the marker or the id of an event, or a description. */
   what: string;
 }
 
-/** Compares the events that were sent with the events that are stored and published. */
+/** Compares the sent events with the stored and the published events. */
 export function check(evidence: Evidence): Finding[] {
   const byMarker = groupByMarker(evidence.listed);
   return [
@@ -96,7 +96,7 @@ function checkUnknown({ sent }: Evidence, byMarker: ByMarker): Finding[] {
     );
 }
 
-/** Checks that every listed event is on the stream, and that each copy equals the record that the API prints. */
+/** Checks that every listed event is on the stream, and that each copy on the stream equals the record that the API prints. */
 function checkPublished(
   { listed, isKnownBefore = () => false }: Evidence,
   published: readonly PublishedMessage[],

@@ -12,14 +12,14 @@ interface Page {
   }[];
 }
 
-/** Reads the whole list as a client does. The client parses and prints `eventData` again, so compare it with `isSameJson`. */
+/** Reads the whole list as a client does. The client parses `eventData` and prints it again, so compare `eventData` with `isSameJson`. */
 export async function readEventList(gatewayUrl: string, token: string): Promise<StoredEvent[]> {
   const events: StoredEvent[] = [];
   let url: string | null = `${gatewayUrl}/api/v1/platform-events?page_size=100`;
   while (url !== null) {
     const response: Response = await fetch(url, { headers: { authorization: `Token ${token}` } });
     if (!response.ok) throw new Error(`${url} returned ${response.status}: ${await response.text()}`);
-    const page = (await response.json()) as Page; // holds: the checker compares every field that is used
+    const page = (await response.json()) as Page; // Safe cast: the checker compares every field that is used
     for (const record of page.results) {
       events.push({
         id: record.id,

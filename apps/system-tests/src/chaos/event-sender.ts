@@ -14,7 +14,7 @@ interface Message {
   body: string;
 }
 
-/** How a client connects: the most connections per gateway, kept open or opened for each request. */
+/** How a client connects: the maximum number of connections per gateway, and whether connections stay open between requests. */
 export interface ConnectionOptions {
   connectionsEach: number;
   keepAlive: boolean;
@@ -114,7 +114,7 @@ function readAnswer(response: IncomingMessage, settle: (answer: Answer) => void)
   response.once('error', () => settle({ kind: 'broken' }));
   response.once('end', () => {
     const status = response.statusCode ?? 0;
-    // The record of a test event has no id to compare.
+    // A 200 response is the record of a test event, which has no id to compare.
     if (status === 204 || status === 200) settle({ kind: 'accepted', id: undefined });
     else if (status === 201) settle({ kind: 'accepted', id: readId(Buffer.concat(chunks).toString()) });
     else if (status >= 400 && status < 500) settle({ kind: 'refused', status });
@@ -122,7 +122,7 @@ function readAnswer(response: IncomingMessage, settle: (answer: Answer) => void)
   });
 }
 
-/** A response that is not a record has no id. The checker reports the id as missing. */
+/** Returns the id in a record. For a response that is not a record, returns `none`, which the checker reports as a wrong id. */
 function readId(body: string): string {
   return /^\{"id":"([\w-]+)"/.exec(body)?.[1] ?? 'none';
 }

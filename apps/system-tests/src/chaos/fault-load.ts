@@ -4,7 +4,7 @@ import type { Credentials } from '../load/request-maker.js';
 import { EventSender } from './event-sender.js';
 import { LedgerEntry, type Answer, type EventKind, type SentEvent } from './ledger.js';
 
-/** A load: events per second, over a number of clients, to the gateways in turn. */
+/** A load: the events per second, and the number of clients, each of which sends to the gateways in turn. */
 export interface FaultLoadOptions extends Credentials {
   gatewayUrls: readonly string[];
   perSecond: number;
@@ -31,7 +31,7 @@ interface Retry {
 const pausesMs = [300, 1_000, 2_000, 4_000];
 // Maximum number of events that wait for a retry. Above this, a sender gives up an event immediately.
 const maxRetries = 4_000;
-// Of eight events, four come from the platform, three from clients that retry, and one from a client that does not.
+// Of eight events, four are sent as by the platform, three as by clients that retry, and one as by a client that does not retry.
 const kinds: readonly EventKind[] = [
   'notification',
   'keyed post',
@@ -68,8 +68,8 @@ export function makeEvent(kind?: EventKind): SentEvent {
 }
 
 /**
- * Sends events as the platform and clients do: each event to the gateways in turn, with a limited number of attempts. When a
- * gateway is not listening, sends the event immediately to the other one. Records the outcome of each event.
+ * Sends events as the platform and clients do: the attempts for an event go to the gateways in turn, and their number is limited. When a
+ * gateway is not listening, sends the event to the other gateway immediately. Records the outcome of each event.
  */
 export class FaultLoad {
   private readonly watchers = new Set<(seen: Try) => void>();
@@ -80,7 +80,7 @@ export class FaultLoad {
   private isPaused = true;
 
   constructor(private readonly options: FaultLoadOptions) {
-    // Every second client opens a connection for each request, as the platform may.
+    // Every second client opens a new connection for each request, as the platform sometimes does.
     this.senders = Array.from(
       { length: options.clients },
       (_, index) => new EventSender(options, { connectionsEach: 1, keepAlive: index % 2 === 0 }),
@@ -93,13 +93,13 @@ export class FaultLoad {
     this.running = Promise.all(this.senders.map((sender, index) => this.runClient(sender, index)));
   }
 
-  /** Stops creating events, and waits until every event is accepted or given up. */
+  /** Stops creating events, and waits until every event is accepted or its sender has given up. */
   async pause(): Promise<void> {
     this.isPaused = true;
     await this.running;
   }
 
-  /** The events since the last call. */
+  /** Returns the events created since the last call. */
   takeEntries(): LedgerEntry[] {
     return this.entries.splice(0);
   }
@@ -128,7 +128,7 @@ export class FaultLoad {
       if (retry) await this.attempt(sender, retry, gateway);
       else if (!this.isPaused) await this.attempt(sender, this.makeFirst(), gateway);
       const restMs = intervalMs - (performance.now() - startedAt);
-      // Retries do not count toward the rate; otherwise many retries would displace new events.
+      // Retries do not count toward the rate. Otherwise, many retries would displace new events.
       if (!retry && restMs > 0) await wait(restMs);
     }
   }

@@ -14,7 +14,7 @@ export interface FaultTarget {
   stop(): Promise<void>;
   /** Starts again after `kill` or `stop`; resolves when ready. */
   start(): Promise<void>;
-  /** Suspends all of its processes (SIGSTOP) for this long. */
+  /** Suspends all processes of the target (SIGSTOP) for this time. */
   freeze(ms: number): Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export function targetsOf(name: TargetName, servers: Servers, system: System): F
     case 'nats':
       return [toServerTarget(servers.restartable.nats, () => [servers.nats.pid])];
     case 'postgres':
-      // The first process starts the others. Suspend it first, so that it starts no further ones.
+      // The first process starts the other processes. Suspend the first one first, so that it starts no more processes.
       return [
         toServerTarget(servers.restartable.postgres, () => [
           servers.postgres.pid,

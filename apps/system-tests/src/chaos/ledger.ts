@@ -1,4 +1,4 @@
-/** How an event reaches the service. A plain POST is never retried once it may have arrived. */
+/** How an event is sent. A plain POST is not retried once the service may have received it. */
 export type EventKind = 'notification' | 'keyed post' | 'plain post' | 'test event';
 
 /** A sent event. */
@@ -7,12 +7,12 @@ export interface SentEvent {
   marker: string;
   kind: EventKind;
   eventType: string;
-  /** JSON text. */
+  /** The data as JSON text. */
   eventData: string;
 }
 
 /**
- * The result of one attempt. `stale`: the connection was kept open from an earlier request, and the server closed it before it sent
+ * The result of one attempt. `stale`: the attempt reused a connection from an earlier request, and the server closed the connection without
  * a response.
  */
 export type Answer =
@@ -31,7 +31,7 @@ export class LedgerEntry {
 
   constructor(
     readonly event: SentEvent,
-    /** Whether the service may keep the accepted event as a dead letter instead of listing it. */
+    /** Whether the service may keep the accepted event as a dead letter instead of storing it. */
     readonly canBeDeadLetter = false,
   ) {}
 
@@ -55,7 +55,7 @@ export class LedgerEntry {
       this.acceptance = { id: answer.id };
       this.acceptedAt = Date.now();
     } else if (answer.kind !== 'refused' && answer.kind !== 'not connected') {
-      // Includes 503: an event may be stored although its batch timed out.
+      // Includes 503, because the event can be stored although its batch timed out.
       this.isDoubtful = true;
     }
   }

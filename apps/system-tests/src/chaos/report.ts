@@ -12,13 +12,13 @@ export interface ChaosResults {
   list: { events: number; findings: readonly Finding[] };
 }
 
-// Enough to look up the events; a lost batch has up to 256.
+// Enough to look up some of the events. A lost batch has up to 256 events.
 const maxExamples = 5;
 
-/** How a page differs from the one of `npm run chaos`. */
+/** The parts of the page that differ between the chaos tests. */
 export interface PageOptions {
   load: LoadSize;
-  /** When the time until requests succeed again starts. */
+  /** The moment, in words, from which the time until requests succeed again is measured. */
   requestsSince: string;
 }
 
@@ -32,7 +32,7 @@ export function printSections(chaos: ChaosResults, page: PageOptions = chaosPage
     {
       title: 'Results',
       paragraphs: [
-        `**Requests again**: from ${page.requestsSince} until notifications and POSTs succeeded at each gateway, including the start of the process. **Published**: from the same time, until all events accepted before it were stored and on the stream. Median / maximum, in seconds.`,
+        `**Requests again**: from ${page.requestsSince} until notifications and POSTs succeeded at each gateway, including the start of the process. **Published**: from the same time until all events accepted before that time were stored and on the stream. Median / maximum, in seconds.`,
         printSummary(chaos.results),
       ],
       promises: printPromises(chaos),
@@ -45,9 +45,9 @@ function printMethod(scenarios: readonly DescribedScenario[], { clients, perSeco
   return {
     title: 'Method',
     paragraphs: [
-      `${clients} clients send ${perSecond} events per second: signed notifications, which are redelivered as the platform redelivers them; POSTs with an \`Idempotency-Key\`, which are retried; and POSTs without one, which are not. A client waits 5 s for a response and tries five times, alternating between the gateways. For each event, the sender records one of three outcomes:`,
+      `${clients} clients send ${perSecond} events per second: signed notifications, which are redelivered as the platform redelivers them; POSTs with an \`Idempotency-Key\`, which are retried; and POSTs without a key, which are not retried. A client waits 5 s for a response and tries five times, alternating between the gateways. For each event, the sender records one of three outcomes:`,
       '- **accepted**: an attempt got a 2xx response\n- **refused**: every attempt got a 4xx response, or reached no gateway\n- **in doubt**: an attempt got 503 or no response, and none got 2xx',
-      'After each scenario the system settles, and everything is compared. Every accepted event is stored exactly once, unchanged, under the id in its 201 response. An event in doubt is stored at most once, a refused one not at all, and nothing else is stored. The EVENTS stream carries each stored event, identical to the last byte. "Copies" counts messages on the stream beyond the first of an event; subscribers drop these by `Nats-Msg-Id`.',
+      'After each scenario, the system settles, and every event is checked. Every accepted event is stored exactly once, unchanged, under the id in its 201 response. An event in doubt is stored at most once, a refused event is not stored, and nothing else is stored. The EVENTS stream carries each stored event, identical to the last byte. "Copies" counts the further messages of an event on the stream. Subscribers recognize them by `Nats-Msg-Id` and drop them.',
       table(
         ['scenario', 'fault'],
         scenarios.map(({ name, description }) => [name, description]),
@@ -62,12 +62,12 @@ function printPromises({ results, list }: ChaosResults): KeptPromise[] {
   const accepted = results.reduce((sum, { outcomes }) => sum + outcomes.accepted, 0);
   return [
     {
-      promise: 'No accepted event is lost, doubled, or changed, in the store or on the stream',
+      promise: 'No accepted event is lost, duplicated, or changed, in the store or on the stream',
       measured: `${formatCount(accepted)} accepted in ${results.length} scenarios, ${findings} findings`,
       isKept: accepted > 0 && findings === 0,
     },
     {
-      promise: 'The list that clients get has every event exactly once',
+      promise: 'The event list of the API contains every event exactly once',
       measured: `${formatCount(list.events)} events by following \`next\`, ${list.findings.length} findings`,
       isKept: list.events > 0 && list.findings.length === 0,
     },
@@ -100,7 +100,7 @@ function printSummary(results: readonly ScenarioResult[]): string {
   return table([...head, 'findings'], rows);
 }
 
-/** The findings by kind, each with some examples. */
+/** Returns the findings by kind, each kind with some examples. */
 export function summarize(findings: readonly Finding[]): string[] {
   const byKind = new Map<string, string[]>();
   for (const { kind, what } of findings) byKind.set(kind, [...(byKind.get(kind) ?? []), what]);
@@ -110,7 +110,7 @@ export function summarize(findings: readonly Finding[]): string[] {
   });
 }
 
-/** The number of responses of each kind, for the progress output. */
+/** Returns the number of attempts with each result, for the progress output. */
 export function printAnswers({ answers }: ScenarioResult): string {
   return Object.entries(answers)
     .map(([answer, count]) => `${count} × ${answer}`)

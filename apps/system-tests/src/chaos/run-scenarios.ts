@@ -5,9 +5,9 @@ import type { DescribedScenario } from './scenarios.js';
 import type { ScenarioResult, TestBed } from './test-bed.js';
 
 /**
- * Chooses scenarios by their names, which commas separate. Without names, all.
+ * Chooses scenarios by a comma-separated list of names. Without a list, returns all scenarios.
  *
- * @throws when there is no such scenario
+ * @throws when a name is unknown
  */
 export function chooseScenarios<S extends DescribedScenario>(
   all: readonly S[],
@@ -22,7 +22,7 @@ export function chooseScenarios<S extends DescribedScenario>(
   return all.filter(({ name }) => names.includes(name));
 }
 
-/** Runs scenarios one after the other, then compares the list that clients get. Prints what it finds. */
+/** Runs scenarios one after the other, then compares the event list of the API with the sent events. Prints the findings. */
 export async function runScenarios<S extends DescribedScenario>(
   bed: TestBed<ServerAddresses>,
   scenarios: readonly S[],

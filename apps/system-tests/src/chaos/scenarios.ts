@@ -24,12 +24,12 @@ export interface DescribedScenario {
   description: string;
 }
 
-// The time that a supervisor takes to notice that a process has exited.
+// The time that a supervisor needs to notice that a process has exited.
 const supervisorMs = 500;
 // Undisturbed load before the first fault and after each fault.
 const calmMs = 1_000;
-// Waiting until everything is published takes ten seconds, so the scenario waits only after every fourth kill. The other kills
-// happen with a backlog.
+// Publishing everything takes ten seconds after a kill, so the scenario waits only after every fourth kill. The other kills happen while
+// there is a backlog.
 const killsBetweenMeasurements = 4;
 
 const targets: { name: TargetName; description: string }[] = [
@@ -39,7 +39,7 @@ const targets: { name: TargetName; description: string }[] = [
   { name: 'postgres', description: 'PostgreSQL' },
 ];
 
-/** In the order of the run. The scenario that recreates the stream is last. */
+/** The scenarios in the order of the run. The scenario that recreates the stream is last. */
 export const scenarios: readonly Scenario[] = [
   ...targets.map(killScenario),
   ...targets.map(freezeScenario),

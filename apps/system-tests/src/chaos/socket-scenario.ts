@@ -10,9 +10,9 @@ const closeCodes = [4000, 4001, 4002, 4003, 4004, 4005, 4006, 4007];
 const reconnects = 5;
 const cheerEveryMs = 50;
 const pollMs = 200;
-// The pause before the eighth connection in a row is up to 30 s.
+// The connector waits up to 30 s before the eighth connection in a row.
 const recoveryLimitMs = 90_000;
-// The status shows times to the second.
+// The status prints times in whole seconds.
 const slackMs = 1_000;
 
 interface Status {
@@ -20,13 +20,13 @@ interface Status {
   delivery_gaps: { source: string; from: string; until: string | null }[];
 }
 
-/** Faults of an event socket, which cannot reject a message as a webhook does. */
+/** Tests faults of an event socket. Unlike a webhook, a socket cannot reject a message so that the platform sends it again. */
 export const socketScenario: Scenario = {
   name: 'sockets',
   description:
-    'A connector receives 20 events per second over a plain event socket. The platform closes it with each of its codes, asks for ' +
-    'reconnects, and falls silent; then nats-server is away for 60 s. Every event is stored once, unless the status reports that events ' +
-    'may be missing at its time, which reconnects and the outage must not cause.',
+    'A connector receives 20 events per second over a plain event socket. The platform closes the socket with each of its close codes, ' +
+    'asks for reconnects, and falls silent; then nats-server is down for 60 s. Every event is stored once, except in periods for which ' +
+    'the status reports that events may be missing. Reconnects and the outage must not cause such a period.',
   run: async (bed, { kills, awayMs }) => {
     await bed.load.pause();
     const environment = { PLATFORM_TRANSPORT: 'websocket' };
@@ -62,11 +62,11 @@ class SocketBed {
   async connectChannel(): Promise<void> {
     await this.simulate('limits', { device_interval_seconds: 1 });
     const login = `channel_${Date.now()}`;
-    const { users } = (await this.simulate('users', { login })) as { users: { id: string }[] }; // holds: the simulator's reply
+    const { users } = (await this.simulate('users', { login })) as { users: { id: string }[] }; // Safe cast: the simulator's reply
     this.channelId = users[0]?.id ?? '';
     const { user_code } = (await this.request('POST', '/api/v1/platform/connections')) as {
       user_code: string;
-    }; // holds: the API's reply
+    }; // Safe cast: the API's reply
     await this.simulate('device-codes', { user_code, decision: 'allow', login });
     await this.until(({ subscriptions }) => Object.keys(subscriptions).join() === 'enabled');
   }
@@ -76,7 +76,7 @@ class SocketBed {
     this.cheering = this.cheer();
   }
 
-  /** Makes the socket fail, and waits until a gap is reported and over. */
+  /** Makes the socket fail, and waits until a gap has been reported and has ended. */
   async lose(fault: object): Promise<void> {
     const before = (await this.status()).delivery_gaps.length;
     this.bed.countFault();
@@ -119,7 +119,7 @@ class SocketBed {
           at >= Date.parse(from) - slackMs &&
           (until === null || at <= Date.parse(until) + slackMs),
       );
-      // In a gap, the event may be stored, but not twice.
+      // An event in a gap may be missing, but must not be stored twice.
       entry.note(isInGap ? { kind: 'timeout' } : { kind: 'accepted', id: undefined });
     }
     this.bed.addEntries(this.sent.map(({ entry }) => entry));
@@ -152,7 +152,7 @@ class SocketBed {
     return counts.reduce((sum, count) => sum + count, 0);
   }
 
-  /** Waits for a condition. Requests fail while NATS is away. */
+  /** Waits for a condition. Ignores failed requests, because requests fail while NATS is down. */
   private async until(condition: (status: Status) => boolean | Promise<boolean>): Promise<void> {
     const deadline = performance.now() + recoveryLimitMs;
     let last: unknown = 'never checked';
@@ -170,7 +170,7 @@ class SocketBed {
   }
 
   private async status(): Promise<Status> {
-    return (await this.request('GET', '/api/v1/platform/status')) as Status; // holds: the API's reply
+    return (await this.request('GET', '/api/v1/platform/status')) as Status; // Safe cast: the API's reply
   }
 
   private request(method: string, path: string): Promise<unknown> {

@@ -21,24 +21,25 @@ import { runSql, type ServerAddresses } from '../system/servers.js';
 import type { PublishedMessage } from './checker.js';
 import { markerOf } from './ledger.js';
 
-/** The backlog that is still to be published or stored. */
+/** What is not yet published or stored. */
 export interface Backlog {
-  /** Batches in the outbox, which are not known to be on the EVENTS stream. */
+  /** Batches in the outbox: the EVENTS stream has not acknowledged them yet. */
   outbox: number;
-  /** Messages on the INGEST stream, which are not stored yet. */
+  /** Messages on the INGEST stream: the events service has not stored them yet. */
   ingest: number;
 }
 
 const openLimitMs = 30_000;
 const openPauseMs = 500;
 const fetchMs = 5_000;
-// Consumers that one reading may need.
+// The maximum number of consumers that one read opens.
 const maxOpened = 5;
 
-// An id has the time when a gateway received the event. A paused nats-server keeps requests, which are stored when it goes on.
+// Events are read again from this time before the newest id. An id contains the time when a gateway received the event, and an event can be
+// stored late: a paused nats-server delivers its requests when it resumes.
 const maxLateMs = 10 * 60_000;
 
-/** Reads the store and the stream, each from where the previous read ended. */
+/** Reads the new events of the store and the new messages of the stream. */
 export class StoreReader {
   private readonly knownIds = new Set<string>();
   private newest = 0;
@@ -47,11 +48,11 @@ export class StoreReader {
 
   private constructor(
     private readonly databaseUrl: string,
-    /** The user that may read the INGEST stream. */
+    /** Connected as the user that may read the INGEST stream. */
     private readonly ingestOperator: NatsConnection,
-    /** The user that may read and delete the EVENTS stream. */
+    /** Connected as the user that may read and delete the EVENTS stream. */
     private readonly eventsOperator: NatsConnection,
-    /** The user for a customer's own services. */
+    /** Connected as the user for a customer's own services. */
     private readonly subscriber: NatsConnection,
   ) {}
 
@@ -72,7 +73,7 @@ export class StoreReader {
     await this.subscriber.close();
   }
 
-  /** The number of the last batch in the outbox. */
+  /** Returns the id of the newest batch in the outbox. */
   async readLastBatch(): Promise<string> {
     const [row] = await runSql<{ id: string | null }>(
       this.databaseUrl,
@@ -81,7 +82,7 @@ export class StoreReader {
     return row?.id ?? '0';
   }
 
-  /** Measures the backlog; counts outbox batches up to `lastBatch` only. */
+  /** Measures the backlog. Counts only outbox batches up to `lastBatch`. */
   async readBacklog(lastBatch?: string): Promise<Backlog> {
     const until = lastBatch === undefined ? '' : ` WHERE id <= ${BigInt(lastBatch)}`;
     const [row] = await runSql<{ count: number }>(
@@ -92,7 +93,7 @@ export class StoreReader {
     return { outbox: row?.count ?? 0, ingest: state.messages };
   }
 
-  /** The events that were stored since the last call, in the order of their receipt. */
+  /** Returns the events stored since the last call, in the order in which gateways received them. */
   async readNewEvents(): Promise<StoredEvent[]> {
     const rows = await runSql<StoredEvent>(
       this.databaseUrl,
@@ -113,20 +114,20 @@ export class StoreReader {
     return this.knownIds.has(id);
   }
 
-  /** Markers of the events that are dead letters. */
+  /** Returns the markers of the events that became dead letters. */
   async readDeadLetters(): Promise<Set<string>> {
     const rows = await runSql<{ message: Buffer }>(
       this.databaseUrl,
       'SELECT message FROM events.dead_letters',
     );
     const markers = rows.map(({ message }) => {
-      const { eventData } = JSON.parse(message.toString()) as StoredEvent; // holds: it is a NewEvent as JSON
+      const { eventData } = JSON.parse(message.toString()) as StoredEvent; // Safe cast: the message is a NewEvent as JSON
       return markerOf(eventData) ?? 'no marker';
     });
     return new Set(markers);
   }
 
-  /** The messages published since the last call; all messages when the stream was recreated. */
+  /** Returns the messages published since the last call, or all messages when the stream was recreated. */
   async readNewMessages(): Promise<PublishedMessage[]> {
     const { state, created } = await this.readStreamInfo();
     if (created !== this.streamCreated) this.lastSequence = 0;
@@ -138,7 +139,7 @@ export class StoreReader {
       try {
         await this.readOn(state.last_seq, messages);
       } catch (error) {
-        // As a customer's service, which creates another consumer when its server does not know the new one yet.
+        // Like a customer's service, create another consumer when the server does not know the new one yet.
         last = error;
         await wait(openPauseMs);
       }
@@ -151,8 +152,8 @@ export class StoreReader {
   }
 
   /**
-   * Reads with a new consumer until it delivers nothing more. nats-server 2.9 does not deliver the last message to a consumer whose
-   * server was cut off from its cluster, until another message arrives.
+   * Reads with a new consumer until it delivers no more messages. After a server was cut off from its cluster, nats-server 2.9 does not
+   * deliver the last message to a consumer on that server until another message arrives.
    */
   private async readOn(lastSequence: number, messages: PublishedMessage[]): Promise<void> {
     const consumer = await this.openConsumer(this.lastSequence + 1);
@@ -167,7 +168,7 @@ export class StoreReader {
     }
   }
 
-  /** Retries as a customer's service does: after a fault, a cluster may need seconds to create a consumer. */
+  /** Opens a consumer. Retries like a customer's service, because after a fault, a cluster can need seconds to create a consumer. */
   private async openConsumer(from: number): Promise<Consumer> {
     let last: unknown;
     const open = async (): Promise<Consumer | undefined> => {

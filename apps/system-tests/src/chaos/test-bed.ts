@@ -13,22 +13,22 @@ export interface ScenarioResult {
   name: string;
   faults: number;
   outcomes: Record<Outcome, number>;
-  /** Attempts by response. */
+  /** Attempts by result. */
   answers: Record<string, number>;
-  /** Time from each fault until requests of each kind succeed at each gateway again. */
+  /** The times from each call of `measureRequests` until requests of each kind succeed at each gateway. */
   requestsMs: number[];
-  /** Time from a fault until everything accepted before that time is published. */
+  /** The times from each call of `measurePublished` until everything accepted before the call is published. */
   publishedMs: number[];
-  /** Copies on the stream beyond the first. */
+  /** Further messages of the same event on the stream. */
   copies: number;
-  /** What else the scenario measured: further columns of the report. */
+  /** Further measurements of the scenario, by column of the report. */
   measured: Record<string, string>;
   findings: Finding[];
 }
 
-// Includes the 30 s after which messages that a dead instance took from the INGEST stream go to another instance.
+// Includes the 30 s after which messages that a dead instance took from the INGEST stream are redelivered to another instance.
 const recoveryLimitMs = 90_000;
-// Reading the backlog opens a connection each time.
+// Each read of the backlog opens a connection.
 const pollMs = 200;
 const gateways = 2;
 
@@ -41,7 +41,7 @@ export interface LoadSize {
   clients: number;
 }
 
-/** What a bed consists of. */
+/** The parts of a bed. */
 export interface BedParts<S extends ServerAddresses> {
   servers: S;
   databaseUrl: string;
@@ -51,19 +51,19 @@ export interface BedParts<S extends ServerAddresses> {
   load: LoadSize;
 }
 
-/** Two gateways, two events services, and their servers under load, with a ledger and a stopwatch. */
+/** Two gateways, two events services, and their servers under load. Records every event and measures recovery times. */
 export class TestBed<S extends ServerAddresses = Servers> {
   private result = emptyResult('');
   private entries: readonly LedgerEntry[] = [];
   private readonly added: LedgerEntry[] = [];
   private onStreamSince = Number.POSITIVE_INFINITY;
-  /** Events of earlier scenarios that are in doubt and not stored. A request that its client gave up on can be stored after the check. */
+  /** Events of earlier scenarios that are in doubt and not stored. The service can store such an event after the scenario's check. */
   private inDoubt: readonly LedgerEntry[] = [];
 
   readonly servers: S;
   readonly system: System;
   readonly databaseUrl: string;
-  /** All services. */
+  /** The processes of all services. */
   readonly services: readonly ServiceProcess[];
   readonly load: FaultLoad;
 
@@ -94,7 +94,7 @@ export class TestBed<S extends ServerAddresses = Servers> {
     }
   }
 
-  /** A bed on servers and services that run already, which the caller stops after `close`. */
+  /** Creates a bed on running servers and services. The caller stops them after `close`. */
   static async of<S extends ServerAddresses>(parts: BedParts<S>): Promise<TestBed<S>> {
     return new TestBed(parts, await StoreReader.connect(parts.servers, parts.databaseUrl));
   }
@@ -135,7 +135,7 @@ export class TestBed<S extends ServerAddresses = Servers> {
     this.result.faults += 1;
   }
 
-  /** Attempts since the start of the scenario, by response. */
+  /** The attempts since the start of the scenario, by result. */
   get answers(): Readonly<Record<string, number>> {
     return this.result.answers;
   }
@@ -220,11 +220,11 @@ export class TestBed<S extends ServerAddresses = Servers> {
       }
       await wait(pollMs);
     }
-    this.find(`not everything is published after ${recoveryLimitMs / 1_000} s: ${last}`);
+    this.find(`the backlog is not empty after ${recoveryLimitMs / 1_000} s: ${last}`);
     return false;
   }
 
-  /** Checks that every service is running. Only the scenario that ended a service starts it again. */
+  /** Checks that every service is running. A service that crashed stays down, because only scenarios start services. */
   private checkProcesses(): void {
     for (const service of this.services)
       if (!service.isRunning) this.find(`${service.app} has ended: ${service.output.slice(-2_000)}`);
@@ -232,7 +232,7 @@ export class TestBed<S extends ServerAddresses = Servers> {
 
   private async checkScenario(): Promise<void> {
     const sent = [...this.load.takeEntries(), ...this.added.splice(0)];
-    // Not `push(...sent)`: this many entries exceed the limit of arguments.
+    // Not `push(...sent)`, because the number of entries exceeds the maximum number of arguments.
     this.entries = this.entries.concat(sent);
     this.result.outcomes = countOutcomes(sent);
     const listed = await this.reader.readNewEvents();

@@ -14,12 +14,12 @@ export interface ClusterScenario extends DescribedScenario {
   run: (cluster: ClusterBed, pace: ClusterPace) => Promise<void>;
 }
 
-// Undisturbed load before the fault.
+// Undisturbed load before each fault.
 const calmMs = 2_000;
-// The time that a failover manager takes to notice that the primary has ended, and to decide.
+// The time that a failover manager needs to notice that the primary is down, and to decide on a failover.
 const failoverMs = 2_000;
 
-/** In the order of the run. */
+/** The scenarios in the order of the run. */
 export const clusterScenarios: readonly ClusterScenario[] = [
   {
     name: 'nats-follower-killed',
@@ -47,7 +47,7 @@ export const clusterScenarios: readonly ClusterScenario[] = [
   {
     name: 'standby-lost',
     description:
-      'The synchronous standby shuts down, and starts again after 20 s. Commits wait in between. The times start when the standby starts.',
+      'The synchronous standby shuts down, and starts again after 20 s. Commits wait until then. Times are measured from the restart of the standby.',
     run: async (cluster, { awayMs }) => {
       cluster.bed.countFault();
       await cluster.servers.pair.stopStandby();
@@ -82,7 +82,7 @@ export const clusterScenarios: readonly ClusterScenario[] = [
   {
     name: 'nats-leader-isolated',
     description:
-      'The nats-server that leads the EVENTS stream cannot reach the other two for 20 s. Its clients still reach it, and stay connected to it, so the times start at the end of the isolation.',
+      'The nats-server that leads the EVENTS stream cannot reach the other two for 20 s. Its clients stay connected to the isolated server, so times are measured from the end of the isolation.',
     run: async (cluster, { isolatedMs }) => {
       const leader = await cluster.findLeader();
       cluster.bed.countFault();
@@ -95,7 +95,7 @@ export const clusterScenarios: readonly ClusterScenario[] = [
   },
 ];
 
-/** Runs a scenario after a calm start, and checks that it did not cost the stream its epoch. */
+/** Runs a scenario after a calm start, and checks that the EVENTS stream kept its epoch. */
 export async function runScenario(
   { run }: ClusterScenario,
   cluster: ClusterBed,
@@ -104,7 +104,7 @@ export async function runScenario(
   const before = await cluster.readEpoch();
   await wait(calmMs);
   await run(cluster, pace);
-  // A new epoch tells every client that it may have missed events. These faults lose nothing, so there is no reason for one.
+  // A new epoch tells every client that it may have missed events. These faults lose no events, so the epoch must stay.
   if ((await cluster.readEpoch()) !== before) cluster.bed.find('the EVENTS stream has a new epoch');
 }
 
@@ -126,7 +126,7 @@ async function failOver(cluster: ClusterBed): Promise<void> {
   await recovered;
 }
 
-/** Measures the recovery during a fault that lasts at least this long. */
+/** Measures the recovery while a fault lasts. Returns after at least this time. */
 async function outlast(cluster: ClusterBed, ms: number): Promise<void> {
   cluster.bed.countFault();
   await Promise.all([recover(cluster), wait(ms)]);
@@ -136,7 +136,7 @@ async function recover({ bed }: ClusterBed): Promise<void> {
   await Promise.all([bed.measureRequests(), bed.measurePublished()]);
 }
 
-/** Waits until nothing shows the fault any more. */
+/** Waits until every instance is ready and every replica is up to date. */
 async function settle(cluster: ClusterBed): Promise<void> {
   await Promise.all([cluster.measureReady(), cluster.measureReplicas()]);
 }

@@ -28,7 +28,7 @@ export class ConduitBed {
     readonly servers: Servers,
     readonly system: System,
     readonly side: PlatformSide,
-    /** Stays open: a new connection takes too long to watch a loss. */
+    /** Stays open, because polling with a new connection for each query would be too slow to see a short loss. */
     private readonly database: InstanceType<typeof pg.Client>,
     private readonly reader: StoreReader,
   ) {}
@@ -61,19 +61,19 @@ export class ConduitBed {
     await this.servers.stop();
   }
 
-  /** Monitors channels, and waits until their subscriptions and all shards are enabled. Returns their ids. */
+  /** Monitors channels, and waits until their subscriptions and all shards are enabled. Returns the ids of the channels. */
   async monitorChannels(count: number): Promise<string[]> {
     const client = new GatewayClient(this.system.gateways[0]?.url ?? '', this.system.token);
     await client.activateOnly(activeTypes);
     const users = await new SimulatedPlatform(this.side).addUsers(count);
     for (const { login } of users) expectSuccess('add a streamer', await client.addStreamer(login));
-    // And one subscription about lost shards.
+    // The additional subscription is for events about lost shards.
     const wanted = count * activeTypes.length + 1;
     const isReady = await waitFor(async () => {
       const { subscriptions } = await client.readStatus();
       return subscriptions.enabled === wanted || undefined;
     }, patience);
-    if (!isReady) throw new Error('the subscriptions were not enabled in time');
+    if (!isReady) throw new Error(`the subscriptions are not enabled after ${patience.limitMs / 1_000} s`);
     await this.untilEnabled();
     return users.map(({ id }) => id);
   }
@@ -84,10 +84,12 @@ export class ConduitBed {
       async () => (await this.countEnabled()) === shards || undefined,
       patience,
     );
-    if (!isEnabled) throw new Error('the shards were not enabled in time');
+    if (!isEnabled) throw new Error(`the shards are not enabled after ${patience.limitMs / 1_000} s`);
   }
 
-  /** Waits until the loss of a shard is noticed. A connector that had just started may not have had any. */
+  /**
+   * Waits until the service has noticed the loss of a shard. Gives up after 10 s, because the killed connector may have had no shard yet.
+   */
   async untilLost(): Promise<void> {
     await waitFor(async () => (await this.countEnabled()) < shards || undefined, {
       ...patience,
@@ -101,17 +103,18 @@ export class ConduitBed {
     const url = `${simulator.url}/simulator/occurrences`;
     const reply = await requestJson<{ shards: string[] }>('POST', url, { headers, body: { type, event } });
     const [shard] = expectSuccess('an occurrence', reply).shards;
-    if (shard === undefined) throw new Error('an occurrence had no subscription');
+    if (shard === undefined)
+      throw new Error('the platform sent no message for an occurrence: the channel has no subscription');
     return shard;
   };
 
-  /** Everything that is stored, when nothing waits to be stored any more. */
+  /** Waits until the backlog is empty, and returns all stored events and dead letters. */
   async readStored(): Promise<{ listed: StoredEvent[]; deadLetters: Set<string> }> {
     const isSettled = await waitFor(async () => {
       const { outbox, ingest } = await this.reader.readBacklog();
       return outbox + ingest === 0 || undefined;
     }, patience);
-    if (!isSettled) throw new Error('not everything was stored in time');
+    if (!isSettled) throw new Error(`the backlog is not empty after ${patience.limitMs / 1_000} s`);
     await wait(2_000);
     return { listed: await this.reader.readNewEvents(), deadLetters: await this.reader.readDeadLetters() };
   }

@@ -4,7 +4,7 @@ import type { Gap } from './conduit-bed.js';
 import type { Occurrence } from './occurrences.js';
 import type { StoredEvent } from '@stream-events/contracts';
 
-/** What happened, what is stored, and what was reported. */
+/** The occurrences on the platform, the stored events, and the reported gaps. */
 export interface ConduitEvidence {
   occurrences: readonly Occurrence[];
   listed: readonly StoredEvent[];
@@ -14,16 +14,16 @@ export interface ConduitEvidence {
   killedAt: readonly number[];
 }
 
-/** What is missing after a kill. */
+/** The events that a kill lost. */
 export interface Loss {
   events: number;
-  /** The longest time between two missing events of a shard, in milliseconds. */
+  /** The time between the first and the last missing event of a shard, in milliseconds: the longest of all shards. */
   longestMs: number;
 }
 
 /**
- * Checks that no occurrence is stored twice, and that every occurrence is stored, unless its shard carried it during one of the shard's
- * reported gaps. An occurrence that is missing inside such a gap is a loss, not a finding.
+ * Checks that every occurrence is stored exactly once. An occurrence that is missing during a reported gap of its shard is a loss, not a
+ * finding.
  */
 export function checkConduit(evidence: ConduitEvidence): { findings: Finding[]; losses: Loss[] } {
   const { occurrences, listed, deadLetters, gaps, killedAt } = evidence;
@@ -46,8 +46,8 @@ export function checkConduit(evidence: ConduitEvidence): { findings: Finding[]; 
 }
 
 /**
- * The kill that lost an occurrence. A killed connector loses everything that it had not stored yet, so some of the lost occurrences are
- * from before the kill. The gaps do not identify the kill: if another kill follows soon, one gap can stay open and cover both.
+ * Returns the time of the kill that lost an occurrence. A killed connector loses everything that it has not stored yet, so some of the lost
+ * occurrences are older than the kill. A gap does not identify its kill: if another kill follows soon, one gap can cover both kills.
  */
 function nearest(killedAt: readonly number[], { sentAt }: Occurrence): number | undefined {
   const distance = (time: number): number => Math.abs(sentAt - time);

@@ -6,22 +6,22 @@ import { nextMarker } from '../chaos/fault-load.js';
 export interface Occurrence {
   entry: LedgerEntry;
   channel: string;
-  /** The shard that carried the message, or that of the channel if the platform dropped it. */
+  /** The shard over which the platform sent the message. If the platform dropped the message: the shard of the channel. */
   shard: string;
   sentAt: number;
-  /** When the platform had passed it on. */
+  /** The time by which the platform had sent the message. */
   passedAt: number;
 }
 
-/** Makes something happen in a channel. Returns the shard. Rejects when the platform does not do so. */
+/** Makes an event happen on the simulated platform. Returns the shard of the message. Rejects when the simulator refuses. */
 export type Happen = (type: string, event: Record<string, unknown>) => Promise<string>;
 
 const type = 'channel.update';
 
-// Each client waits for its reply, so a machine that is too busy gets fewer events instead of a queue.
+// Each client waits for its reply. On a busy machine, fewer events happen, instead of requests that queue.
 const clients = 16;
 
-/** Makes things happen at a steady rate, in all channels in turn. */
+/** Makes events happen at a steady rate, in all channels in turn. */
 export class Occurrences {
   readonly all: Occurrence[] = [];
   private readonly running: Promise<unknown>;
@@ -35,7 +35,7 @@ export class Occurrences {
     this.running = Promise.all(Array.from({ length: clients }, (_, index) => this.runClient(index)));
   }
 
-  /** Waits until the platform has passed on everything. Throws when something could not happen. */
+  /** Stops, and waits until the platform has sent every message. Throws when the simulator refused a request. */
   async stop(): Promise<void> {
     this.isStopped = true;
     await this.running;

@@ -10,10 +10,10 @@ export interface Recorded {
   inputs: number[];
 }
 
-/** Whether new events appear, or wait because the user reads older ones. */
+/** Whether new events appear (`follows`), or wait because the user reads older events (`waits`). */
 export type FeedState = 'follows' | 'waits';
 
-// Runs in the page. A task that is queued in a frame runs when the frame has been drawn.
+// Runs in the page. A task that is queued in an animation frame runs after the frame was drawn.
 const recorder = `
   const recorded = (window.recorded = { frames: [], inputs: [] });
   let last;
@@ -42,7 +42,7 @@ export class FeedPage {
     const executablePath = findBrowser();
     if (executablePath === undefined)
       throw new Error(
-        'There is no Chromium on this machine. Install it, for example: apt-get install chromium',
+        'Cannot find Chromium on this machine. Install it, for example: apt-get install chromium',
       );
     const args = ['--disable-background-networking', '--disable-component-update', '--disable-sync'];
     const browser = await chromium.launch({ executablePath, args });
@@ -61,24 +61,24 @@ export class FeedPage {
     await this.page.keyboard.press(key);
   }
 
-  /** Types into the filter by user, without applying it. */
+  /** Types into the user filter without applying the filter. */
   async type(key: 'm' | 'Backspace'): Promise<void> {
     await this.page.getByLabel('User', { exact: true }).press(key);
   }
 
-  /** Empties the filter, and moves the focus to the events, where letters are shortcuts. */
+  /** Empties the user filter, and moves the focus to the events, where letters are shortcuts. */
   async leaveFilter(): Promise<void> {
     await this.page.getByLabel('User', { exact: true }).fill('');
     await this.page.getByRole('listbox', { name: 'Events' }).focus();
   }
 
-  /** Fails unless new events appear at the top, or wait. */
+  /** Throws unless the feed is in the expected state. */
   async expectFeed(expected: FeedState): Promise<void> {
     const isWaiting = await this.page.getByRole('button', { name: / new$/ }).isVisible();
     const rows = await this.page.getByRole('option').count();
     if (rows > 0 && isWaiting === (expected === 'waits')) return;
     throw new Error(
-      `The feed has ${rows} rows, and should be one that ${expected}: the measurement would show something else.`,
+      `The feed has ${rows} rows, or does not ${expected === 'waits' ? 'hold' : 'show'} new events, so the measurement is not valid.`,
     );
   }
 
@@ -88,14 +88,14 @@ export class FeedPage {
     );
   }
 
-  /** The JavaScript objects that are in use, in MiB. */
+  /** Collects garbage, and returns the size of the JavaScript heap in use, in MiB. */
   async heapMegabytes(): Promise<number> {
     await this.devTools.send('HeapProfiler.collectGarbage');
     const { usedSize } = await this.devTools.send('Runtime.getHeapUsage');
     return usedSize / 1024 ** 2;
   }
 
-  /** The number of elements of the page. */
+  /** Returns the number of DOM elements of the page. */
   async countElements(): Promise<number> {
     return this.page.evaluate<number>('document.querySelectorAll("*").length');
   }

@@ -7,9 +7,9 @@ import type { Engine } from './engine.js';
 import { Project, type Scale } from './project.js';
 import { ReadLoad, type ReadCounts } from './read-load.js';
 
-/** What happened to the requests of a phase. */
+/** The results of the requests of a phase. */
 export interface PhaseResult {
-  /** Attempts to send an event, by answer. */
+  /** Attempts to send an event, by result. */
   answers: Record<string, number>;
   outcomes: Record<Outcome, number>;
   reads: ReadCounts;
@@ -69,16 +69,19 @@ export class ContainerBed {
       reads = await this.reads.stop();
     }
     const sent = this.events.takeEntries();
-    // Not `push(...sent)`: this many entries exceed the limit of arguments.
+    // Not `push(...sent)`, because the number of entries exceeds the maximum number of arguments.
     this.entries = this.entries.concat(sent);
     return { answers: this.answers, outcomes: countOutcomes(sent), reads, findings: await this.findFaults() };
   }
 
-  /** Platform messages that a gateway put on the INGEST stream are stored after the outage, so the list is read until it is complete. */
+  /**
+   * Reads the event list until it is complete: platform messages on the INGEST stream are stored only after an outage. Returns what
+   * differs.
+   */
   private async findFaults(): Promise<Finding[]> {
     let findings: Finding[] = [];
     const look = async (): Promise<true | undefined> => {
-      // Events without a marker are not from this test: the platform reports the subscriptions that end with a connector's sockets.
+      // Skip events without a marker. The simulator sends them when subscriptions end together with a connector's sockets.
       const events = await readEventList(this.project.url, this.token);
       const listed = events.filter(({ eventData }) => markerOf(eventData) !== undefined);
       findings = check({
@@ -107,7 +110,7 @@ async function logIn(project: Project): Promise<string> {
       body: JSON.stringify(credentials),
     }).catch(() => undefined); // the proxy has not found the gateways yet
     if (!response?.ok) return undefined;
-    return ((await response.json()) as { token: string }).token; // holds: the interface says so
+    return ((await response.json()) as { token: string }).token; // Safe cast: the interface says so
   };
   const token = await waitFor(look, { limitMs: settleLimitMs, everyMs: 500 });
   if (token === undefined) throw new Error(`the owner cannot log in at ${project.url}`);

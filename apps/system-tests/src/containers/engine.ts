@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 const execute = promisify(execFile);
 const outputLimit = 64 * 1024 * 1024;
 
-/** No engine responds. The message says what to install. */
+/** Thrown when no container engine responds. The message says what to install. */
 export class NoEngineError extends Error {}
 
 /** A container engine and its compose command. */
@@ -37,13 +37,13 @@ export class Engine {
     );
   }
 
-  /** Runs a command of the engine and returns what it prints. */
+  /** Runs a command of the engine and returns its standard output. */
   async run(...args: string[]): Promise<string> {
     const { stdout } = await execute(this.name, args, { maxBuffer: outputLimit });
     return stdout.trim();
   }
 
-  /** Runs a command of the engine and returns what it prints to both streams. */
+  /** Returns the logs of a container: what it printed to standard output, then what it printed to standard error. */
   async readLogs(container: string): Promise<string> {
     const { stdout, stderr } = await execute(this.name, ['logs', container], { maxBuffer: outputLimit });
     return stdout + stderr;
@@ -79,14 +79,15 @@ async function version(command: string, args: readonly string[]): Promise<string
 }
 
 /**
- * Without a bridge network and a user's npm settings, a podman build would not reach the registries that this machine reaches. The
- * build therefore gets the machine's network, certificates, and npm configuration. The Docker format keeps the health check.
+ * Returns options for a podman build. By default, such a build cannot reach the registries that this machine reaches, because it has no
+ * bridge network and none of the user's npm settings. With these options, the build uses the machine's network, certificates, and npm
+ * configuration. The Docker format keeps the health check.
  */
 async function podmanBuildOptions(): Promise<string[]> {
   const { stdout } = await execute('npm', ['config', 'get', 'globalconfig', 'userconfig']);
   const paths = new Map(
     stdout.split('\n').map((line) => line.split('=', 2).map((part) => part.trim()) as [string, string]),
-  ); // holds: two parts
+  ); // Safe cast: two parts
   const mounts = [
     ['/etc/ssl/certs', '/etc/ssl/certs'],
     ['/usr/share/ca-certificates', '/usr/share/ca-certificates'],

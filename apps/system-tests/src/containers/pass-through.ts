@@ -6,7 +6,7 @@ import type { ContainerBed } from './container-bed.js';
 const limitMs = 20_000;
 const eventType = 'container-test';
 
-/** Checks that live connections and the address of the client pass the proxy. */
+/** Checks that the proxy forwards live connections and the address of the client. */
 export async function checkPassThrough(bed: ContainerBed): Promise<KeptPromise[]> {
   return [
     await tell('An event arrives over a WebSocket through the proxy', receiveOverWebSocket(bed)),
@@ -55,8 +55,8 @@ async function receiveOverStream({ project, token }: ContainerBed): Promise<stri
     const decoder = new TextDecoder();
     let isSent = false;
     for await (const chunk of response.body ?? []) {
-      const text = decoder.decode(chunk as Uint8Array, { stream: true }); // holds: bodies are bytes
-      // The stream starts with a position: from then on, events are delivered.
+      const text = decoder.decode(chunk as Uint8Array, { stream: true }); // Safe cast: bodies are bytes
+      // The stream starts with a position. After the position, the stream delivers events.
       if (!isSent) await sendEvent(project.url, token);
       isSent = true;
       if (text.includes(eventType)) return 'received';
@@ -70,7 +70,7 @@ async function receiveOverStream({ project, token }: ContainerBed): Promise<stri
   }
 }
 
-/** The audit log has the address of each login. */
+/** Logs in with a forged address, and checks the address that the audit log records. */
 async function readClientAddress({ project, token }: ContainerBed): Promise<string> {
   const forged = '203.0.113.9';
   await fetch(`${project.url}/api-token-auth`, {
@@ -88,7 +88,8 @@ async function readClientAddress({ project, token }: ContainerBed): Promise<stri
   if (text.includes(forged)) throw new Error(`the forged address is in the audit log: ${text}`);
   const proxies = await project.addressesOf('proxy');
   const seen = /"address":"([\d.a-f:]+)"/.exec(text)?.[1];
-  if (seen === undefined || proxies.includes(seen)) throw new Error(`the audit log has ${seen ?? text}`);
+  if (seen === undefined || proxies.includes(seen))
+    throw new Error(`the audit log does not contain the address of the client: ${seen ?? text}`);
   return 'the address of the client';
 }
 

@@ -2,19 +2,19 @@ import { say } from '../measure/progress.js';
 import type { ContainerBed, PhaseResult } from './container-bed.js';
 import { scalable, type Project, type ScalableName, type Scale } from './project.js';
 
-/** The scale of the documentation, and a second instance of the services that it leaves alone, so that each can be restarted. */
+/** The scale of the documentation. Services that the documentation runs once have two instances, so that restarts interrupt nothing. */
 export const fullScale: Scale = { gateway: 2, events: 3, 'platform-connector': 2, 'streamer-monitor': 2 };
 
 /** A phase and its result. */
 export interface Phase {
   name: string;
   description: string;
-  /** Whether requests may fail: what a killed process had not finished is lost. */
+  /** Whether requests may fail, because a killed process loses its unfinished requests. */
   mayFail: boolean;
   run: (project: Project) => Promise<void>;
 }
 
-/** A service that crashes loses the requests in progress. Events must survive. */
+/** The phases with faults. A killed service loses the requests in progress, but no accepted event. */
 export const faultPhases: readonly Phase[] = [
   {
     name: 'kill-services',
@@ -48,7 +48,7 @@ export const faultPhases: readonly Phase[] = [
   },
 ];
 
-/** Restarts every container of every service, one after the other: each is ready before the next one stops. */
+/** Restarts every container of every service. Each container is ready before the next one stops. */
 export function rollingRestarts(rounds: number): Phase {
   return {
     name: 'rolling-restarts',
@@ -56,7 +56,7 @@ export function rollingRestarts(rounds: number): Phase {
     mayFail: false,
     run: async (project) => {
       for (let round = 1; round <= rounds; round += 1) {
-        // Not all services at once: while several containers restart, the DNS of podman 4.3 finds no name for seconds.
+        // Restart one container at a time: while several restart, the DNS of podman 4.3 resolves no names for some seconds.
         for (const service of scalable) await restartInTurn(project, service);
         say(`rolling restarts: round ${round} of ${rounds} done`);
       }

@@ -20,12 +20,12 @@ export type Scale = Record<ScalableName, number>;
 const composeFile = 'docker-compose.yml';
 const projectLabel = 'com.docker.compose.project';
 const readyLimitMs = 90_000;
-/** Each check starts a process in the container. */
+/** Not shorter, because each health check starts a process in the container. */
 const pollMs = 250;
 /** Linux counts processor time in hundredths of a second. */
 const tickMs = 10;
 
-/** The level of warnings in the log; errors have higher ones. */
+/** The level of warnings in the log. Errors have higher levels. */
 const warningLevel = 40;
 
 interface LogLine {
@@ -41,13 +41,13 @@ interface LoggedError {
   cause?: LoggedError;
 }
 
-/** How long a service took to start, and how much processor time. */
+/** How long a service took to start, and how much processor time the start used. */
 export interface Start {
   ms: number;
   cpuMs: number;
 }
 
-/** A project of compose with its own volumes, secrets, and port. */
+/** A compose project with its own volumes, secrets, and port. */
 export class Project {
   private readonly name = `stream-events-test-${process.pid}`;
 
@@ -57,7 +57,7 @@ export class Project {
     private readonly environment: ReadonlyMap<string, string>,
   ) {}
 
-  /** Creates the secrets with the script of the documentation. Nothing runs yet. */
+  /** Creates the secrets with `deploy/create-env.sh`. Starts no container. */
   static async create(engine: Engine): Promise<Project> {
     const directory = await mkdtemp(join(tmpdir(), 'stream-events-containers-'));
     const path = join(directory, 'env');
@@ -66,7 +66,7 @@ export class Project {
       IMAGE: serviceImage,
       PORT: String(await freePort()),
       SIMULATOR_PORT: String(await freePort()),
-      // Only the test sends events, so that none is unknown to it. They come from one user.
+      // The simulator sends no events, so that the test knows every event. All requests come from one user, so limits are off.
       SIMULATOR_RATE: '0',
       RATE_LIMIT_REQUESTS: '0',
       RATE_LIMIT_WRITES: '0',
@@ -78,7 +78,7 @@ export class Project {
     return new Project(engine, directory, new Map([...entries, ...Object.entries(settings)]));
   }
 
-  /** Address of the proxy. */
+  /** The URL of the proxy. */
   get url(): string {
     return `http://127.0.0.1:${this.variable('PORT')}`;
   }
@@ -93,9 +93,9 @@ export class Project {
     return value;
   }
 
-  /** Starts what does not run yet, with this number of instances; resolves when all are ready. */
+  /** Starts the missing containers for this number of instances. Resolves when all instances are ready. */
   async up(scale: Scale): Promise<void> {
-    // Not `--scale`, which podman-compose takes for one service only.
+    // Not `--scale`, because podman-compose accepts this option for one service only.
     const instances = scalable.map((name) => [
       `${name.toUpperCase().replace('-', '_')}_INSTANCES`,
       scale[name],
@@ -109,7 +109,7 @@ export class Project {
 
   /** Removes containers, volumes, networks, and secrets. */
   async down(): Promise<void> {
-    // podman-compose does not remove the instances of a scale that it no longer knows.
+    // When the scale was reduced, podman-compose does not remove the surplus instances.
     const containers = await this.engine.run(
       'ps',
       '--all',
@@ -128,7 +128,7 @@ export class Project {
     await rm(this.directory, { recursive: true, force: true });
   }
 
-  /** Names of the containers of a service that run, in order. */
+  /** Returns the names of the running containers of a service, sorted. */
   async containersOf(service: ServiceName): Promise<string[]> {
     const filters = [`label=${projectLabel}=${this.name}`, `label=com.docker.compose.service=${service}`];
     const output = await this.engine.run(
@@ -143,22 +143,22 @@ export class Project {
       .sort();
   }
 
-  /** IP addresses of the containers of a service. */
+  /** Returns the IP addresses of the running containers of a service. */
   async addressesOf(service: ServiceName): Promise<string[]> {
     const format = '{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}';
     const containers = await this.containersOf(service);
     return Promise.all(containers.map((name) => this.engine.run('inspect', '--format', format, name)));
   }
 
-  /** Restarts a container as `docker compose restart` does; resolves when it is ready. */
+  /** Restarts a container as `docker compose restart` does. Resolves when the container is ready. */
   async restart(container: string): Promise<void> {
     await this.engine.run('restart', '--time', '30', container);
     await this.untilReady(container);
   }
 
   /**
-   * Kills the process of a container; resolves when the container is ready again. An engine may take the kill for a stop by its user,
-   * and then does not restart the container itself.
+   * Kills the process of a container. Resolves when the container is ready again. Starts the container if the engine does not: an engine
+   * can mistake the kill for a stop by the user.
    */
   async kill(container: string): Promise<void> {
     const startedAt = await this.startedAt(container);
@@ -174,7 +174,7 @@ export class Project {
   /** Stops and removes a container, as scaling down does. */
   async remove(container: string): Promise<void> {
     await this.engine.run('stop', '--time', '30', container);
-    // Podman removes no container that others depend on, such as the proxy on this gateway.
+    // Podman does not remove a container that other containers depend on: the proxy depends on the gateways.
     if (this.engine.name === 'docker') await this.engine.run('rm', container);
   }
 
@@ -192,13 +192,13 @@ export class Project {
 
   /** Runs the health check of a container. */
   async isHealthy(container: string): Promise<boolean> {
-    // Names end with the service and a number: `<project>_events_1`, or with hyphens.
+    // Names end with the service and a number: `<project>_events_1` or `<project>-events-1`.
     if (scalable.some((name) => new RegExp(`[_-]${name}[_-]\\d+$`).test(container)))
       return this.engine.succeeds('exec', container, 'node', '/app/deploy/health.mjs');
-    // An engine without systemd runs health checks only on command.
+    // Without systemd, podman runs health checks only on command.
     if (this.engine.name === 'podman') {
       if (await this.engine.succeeds('healthcheck', 'run', container)) return true;
-      // A nats-server image without wget cannot run its health check.
+      // Without wget in the nats-server image, the health check cannot run.
       return (
         container.includes('nats') &&
         !(await this.engine.succeeds('exec', container, 'which', 'wget')) &&
@@ -210,26 +210,26 @@ export class Project {
     );
   }
 
-  /** Measures the last start of a service: from the start of the container until the service said that it has started. */
+  /** Measures the last start of a service, from the start of the container until the service logs that it has started. */
   async readStart(container: string): Promise<Start> {
     const lines = (await this.engine.readLogs(container))
       .split('\n')
       .filter((line) => line.includes('"service started"'));
-    const { time } = JSON.parse(lines.at(-1) ?? '{}') as { time?: number }; // holds: the log has JSON lines
-    if (time === undefined) throw new Error(`${container} did not log that it has started`);
+    const { time } = JSON.parse(lines.at(-1) ?? '{}') as { time?: number }; // Safe cast: the log has JSON lines
+    if (time === undefined) throw new Error(`the log of ${container} does not contain "service started"`);
     const stat = (await this.engine.run('exec', container, 'cat', '/proc/1/stat')).split(' ');
     const ticks = Number(stat[13]) + Number(stat[14]); // utime and stime: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
     return { ms: time - Date.parse(await this.startedAt(container)), cpuMs: ticks * tickMs };
   }
 
-  /** The warnings and errors that the services have logged since a time (milliseconds since 1970), with their numbers. */
+  /** Returns the warnings and errors that the services have logged since a time (milliseconds since 1970), with the count of each. */
   async readWarnings(since: number): Promise<Map<string, number>> {
     const counts = new Map<string, number>();
     for (const service of scalable)
       for (const container of await this.containersOf(service))
         for (const line of (await this.engine.readLogs(container)).split('\n')) {
           if (!line.startsWith('{')) continue;
-          const { level, time, msg, err } = JSON.parse(line) as LogLine; // holds: the services log such lines
+          const { level, time, msg, err } = JSON.parse(line) as LogLine; // Safe cast: the services log such lines
           if (level < warningLevel || time < since) continue;
           const text = [`${service}: ${msg}`, err?.message, err?.cause?.message].filter(Boolean).join(': ');
           counts.set(text, (counts.get(text) ?? 0) + 1);

@@ -5,7 +5,7 @@ import type { ImageFacts } from './images.js';
 import type { Phase } from './phases.js';
 import type { Start } from './project.js';
 
-/** The measured starts by service. */
+/** The measured starts of each service. */
 export type StartTimes = ReadonlyMap<string, readonly Start[]>;
 
 const megabyte = 1_000_000;
@@ -17,7 +17,7 @@ export function printImage(image: ImageFacts): Section {
   return {
     title: 'Image',
     paragraphs: [
-      'One image has all services; the command selects one. It is built in stages from the lock file, contains the build output and the production packages, and runs as uid 1000 with a read-only root file system. Its SBOM (CycloneDX) is at `/app/sbom.cdx.json`.',
+      'One image contains all services, and the command selects the service. The image is built in stages from the lock file, contains the build output and the production packages, and runs as uid 1000 with a read-only root file system. Its SBOM (CycloneDX) is at `/app/sbom.cdx.json`.',
       table(
         ['image', ''],
         [
@@ -69,7 +69,7 @@ export function printStarts(starts: StartTimes): Section {
   return {
     title: 'Start',
     paragraphs: [
-      'From the start of the container until the service logs that it has started: it has connected to PostgreSQL and NATS and listens. Each service starts alone, while the others run without load. The processor time does not depend on what else the machine does.',
+      'The time from the start of the container until the service logs that it has started. By then, the service has connected to PostgreSQL and NATS, and listens. Each service starts alone, while the other services run without load. The processor time does not depend on other work on the machine.',
       table(
         ['service', 'starts', 'median', 'maximum', 'processor time (median)'],
         [...starts].map(([service, measured]) => {
@@ -112,9 +112,16 @@ export function printPhases(phases: readonly Phase[], results: readonly PhaseRes
   return {
     title: 'Faults, scaling, and rolling restarts',
     paragraphs: [
-      'Compose runs everything with its included proxy. 12 clients send signed notifications and POSTs through the proxy, 60 per second, and 4 clients read from every service; half of the clients keep their connections. After each phase, the event list is compared with everything that was sent. A killed process loses the requests that it was working on, so requests may fail in those phases, and the senders repeat them as the platform does.',
+      'Compose runs all services and the included proxy. 12 clients send 60 signed notifications and POSTs per second through the proxy, and 4 clients read from every service. Half of the clients keep their connections open. After each phase, the event list is compared with everything that was sent. A killed process loses the requests that it was handling, so requests may fail in the phases that kill processes. The senders repeat failed requests as the platform does.',
       table(
-        ['phase', 'what happens', 'events accepted', 'reads', 'failed requests', 'lost, doubled, or changed'],
+        [
+          'phase',
+          'what happens',
+          'events accepted',
+          'reads',
+          'failed requests',
+          'lost, duplicated, or changed',
+        ],
         rows,
       ),
     ],

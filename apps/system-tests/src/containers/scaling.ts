@@ -16,28 +16,29 @@ const services = ['gateway', 'events'] as const;
 type Service = (typeof services)[number];
 
 /**
- * The part of a core that each instance of the measured service gets. All others get what docker-compose.yml permits. So little that two
- * cores are enough for three instances, and for everything else: with 0.2, the two cores are the limit.
+ * The part of a core that each instance of the measured service gets. All other services keep the limits of docker-compose.yml. The part is
+ * so small that two cores are enough for three instances and all other processes. With 0.2 of a core, the two cores would be the
+ * bottleneck.
  */
 const limitedCpus: Record<Service, number> = { gateway: 0.05, events: 0.1 };
 const instances = 3;
-/** Requests at a time. A limited instance rests for most of each 100 ms, so a request takes that long, however many there are. */
+/** Concurrent requests. The CPU limit pauses an instance for most of each 100 ms, so a request takes about 100 ms at any load. */
 const connections: Record<Service, number> = { gateway: 480, events: 96 };
-// V8 compiles hot code within a few seconds under load. Limited instances would take many times as long.
+// Without the CPU limit, V8 compiles hot code within a few seconds under load. With the limit, that takes many times as long.
 const warmUpMs = 8_000;
 const settleMs = 3_000;
 const minRateRatio = 2.7;
 const maxCpuRatio = 1.1;
 
-/** One run: events that were accepted per second, and the processor time of all containers per event in microseconds. */
+/** The result of one run: the accepted events per second, and the processor time of all containers per event in microseconds. */
 interface Run {
   perSecond: number;
   cpu: number;
 }
 
-/** A load that is as high as the system permits. */
+/** A load with a fixed number of concurrent requests, which sends as fast as the system responds. */
 interface FullLoad {
-  /** Events that were accepted since the last call. */
+  /** Returns the number of events accepted since the last call. */
   takeCount(): Promise<number>;
   stop(): Promise<void>;
 }
@@ -80,7 +81,7 @@ class ScalingBed {
     private readonly runMs: number,
   ) {}
 
-  /** Runs the load on a number of limited instances; the others of the service are stopped meanwhile. */
+  /** Runs the load on a number of limited instances. The other instances of the service are stopped meanwhile. */
   async measure(service: Service, count: number): Promise<Run> {
     const containers = await this.project.containersOf(service);
     const stopped = containers.slice(count);
@@ -119,7 +120,7 @@ class ScalingBed {
       : StoreLoad.start(this.project);
   }
 
-  /** The processor time that the containers have used so far. */
+  /** Returns the processor time that all containers have used so far, in seconds. */
   private async cpuSeconds(): Promise<number> {
     const containers = (await Promise.all(longRunning.map((name) => this.project.containersOf(name)))).flat();
     const pids = await Promise.all(
@@ -129,7 +130,7 @@ class ScalingBed {
   }
 }
 
-/** Signed notifications through the proxy. */
+/** Sends signed notifications through the proxy. */
 function notificationLoad(project: Project): FullLoad {
   const load = startLoad({
     kind: 'notifications',
@@ -141,7 +142,7 @@ function notificationLoad(project: Project): FullLoad {
   return { takeCount: async () => (await load.takeCounts()).succeeded, stop: () => load.stop() };
 }
 
-/** Requests of a gateway to the events services, each with one event. */
+/** Sends the requests that a gateway sends to the events services, each with one event. */
 class StoreLoad implements FullLoad {
   private stored = 0;
   private isStopping = false;
@@ -208,7 +209,7 @@ function printSection(runs: Runs): Section {
   return {
     title: 'Scaling',
     paragraphs: [
-      `Each instance of the measured service gets a small part of a core (gateway ${limitedCpus.gateway}, events ${limitedCpus.events}), so that one machine can show what more machines would. Gateways receive signed notifications through the proxy, on ${connections.gateway} connections. Events services receive the requests of a gateway over NATS, each with one event, ${connections.events} at a time. Everything else runs as in \`docker-compose.yml\`, ${instances} × each of the other service. The processor time is that of all containers. Median, and lowest to highest, of alternating runs.`,
+      `Each instance of the measured service gets a small part of a core (gateway ${limitedCpus.gateway}, events ${limitedCpus.events}), so that one machine can show the effect of more machines. Gateways receive signed notifications through the proxy, on ${connections.gateway} connections. Events services receive the requests of a gateway over NATS, each with one event, ${connections.events} at a time. Everything else runs as in \`docker-compose.yml\`, ${instances} × each of the other service. The processor time is the sum of all containers. The table shows the median, and the lowest to the highest value, of alternating runs.`,
       table(['instances', 'events/s', 'CPU per event in µs'], rows),
     ],
     promises: services.flatMap((service) => printPromises(service, runs)),

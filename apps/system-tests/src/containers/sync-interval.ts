@@ -9,11 +9,11 @@ import { median } from '../measure/quantile.js';
 import { formatCount, table, type Section } from '../measure/report.js';
 import type { Engine } from './engine.js';
 
-/** The default of nats-server, a compromise, and the value of deploy/nats-server.conf. */
+/** The compared values: the default of nats-server, a compromise, and the value in deploy/nats-server.conf. */
 const intervals = ['2m', '1s', 'always'] as const;
 type Interval = (typeof intervals)[number];
 
-/** Messages per second with one and with many in flight. */
+/** Acknowledged messages per second, with one message and with many messages in flight. */
 interface Rates {
   one: number;
   many: number;
@@ -23,7 +23,7 @@ const natsImage = 'nats:2.12-alpine';
 const manyInFlight = 64;
 const payload = new Uint8Array(1_024);
 
-/** Messages per second that one publisher gets confirmed with each `sync_interval`, in alternating runs. */
+/** Measures how many acknowledgments per second one publisher gets with each `sync_interval`, in alternating runs. */
 export async function measureSyncIntervals(
   engine: Engine,
   { rounds, runMs }: { rounds: number; runMs: number },
@@ -51,7 +51,7 @@ async function measure(engine: Engine, interval: Interval, runMs: number): Promi
     ...['--volume', `${path}:/etc/nats.conf:ro`, natsImage, 'nats-server', '--config', '/etc/nats.conf'],
   );
   try {
-    // The server does not listen yet. After the time limit, the error has its log.
+    // Retry until the server listens. After the time limit, throw an error with its log.
     const connection = await waitFor(() => connect({ port }).catch(() => undefined), {
       limitMs: 20_000,
       everyMs: 100,
@@ -68,7 +68,7 @@ async function measure(engine: Engine, interval: Interval, runMs: number): Promi
   }
 }
 
-/** Publishes for a time. Returns the confirmations per second. */
+/** Publishes for a time. Returns the acknowledgments per second. */
 async function publish(
   connection: NatsConnection,
   { inFlight, runMs }: { inFlight: number; runMs: number },
@@ -87,12 +87,12 @@ function printSection(rates: ReadonlyMap<Interval, readonly Rates[]>): Section {
   const lost: Record<Interval, string> = {
     '2m': 'up to two minutes of messages (the default of nats-server)',
     '1s': 'up to a second of messages',
-    always: 'nothing that was confirmed (`deploy/nats-server.conf`)',
+    always: 'nothing that was acknowledged (`deploy/nats-server.conf`)',
   };
   return {
     title: 'What sync_interval costs',
     paragraphs: [
-      `nats-server confirms a message when the operating system has it, and flushes it to the disk after \`sync_interval\`. When nats-server is killed, nothing is lost with any value. The table has what a machine that loses power can lose, and how many messages of 1 KiB a publisher gets confirmed per second, with one and with ${manyInFlight} in flight (median, and lowest to highest, of alternating runs).`,
+      `nats-server acknowledges a message when the operating system has the data, and flushes the data to the disk after \`sync_interval\`. A killed nats-server loses nothing with any value. The table shows which messages are lost when the machine loses power, and how many acknowledgments per second a publisher of 1 KiB messages gets, with one message and with ${manyInFlight} messages in flight (median, and lowest to highest, of alternating runs).`,
       table(
         ['`sync_interval`', 'power loss loses', 'one in flight', `${manyInFlight} in flight`],
         [...rates].map(([interval, measured]) => [

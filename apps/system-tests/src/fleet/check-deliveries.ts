@@ -1,10 +1,10 @@
 import type { GapReason } from './delivery-log.js';
 
-/** Something that a client observed. */
+/** One observation of a client. */
 export type Observation =
   /** A new connection. */
   | { kind: 'connected' }
-  /** An event: its position, its number, and the last 32 bits of its id, from the position. */
+  /** An event: its position, its number, and the last 32 bits of its id, which the position contains. */
   | { kind: 'event'; epoch: string; sequence: number; event: number; check: number }
   /** A position without an event. */
   | { kind: 'position'; epoch: string; sequence: number }
@@ -16,8 +16,8 @@ export interface WantedEvent {
   event: number;
   check: number;
   /**
-   * The event was already on the stream in an earlier epoch and was republished because the stream was recreated. A gateway
-   * that has delivered it before does not deliver it again.
+   * The event was already on the stream in an earlier epoch, and was republished because the stream was recreated. A gateway that has
+   * already delivered the event does not deliver it again.
    */
   isRepeated?: boolean;
 }
@@ -25,8 +25,8 @@ export interface WantedEvent {
 /** The deliveries that a client must have received. */
 export interface Expectation {
   /**
-   * The epochs of the stream in order, each with the events that pass the client's filter, in order and without second
-   * copies. The last epoch is complete; a lost epoch has the events read before the loss.
+   * The epochs of the stream in order, each with the events that pass the client's filter, in order and without second copies. The last
+   * epoch is complete. A lost epoch contains only the events that the test read before the loss.
    */
   epochs: readonly { epoch: string; events: readonly WantedEvent[] }[];
   /** Whether an event passes the client's filter. */
@@ -45,8 +45,8 @@ interface Place {
 }
 
 /**
- * Compares the deliveries to one client with the required ones: every event that passes its filter, from its first position to the
- * end of the stream, once and in order. A gap is allowed only where an epoch ended.
+ * Compares the deliveries to one client with the required deliveries: every event that passes the client's filter, from the client's first
+ * position to the end of the stream, once and in order. A gap is allowed only at the end of an epoch.
  */
 export function checkDeliveries(seen: Iterable<Observation>, expectation: Expectation): DeliveryFinding[] {
   return new DeliveryChecker(expectation).check(seen);
@@ -56,9 +56,9 @@ class DeliveryChecker {
   private readonly findings: DeliveryFinding[] = [];
   private readonly events: ReadonlyMap<string, readonly WantedEvent[]>;
   private readonly lastEpoch: string;
-  /** The client has received everything up to this position; undefined before the first position and after a gap. */
+  /** The position up to which the client has received everything; undefined before the first position and after a gap. */
   private at: Place | undefined;
-  /** The position before the last gap. */
+  /** The last position before the last gap. */
   private before: Place | undefined;
   /** The number of wanted events of the current epoch at or before `at`. */
   private index = 0;
@@ -91,7 +91,7 @@ class DeliveryChecker {
       this.find('reordered', `${what}, after ${this.at.sequence}`);
       return;
     }
-    // No event may be missing before this one, and this one must be the expected event.
+    // No wanted event before this event may be missing, and this event must be the next wanted event.
     this.moveTo({ epoch, sequence: sequence - 1 });
     this.at = { epoch, sequence };
     const wanted = this.events.get(epoch)?.[this.index];
@@ -103,7 +103,7 @@ class DeliveryChecker {
   }
 
   private onGap(reason: GapReason): void {
-    // Within an epoch, no event is lost, so a client that got a gap in the last epoch could have been served.
+    // The stream has every event of the last epoch, so the gateway had no reason for a gap in the last epoch.
     const epoch = (this.at ?? this.before)?.epoch;
     const isExplained = epoch === undefined ? this.events.size > 1 : epoch !== this.lastEpoch;
     if (!isExplained) this.find('unexplained gap', `${reason} after ${describe(this.at ?? this.before)}`);
@@ -112,7 +112,7 @@ class DeliveryChecker {
     this.sinceGap.clear();
   }
 
-  /** Advances to a position, up to which every wanted event must have been received. */
+  /** Advances to a position. The client must have received every wanted event up to this position. */
   private moveTo(place: Place): void {
     const { epoch, sequence } = place;
     const events = this.events.get(epoch) ?? [];

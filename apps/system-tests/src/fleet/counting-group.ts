@@ -4,12 +4,12 @@ import { readSentAt } from './read-delivery.js';
 import { nowMicroseconds } from './test-events.js';
 import { WebSocketClient } from './web-socket.js';
 
-// Ten thousand handshakes at a time would take longer than each of them may.
+// With ten thousand handshakes at a time, each handshake would exceed its time limit.
 const maxHandshakes = 200;
-// The publisher stays a few hundred events ahead of the slowest client, so it needs no more frequent reports.
+// The publisher stays up to a few hundred events ahead of the slowest client, so it does not need more frequent reports.
 const progressIntervalMs = 10;
 
-/** Clients that only count what they receive, so that a thousand of them cost less than the server under test. */
+/** Clients that only count events, so that a thousand clients need less CPU than the server under test. */
 export class CountingGroup implements ClientGroup {
   private readonly sockets: WebSocketClient[] = [];
   private readonly received: Float64Array;
@@ -72,7 +72,7 @@ export class CountingGroup implements ClientGroup {
           onText: (bytes, start) => this.onText(index, bytes, start),
           onEnd: () => {
             this.ended += 1;
-            // The publisher must not wait for a client that is gone.
+            // The publisher must not wait for a disconnected client.
             this.setCount(index, Infinity);
           },
         },
@@ -104,7 +104,7 @@ export class CountingGroup implements ClientGroup {
   }
 }
 
-/** Percentiles of a histogram of microseconds, in milliseconds; 0 when it is empty. */
+/** Returns percentiles of a histogram of microseconds, in milliseconds; 0 when the histogram is empty. */
 export function readLatencies(latencies: RecordableHistogram): DeliveryCounts['latencyMs'] {
   const milliseconds = (microseconds: number): number => (latencies.count === 0 ? 0 : microseconds / 1_000);
   return {

@@ -4,10 +4,10 @@ const kinds = ['connected', 'event', 'position', 'gap'] as const;
 export const gapReasons = ['unknown_position', 'other_epoch', 'expired'] as const;
 export type GapReason = (typeof gapReasons)[number];
 
-// kind with reason, epoch, sequence, number and check of the event
+// The numbers are: the kind, the epoch (for a gap: the reason), the sequence, and the number and the check of the event.
 const wordsEach = 5;
 
-/** Numbers the epochs that the clients of this process observed, for the logs. */
+/** Gives numbers to the epochs that the clients of this process observed, because logs store numbers only. */
 export class EpochNames {
   private readonly names: string[] = [];
 
@@ -21,7 +21,7 @@ export class EpochNames {
   }
 }
 
-/** Everything that one client observed, in order. A run has millions of deliveries, so each takes five numbers. */
+/** All observations of one client, in order. A run has millions of deliveries, so the log stores only five numbers for each. */
 export class DeliveryLog {
   private words = new Uint32Array(64 * wordsEach);
   private length = 0;

@@ -2,29 +2,29 @@ import type { DeliveryFinding } from './check-deliveries.js';
 import type { ClientPlan, ResumingCounts } from './resuming-client.js';
 import type { EventFields } from './test-events.js';
 
-/** An event on the stream, with which the deliveries to clients are compared. */
+/** An event on the stream. The test compares the deliveries to clients with these events. */
 export interface StreamEvent extends EventFields {
   sequence: number;
   event: number;
   check: number;
 }
 
-/** The epochs of the stream in order, each with the events seen in it. The list of the last epoch is complete. */
+/** The epochs of the stream in order, each with the events that the test read. The list of the last epoch is complete. */
 export type StreamHistory = readonly { epoch: string; events: readonly StreamEvent[] }[];
 
 /** Clients that only count. They connect to one port and do not reconnect. */
 export interface CountingPlan {
   port: number;
   path: string;
-  /** The first message of each client. There is one client per message. */
+  /** The first message of each client. Each message starts one client. */
   firstMessages: readonly string[];
-  /** Measures the latency of every n-th message only, because reading the time costs more than all other work; 0 measures none. */
+  /** Measures the latency of every n-th message only, because reading the time costs more than all other work. 0: measures no latency. */
   sampleEvery: number;
-  /** Reports progress as soon as all clients have an event, instead of every 10 ms. */
+  /** Whether to report progress as soon as all clients have an event, instead of every 10 ms. */
   isLockstep: boolean;
 }
 
-/** A command to the process of the fleet. Each names a group and gets one reply. */
+/** A command to the process of the fleet. Each command names a group and gets one reply. */
 export type FleetCommand = { group: string } & (
   | { kind: 'open-resuming'; plans: readonly ClientPlan[] }
   | { kind: 'open-counting'; plan: CountingPlan }
@@ -43,21 +43,21 @@ export type FleetMessage =
   | { id: number; result: unknown }
   | { group: string; /** Events that the slowest connected client has received. */ slowest: number };
 
-/** The counts of every group of clients since the previous command. */
+/** The counts of a group of clients. `received` and `latencyMs` count from the previous `count` command. */
 export interface DeliveryCounts {
   clients: number;
   connected: number;
-  /** Connections that have ended, since the group was opened. */
+  /** Connections that have ended since the group was opened. */
   ended: number;
   seconds: number;
   received: number;
-  /** From sending to receiving; 0 when nothing was measured. */
+  /** The time from sending to receiving; 0 when nothing was measured. */
   latencyMs: { p50: number; p99: number; max: number };
 }
 
 /** Additional counts of a group of resuming clients. */
 export interface FleetCounts extends Omit<DeliveryCounts, 'ended' | 'seconds'>, ResumingCounts {
-  /** Clients that have a position to resume from. */
+  /** The number of clients that have a position to resume from. */
   positioned: number;
 }
 

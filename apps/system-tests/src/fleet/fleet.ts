@@ -13,15 +13,15 @@ import type {
 } from './fleet-messages.js';
 import type { ClientPlan } from './resuming-client.js';
 
-// Comparing a thousand clients with the stream takes seconds.
+// Comparing the deliveries to a thousand clients with the stream takes several seconds.
 const answerLimitMs = 60_000;
-// A thousand clients reconnect after pauses of up to four seconds each. Ten thousand clients connect within a minute.
+// Clients pause for up to four seconds between attempts to reconnect. Ten thousand clients connect within a minute.
 const connectLimitMs = 60_000;
 const pollMs = 200;
-// A caller that waits for progress also needs to check whether it should stop.
+// A caller that waits for progress also has to check regularly whether to stop.
 const progressLimitMs = 100;
 
-/** WebSocket clients in their own process, in named groups: resuming clients that log, and clients that only count. */
+/** WebSocket clients in a process of their own, in named groups: resuming clients, which log what they receive, and counting clients. */
 export class Fleet {
   private readonly waiting = new Map<number, (result: unknown) => void>();
   private readonly groups = new Set<string>();
@@ -51,13 +51,13 @@ export class Fleet {
     return this.child.pid;
   }
 
-  /** Connects clients that resume and log. */
+  /** Connects clients that resume and log what they receive. */
   async open(group: string, plans: readonly ClientPlan[]): Promise<void> {
     this.groups.add(group);
     await this.tell({ kind: 'open-resuming', group, plans });
   }
 
-  /** Connects clients that count; resolves when all are connected. */
+  /** Connects clients that only count. Resolves when all clients are connected. */
   async openCounting(group: string, plan: CountingPlan): Promise<void> {
     this.groups.add(group);
     await this.tell({ kind: 'open-counting', group, plan });
@@ -68,12 +68,12 @@ export class Fleet {
     this.slowest.set(group, 0);
   }
 
-  /** The number of events that the slowest client of a counting group has received. */
+  /** Returns the number of events that the slowest client of a counting group has received. */
   slowestOf(group: string): number {
     return this.slowest.get(group) ?? 0;
   }
 
-  /** Resolves when the slowest client of a counting group has received more, or after 100 ms. */
+  /** Resolves when the slowest client of a counting group has received another event, or after 100 ms. */
   async waitForProgress(): Promise<void> {
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, progressLimitMs);
@@ -108,19 +108,19 @@ export class Fleet {
     for (const group of [...this.groups]) await this.drop(group);
   }
 
-  /** The counts of a counting group since the last call. */
+  /** Returns the counts of a counting group since the last call. */
   async takeDeliveryCounts(group: string): Promise<DeliveryCounts> {
-    return (await this.tell({ kind: 'count', group })) as DeliveryCounts; // holds: the reply to this command
+    return (await this.tell({ kind: 'count', group })) as DeliveryCounts; // Safe cast: the reply to this command
   }
 
-  /** The counts of resuming clients since the last call. */
+  /** Returns the counts of a resuming group since the last call. */
   async takeCounts(group: string): Promise<FleetCounts> {
-    return (await this.tell({ kind: 'count', group })) as FleetCounts; // holds: the reply to this command
+    return (await this.tell({ kind: 'count', group })) as FleetCounts; // Safe cast: the reply to this command
   }
 
   /** Compares everything that the clients of a group have received with the stream. */
   async judge(group: string, history: StreamHistory): Promise<Judgement> {
-    return (await this.tell({ kind: 'judge', group, history })) as Judgement; // holds: the reply to this command
+    return (await this.tell({ kind: 'judge', group, history })) as Judgement; // Safe cast: the reply to this command
   }
 
   /** Waits until all clients of a group are connected and have a position. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { FrameReader, opcodes } from './frame-reader.js';
 
-/** A server frame with the shortest possible length field. */
+/** Returns a server frame with the shortest possible length field. */
 function frame(opcode: number, payload: Buffer): Buffer {
   const { length } = payload;
   const head = [0x80 | opcode];

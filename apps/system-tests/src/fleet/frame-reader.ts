@@ -1,21 +1,21 @@
 /** Receives the frames of a server. The bytes are valid only during the call. */
 export interface FrameHandler {
-  /** A complete text message: a range of a buffer. */
+  /** Called with a complete text message, as a range of a buffer. */
   onText(bytes: Buffer, start: number, end: number): void;
-  /** A ping, pong, or close frame. */
+  /** Called with a ping, pong, or close frame. */
   onControl(opcode: number, payload: Buffer): void;
 }
 
 /** Opcodes of RFC 6455 §5.2. */
 export const opcodes = { text: 1, close: 8, ping: 9, pong: 10 } as const;
 
-// FIN, no extension, and the opcode, because the tested servers send every message as one frame.
+// The first byte has FIN set and no extension bit, because the tested servers send every message as one frame.
 const textHead = 0x80 | opcodes.text;
 const firstControlHead = 0x80 | opcodes.close;
 
 /**
- * Splits the bytes of a WebSocket server into frames at the lowest cost: no object and no copy for a frame that arrives in one
- * piece. A frame that the tested servers never send is an error.
+ * Splits the bytes of a WebSocket server into frames at the lowest cost: creates no object and no copy for a frame that arrives in one
+ * piece. Throws for a frame that the tested servers never send.
  */
 export class FrameReader {
   /** The beginning of an incomplete frame. */
@@ -44,7 +44,7 @@ export class FrameReader {
   }
 }
 
-/** The end of the frame that begins here; undefined while the frame is incomplete. */
+/** Returns the end of the frame that begins at `start`; undefined while the frame is incomplete. */
 function endOfFrame(bytes: Buffer, start: number): number | undefined {
   const length = bytes[start + 1];
   if (length === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** The fields of a record with a position that a system test needs, read without parsing the record. */
+/** The fields that a system test needs from a delivered record. They are read without parsing the record. */
 export interface Delivery {
   /** The number of the event, from its marker. */
   event: number;
@@ -6,7 +6,7 @@ export interface Delivery {
   sentAt: number;
   epoch: string;
   sequence: number;
-  /** The last 32 bits of the event's id, taken from the position. */
+  /** The last 32 bits of the event's id, as the position contains them. */
   check: number;
   /** The position as received. */
   position: string;
@@ -52,7 +52,7 @@ export function readDelivery(bytes: Buffer, start: number, end: number): Deliver
   };
 }
 
-/** Returns when the event of a record was sent. Reads nothing else. */
+/** Returns the time when the event of a record was sent. Reads no other field. */
 export function readSentAt(bytes: Buffer, start: number): number {
   return readNumber(bytes, bytes.indexOf(sentStart, start) + sentStart.length);
 }

@@ -14,32 +14,32 @@ export interface ClientPlan {
 /** Counts of all clients of a group. */
 export interface ResumingCounts {
   received: number;
-  /** When the last event arrived, in microseconds of this machine's clock. */
+  /** The time when the last event arrived, in microseconds of this machine's clock. */
   lastReceivedAt: number;
   connections: number;
   gaps: Record<string, number>;
-  /** How connections ended. */
+  /** The number of ended connections, by close code or reason. */
   endings: Record<string, number>;
-  /** The first messages that could not be read. */
+  /** The first few messages that the client could not read. */
   strange: string[];
 }
 
 export interface ClientSurroundings {
   epochs: EpochNames;
   counts: ResumingCounts;
-  /** Receives the microseconds from sending to receiving, for each event. */
+  /** Called for each event with the microseconds from sending to receiving. */
   onLatency: (microseconds: number) => void;
 }
 
-// With jitter, so that a thousand clients that lose a gateway together do not reconnect together: each waits between half and all
-// of the pause, which doubles with every failed attempt.
+// The pause doubles with every failed attempt. Each client waits between half of the pause and the whole pause, so that a thousand clients
+// that lose a gateway together do not reconnect together.
 const firstPauseMs = 250;
 const longestPauseMs = 4_000;
 const maxStrange = 20;
 
 const path = '/ws/platform-events/';
 
-/** A client that keeps its last position and reconnects with it whenever its connection ends. */
+/** A client that keeps its last position, and resumes from this position whenever its connection ends. */
 export class ResumingClient {
   readonly log: DeliveryLog;
   private socket: WebSocketClient | undefined;
@@ -71,7 +71,7 @@ export class ResumingClient {
     this.connect();
   }
 
-  /** Disconnects; keeps the position and the log. */
+  /** Disconnects. Keeps the position and the log. */
   close(): void {
     this.isWanted = false;
     clearTimeout(this.timer);
@@ -103,7 +103,7 @@ export class ResumingClient {
   }
 
   private onText(bytes: Buffer, start: number, end: number): void {
-    // Reset only at the first message, because a connection with a rejected token must not reset the pauses.
+    // Reset the pauses only at the first message: a connection whose token is rejected must not reset them.
     this.failures = 0;
     if (!isRecord(bytes, start)) {
       this.onMessage(bytes.toString('utf8', start, end));
@@ -120,7 +120,7 @@ export class ResumingClient {
 
   private onMessage(text: string): void {
     const { counts, epochs } = this.surroundings;
-    const message = JSON.parse(text) as { event?: unknown; reason?: unknown; position?: unknown }; // holds: read below
+    const message = JSON.parse(text) as { event?: unknown; reason?: unknown; position?: unknown }; // Safe cast: read below
     const reason = gapReasons.find((known) => known === message.reason);
     const [epoch, sequence] = typeof message.position === 'string' ? message.position.split('-') : [];
     if (message.event === 'gap' && reason) {

@@ -68,7 +68,9 @@ export class ResumingGroup implements ClientGroup {
     return judgement;
   }
 
-  /** For each epoch, its events that were already on the stream in an earlier epoch, as far as the clients saw them there. */
+  /**
+   * Returns, for each epoch, the events that were already on the stream in an earlier epoch, as far as the test or the clients saw them.
+   */
   private findRepeated(history: StreamHistory): ReadonlySet<number>[] {
     const order = history.map(({ epoch }) => epoch);
     // The first epoch of each event.
@@ -87,7 +89,7 @@ export class ResumingGroup implements ClientGroup {
   }
 }
 
-/** The deliveries that clients with this filter must have received. */
+/** Returns the deliveries that clients with this filter must have received. */
 function expect(
   filter: FilterParameters,
   history: StreamHistory,

@@ -10,7 +10,7 @@ export interface EventFields {
   userName: string;
 }
 
-/** A client's filter: the parameters of the list, but with several types. */
+/** A client's filter: the parameters of the event list, but `event_type` can be a list. */
 export type FilterParameters = Partial<
   Record<'broadcaster_user_id' | 'user_name' | 'origin', string> & { event_type: string | string[] }
 >;
@@ -26,7 +26,7 @@ const users = 50;
 /** The type of events that only fill buffers. */
 export const bigEventType = 'big-event';
 
-// One of ten is a test event, so that origins differ. The others use the three other kinds.
+// One of ten events is a test event, so that the filters by origin have events. The other nine are of the other three kinds.
 const kinds: readonly EventKind[] = [
   'notification',
   'keyed post',
@@ -40,10 +40,10 @@ const kinds: readonly EventKind[] = [
   'notification',
 ];
 
-// Makes a record about 600 bytes long, like a platform notification.
+// With this padding, a record is about 600 bytes long, like a platform notification.
 const padding = 'grüße 🎉 '.repeat(16);
 
-/** Microseconds of a clock that all processes on this machine share. */
+/** Returns the microseconds of a clock that all processes on this machine share. */
 export function nowMicroseconds(): number {
   return Number(process.hrtime.bigint() / 1_000n);
 }
@@ -52,7 +52,7 @@ export function nowMicroseconds(): number {
 export function makeSmallEvent(kind?: EventKind): SentEvent {
   const { marker, sequence } = nextMarker();
   const chosen = kind ?? kinds[sequence % kinds.length] ?? 'notification';
-  // The steps are coprime to the counts, so that all combinations occur.
+  // The steps and the counts have no common factor, so all combinations occur.
   const eventType = eventTypes[Math.floor(sequence / 3) % eventTypes.length] ?? eventTypes[0];
   const user = (sequence * 7) % users;
   return { marker, kind: chosen, eventType, eventData: printData(marker, sequence, user, padding) };
@@ -87,14 +87,14 @@ export function filterOf(kind: FilterKind, number: number): FilterParameters {
     case 'broadcaster':
       return { broadcaster_user_id: String(4_000 + (number % broadcasters)) };
     case 'user name':
-      // The events have it in another case.
+      // The events contain this name in another letter case.
       return { user_name: `vIEWER_${number % users}` };
     case 'origin and type':
       return { origin: number % 2 === 0 ? 'platform' : 'test', event_type: eventTypes[number % 4] ?? 'none' };
   }
 }
 
-/** Whether an event passes a filter. Independent of the service's code, which is under test. */
+/** Whether an event passes a filter. Does not use the service's code, because that code is under test. */
 export function passes(filter: FilterParameters, fields: EventFields): boolean {
   const types = filter.event_type === undefined ? [fields.eventType] : [filter.event_type].flat();
   return (

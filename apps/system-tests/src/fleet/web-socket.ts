@@ -8,30 +8,30 @@ export type Ending =
   | { kind: 'garbled'; why: string }
   | { kind: 'broken' };
 
-/** Where to connect, and the first message to send. */
+/** The port and path to connect to, and the first message to send. */
 export interface WebSocketTarget {
   port: number;
   path: string;
   firstMessage?: string | undefined;
 }
 
-/** Receives what happens on a connection. */
+/** Handlers of a connection. */
 export interface WebSocketListener {
   onOpen?(): void;
   /** The bytes are valid only during the call. */
   onText(bytes: Buffer, start: number, end: number): void;
-  /** Called once, last. */
+  /** Called once, after all other handlers. */
   onEnd(ending: Ending): void;
 }
 
-// The longest time that a response of the service may take.
+// A connection whose handshake takes longer is closed.
 const handshakeLimitMs = 10_000;
 
-// Shared by all sockets of this process, because received bytes are handled before the next socket reads.
+// All sockets of this process share this buffer, because each socket's bytes are handled before the next socket reads.
 const readBuffer = Buffer.allocUnsafe(256 * 1024);
 
 /**
- * A minimal WebSocket client: a thousand of them cost less than the server, because all read into one buffer and pass frames on
+ * A minimal WebSocket client. A thousand clients need less CPU than the server, because all clients read into one buffer and pass frames on
  * without a copy.
  */
 export class WebSocketClient {

@@ -4,7 +4,7 @@ const event = {
   event_data: { from_broadcaster_user_name: 'a', viewers: 42 },
 };
 
-/** A valid body of each route that has one. */
+/** A valid body for each route that accepts a body. */
 export const bodiesByRoute: Readonly<Record<string, object>> = {
   'POST /api/v1/platform-events': event,
   'POST /api/v1/platform-events/stream-offline/test': {
@@ -82,14 +82,14 @@ export const bodiesByRoute: Readonly<Record<string, object>> = {
   'POST /api/v1/erasures': { platform_user_id: '12826', dry_run: true },
 };
 
-/** Bodies as clients send them. */
+/** The valid bodies as JSON text, a form, and a body with escapes and large numbers. */
 export const bodySeeds: readonly string[] = [
   ...Object.values(bodiesByRoute).map((body) => JSON.stringify(body)),
   'username=nobody&password=no%20password%20of+anybody',
   '{"event_type":"a","event_source":"b","event_data":{"user\\u005fid":"1","n":1.0e400,"id":9007199254740993,"s":"\\ud83d\\ude00"}}',
 ];
 
-/** The names of all fields. */
+/** The names of all fields in the bodies. */
 export const bodyWords: readonly string[] = [
   ...new Set(Object.values(bodiesByRoute).flatMap((body) => Object.keys(body))),
 ];

@@ -1,7 +1,7 @@
 import { mutate } from './mutate.js';
 import { Random } from './random.js';
 
-/** What a target's inputs are made from. */
+/** The material for a target's inputs. */
 export interface InputSource {
   /** Valid inputs. */
   seeds: readonly (string | Buffer)[];
@@ -9,7 +9,7 @@ export interface InputSource {
   words?: readonly string[];
 }
 
-/** The inputs that others are derived from: the seeds, and those that reached new code. Repeats itself for the same seed. */
+/** Generates inputs by mutating the seeds and the inputs that reached new code. The same random seed gives the same inputs. */
 export class Corpus {
   private readonly inputs: Buffer[];
   private readonly words: readonly string[];
@@ -34,13 +34,13 @@ export class Corpus {
     this.made += 1;
     if (this.made <= this.seeds) return this.inputs[this.made - 1] ?? Buffer.alloc(0);
     const { random, inputs, words } = this;
-    // A small part without any relation to the seeds.
+    // One percent of the inputs are random bytes.
     if (random.chance(0.01))
       return Buffer.from(Array.from({ length: random.below(200) }, () => random.below(256)));
     return mutate(random.pick(inputs), random, { others: inputs, words });
   }
 
-  /** Keeps an input as a base for others. */
+  /** Keeps an input, so that later inputs are derived from it, too. */
   add(input: Buffer): void {
     this.inputs.push(input);
   }

@@ -11,12 +11,12 @@ interface Counter {
   key: string;
 }
 
-/** The variable of the instrumented code; see `instrumenting-loader.ts`. */
+/** The global variable in which the instrumented code keeps its counters; see `instrumenting-loader.ts`. */
 export const coverageVariable = '__fuzzingCoverage__';
 
 /**
- * Finds out whether inputs reach code that none reached before. jazzer.js 4.0, the maintained coverage-guided fuzzer for Node, would
- * do the same, but its binary needs glibc 2.38, and Debian 12 has 2.36.
+ * Finds out whether inputs reach code that no earlier input reached. jazzer.js 4.0, the maintained coverage-guided fuzzer for Node, does
+ * the same, but its binary needs glibc 2.38, and Debian 12 has glibc 2.36.
  */
 export class Coverage {
   private readonly known = new Set<FileCoverage>();
@@ -27,15 +27,15 @@ export class Coverage {
     this.takeNew();
   }
 
-  /** How many statements, functions, and branches were reached. Without instrumented code: 0. */
+  /** The number of statements, functions, and branches that were reached; 0 without instrumented code. */
   get count(): number {
     return this.reached;
   }
 
-  /** Returns how many of them were reached for the first time since the last call. */
+  /** Returns the number of statements, functions, and branches that were reached for the first time since the last call. */
   takeNew(): number {
     const before = this.reached;
-    // Files are added when they are loaded.
+    // The instrumented code adds the counters of a file when Node loads the file.
     for (const file of filesOf(globalThis)) if (!this.known.has(file)) this.add(file);
     this.unreached = this.unreached.filter(({ counts, key }) => counts[key] === 0);
     this.reached = this.total - this.unreached.length;
@@ -46,7 +46,7 @@ export class Coverage {
 
   private add(file: FileCoverage): void {
     this.known.add(file);
-    // Safe cast: an array is read by its indexes.
+    // Safe cast: the array is read only by its indexes.
     const groups = [
       file.s,
       file.f,
@@ -61,6 +61,6 @@ export class Coverage {
 }
 
 function filesOf(scope: object): FileCoverage[] {
-  const files = (scope as Record<string, Record<string, FileCoverage> | undefined>)[coverageVariable]; // holds: only the instrumented code sets it
+  const files = (scope as Record<string, Record<string, FileCoverage> | undefined>)[coverageVariable]; // Safe cast: only the instrumented code sets it
   return Object.values(files ?? {});
 }

@@ -8,23 +8,23 @@ import { startSystem, type System } from '../system/system.js';
 
 /** The memory of a service. */
 export interface Memory {
-  /** Bytes of the JavaScript heap in use after garbage collection, in MiB. */
+  /** The JavaScript heap in use after garbage collection, in MiB. */
   heap: number;
   /** Private memory of the process in MiB. */
   process: number;
 }
 
-// On SIGUSR2, a service collects its garbage, so that what remains in its heap is in use.
+// On SIGUSR2, a service collects its garbage, so that its heap contains only objects in use.
 const collectOnSignal = `data:text/javascript,${encodeURIComponent('process.on("SIGUSR2", () => globalThis.gc())')}`;
 const nodeOptions = ['--expose-gc', '--import', collectOnSignal];
-// Collecting 100 MiB takes about 0.1 s. The second round finds what finalizers released in the first.
+// Collecting 100 MiB takes about 0.1 s. The second round collects what finalizers released in the first round.
 const collectMs = 500;
 const lineStart = /^\{"level":(\d+)/;
 const errorLevel = 50;
 
 /** One gateway, one events service, the simulated platform, two connectors, and two monitors, as processes. */
 export class FuzzBed {
-  /** How much of each service's output was searched. */
+  /** The length of each service's output that was already searched. */
   private readonly searched = new Map<ServiceProcess, number>();
 
   private constructor(
@@ -61,7 +61,7 @@ export class FuzzBed {
     return Number(new URL(this.url).port);
   }
 
-  /** The services under test: not the simulator. */
+  /** The services under test, without the simulator. */
   get services(): readonly ServiceProcess[] {
     return [
       ...this.system.gateways,
@@ -71,7 +71,7 @@ export class FuzzBed {
     ];
   }
 
-  /** Measures the memory of every service after garbage collection, by a name with its index. */
+  /** Measures the memory of every service after garbage collection. The keys are names with an index. */
   async measureMemory(): Promise<Map<string, Memory>> {
     for (let round = 0; round < 2; round += 1) {
       for (const service of this.services) process.kill(service.pid, 'SIGUSR2');
@@ -84,7 +84,7 @@ export class FuzzBed {
     return new Map(await Promise.all(entries));
   }
 
-  /** Finds what has gone wrong since the last call: services that ended or are not ready, errors in a log, output that is no log line. */
+  /** Finds faults since the last call: services that ended or are not ready, errors in a log, and output that is not a log line. */
   async findFaults(): Promise<string[]> {
     const faults = await Promise.all(this.services.map((service) => this.findFaultsOf(service)));
     return faults.flat();
@@ -104,7 +104,9 @@ export class FuzzBed {
   }
 }
 
-/** Whether a line of output is not a log line below the level `error`. A dead letter is what an unreadable message must become. */
+/**
+ * Whether a line is an error, or not a log line. Ignores errors about dead letters, because unreadable messages must become dead letters.
+ */
 function isFault(line: string): boolean {
   const level = lineStart.exec(line)?.[1];
   return (
@@ -114,7 +116,7 @@ function isFault(line: string): boolean {
   );
 }
 
-/** Waits, because a service that was overloaded a moment ago may need a few seconds. */
+/** Whether a service is ready. Waits, because a service that was just overloaded can need some seconds. */
 async function isReady({ adminUrl }: ServiceProcess): Promise<boolean> {
   const check = async (): Promise<true | undefined> =>
     (await fetch(`${adminUrl}/health/ready`)).ok ? true : undefined;

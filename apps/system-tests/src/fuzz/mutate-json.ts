@@ -1,6 +1,6 @@
 import type { Random } from './random.js';
 
-/** A JSON value as text, so that it can also be a number beyond 2^53 or a text with half a surrogate pair. */
+/** JSON values as text, because values such as numbers beyond 2^53 or half a surrogate pair exist only as JSON text. */
 const values: readonly string[] = [
   ...[
     'null',
@@ -57,7 +57,7 @@ const names = [
   'hasOwnProperty',
 ];
 
-// The service's limit is 32.
+// The service accepts at most 32 levels.
 const depths = [30, 31, 32, 33, 34, 100, 20_000];
 const lengths = [2, 31, 32, 33, 255, 256, 257, 5_000];
 
@@ -68,7 +68,7 @@ interface Node {
   nameFrom?: number;
 }
 
-/** Changes a JSON text as JSON. Undefined when the input is not JSON, or has no values inside. */
+/** Changes a part of a JSON text, such as a value or a member. Returns undefined when the input is not JSON, or contains no such part. */
 export function mutateJson(input: Buffer, random: Random, words: readonly string[]): Buffer | undefined {
   const text = input.toString();
   const nodes = findNodes(text);
@@ -109,9 +109,9 @@ function nest(value: string, depth: number, isList: boolean): string {
     : '{"a":'.repeat(depth) + value + '}'.repeat(depth);
 }
 
-/** Finds the members and items by their values: strings, numbers, and words; and small objects and lists. Accepts broken JSON. */
+/** Finds the members and items whose values are strings, numbers, words, or small objects and lists. Accepts broken JSON. */
 function findNodes(text: string): Node[] {
-  // The search is not exact, which a mutation does not need. Long texts are searched at their beginning.
+  // A mutation does not need an exact search. In long texts, only the beginning is searched.
   const pattern =
     /(?:(?<name>"(?:[^"\\]|\\.){0,60}")\s{0,3}:\s{0,3}|[[,]\s{0,3})(?<value>"(?:[^"\\]|\\.){0,300}"|-?\d[\d.eE+-]{0,40}|true|false|null|\{[^{}]{0,400}\}|\[[^[\]]{0,400}\])/gs;
   return [...text.slice(0, 4_000).matchAll(pattern)].slice(0, 200).map((match) => {

@@ -1,15 +1,15 @@
 import { mutateJson } from './mutate-json.js';
 import type { Random } from './random.js';
 
-// An input over the body limit of 256 KiB is rejected unread. Most inputs are short, so that many fit into a second.
+// The gateway rejects a body above the limit of 256 KiB without parsing it. Most inputs are short, so that the test sends many per second.
 const maxBytes = 300_000;
 
-/** Texts that break parsers: control characters, broken UTF-8, numbers at the limits, syntax of JSON, URLs, paths, and HTTP. */
+/** Texts that often break parsers: control characters, broken UTF-8, numbers at limits, and the syntax of JSON, URLs, paths, and HTTP. */
 const tokens: readonly Buffer[] = [
   ...['\0', '\u{1f600}', '\u202e', '\ufeff', '\u2028', 'ß', 'ẞ', 'İ', 'ﬀ', '́'].map((text) =>
     Buffer.from(text),
   ),
-  // An overlong form, a lone surrogate, a truncated sequence, a code point beyond Unicode, a byte that UTF-8 never has.
+  // An overlong form, a lone surrogate, a truncated sequence, a code point beyond Unicode, and a byte that never occurs in UTF-8.
   ...['c080', 'eda080', 'f09f98', 'f4908080', 'ff'].map((hex) => Buffer.from(hex, 'hex')),
   ...[
     '%00',
@@ -89,8 +89,8 @@ const mutations: readonly Mutation[] = [
 ];
 
 /**
- * Changes an input in one to four places, as bytes or, when it is JSON, as JSON. `others` are inputs whose parts can be mixed in,
- * `words` are names that the target knows.
+ * Changes an input in one to four places, as bytes or, when the input is JSON, as JSON. Also inserts parts of `others` (other inputs) and
+ * `words` (names that the target knows).
  */
 export function mutate(
   input: Buffer,
@@ -147,7 +147,7 @@ function truncate(input: Buffer, random: Random): Buffer {
   return input.subarray(0, random.below(input.length + 1));
 }
 
-/** Repeats a part twice, or rarely very often. */
+/** Repeats a part of the input up to 40 times, rarely much more often. */
 function repeat(input: Buffer, random: Random): Buffer {
   const { from, to } = pickRange(input, random);
   const part = input.subarray(from, to);

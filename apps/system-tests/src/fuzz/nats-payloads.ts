@@ -25,7 +25,7 @@ const event: NewEvent = {
 };
 const id = '01999999-9999-7999-8999-999999999999';
 
-/** The data of valid requests. Together, they are accepted by most contracts. */
+/** The data of valid requests. Most contracts accept at least one of these seeds. */
 export const requestSeeds: readonly (string | Buffer)[] = [
   {},
   { id },
@@ -63,7 +63,7 @@ export const requestSeeds: readonly (string | Buffer)[] = [
   .map((data): string | Buffer => JSON.stringify(data))
   .concat(Buffer.from(printStoreEventBatch({ events: [event, event] })));
 
-/** Names of fields in requests. */
+/** The names of fields in requests. */
 export const requestWords: readonly string[] = [
   ...[
     'filters',

@@ -11,20 +11,20 @@ import { rawHttpTarget } from './wire/raw-http.js';
 import { firstMessageWireTarget, positionWireTarget } from './wire/web-socket-targets.js';
 import type { WireTarget } from './wire/wire-target.js';
 
-/** A part of the test, which can run alone. */
+/** A part of the test. Each part can run alone. */
 export interface Part {
   /** `parser/<name>`, `wire/<name>`, or `schemathesis`. */
   id: string;
   run(options: PartOptions, bed: FuzzBed): Promise<PartResult>;
 }
 
-/** How many inputs a part sends. */
+/** The seed and the number of inputs of a part. */
 export interface PartOptions {
   seed: string;
   inputs: number;
 }
 
-/** What a part found. */
+/** The result of a part. */
 export interface PartResult {
   id: string;
   description: string;
@@ -32,15 +32,18 @@ export interface PartResult {
   ms: number;
   outcomes: Record<string, number>;
   slowestMs: number;
-  /** MiB of heap that came into use after the first fifth of the inputs, in the service where it was most. */
+  /** Heap growth in MiB after the first fifth of the inputs, in the service with the largest growth. */
   heapGrowth: number;
-  /** Facts of some parts: statements that were reached, retries, the service whose heap grew. */
+  /** Facts that only some parts have, such as the number of reached statements, of retries, or the service whose heap grew most. */
   notes: string[];
   findings: string[];
 }
 
 const mib = 1024 ** 2;
-/** Caches, such as the ring buffer of live events, hold at most 16 MiB of records. A leak of 400 bytes per input exceeds this. */
+/**
+ * Above the growth of caches: the ring buffer of live events holds at most 16 MiB of records. A leak of 400 bytes per input exceeds the
+ * limit.
+ */
 export const maxHeapGrowth = 32;
 
 const wireTargets: Readonly<Record<string, (bed: FuzzBed) => WireTarget | Promise<WireTarget>>> = {
@@ -92,7 +95,7 @@ async function runWirePart(
 ): Promise<PartResult> {
   const target = await make(bed);
   try {
-    // Two runs, so that memory is compared at rest, after caches are full and all code is compiled.
+    // Two runs, so that memory is compared while the services are idle, after caches are full and all code is compiled.
     const warmUp = await fuzzOverWire(target, { seed: `${seed} warm-up`, inputs: Math.ceil(inputs / 5) });
     const before = await bed.measureMemory();
     const main = await fuzzOverWire(target, { seed, inputs: inputs - warmUp.inputs });
@@ -122,14 +125,14 @@ async function runWirePart(
 }
 
 async function runSchemathesisPart({ seed, inputs }: PartOptions, bed: FuzzBed): Promise<PartResult> {
-  // A full run makes several hundred requests to each operation.
+  // A full run sends several hundred requests to each operation.
   const examples = Math.max(5, Math.min(60, Math.ceil(inputs / 1_000)));
   const before = await bed.measureMemory();
   const { cases, operations, findings, ms } = await runSchemathesis(bed, { seed, examples });
   const { growth, service } = compare(before, await bed.measureMemory());
   return {
     id: 'schemathesis',
-    description: 'requests that follow from the API description',
+    description: 'requests generated from the API description',
     inputs: cases,
     ms,
     outcomes: {},
@@ -159,7 +162,7 @@ function add(one: WireCounts, other: WireCounts): WireCounts {
   };
 }
 
-/** Returns the service whose heap grew most. */
+/** Returns the service whose heap grew most, and the growth. */
 function compare(
   before: Map<string, Memory>,
   after: Map<string, Memory>,

@@ -24,7 +24,7 @@ export class Random {
   /** @throws when the list is empty */
   pick<T>(list: readonly T[]): T {
     if (list.length === 0) throw new Error('cannot pick from an empty list');
-    return list[this.below(list.length)] as T; // holds: the index is within the list
+    return list[this.below(list.length)] as T; // Safe cast: the index is within the list
   }
 
   /** True with this probability. */

@@ -2,7 +2,7 @@ import { formatCount, table, type KeptPromise, type Section } from '../measure/r
 import { maxHeapGrowth, type PartResult } from './parts.js';
 import { leftOutOperations } from './schemathesis.js';
 
-/** The sections of the fuzzing's page. */
+/** The sections of docs/fuzzing.md. */
 export function printFuzzSections(
   results: readonly PartResult[],
   { seed, inputs }: { seed: string; inputs: number },
@@ -12,10 +12,10 @@ export function printFuzzSections(
     {
       title: 'Method',
       paragraphs: [
-        `Each input is a valid one that was changed in one to four places: bits, bytes, broken UTF-8, halves of surrogate pairs, NUL, numbers beyond 2^53, repeated and inherited names, other types, deep nesting, long texts, parts of other inputs. The inputs depend only on the seed (here \`${seed}\`) and on the order of responses.`,
-        '**Parsers** are called directly, each in its own process. The inputs are chosen by coverage: an input that reaches a statement or a branch that none reached before becomes the base of further inputs. Each parser also has to keep a property; for example, a message that the webhook accepts must be readable by the events service.',
-        '**Over the wire**, the inputs go to running services over HTTP, WebSocket, and NATS. A status of 5xx, a connection without a response, a reply that is no error of the contract, an error in a log, a service that ends or is not ready, and a request of an ordinary client that fails afterwards are findings. When the system says that it is overloaded (503 with `Retry-After`), the input is sent again later.',
-        `**Memory** is the JavaScript heap that is in use after garbage collection: after the first fifth of the inputs, and after the last. The table shows the service where it grew most. Caches may grow, so up to ${maxHeapGrowth} MiB are accepted.`,
+        `Each input is a valid input with changes in one to four places: bits, bytes, broken UTF-8, halves of surrogate pairs, NUL, numbers beyond 2^53, repeated and inherited names, other types, deep nesting, long texts, parts of other inputs. The inputs depend only on the seed (here \`${seed}\`) and on the order of responses.`,
+        '**Parsers** are called directly, each in its own process. Coverage guides the inputs: the test derives further inputs from each input that reaches a statement or a branch for the first time. Each parser must also keep a property. For example, the events service must be able to read every message that the webhook accepts.',
+        '**Over the wire**, the inputs go to running services over HTTP, WebSocket, and NATS. Findings are: a 5xx status, a connection without a response, an error reply that the contract does not have, an error in a log, a service that ends or is not ready, and a request of an ordinary client that fails afterwards. When the system reports an overload (503 with `Retry-After`), the test sends the input again later.',
+        `**Memory** is the growth of the JavaScript heap in use (after garbage collection) from the first fifth of the inputs to the last input. The table shows the service whose heap grew most. Caches can grow, so up to ${maxHeapGrowth} MiB are accepted.`,
       ],
       promises: [],
     },
@@ -54,7 +54,7 @@ function printSchemathesis(results: readonly PartResult[]): Section {
   return {
     title: 'schemathesis',
     paragraphs: [
-      `[schemathesis](https://schemathesis.readthedocs.io) makes valid and invalid requests from \`docs/openapi.json\`, with an owner's token, and checks the responses against it. ${result.notes.join('; ')}. All of its checks are on, except \`positive_data_acceptance\`: whether a valid request is accepted also depends on facts that a description cannot express, such as which list a cursor belongs to, or which names the platform knows. An accepted parameter that is empty or repeated is no finding: an empty value is no value, and the last of several counts. These operations are left out:`,
+      `[schemathesis](https://schemathesis.readthedocs.io) makes valid and invalid requests from \`docs/openapi.json\`, with an owner's token, and checks the responses against it. ${result.notes.join('; ')}. All of its checks are on, except \`positive_data_acceptance\`: whether a valid request is accepted also depends on facts that a description cannot express, such as which list a cursor belongs to, or which names the platform knows. An accepted parameter that is empty or repeated is not a finding: the API treats an empty value as absent, and uses the last of several values. These operations are left out:`,
       left.join('\n'),
       ...printFindings(result.findings),
     ],

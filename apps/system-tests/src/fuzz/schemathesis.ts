@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { FuzzBed } from './fuzz-bed.js';
 
-/** What schemathesis found. */
+/** The result of schemathesis. */
 export interface SchemathesisResult {
-  /** Requests, by its own count. */
+  /** The number of requests, as schemathesis counts them. */
   cases: number;
   operations: string;
   findings: string[];
@@ -16,24 +16,26 @@ export interface SchemathesisResult {
 const version = '4.32.5';
 
 /**
- * The checks that are left out: they need facts that a description cannot express. A valid request can be refused because a cursor is
- * of another list, a time has passed, a password is wrong, a name is unknown to the platform, or a field is of no use with another.
+ * Checks that do not run, because they need facts that an API description cannot express. The service can refuse a valid request because a
+ * cursor belongs to another list, a time has passed, a password is wrong, the platform does not know a name, or two fields exclude each
+ * other.
  */
 const leftOutChecks = ['positive_data_acceptance'];
 
-/** The operations that are left out, each with the reason. */
+/** The operations that schemathesis does not test, each with the reason. */
 export const leftOutOperations: Readonly<Record<string, string>> = {
   '/api/v1/platform-events/stream': 'the response does not end',
-  '/ws/platform-events': 'the response is no HTTP',
+  '/ws/platform-events': 'the response is not HTTP',
   '/api/v1/users/me/token': 'ends the token of the test, when it guesses the password',
   '/api/v1/users/me/password': 'ends the token of the test, when it guesses the password',
-  '/api/v1/sessions/current': 'ends the session of the request; the main token gets 409',
+  '/api/v1/sessions/current': 'ends the session of the request; a request with the main token gets 409',
 };
 
 /**
- * Runs schemathesis on the running system, with an owner's token. Installs it into a virtual environment under node_modules/.cache.
+ * Runs schemathesis on the running system, with an owner's token. Installs schemathesis into a virtual environment under
+ * node_modules/.cache.
  *
- * @throws when it cannot be installed
+ * @throws when schemathesis cannot be installed
  */
 export async function runSchemathesis(
   { url, system }: FuzzBed,
@@ -66,7 +68,7 @@ export async function runSchemathesis(
   }
 }
 
-/** Installs the pinned version unless it is installed. Returns the path of the program. */
+/** Installs the pinned version unless this version is already installed. Returns the path of the program. */
 function install(): string {
   const home = resolve(`node_modules/.cache/stream-events/schemathesis-${version}`);
   const program = join(home, 'bin/schemathesis');
@@ -82,7 +84,7 @@ function runNow(program: string, args: readonly string[]): void {
   if (status !== 0) throw new Error(`cannot install schemathesis: ${program} ${args.join(' ')}: ${stderr}`);
 }
 
-/** Runs the program in a folder, where it would write its files, and returns its output. */
+/** Runs the program and returns its output. `cwd` is the folder for files that the program writes. */
 function runToEnd(
   program: string,
   args: readonly string[],
@@ -99,7 +101,7 @@ function runToEnd(
   });
 }
 
-/** Reads the summary, and the failures with their requests. */
+/** Reads the summary and the failures from the output of schemathesis. */
 function readOutput({ text, code }: { text: string; code: number | null }): Omit<SchemathesisResult, 'ms'> {
   const [, cases = '0'] = /([\d,]+) generated/.exec(text) ?? [];
   const [, operations = '?'] = /Operations:\s+(.*)/.exec(text) ?? [];
@@ -118,8 +120,8 @@ function readOutput({ text, code }: { text: string; code: number | null }): Omit
 }
 
 /**
- * Whether a failure is a decision of the API that its description cannot express: an empty value is no value, and the last value of a
- * repeated parameter counts.
+ * Whether a failure shows a decision of the API that its description cannot express: the API treats an empty value as absent, and uses the
+ * last value of a repeated parameter.
  */
 function isDecided(failure: string): boolean {
   const parameter = /Invalid component: parameter `(\w+)` in query/.exec(failure)?.[1];

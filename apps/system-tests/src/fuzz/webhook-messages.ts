@@ -38,8 +38,8 @@ const raid = {
 };
 
 /**
- * Inputs: lines of headers, an empty line, and the body. `now` stands for the time, `sign` for the right signature, `unique` for an
- * id that no other message has. A header `path` names the event type in the path.
+ * Inputs consist of header lines, an empty line, and the body. `now` stands for the current time, `sign` for the valid signature, and
+ * `unique` for an id that no other message has. The pseudo-header `path` is the event type in the path.
  */
 export const webhookSeeds: readonly string[] = [
   message('notification', { subscription, event }),
@@ -94,12 +94,12 @@ function message(type: string, body: object, more: readonly string[] = []): stri
 
 let count = 0;
 
-/** Makes a message from an input. A repeated header becomes one value, or a list, as Node does. */
+/** Makes a message from an input. Joins repeated headers as Node does: into one value, or into a list. */
 export function readMessageInput(input: Buffer, secret: string): MessageInput {
   const headEnd = input.indexOf('\n\n');
   const head = input.toString('latin1', 0, headEnd === -1 ? input.length : headEnd);
   const body = headEnd === -1 ? Buffer.alloc(0) : input.subarray(headEnd + 2);
-  const headers = Object.create(null) as Record<string, string>; // holds: it is empty
+  const headers = Object.create(null) as Record<string, string>; // Safe cast: the object is empty
   for (const line of head.split('\n')) {
     const colon = line.indexOf(':');
     const name = line.slice(0, colon).trim().toLowerCase();
@@ -117,7 +117,7 @@ function fillIn(
 ): Pick<MessageInput, 'headers' | 'isSigned'> {
   const [id, timestamp, signature] = [names.messageId, names.timestamp, names.signature].map((name) =>
     name.toLowerCase(),
-  ) as [string, string, string]; // holds: a tuple of the same length
+  ) as [string, string, string]; // Safe cast: a tuple of the same length
   if (headers[id] === 'unique') headers[id] = `fuzzing-${process.pid}-${(count += 1)}`;
   if (headers[timestamp] === 'now') headers[timestamp] = new Date().toISOString();
   const isSigned = headers[signature] === 'sign';

@@ -5,8 +5,8 @@ import { eventsStreamName } from '@stream-events/contracts';
 import { connectNats } from '@stream-events/messaging';
 import { WebSocketServer } from 'ws';
 
-// `BenchBed` forks this process. It is live delivery without the service: it reads the same stream and sends each event to
-// each client with plain `ws`, without tokens, filters, positions, or limits.
+// `BenchBed` forks this process, which delivers live events without the service: it reads the same stream and sends each event to each
+// client with plain `ws`, without tokens, filters, positions, or limits.
 
 const [natsUrl = ''] = process.argv.slice(2);
 const connection = await connectNats({ urls: [natsUrl], name: 'bare-server', account: 'EVENTS' });
@@ -18,7 +18,7 @@ const consumer = await jetstream(connection).consumers.get(eventsStreamName, {
 const server = createServer();
 const sockets = new WebSocketServer({ server, perMessageDeflate: false });
 server.listen(0, '127.0.0.1', () => {
-  process.send?.((server.address() as AddressInfo).port); // holds: it listens on TCP
+  process.send?.((server.address() as AddressInfo).port); // Safe cast: the server listens on TCP
 });
 process.once('disconnect', () => process.exit());
 

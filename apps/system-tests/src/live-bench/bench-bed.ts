@@ -12,20 +12,20 @@ import { eventTypes } from '../fleet/test-events.js';
 /** The compared subjects: the bare broadcast and the gateway. */
 export type SubjectName = 'bare' | 'gateway';
 
-// A user may have 50 connections, including those of the previous round that are still closing.
+// A user may have 50 connections. This includes connections of the previous round that are still closing.
 const connectionsPerUser = 20;
 const group = 'clients';
 // The gateway looks up a token for every 20 clients.
 const liveLimitMs = 30_000;
 
-/** The clients of a bed. */
+/** The number of clients, and their filters. */
 export interface BedOptions {
   clients: number;
-  /** Every n-th client has a filter of its own, which matches all events; 0: no client has a filter. */
+  /** Every n-th client has a filter of its own, which matches all events. 0: no client has a filter. */
   filterEvery?: number;
 }
 
-/** One gateway, one events service, a bare server on the same stream, and the clients of either server. */
+/** One gateway, one events service, a bare server on the same stream, and clients that connect to the gateway or to the bare server. */
 export class BenchBed {
   private constructor(
     private readonly options: BedOptions,
@@ -72,7 +72,7 @@ export class BenchBed {
     await this.servers.stop();
   }
 
-  /** Connects all clients to one subject; resolves when they receive events. */
+  /** Connects all clients to one subject. Resolves when all clients receive events. */
   async connect(subject: SubjectName, { sampleEvery = 0, isLockstep = false } = {}): Promise<void> {
     await this.fleet.openCounting(group, { ...this.targetOf(subject), sampleEvery, isLockstep });
     if (subject === 'bare') return;
@@ -83,7 +83,7 @@ export class BenchBed {
       { limitMs: liveLimitMs, everyMs: 100 },
     );
     if (!isLive) throw new Error(`the gateway does not have ${clients} live connections`);
-    // The metric counts a client when its token is verified, moments before it is live.
+    // The metric counts a client when its token is verified, which is moments before the client receives events.
     await wait(500);
   }
 
@@ -101,12 +101,12 @@ export class BenchBed {
     await this.fleet.waitForProgress();
   }
 
-  /** The counts of the clients since the last call. */
+  /** Returns the counts of the clients since the last call. */
   async takeCounts(): Promise<DeliveryCounts> {
     return this.fleet.takeDeliveryCounts(group);
   }
 
-  /** Seconds of CPU so far, by process. */
+  /** Returns the seconds of CPU that each process has used so far. */
   readCpu(): Record<string, number> {
     const { bare, system, servers, fleet } = this;
     const ofServices = (pids: readonly { pid: number }[]): number =>
@@ -122,7 +122,7 @@ export class BenchBed {
     };
   }
 
-  /** How much the memory of a server has grown for each client since the first one connected, in KiB. */
+  /** Returns the growth of a server's memory per client, in KiB, since before the first client connected. */
   memoryPerClient(subject: SubjectName): number {
     return ((this.readMemory()[subject] - this.idleMemory[subject]) * 1_024) / this.options.clients;
   }

@@ -7,7 +7,7 @@ import type { DeliveryCounts } from '../fleet/fleet-messages.js';
 
 /** The result of one round of a subject. */
 export interface Measurement {
-  /** Messages per second to all clients together. */
+  /** Messages per second, summed over all clients. */
   perSecond: number;
   latencyMs: DeliveryCounts['latencyMs'];
   /** Connections that ended; should be 0. */
@@ -30,25 +30,25 @@ interface Feed {
   batch: number;
 }
 
-// The servers never wait for the stream, and at most 150 KB wait for a client.
+// Far enough ahead that the servers never wait for the stream, and near enough that at most 150 KB wait for a client.
 const saturating: Feed = { maxAhead: 256, batch: 32 };
 const oneByOne: Feed = { maxAhead: 1, batch: 1 };
 
 /**
- * Of tens of thousands of messages per second, clients read the time of every 17th one: otherwise they would be slower than the server.
- * Not a divisor of the number of clients, so that all clients are sampled.
+ * Clients read the time of every 17th message only. With tens of thousands of messages per second, they would otherwise be slower than the
+ * server. 17 does not divide the number of clients, so all clients are sampled.
  */
 export const sampled = 17;
 
-// Timers are not more precise than this, so all events that became due are sent together.
+// Timers are not more precise than this. All events that have become due are sent together.
 const paceMs = 2;
 
-/** Measures the maximum throughput: events are published as fast as the slowest client receives them. */
+/** Measures the maximum throughput: publishes events as fast as the slowest client receives them. */
 export function measureMaximum(bed: BenchBed, subject: SubjectName, pace: Pace): Promise<Measurement> {
   return measureFed(bed, subject, { pace, feed: saturating });
 }
 
-/** Measures throughput when each event is published after all clients have the previous one. */
+/** Measures the throughput when each event is published only after all clients have received the previous event. */
 export function measureOneByOne(bed: BenchBed, subject: SubjectName, pace: Pace): Promise<Measurement> {
   return measureFed(bed, subject, { pace, feed: oneByOne });
 }
@@ -63,7 +63,7 @@ export async function measureWholeWay(
     ...bed.system,
     gatewayUrls: bed.system.gateways.map(({ url }) => url),
     perSecond: eventsPerSecond,
-    // Each client has one request in flight, which takes about ten milliseconds.
+    // Each client has only one request in flight, and a request takes about ten milliseconds.
     clients: Math.max(4, Math.ceil(eventsPerSecond / 10)),
     make: () => makeSmallEvent(),
   });
@@ -145,11 +145,11 @@ function publish({ publisher }: BenchBed, count: number): Promise<void> {
   return publisher.publish(Array.from({ length: count }, () => makeSmallEvent('keyed post')));
 }
 
-/** Runs something until `stop`, which waits for its end. */
+/** Starts publishing. `stop` ends it, and waits until it has ended. */
 function startFeeding(run: (isStopped: () => boolean) => Promise<void>): { stop(): Promise<void> } {
   let isStopped = false;
   const running = run(() => isStopped);
-  // `stop` throws the failure.
+  // Not unhandled: `stop` throws the failure.
   running.catch(() => undefined);
   return {
     stop: async () => {

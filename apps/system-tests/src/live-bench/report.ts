@@ -6,16 +6,16 @@ import type { Measurement } from './measurement.js';
 /** The rounds of each subject. */
 export type Rounds = Record<SubjectName, Measurement[]>;
 
-/** Everything that the benchmark measured; a part that did not run is undefined. */
+/** Everything that the benchmark measured. A part that did not run is undefined. */
 export interface LiveBenchmarkResults {
   cores: number;
   clients: number;
   maximum: Rounds | undefined;
-  /** Each event is sent when all clients have the previous one. */
+  /** Each event is published when all clients have received the previous event. */
   oneByOne: Rounds | undefined;
-  /** At a fixed rate. */
+  /** Events at a fixed rate. */
   steady: { eventsPerSecond: number; rounds: Rounds } | undefined;
-  /** As many clients as a gateway accepts, at a fixed rate. */
+  /** The maximum number of clients that a gateway accepts, with events at a fixed rate. */
   many: { clients: number; filterEvery: number; eventsPerSecond: number; rounds: Rounds } | undefined;
   /** Each server at half of its own maximum. */
   half: { eventsPerSecond: Record<SubjectName, number>; rounds: Rounds } | undefined;
@@ -41,14 +41,14 @@ function printMethod({ clients, cores }: LiveBenchmarkResults): Omit<Section, 'p
   return {
     title: 'What is measured',
     paragraphs: [
-      `${formatCount(clients)} WebSocket clients in one process receive every event: records of about 600 bytes. In alternating rounds they connect to one of two servers, and the figures are medians of the rounds:`,
+      `${formatCount(clients)} WebSocket clients in one process receive every event: records of about 600 bytes. The clients connect to one of two servers in alternating rounds. The figures are the medians of the rounds:`,
       '- **gateway**: one gateway process, with tokens, filters, resuming, and bounded buffers\n- **bare**: one process that reads the same stream and calls `send` of `ws` for each client, without compression, and with each event converted to bytes once',
       `Everything shares ${cores} cores: the server under test, the clients, the broker, the load, PostgreSQL, and the other server, which reads the stream although it has no clients.`,
     ],
   };
 }
 
-/** The promises of the benchmark, and whether they are kept. */
+/** Returns the promises of the benchmark, and whether each is kept. */
 function judge({ clients, maximum, oneByOne, steady, half, many }: LiveBenchmarkResults): KeptPromise[] {
   const promises: KeptPromise[] = [];
   if (maximum) {
@@ -121,7 +121,7 @@ function printMaximum(rounds: Rounds): Section {
   return {
     title: 'Maximum throughput',
     paragraphs: [
-      'The publisher puts events on the stream as fast as the slowest client receives them, at most 256 events ahead, bypassing the API and the store. There is always something to deliver. The gateway writes all events of one event-loop turn to a client in one piece; the bare server writes each event alone.',
+      'The publisher puts events on the stream as fast as the slowest client receives them, at most 256 events ahead, bypassing the API and the store. The servers therefore always have events to deliver. The gateway writes all events of one event-loop turn to a client together; the bare server writes each event separately.',
       ...printRates(rounds),
     ],
     promises: [],
@@ -132,7 +132,7 @@ function printOneByOne(rounds: Rounds): Section {
   return {
     title: 'One event at a time',
     paragraphs: [
-      'The publisher sends the next event when all clients have the previous one, so there is never more than one event to deliver. The time of the publisher and the broker counts for both servers.',
+      'The publisher sends the next event when all clients have received the previous event, so the servers never have more than one event to deliver. The figures of both servers include the time of the publisher and the broker.',
       ...printRates(rounds),
     ],
     promises: [],
@@ -157,7 +157,7 @@ function printSteady({ eventsPerSecond, rounds }: NonNullable<LiveBenchmarkResul
   return {
     title: `At ${eventsPerSecond} events per second`,
     paragraphs: [
-      'Events take the whole path: webhook or API, store, stream, clients. Milliseconds from sending the request, which is before the event is accepted, until each client has the event:',
+      'Events take the whole path: webhook or API, store, stream, clients. The table shows the milliseconds from sending the request, before the event is accepted, until each client has received the event:',
       ...printLatencies(rounds, { bare: eventsPerSecond, gateway: eventsPerSecond }),
     ],
     promises: [],
@@ -168,7 +168,7 @@ function printHalf({ eventsPerSecond, rounds }: NonNullable<LiveBenchmarkResults
   return {
     title: "At half of each server's maximum",
     paragraphs: [
-      'Each server gets half of its own maximum at a steady rate, put on the stream directly, because the API and the store would be the limit. Milliseconds from the publisher until a client has the event, for every 17th message:',
+      'Each server gets events at a steady rate of half of its own maximum. They are published on the stream directly, because the API and the store would be the limit. The table shows the milliseconds from the publisher until a client has received the event, for every 17th message:',
       ...printLatencies(rounds, eventsPerSecond),
     ],
     promises: [],
@@ -186,7 +186,7 @@ function printMany({
     paragraphs: [
       `As many clients as one gateway accepts. One of ${filterEvery} has a filter of its own: a list of event types that no other client has, and that matches every event. Events take the whole path. Milliseconds from sending the request until a client has the event, for every 17th message:`,
       ...printLatencies(rounds, { bare: eventsPerSecond, gateway: eventsPerSecond }),
-      'Private memory of the server for each client, while the clients are connected, beyond its memory before the first client. Buffers of the kernel are not counted:',
+      'The growth of the server’s private memory per client, from before the first client until all clients are connected. It does not include buffers of the kernel:',
       table(
         ['', 'KiB per client', 'each round'],
         subjects.map((subject) => {
@@ -232,7 +232,7 @@ function printCores(rounds: Rounds): string[] {
   ];
 }
 
-/** The medians of several rounds. */
+/** Returns the medians of several rounds. */
 export function middle(rounds: readonly Measurement[]): Pick<Measurement, 'perSecond' | 'latencyMs'> {
   const of = (read: (round: Measurement) => number): number => median(rounds.map(read));
   return {

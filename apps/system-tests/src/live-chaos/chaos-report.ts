@@ -6,7 +6,7 @@ import type { ChaosResult } from './chaos.js';
 import type { Judgement } from '../fleet/fleet-messages.js';
 import { filterKinds } from '../fleet/test-events.js';
 
-/** The section about gateways and broker that are restarted at random. */
+/** The section about random restarts of gateways and broker. */
 export function printChaos(result: ChaosResult): Section {
   const { seconds, clients, faults, accepted, perSecond, total, epochs, judgement, findings, isSettled } =
     result;
@@ -31,7 +31,7 @@ export function printChaos(result: ChaosResult): Section {
           ['gap messages to clients', printCounts(total.gaps)],
         ],
       ),
-      'The deliveries of each client are compared with the stream, and the stream with the store. From its first position on, a client must receive exactly the events that pass its filter, each once and in stream order. A gap message is allowed only where the epoch of the stream changed.',
+      'The deliveries of each client are compared with the stream, and the stream with the store. From its first position, a client must receive exactly the events that pass its filter, each once and in stream order. A gap message is allowed only where the epoch of the stream changed.',
       ...printFindings(judgement, [...summarize(findings), ...total.strange]),
     ],
     promises: [
@@ -41,12 +41,12 @@ export function printChaos(result: ChaosResult): Section {
         isKept: count > 0 && isSettled && judgement.clients === clients && judgement.found === 0,
       },
       {
-        promise: 'No client receives an event twice on one connection, or a message that cannot be read',
+        promise: 'No client receives an event twice on one connection, or an unreadable message',
         measured: `${judgement.kinds.doubled ?? 0} doubled, ${total.strange.length} connections garbled`,
         isKept: (judgement.kinds.doubled ?? 0) === 0 && total.strange.length === 0,
       },
       {
-        promise: 'Everything accepted is in the store and on the stream',
+        promise: 'Every accepted event is in the store and on the stream',
         measured: `${formatCount(accepted)} accepted, ${findings.length} findings`,
         isKept: accepted > 0 && findings.length === 0,
       },
@@ -54,7 +54,7 @@ export function printChaos(result: ChaosResult): Section {
   };
 }
 
-/** Lists the findings. */
+/** Returns the findings as Markdown lines. */
 export function printFindings({ kinds, examples }: Judgement, others: readonly string[] = []): string[] {
   if (examples.length === 0 && others.length === 0) return ['No findings.'];
   return [

@@ -13,7 +13,7 @@ import { makeSmallEvent } from '../fleet/test-events.js';
 export interface ChaosResult {
   seconds: number;
   clients: number;
-  /** Number of faults, by target and kind. */
+  /** The number of faults, by kind and target. */
   faults: Record<string, number>;
   accepted: number;
   /** Deliveries in each second. */
@@ -21,13 +21,13 @@ export interface ChaosResult {
   total: ReturnType<typeof totalOf>;
   epochs: number;
   judgement: Judgement;
-  /** Differences between the events that were sent and the events that are stored and published. */
+  /** Differences between the sent events and the stored and published events. */
   findings: Finding[];
   isSettled: boolean;
 }
 
-// A fifth of the clients receive all events; the others about a half, a tenth, a fiftieth, and an eighth. Together these
-// are 37,000 deliveries per second.
+// Each fifth of the clients has another kind of filter, and receives all events, or about a half, a tenth, a fiftieth, or an eighth of
+// them. Together, the clients receive 37,000 deliveries per second.
 const eventsPerSecond = 100;
 const group = 'chaos';
 
@@ -70,7 +70,7 @@ export async function runChaos(bed: LiveBed): Promise<Section> {
   });
 }
 
-/** Faults of gateways and broker are independent, so sometimes both are down. */
+/** Causes faults. The faults of gateways and broker are independent, so sometimes both are down. */
 async function suffer(bed: LiveBed, counts: FleetCounts[]): Promise<Record<string, number>> {
   const { servers, system, size } = bed;
   const faults: Record<string, number> = {};
@@ -82,7 +82,7 @@ async function suffer(bed: LiveBed, counts: FleetCounts[]): Promise<Record<strin
   const broker = targetsOf('nats', servers, system).map((target) => ({ name: 'broker', target }));
   const isOver = new AbortController();
   const watching = watch(bed, isOver.signal, counts);
-  // Waits for both even if one fails, because a later part needs the restarted processes.
+  // Wait for both loops even if one fails, because a later part needs the restarted processes.
   const strikes = await Promise.allSettled([
     strike(gateways, { endsAt, pauseMs: [3_000, 9_000], awayMs: [0, 1_500], faults }),
     strike(broker, { endsAt, pauseMs: [6_000, 14_000], awayMs: [0, 2_500], faults }),
@@ -100,7 +100,7 @@ interface Fate {
   faults: Record<string, number>;
 }
 
-/** Stops a random target with SIGTERM or SIGKILL and restarts it, until the time has passed. */
+/** Repeatedly stops a random target with SIGTERM or SIGKILL and restarts it, until the time has passed. */
 async function strike(
   targets: readonly { name: string; target: FaultTarget }[],
   { endsAt, pauseMs, awayMs, faults }: Fate,

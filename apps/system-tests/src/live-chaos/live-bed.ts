@@ -14,25 +14,25 @@ export interface Size {
   clients: number;
   /** Duration of the faults. */
   chaosSeconds: number;
-  /** The number of window pairs. The readers read in one window of a pair and stop in the other. */
+  /** The number of window pairs. The readers read during one window of a pair, and do not read during the other window. */
   windowPairs: number;
   windowSeconds: number;
   stalledReaders: number;
-  /** Events that reconnecting clients have missed. */
+  /** The number of events that reconnecting clients have missed. */
   missedEvents: number;
 }
 
-/** A load: rate, events, and gateways (all by default). */
+/** A load: the rate, the events, and the gateways (default: all). */
 interface LoadPlan {
   perSecond: number;
   make: () => SentEvent;
   gateways?: System['gateways'];
 }
 
-// A user may have 50 connections, including broken ones that the gateways have not noticed.
+// A user may have 50 connections. This includes broken connections that the gateways have not noticed yet.
 const connectionsPerUser = 15;
 
-// Ten seconds after a relay is killed, other relays can claim its batches and publish the backlog.
+// Other relays can claim the batches of a killed relay after ten seconds. Then they must publish the backlog.
 const publishedLimitMs = 60_000;
 
 /** Two gateways, an events service, and their servers, with clients in two processes. */
@@ -85,7 +85,7 @@ export class LiveBed {
     return tokens[client % tokens.length] ?? '';
   }
 
-  /** Plans clients of both gateways, with the same number of clients for each kind of filter. */
+  /** Plans clients that connect to any gateway, with the same number of clients for each kind of filter. */
   planClients(count: number, kinds: readonly FilterKind[] = filterKinds): ClientPlan[] {
     return Array.from({ length: count }, (_, number) => ({
       token: this.tokenOf(number),
@@ -100,7 +100,7 @@ export class LiveBed {
     work: (load: FaultLoad) => Promise<Result>,
   ): Promise<Result> {
     const gatewayUrls = gateways.map(({ url }) => url);
-    // Each client has one request in flight, which takes about ten milliseconds, or longer while a gateway is down.
+    // Each client has only one request in flight. A request takes about ten milliseconds, or longer while a gateway is down.
     const clients = Math.max(2, Math.ceil(perSecond / 10));
     const load = new FaultLoad({ ...this.system, gatewayUrls, perSecond, clients, make });
     load.start();
@@ -111,7 +111,7 @@ export class LiveBed {
     }
   }
 
-  /** Stops everything that a failed part has left running. */
+  /** Stops everything that a failed part did not stop. */
   async abandon(): Promise<void> {
     await this.tap.stopFollowing();
     await Promise.all([this.crowd.dropAll(), this.others.dropAll()]);
@@ -127,6 +127,6 @@ export class LiveBed {
       },
       { limitMs: publishedLimitMs, everyMs: 500 },
     );
-    if (!isPublished) throw new Error(`not everything is published after ${publishedLimitMs / 1_000} s`);
+    if (!isPublished) throw new Error(`the backlog is not empty after ${publishedLimitMs / 1_000} s`);
   }
 }

@@ -3,7 +3,7 @@ import { formatCount, formatSeconds, type Section } from '../measure/report.js';
 import { printCounts, printFindings } from './chaos-report.js';
 import type { LostStreamResult, PositionResult } from './positions.js';
 
-/** The section about invalid positions and a deleted stream. */
+/** The section about old and invalid positions, and a deleted stream. */
 export function printPositions(positions: readonly PositionResult[], lost: LostStreamResult): Section {
   const { clients, gaps, newEpochMs, isSettled, judgement } = lost;
   const wrong = positions.filter((position) => !isAsExpected(position));
@@ -11,7 +11,7 @@ export function printPositions(positions: readonly PositionResult[], lost: LostS
   return {
     title: 'Invalid positions',
     paragraphs: [
-      'Clients connect with these positions. When they are live, one event is sent. They receive, in order:',
+      'Clients connect with these positions. When they are live, the test sends one event. Each client receives, in order:',
       table(
         ['position', 'received', ''],
         positions.map((position) => [

@@ -9,18 +9,18 @@ import { printPositions } from './positions-report.js';
 import { Probe } from './probe.js';
 import { makeSmallEvent } from '../fleet/test-events.js';
 
-/** An invalid position, and the messages that a client with it received. */
+/** A position, and the messages that a client with this position received. */
 export interface PositionResult {
   name: string;
   expected: string[];
   story: string[];
 }
 
-/** The messages that clients received when the stream was deleted. */
+/** The results of deleting the stream under connected clients. */
 export interface LostStreamResult {
   clients: number;
   gaps: Record<string, number>;
-  /** From the deletion until a stream with another epoch exists. */
+  /** The time from the deletion until a stream with another epoch existed; undefined if none did within the limit. */
   newEpochMs: number | undefined;
   isSettled: boolean;
   judgement: Judgement;
@@ -33,7 +33,7 @@ const lostClients = 100;
 const lostPerSecond = 40;
 const group = 'lost';
 
-/** Connects with invalid positions, then deletes the stream under connected clients. */
+/** Connects clients with old and invalid positions, then deletes the stream under connected clients. */
 export async function runPositions(bed: LiveBed): Promise<Section> {
   const positions = await tryPositions(bed);
   return printPositions(positions, await loseStream(bed));
@@ -45,7 +45,7 @@ async function tryPositions(bed: LiveBed): Promise<PositionResult[]> {
   const cases = await collectCases(bed);
   const manager = await tap.manage();
   await manager.streams.purge(eventsStreamName, { keep: kept });
-  // A gateway can serve events from memory that have left the stream, so these gateways start with an empty memory.
+  // Restart the gateways to empty their memory. Otherwise, they could serve events from memory that are no longer on the stream.
   await Promise.all(system.gateways.map((gateway) => gateway.restart()));
   const probes = cases.map(({ after }, index) => {
     const port = bed.ports[index % bed.ports.length] ?? 0;
@@ -64,7 +64,7 @@ async function tryPositions(bed: LiveBed): Promise<PositionResult[]> {
   }));
 }
 
-/** Call this while the stream still has the events that expire later. */
+/** Returns the positions to test. Call this before the oldest events are removed from the stream. */
 async function collectCases({
   tap,
 }: LiveBed): Promise<{ name: string; after: string; expected: string[] }[]> {
@@ -127,7 +127,7 @@ async function deleteStream({ tap }: LiveBed): Promise<number | undefined> {
   await (await tap.manage()).streams.delete(eventsStreamName);
   const newEpochMs = await waitFor(
     async () => {
-      // The stream does not exist for a while.
+      // The stream does not exist until the events service has recreated it.
       const state = await tap.readState().catch(() => undefined);
       return state && state.epoch !== epoch ? performance.now() - deletedAt : undefined;
     },

@@ -4,7 +4,7 @@ import { WebSocketClient, type Ending } from '../fleet/web-socket.js';
 
 const limitMs = 15_000;
 
-/** One connection that keeps every message. */
+/** A connection that records every message. */
 export class Probe {
   readonly messages: Record<string, unknown>[] = [];
   private ending: Ending | undefined;

@@ -2,10 +2,10 @@ import { formatCount, formatSeconds, type Section } from '../measure/report.js';
 import { printCounts, printFindings } from './chaos-report.js';
 import type { ReturnResult } from './return.js';
 
-// Two gateways, each with one consumer for live events and at most four for older events.
+// Each of the two gateways has one consumer for live events, and at most four consumers for older events.
 const maxConsumers = 10;
 
-/** The section about clients that reconnect together. */
+/** The section about clients that all reconnect together. */
 export function printReturn(result: ReturnResult): Section {
   const { clients, missedEvents, bigEvents, received, servedMs, consumersBefore, consumersMost } = result;
   const { endings, judgement, isSettled } = result;
@@ -22,7 +22,7 @@ export function printReturn(result: ReturnResult): Section {
         isKept: isSettled && received > 0 && judgement.clients === clients && judgement.found === 0,
       },
       {
-        promise: `Serving them takes at most ${maxConsumers} consumers on the stream`,
+        promise: `The gateways need at most ${maxConsumers} consumers on the stream`,
         measured: `${consumersMost}`,
         isKept: consumersMost > 0 && consumersMost <= maxConsumers,
       },

@@ -11,12 +11,12 @@ import { filterKinds, makeBigEvent, makeSmallEvent, nowMicroseconds } from '../f
 export interface ReturnResult {
   clients: number;
   missedEvents: number;
-  /** Events that filled the gateways' memory afterwards. */
+  /** The number of events that filled the gateways' memory after the missed events. */
   bigEvents: number;
   received: number;
-  /** From the moment the clients connected until the last client had the last event. */
+  /** The time from the reconnect until the last client had received the last event. */
   servedMs: number;
-  /** Consumers on the stream before the clients reconnected, and the most while they did. */
+  /** The number of consumers on the stream before the clients reconnected, and the maximum during the reconnect. */
   consumersBefore: number;
   consumersMost: number;
   endings: Record<string, number>;
@@ -24,7 +24,7 @@ export interface ReturnResult {
   isSettled: boolean;
 }
 
-// 19 MiB: more than the 16 MiB that a gateway keeps in memory, so that the missed events are no longer there.
+// 19 MiB, which is more than the 16 MiB that a gateway keeps in memory, so that the memory no longer has the missed events.
 const bigEvents = 300;
 const group = 'returning';
 const batch = 100;
@@ -33,7 +33,7 @@ const pollMs = 50;
 /** Disconnects clients, publishes more than the gateways keep in memory, and reconnects all clients at once. */
 export async function runReturn(bed: LiveBed): Promise<Section> {
   const { crowd, tap, size } = bed;
-  // Leave out unfiltered clients, because the test does not measure how fast a gigabyte can be sent.
+  // No clients without a filter, because the test does not measure how fast gateways can send a gigabyte.
   const kinds = filterKinds.filter((kind) => kind !== 'none');
   await crowd.open(group, bed.planClients(size.clients, kinds));
   await crowd.waitUntilReady(group);

@@ -21,7 +21,7 @@ export function printSlowReaders({
   return {
     title: 'Readers that stop reading',
     paragraphs: [
-      `${formatCount(clients)} clients of one gateway receive 20 events per second each. ${windowReaders} further clients receive 20 events of 64 KiB per second: they read for a window of ${windowSeconds} s and stop for the next. p99 of the other clients in each window, from sending the request to delivery:`,
+      `${formatCount(clients)} clients of one gateway receive 20 events per second each. ${windowReaders} further clients receive 20 events of 64 KiB per second each. They read for a window of ${windowSeconds} s and stop for the next. The table shows the p99 of the other clients in each window, from sending the request to delivery:`,
       table(
         ['', ...p99Ms.reading.map((_, index) => String(index + 1)), 'median'],
         (['reading', 'stopped'] as const).map((kind) => [
@@ -29,7 +29,7 @@ export function printSlowReaders({
           ...[...p99Ms[kind], median(p99Ms[kind])].map((ms) => `${ms.toFixed(1)} ms`),
         ]),
       ),
-      `Then ${readers} such readers, each with its own filter, stop permanently at a new gateway that serves no other clients. When all their buffers were full, the gateway used ${full.used.toFixed(0)} MiB after a garbage collection, and ${full.own.toFixed(0)} MiB of private memory. When they had reconnected and caught up, with nothing published in between, it used ${after.used.toFixed(0)} and ${after.own.toFixed(0)} MiB. Time until the last reader was disconnected: ${cutAfterMs === undefined ? '**never**' : formatSeconds(cutAfterMs)}. Close codes of their connections: ${printCounts(endings)}.`,
+      `Then ${readers} such readers, each with its own filter, connect to a new gateway that serves no other clients, and stop reading permanently. When all their buffers were full, the gateway used ${full.used.toFixed(0)} MiB after a garbage collection, and ${full.own.toFixed(0)} MiB of private memory. When they had reconnected and caught up, with nothing published in between, it used ${after.used.toFixed(0)} and ${after.own.toFixed(0)} MiB. Time until the last reader was disconnected: ${cutAfterMs === undefined ? '**never**' : formatSeconds(cutAfterMs)}. Close codes of their connections: ${printCounts(endings)}.`,
       ...printFindings(judgement),
     ],
     promises: [
@@ -39,12 +39,12 @@ export function printSlowReaders({
         isKept: each <= maxMebibytes,
       },
       {
-        promise: 'The gateway disconnects it with the close code 4408',
+        promise: 'The gateway disconnects such a reader with the close code 4408',
         measured: `${cut} of ${readers} disconnected, ${endings['4408'] ?? 0} with this code`,
         isKept: cut === readers && endings['4408'] === readers,
       },
       {
-        promise: 'It resumes with its position and receives everything, once and in order',
+        promise: 'A disconnected reader resumes from its position and receives everything, once and in order',
         measured: `${judgement.found} of ${judgement.clients} with findings`,
         isKept: judgement.clients === readers && judgement.found === 0,
       },

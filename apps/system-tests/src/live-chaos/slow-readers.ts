@@ -11,19 +11,19 @@ export interface SlowReadersResult {
   clients: number;
   windowSeconds: number;
   windowReaders: number;
-  /** p99 of the other clients in each window, in milliseconds, by whether the readers of big events read. */
+  /** The p99 of the other clients in each window, in milliseconds: while the readers of big events read, and while they do not read. */
   p99Ms: { reading: number[]; stopped: number[] };
   stalled: StalledReadersResult;
 }
 
 // 20,000 deliveries per second, as in the promise about latency.
 const smallPerSecond = 20;
-// Each reader gets 1.3 MB per second, so the system's buffers of about 3 MB are full within three seconds.
+// Each reader gets 1.3 MB per second, so the operating system's buffers of about 3 MB are full within three seconds.
 const bigPerSecond = 20;
 const windowReaders = 10;
 const [crowdGroup, readersGroup] = ['beside', 'big'];
 
-/** Stops some readers among a thousand, and measures the cost for the other readers and for the gateway. */
+/** Lets some of a thousand readers stop reading, and measures the cost for the other readers and for the gateway. */
 export async function runSlowReaders(bed: LiveBed): Promise<Section> {
   const { clients, windowSeconds } = bed.size;
   const p99Ms = await compareWindows(bed);
@@ -31,7 +31,7 @@ export async function runSlowReaders(bed: LiveBed): Promise<Section> {
   return printSlowReaders({ clients, windowSeconds, windowReaders, p99Ms, stalled });
 }
 
-/** Measures the latency of the other clients in alternating windows: readers of big events read, then stop. */
+/** Measures the latency of the other clients in alternating windows, in which the readers of big events read, or do not read. */
 async function compareWindows(bed: LiveBed): Promise<SlowReadersResult['p99Ms']> {
   const { crowd, others, size } = bed;
   const plans = Array.from({ length: size.clients }, (_, number) => ({
@@ -44,7 +44,7 @@ async function compareWindows(bed: LiveBed): Promise<SlowReadersResult['p99Ms']>
   await Promise.all([crowd.waitUntilReady(crowdGroup), others.waitUntilReady(readersGroup)]);
   const p99Ms: SlowReadersResult['p99Ms'] = { reading: [], stopped: [] };
   await bed.underLoad({ perSecond: smallPerSecond, make: () => makeSmallEvent() }, async () => {
-    // The first pair is the warm-up. Each kind of window is first as often as last, so that drift affects both equally.
+    // The first pair is the warm-up. The order of the two windows alternates, so that drift affects both kinds equally.
     for (let pair = 0; pair <= size.windowPairs; pair += 1) {
       const kinds = ['reading', 'stopped'] as const;
       for (const kind of pair % 2 === 0 ? kinds : kinds.toReversed()) {
@@ -69,7 +69,7 @@ async function measureWindow(bed: LiveBed, isReading: boolean): Promise<number> 
     return (await crowd.takeCounts(crowdGroup)).latencyMs.p99;
   });
   await others.setReading(readersGroup, true);
-  // Wait, so that catching up is not part of the next window.
+  // Wait until the readers have caught up, so that catching up does not affect the next window.
   await others.settle(readersGroup, { quietMs: 800, limitMs: 15_000 });
   return p99Ms;
 }

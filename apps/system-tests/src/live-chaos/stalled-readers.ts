@@ -12,22 +12,22 @@ import { bigEventType, makeBigEvent } from '../fleet/test-events.js';
 export interface StalledReadersResult {
   readers: number;
   /**
-   * The gateway's memory when the readers' buffers were full, and when the readers had reconnected and caught up. Nothing was
-   * published in between, so the gateway's ring buffer holds the same events both times.
+   * The gateway's memory when the readers' buffers were full, and when the readers had reconnected and caught up. The test published
+   * nothing in between, so the gateway's ring buffer contained the same events both times.
    */
   full: GatewayMemory;
   after: GatewayMemory;
   /** The number of readers that the gateway reports as disconnected for reading too slowly. */
   cut: number;
-  /** From the stop until the last reader was disconnected; undefined when some never were. */
+  /** The time from the stop until the gateway had disconnected the last reader; undefined when it never disconnected some readers. */
   cutAfterMs: number | undefined;
-  /** How the readers' connections ended. */
+  /** The number of ended connections of the readers, by close code. */
   endings: Record<string, number>;
   /** Whether the readers received everything after reconnecting. */
   judgement: Judgement;
 }
 
-/** In MiB. */
+/** The memory of a gateway in MiB. */
 export interface GatewayMemory {
   /** Memory in use right after a garbage collection. */
   used: number;
@@ -35,7 +35,7 @@ export interface GatewayMemory {
   own: number;
 }
 
-// Collects garbage on a signal. Otherwise, garbage would hide the one megabyte per reader.
+// Makes the gateway collect garbage on a signal. Otherwise, garbage would hide the one megabyte per reader.
 const collectOnSignal = [
   '--expose-gc',
   '--import',
@@ -48,16 +48,16 @@ const bigPerSecond = 10;
 const warmUpMs = 28_000;
 const quietMs = 2_000;
 const sampleMs = 250;
-// Wait until nothing has changed for two or three seconds. A reader that reads nothing is disconnected after ten.
+// Memory and buffers no longer change within these two seconds. The gateway disconnects a reader after ten seconds without reading.
 const fullSamples = 5;
 const mostlyFullMegabytes = 0.7;
-// The system's buffers take a few seconds to fill; ten seconds later the reader is disconnected.
+// The operating system's buffers are full after a few seconds. Ten seconds later, the gateway disconnects the reader.
 const cutLimitMs = 60_000;
 const group = 'stalled';
 
 /**
- * Plans readers of big events at the first gateway. Each has its own filter; otherwise their buffers would share the same
- * memory.
+ * Plans readers of big events at the first gateway. Each reader has its own filter, because buffers of readers with the same filter would
+ * share memory.
  */
 export function planBigReaders(bed: LiveBed, count: number): ClientPlan[] {
   return Array.from({ length: count }, (_, number) => ({
@@ -67,7 +67,7 @@ export function planBigReaders(bed: LiveBed, count: number): ClientPlan[] {
   }));
 }
 
-/** Stops many readers at once, at a new gateway that serves no other clients. */
+/** Connects many readers to a new gateway that serves no other clients, and lets all of them stop reading at once. */
 export async function measureStalledReaders(bed: LiveBed): Promise<StalledReadersResult> {
   const [usual, ...otherGateways] = bed.system.gateways;
   if (!usual) throw new Error('the bed has no gateway');
@@ -75,7 +75,7 @@ export async function measureStalledReaders(bed: LiveBed): Promise<StalledReader
   const gateway = new ServiceProcess('gateway', usual.environment, { nodeOptions: collectOnSignal });
   await gateway.start();
   try {
-    // Requests go to the other gateway, because they cost memory too.
+    // Send requests to the other gateway, because requests need memory, too.
     return await stopReaders(bed, gateway, otherGateways);
   } finally {
     await gateway.stop();
@@ -97,7 +97,7 @@ async function stopReaders(
   const before = await readMemory(gateway);
   const watch = new StallWatch(gateway, size.stalledReaders);
   await others.setReading(group, false);
-  // Publishing costs memory too, so it ends when the buffers are full.
+  // Publish only until the buffers are full, because published events need memory, too.
   await bed.underLoad(big, () => watch.untilFull(before.used));
   const cutAfterMs = await watch.untilCut();
   await others.setReading(group, true);
@@ -114,7 +114,7 @@ async function stopReaders(
 class StallWatch {
   cut = 0;
   private readonly stoppedAt = performance.now();
-  /** Samples until the first reader was disconnected. */
+  /** The samples until the gateway disconnected the first reader. */
   private readonly samples: GatewayMemory[] = [];
 
   constructor(
@@ -122,13 +122,13 @@ class StallWatch {
     private readonly readers: number,
   ) {}
 
-  /** Memory just before the first reader was disconnected. */
+  /** The memory immediately before the gateway disconnected the first reader. */
   get full(): GatewayMemory {
     const last = this.samples.slice(-fullSamples);
     return { used: median(last.map(({ used }) => used)), own: median(last.map(({ own }) => own)) };
   }
 
-  /** Waits until memory has grown by most of the expected amount, and a little longer. */
+  /** Waits until the memory has grown by most of the expected amount, and then a little longer. */
   async untilFull(usedBefore: number): Promise<void> {
     const isFull = async (): Promise<true | undefined> => {
       const { used } = await this.sample();
@@ -138,7 +138,7 @@ class StallWatch {
     await wait(quietMs);
   }
 
-  /** @returns the time until all readers were disconnected; undefined when some were not within the limit */
+  /** @returns the time until the gateway had disconnected all readers; undefined when some readers stayed connected */
   async untilCut(): Promise<number | undefined> {
     const cutAfterMs = await waitFor(
       async () => {

@@ -22,10 +22,10 @@ interface SeenEpoch {
   messages: PublishedMessage[];
 }
 
-// An epoch may end at any moment. Its events up to one second before the end are enough to find what clients missed.
+// An epoch may end at any moment. Its events up to one second before the end are enough to find missed events.
 const readEveryMs = 1_000;
 
-/** Reads the EVENTS stream independently of the gateways and keeps the events of each epoch. */
+/** Reads the EVENTS stream independently of the gateways, and remembers the events of each epoch. */
 export class StreamTap {
   private readonly epochs: SeenEpoch[] = [];
   private isFollowing = false;
@@ -44,7 +44,7 @@ export class StreamTap {
     await this.connection.close();
   }
 
-  /** Reads repeatedly until `stopFollowing`, because the broker may lose events later. */
+  /** Reads the stream repeatedly until `stopFollowing`, because the broker may lose events later. */
   follow(): void {
     this.isFollowing = true;
     this.following = this.readAgainAndAgain();
@@ -55,13 +55,13 @@ export class StreamTap {
     await this.following;
   }
 
-  /** All events that are or were on the stream. */
+  /** Returns all events that are or were on the stream. */
   async readHistory(): Promise<StreamHistory> {
     await this.read();
     return this.epochs.map(({ epoch, events }) => ({ epoch, events }));
   }
 
-  /** The events that are on the stream now, including second copies. */
+  /** Returns all messages of the current epoch, including second copies of events. */
   async readMessages(): Promise<readonly PublishedMessage[]> {
     await this.read();
     return this.epochs.at(-1)?.messages ?? [];
@@ -82,7 +82,7 @@ export class StreamTap {
 
   private async readAgainAndAgain(): Promise<void> {
     while (this.isFollowing) {
-      // The broker is restarting, or the stream is being recreated. The next read gets the remaining events.
+      // Ignore failures while the broker restarts or the stream is being recreated. The next read gets the remaining events.
       await this.read().catch(() => undefined);
       await wait(readEveryMs);
     }
@@ -95,7 +95,7 @@ export class StreamTap {
     const seen = this.epochs.at(-1);
     if (!seen || state.lastSequence < Math.max(seen.lastSequence + 1, state.firstSequence)) return;
     const read = await this.readMessagesFrom(seen.lastSequence + 1, state.lastSequence);
-    // The epoch changed during the read, so the events could belong to either epoch.
+    // If the epoch changed during the read, the events could belong to either epoch, so drop them.
     if ((await this.readState()).epoch !== state.epoch) return;
     const known = new Set(seen.events.map(({ event }) => event));
     for (const { sequence, message } of read) {
@@ -129,7 +129,7 @@ export class StreamTap {
       clearTimeout(giveUp);
       await reading.close();
     } finally {
-      // If this fails, the consumer expires after it was not used for a while.
+      // If the deletion fails, the unused consumer expires.
       await consumer.delete().catch(() => undefined);
     }
     if ((found.at(-1)?.sequence ?? 0) < last)

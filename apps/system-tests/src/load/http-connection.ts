@@ -1,7 +1,9 @@
 import { connect, type Socket } from 'node:net';
 import { ResponseReader, type HttpResponse } from './response-reader.js';
 
-/** A connection to a port of this machine, which has one request in flight. Connects again after the other side has closed it. */
+/**
+ * A connection to a port of this machine, with at most one request in flight. Connects again after the server has closed the connection.
+ */
 export class HttpConnection {
   private socket: Socket | undefined;
   private reader = new ResponseReader();

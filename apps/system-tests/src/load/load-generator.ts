@@ -9,7 +9,7 @@ import {
 } from './request-maker.js';
 import { ResponseCounter, type LoadCounts } from './response-counter.js';
 
-/** A load: connections, divided over ports of this machine, each with one request in flight. */
+/** A load: the connections, which are distributed over ports of this machine, each with one request in flight. */
 export interface LoadOptions extends Credentials {
   kind: LoadKind;
   ports: readonly number[];
@@ -56,7 +56,7 @@ class LoadGenerator implements RunningLoad<LoadCounts> {
       socket.write(request, 'latin1');
     };
     socket.once('connect', send);
-    // Responses are small and arrive one at a time, so one chunk is one response.
+    // Each chunk is one response, because responses are small and arrive one at a time.
     socket.on('data', (chunk) => {
       this.counter.noteLatency(performance.now() - sentAt);
       const status = chunk.toString('latin1', 9, 12);

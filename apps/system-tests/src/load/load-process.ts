@@ -1,12 +1,14 @@
-/** A load that runs in a process of its own; `startLoadProcess` forks the process. */
+/** A load in a process of its own. `startLoadProcess` forks the process. */
 export interface RunningLoad<Counts> {
   /** Returns the counts since the last call, or since the start. */
   takeCounts(): Counts;
-  /** Sends no further requests. The process ends when the last response has arrived. */
+  /** Stops sending requests. The process ends when the last response has arrived. */
   stop(): void;
 }
 
-/** Runs a load in this process: starts it with the options in the first message, then replies to each `count` with its counts. */
+/**
+ * Runs a load in this process: starts the load with the options in the first message, then replies to each `count` message with the counts.
+ */
 export function runLoadProcess<Counts>(start: (options: never) => RunningLoad<Counts>): void {
   let load: RunningLoad<Counts> | undefined;
   process.on('message', (message: unknown) => {
@@ -16,7 +18,7 @@ export function runLoadProcess<Counts>(start: (options: never) => RunningLoad<Co
     } else if (message === 'count') {
       process.send?.(load?.takeCounts());
     } else {
-      load = start(message as never); // holds: the process that forks a module sends the options of its load
+      load = start(message as never); // Safe cast: the process that forks a module sends the options of its load
     }
   });
 }

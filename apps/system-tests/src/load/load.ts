@@ -8,23 +8,23 @@ import type { LoadCounts } from './response-counter.js';
 /** A running load, in its own process. */
 export interface Load<Counts = LoadCounts> {
   pid: number;
-  /** Responses since the last call, or since the start. */
+  /** Returns the counts since the last call, or since the start. */
   takeCounts(): Promise<Counts>;
-  /** Waits for all requests in flight, then ends the load. */
+  /** Stops sending requests, waits for the requests in flight, and ends the process. */
   stop(): Promise<void>;
 }
 
-/** Starts a closed loop: each connection sends a request when it has the response to the last one. */
+/** Starts a closed loop: each connection sends the next request when it has the response to the previous request. */
 export function startLoad(options: LoadOptions): Load {
   return startLoadProcess(new URL('load-generator.js', import.meta.url), options);
 }
 
-/** Starts an open loop: requests are due at fixed times, whether or not earlier ones were answered. */
+/** Starts an open loop: requests are due at fixed times, whether or not earlier requests have got a response. */
 export function startOpenLoop(options: OpenLoopOptions): Load<OpenLoopCounts> {
   return startLoadProcess(new URL('open-loop-generator.js', import.meta.url), options);
 }
 
-/** Forks a module that calls `runLoadProcess`, and starts its load. */
+/** Forks a module that calls `runLoadProcess`, and starts the load of the module. */
 export function startLoadProcess<Counts>(module: URL, options: object): Load<Counts> {
   const child = fork(fileURLToPath(module));
   if (child.pid === undefined) throw new Error(`cannot start ${module.pathname}`);
@@ -33,7 +33,7 @@ export function startLoadProcess<Counts>(module: URL, options: object): Load<Cou
     pid: child.pid,
     takeCounts: async () => {
       child.send('count');
-      const [counts] = (await once(child, 'message')) as [Counts]; // holds: it sends nothing else
+      const [counts] = (await once(child, 'message')) as [Counts]; // Safe cast: the load sends nothing else
       return counts;
     },
     stop: async () => {

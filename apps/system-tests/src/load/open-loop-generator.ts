@@ -11,7 +11,7 @@ export interface OpenLoopOptions extends LoadOptions {
 
 /** Responses since the last count. Latencies count from the time when a request was due. */
 export interface OpenLoopCounts extends LoadCounts {
-  /** Requests that are due and wait for a connection. */
+  /** The number of requests that are due and wait for a connection. */
   backlog: number;
   /** The longest time that a request waited for the generator or for a connection. */
   longestWaitMs: number;

@@ -1,29 +1,29 @@
 import { HttpConnection } from './http-connection.js';
 import type { HttpResponse } from './response-reader.js';
 
-/** Requests at fixed times. */
+/** The options of an open loop. */
 export interface OpenLoopPlan<Request> {
   ports: readonly number[];
   perSecond: number;
-  /** At most this many requests are in flight; further requests that are due wait for a connection. */
+  /** The maximum number of requests in flight. Further requests that are due wait for a connection. */
   connections: number;
   make: () => { text: string; request: Request };
-  /** `latencyMs` counts from the time when the request was due. */
+  /** Called with each response. `latencyMs` counts from the time when the request was due. */
   onResponse: (response: HttpResponse, request: Request, latencyMs: number) => void;
   onFailure: (error: Error) => void;
 }
 
-// Node's timers are not more precise.
+// Node's timers are not more precise than this.
 const tickMs = 1;
 
 /**
- * Sends requests at a fixed rate, whether or not earlier ones were answered, as a platform does. A closed loop would send less while
- * the service stalls, and would not count the time of the requests that it never sent.
+ * Sends requests at a fixed rate, whether or not earlier requests have got a response, as a platform does. A closed loop would send less
+ * while the service stalls, and would not count the waiting time of the requests that it did not send.
  */
 export class OpenLoop<Request> {
   private readonly idle: HttpConnection[];
   private readonly all: readonly HttpConnection[];
-  /** Times when the requests were due that wait for a connection, oldest first. */
+  /** The due times of the requests that wait for a connection, oldest first. */
   private waiting: number[] = [];
   private sent = 0;
   private startedAt = 0;
@@ -46,7 +46,7 @@ export class OpenLoop<Request> {
     }, tickMs);
   }
 
-  /** Sends no further requests. Connections close after the response to their last request. */
+  /** Stops sending requests. Each connection closes after the response to its last request. */
   stop(): void {
     clearInterval(this.timer);
     this.timer = undefined;
@@ -54,7 +54,7 @@ export class OpenLoop<Request> {
     for (const connection of this.idle) connection.close();
   }
 
-  /** Requests that are due and wait for a connection. */
+  /** The number of requests that are due and wait for a connection. */
   get backlog(): number {
     return this.waiting.length;
   }

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
-/** The kind of load: signed platform notifications, events that a client posts, or pages of events that a client lists. */
+/** The kind of load: signed platform notifications, POSTs of events, or lists of events. */
 export type LoadKind = 'notifications' | 'posts' | 'lists';
 
 /** Makes unique requests as HTTP/1.1 text. */
@@ -20,7 +20,7 @@ export interface LoadPopulation {
   viewers: number;
 }
 
-// The filters' indexes get repeated and new values, as on a busy channel.
+// The indexes get both repeated and new values, as on a busy channel.
 const busyChannel: LoadPopulation = {
   firstChannelId: 4_711,
   channels: 1,
@@ -62,7 +62,7 @@ export const successStatus: Record<LoadKind, string> = {
 };
 
 function notificationMaker(secret: string, population: LoadPopulation): RequestMaker {
-  // The load shares two cores with the system under test, so ids must be cheap: a prefix of this process and a number.
+  // Ids must be cheap, because the load shares two cores with the system under test. An id is a prefix of this process and a number.
   const prefix = randomBytes(8).toString('hex');
   const beginning = `{"subscription":${JSON.stringify(subscription)},"event":`;
   let count = 0;
@@ -108,7 +108,7 @@ function listRequest(token: string): string {
 /** ASCII only, so that its length is its size in bytes. */
 function followEvent(count: number, followedAt: string, population: LoadPopulation): string {
   const { firstChannelId, channels, firstViewerId, viewers } = population;
-  // Steps coprime to the numbers of viewers and channels visit all of them in an irregular order.
+  // The steps have no common factor with the numbers of viewers and channels, so they visit all of them in an irregular order.
   const viewer = (count * 1_237) % viewers;
   const channel = (count * 619) % channels;
   return (

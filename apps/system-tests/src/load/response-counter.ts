@@ -1,10 +1,10 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 
-/** Responses since the last count. */
+/** The counts of responses since the last call. */
 export interface LoadCounts {
   seconds: number;
   succeeded: number;
-  /** Unexpected responses by status; broken connections count as `broken`. */
+  /** Unexpected responses by status. Broken connections count as `broken`. */
   failed: Record<string, number>;
   latencyMs: { p50: number; p99: number; max: number };
 }

@@ -1,4 +1,4 @@
-/** A response of HTTP/1.1. */
+/** An HTTP/1.1 response. */
 export interface HttpResponse {
   status: number;
   body: Buffer;
@@ -14,10 +14,9 @@ export class ResponseReader {
   private head: { status: number; bytes: number; length: number } | undefined;
   private size = 0;
 
-  /**
-   * Adds a chunk. Returns the response once it is whole.
+  /** Adds a chunk. Returns the response when it is complete.
    *
-   * @throws when the response has no length: requests to the service's own routes always get one
+   * @throws when the response has no Content-Length, which responses of the service's own routes always have
    */
   add(chunk: Buffer): HttpResponse | undefined {
     this.chunks.push(chunk);

@@ -1,6 +1,6 @@
 import { cpuSeconds, cpuSecondsOfFamily } from './processes.js';
 
-/** The processes of a measurement: Node processes by role, the servers, and the load. */
+/** The processes to measure: Node processes by role, the servers, and the load. */
 export interface MeasuredProcesses {
   pids: Record<string, readonly number[]>;
   servers: { nats: { pid: number }; postgres: { pid: number } };
@@ -19,7 +19,7 @@ export function cpuReader({ pids, servers, load }: MeasuredProcesses): () => Rec
   });
 }
 
-/** The CPU that each role used between two readings, in microseconds per unit of work. */
+/** Returns the CPU that each role used between two readings, in microseconds per unit of work. */
 export function cpuMicrosecondsPer(
   count: number,
   before: Record<string, number>,

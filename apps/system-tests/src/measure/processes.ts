@@ -1,15 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-// Clock ticks of proc(5): 100 per second on every Linux that Node runs on.
+// The clock ticks of proc(5): 100 per second on every Linux system that Node supports.
 const ticksPerSecond = 100;
 
-/** Seconds of CPU that a process has used. */
+/** Returns the seconds of CPU that a process has used. */
 export function cpuSeconds(pid: number): number {
   const { utime, stime } = readStat(pid);
   return (utime + stime) / ticksPerSecond;
 }
 
-/** Seconds of CPU that a process and its children, including exited ones, have used; for PostgreSQL. */
+/** Returns the seconds of CPU that a process and its children, including exited children, have used. For PostgreSQL. */
 export function cpuSecondsOfFamily(pid: number): number {
   const { utime, stime, endedChildren } = readStat(pid);
   const ofChild = (child: number): number => {
@@ -23,7 +23,7 @@ export function cpuSecondsOfFamily(pid: number): number {
   return (utime + stime + endedChildren) / ticksPerSecond + children;
 }
 
-/** Private memory of a process in MiB; excludes memory that it shares with others. */
+/** Returns the private memory of a process in MiB, without memory that other processes share. */
 export function memoryMegabytes(pid: number): number {
   const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
   const kilobytes = (name: string): number =>
@@ -31,7 +31,7 @@ export function memoryMegabytes(pid: number): number {
   return (kilobytes('Private_Clean') + kilobytes('Private_Dirty')) / 1024;
 }
 
-/** Private memory of a process and its children in MiB. */
+/** Returns the private memory of a process and its children in MiB. */
 export function memoryMegabytesOfFamily(pid: number): number {
   const ofChild = (child: number): number => {
     try {
@@ -43,7 +43,7 @@ export function memoryMegabytesOfFamily(pid: number): number {
   return childrenOf(pid).reduce((sum, child) => sum + ofChild(child), memoryMegabytes(pid));
 }
 
-/** The running children of a process. */
+/** Returns the process ids of the running children of a process. */
 export function childrenOf(pid: number): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

@@ -8,17 +8,17 @@ interface CpuProfile {
   timeDeltas: number[];
 }
 
-/** Shares of a process's non-idle time, largest first. */
+/** The shares of a process's non-idle time, largest first. */
 export type ProfileShares = [part: string, share: number][];
 
-// The first part of a profile is start-up and warm-up.
+// Skip the first part of a profile, which is start-up and warm-up.
 const skippedShare = 0.4;
 
-/** Reads the profiles in a folder, and finds the app of each by the code in it. */
+/** Reads the profiles in a folder. Recognizes the app of each profile by the files in the profile. */
 export async function readProfiles(directory: string): Promise<Record<string, ProfileShares>> {
   const profiles: Record<string, ProfileShares> = {};
   for (const file of await readdir(directory)) {
-    const profile = JSON.parse(await readFile(join(directory, file), 'utf8')) as CpuProfile; // holds: V8 wrote it
+    const profile = JSON.parse(await readFile(join(directory, file), 'utf8')) as CpuProfile; // Safe cast: V8 wrote it
     const app = ['gateway', 'events'].find((name) =>
       profile.nodes.some(({ callFrame }) => callFrame.url.includes(`/apps/${name}/dist/`)),
     );

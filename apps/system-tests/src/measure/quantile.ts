@@ -1,4 +1,4 @@
-/** The quantile of the numbers at `share` (0 to 1); NaN for an empty list. */
+/** Returns the quantile of the numbers at `share` (0 to 1); NaN for an empty list. */
 export function quantile(numbers: readonly number[], share: number): number {
   const sorted = [...numbers].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;

@@ -3,14 +3,14 @@ import { format, resolveConfig } from 'prettier';
 import type { ServerAddresses } from '../system/servers.js';
 import { describeMachine } from './machine.js';
 
-/** A benchmark, load test, or chaos test, as described at the top of its page. */
+/** The description of a system test, for the top of its page. */
 export interface SystemTest {
   title: string;
-  /** Runs the test: `npm run <command>`. */
+  /** The npm script that runs the test: `npm run <command>`. */
   command: string;
-  /** Name of the page, under docs. */
+  /** The file name of the page in docs. */
   page: string;
-  /** A paragraph about the processes that run, and what shares the machine with them. */
+  /** A paragraph about the running processes, and about what shares the machine. */
   setting: string;
 }
 
@@ -31,7 +31,7 @@ export interface Section {
 
 /** A finished run. */
 export interface TestRun {
-  /** Undefined when the test describes the machine itself. */
+  /** The servers, whose versions the page shows. Undefined when the test describes the machine itself. */
   servers?: ServerAddresses;
   machine?: Readonly<Record<string, string>>;
   /** By `performance.now()`. */
@@ -42,8 +42,8 @@ export interface TestRun {
 }
 
 /**
- * Prints the promises, then writes the page, or prints it when the run was not whole. A broken promise makes the process
- * exit with 1.
+ * Prints the promises, then writes the page. If the run was not whole, prints the page instead. After a broken promise, the process exits
+ * with code 1.
  */
 export async function report(test: SystemTest, run: TestRun): Promise<void> {
   const { sections, isWhole } = run;
@@ -68,7 +68,7 @@ async function printPage(
     table(['machine', ''], Object.entries({ ...(servers && (await describeMachine(servers))), ...machine })),
     '## Promises',
     printPromises(sections),
-    // A section may only have promises.
+    // A section may contain only promises.
     ...sections.flatMap(({ title: heading, paragraphs: texts }) =>
       texts.length > 0 ? [`## ${heading}`, ...texts] : [],
     ),
@@ -87,18 +87,18 @@ async function writePage(path: string, markdown: string): Promise<void> {
   await writeFile(path, await format(markdown, { ...(await resolveConfig(path)), parser: 'markdown' }));
 }
 
-/** A table in Markdown. */
+/** Returns a table in Markdown. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
-/** An integer with thousands separators. */
+/** Prints an integer with thousands separators. */
 export function formatCount(count: number): string {
   return Math.round(count).toLocaleString('en');
 }
 
-/** Seconds with one decimal, from milliseconds. */
+/** Prints milliseconds as seconds with one decimal. */
 export function formatSeconds(ms: number): string {
   return `${(ms / 1_000).toFixed(1)} s`;
 }

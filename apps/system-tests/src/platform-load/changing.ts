@@ -17,10 +17,10 @@ import { readStreamEvents } from './stream-events.js';
 
 /** The probabilities of faults in the delivery of the platform's messages. */
 const faults = { lose: 0.1, duplicate: 0.2, reorder: 0.2 };
-/** Every streamer changes about once in this time, but not sooner than `shortestMs` after its last change. */
+/** Each streamer goes live or offline about once in this time, but not sooner than `shortestMs` after its last change. */
 const changeEveryMs = 50_000;
-// A shorter stream could be over before any poll. When its offline message is lost too, the monitor ends it only after the listing
-// lag of 5 min, which is longer than this part runs.
+// A shorter stream could end before any poll. If its offline message is also lost, the monitor ends the stream only after the listing lag
+// of 5 min, which is longer than this part runs.
 const shortestMs = 20_000;
 /** The time limit until all records agree with the truth. */
 const reconcileLimitMs = 90_000;
@@ -37,7 +37,7 @@ interface Changing {
   comparison: Comparison;
   /** The time until all records agreed with the truth; undefined when that took too long. */
   reconciledMs: number | undefined;
-  /** The delays with which streams were found that only polls could find. */
+  /** For streams that only polls could find: the delays until a poll found them. */
   sightingsMs: number[];
 }
 
@@ -74,7 +74,7 @@ export async function runChanging(bed: PlatformBed): Promise<Section> {
   });
 }
 
-/** The oldest streamers, which have subscriptions, and some of the newest, which have none. */
+/** Chooses the oldest streamers, which have subscriptions, and some of the newest streamers, which have no subscriptions. */
 function chooseStreamers(streamers: readonly Streamer[], count: number): Streamer[] {
   const newest = Math.floor(count / polledOnlyOneIn);
   return [...streamers.slice(0, count - newest), ...streamers.slice(-newest)];
@@ -149,7 +149,7 @@ function report(result: Changing): Section {
     title: 'Streams under load',
     paragraphs: [
       `${formatCount(streamers)} of the streamers, ${formatCount(polledOnly)} of them without subscriptions, went live and offline at random on the platform: ${formatCount(changes)} changes in ${seconds} s. The platform lost ${percent(faults.lose)} of its messages, sent ${percent(faults.duplicate)} twice, and delivered ${percent(faults.reorder)} after the next message of the same channel. Each stream and each pause lasted at least ${shortestMs / 1_000} s. After the changes, the streams in the API were compared with the true ones.`,
-      `A stream cannot be known when its online message was lost and no poll happened during the stream. Times from messages must agree within ${timeToleranceMs / 1_000} s, because the API truncates times to seconds. An end without a message must be known by the next report of the platform: a poll within ${pollToleranceMs / 1_000} s, or the start or end of a later stream.`,
+      `The service cannot know a stream whose online message was lost if no poll happened during the stream. Times from messages must agree within ${timeToleranceMs / 1_000} s, because the API truncates times to seconds. The service must know an end without a message by the next report of the platform: a poll within ${pollToleranceMs / 1_000} s, or the start or end of a later stream.`,
       table(
         ['', 'streams', 'median', 'max'],
         [

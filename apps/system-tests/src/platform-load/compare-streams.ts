@@ -2,12 +2,12 @@ import type { RecordedStream } from './gateway-client.js';
 import type { TrueStream } from './simulated-platform.js';
 import type { StreamEvent } from './stream-events.js';
 
-/** The evidence about one streamer: the true streams, the reports that the service got, and the streams that it recorded. */
+/** The evidence about one streamer: the true streams, the reports that the service got, and the streams that the service recorded. */
 export interface StreamerEvidence {
   /** The true streams, in order. */
   truth: readonly TrueStream[];
   recorded: readonly RecordedStream[];
-  /** The messages that arrived. */
+  /** The messages that the service received. */
   events: readonly StreamEvent[];
   /** The times of look-ups of the streamer on the platform. */
   lookUps: readonly number[];
@@ -18,7 +18,7 @@ export interface Difference {
   kind: 'missing' | 'unknown' | 'duplicate' | 'not running' | 'still running' | 'start' | 'end';
   /** The platform's id of the stream. */
   streamId: string;
-  /** The size of the difference for times, in milliseconds. */
+  /** For times: the size of the difference in milliseconds. */
   ms?: number;
 }
 
@@ -28,11 +28,11 @@ export interface Comparison {
   streams: number;
   recorded: number;
   unknowable: number;
-  /** Recorded streams whose start only polls could report. */
+  /** Recorded streams whose online message was lost, so that only polls could report the start. */
   foundByPolls: { stream: RecordedStream; truth: TrueStream }[];
-  /** The delays of the recorded ends, for streams whose end no message reported, in milliseconds. */
+  /** For streams whose end no message reported: the delays of the recorded ends, in milliseconds. */
   unreportedEndsMs: number[];
-  /** The errors of recorded times that a message reported, in milliseconds. */
+  /** The errors of the recorded times, in milliseconds, except for ends that no message reported. */
   reportedErrorsMs: number[];
 }
 
@@ -40,10 +40,10 @@ export interface Comparison {
 export const timeToleranceMs = 1_100;
 /** For an end that no message reported: the poll interval of 45 s, and 5 s for a busy machine. */
 export const pollToleranceMs = 50_000;
-// The platform creates its reply some time after the tap has seen the call.
+// The platform creates its reply some time after the tap has recorded the call.
 const lookUpMarginMs = 500;
 
-/** Compares a streamer's recorded streams with the truth, as far as the service could know it. */
+/** Compares a streamer's recorded streams with the true streams, as far as the service could know them. */
 export function compareStreams(evidence: StreamerEvidence): Comparison {
   const { truth, recorded, events } = evidence;
   const byId = new Map(recorded.map((stream) => [stream.streamId, stream]));
@@ -87,7 +87,7 @@ function findUnknown(recorded: readonly RecordedStream[], trueIds: ReadonlySet<s
   });
 }
 
-/** Whether a look-up happened during the stream. For a running stream, one is certain to follow. */
+/** Whether a look-up happened during the stream. True for a running stream, because a look-up will follow. */
 function isSeenByPolls({ startedAt, endedAt }: TrueStream, lookUps: readonly number[]): boolean {
   if (endedAt === null) return true;
   return lookUps.some((at) => at > startedAt + lookUpMarginMs && at < endedAt - lookUpMarginMs);
@@ -95,14 +95,14 @@ function isSeenByPolls({ startedAt, endedAt }: TrueStream, lookUps: readonly num
 
 interface EndComparison {
   isReported: boolean;
-  /** The delay of the recorded end; undefined when there is no end to compare. */
+  /** The delay of the recorded end; undefined when no end can be compared. */
   ms?: number;
   difference?: Difference;
 }
 
 /**
- * An end that a message reported must be the time of the message. Any other end must be known by the next report that the service
- * got: a poll, or the start or end of a later stream.
+ * Compares the end of a stream. If a message reported the end, the recorded end must be the time of the message. Otherwise, the service
+ * must know the end by the next report: a poll, or the start or end of a later stream.
  */
 function compareEnd(
   { stream, truth }: { stream: RecordedStream; truth: TrueStream },

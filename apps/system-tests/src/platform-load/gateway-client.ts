@@ -11,15 +11,15 @@ interface StreamerRecord {
 export interface Streamer {
   id: string;
   platformId: string;
-  /** Milliseconds since 1970, to the second. */
+  /** Milliseconds since 1970, in whole seconds. */
   createdAt: number;
 }
 
-/** A stream from the API. Times are in milliseconds since 1970, to the second. */
+/** A stream from the API. Times are in milliseconds since 1970, in whole seconds. */
 export interface RecordedStream {
-  /** The service's id. */
+  /** The service's id of the stream. */
   id: string;
-  /** The platform's id. */
+  /** The platform's id of the stream. */
   streamId: string;
   startedAt: number;
   endedAt: number | null;
@@ -97,7 +97,7 @@ export class GatewayClient {
     }));
   }
 
-  /** When a poll first saw a stream, to the second; undefined when none did. */
+  /** Returns the time when a poll first saw a stream, in whole seconds; undefined when no poll saw it. */
   async readFirstSighting(streamerId: string, streamId: string): Promise<number | undefined> {
     const path = `/api/v1/streamers/${streamerId}/streams/${streamId}/history`;
     const [first] = await this.read<{ at: string }[]>(path);
@@ -120,7 +120,7 @@ export class GatewayClient {
   }
 }
 
-/** The API's offset has no colon, which Date does not parse on every platform. */
+/** Parses a time of the API. Adds a colon to the offset, because Date does not parse offsets without a colon on every platform. */
 function parseTime(time: string): number {
   return Date.parse(time.replace('+0000', 'Z'));
 }

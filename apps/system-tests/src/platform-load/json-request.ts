@@ -1,4 +1,4 @@
-/** A reply and how long it took. */
+/** A reply, and the duration of the request. */
 export interface JsonReply<Body> {
   status: number;
   body: Body;
@@ -10,10 +10,10 @@ export interface JsonRequest {
   body?: unknown;
 }
 
-// Longer than any request may take, so that a hanging request does not stop the test.
+// Longer than the time limit of any request. Ends hanging requests, so that they do not stop the test.
 const limitMs = 20_000;
 
-/** Sends and receives JSON. A reply that is not JSON has an empty body. */
+/** Sends and receives JSON. The body is empty if the reply is not JSON. */
 export async function requestJson<Body>(
   method: string,
   url: string,

@@ -5,10 +5,10 @@ import type { PlatformStatus } from './gateway-client.js';
 import type { PlatformBed } from './platform-bed.js';
 import { types } from './subscribing.js';
 
-// The reconciler lists all subscriptions repeatedly, less often the longer the list is.
+// The reconciler lists all subscriptions repeatedly. The longer the list, the less often.
 const limitMs = 180_000;
 
-/** Reads how the API shows the subscriptions when the platform's limit leaves room for half of the streamers. */
+/** Checks how the API shows the subscriptions when the platform's limit has room for only half of the streamers. */
 export async function runLimitStatus({ client, size }: PlatformBed): Promise<Section> {
   const polledOnly = size.streamers / types.length;
   const limited = polledOnly * types.length;
@@ -28,7 +28,7 @@ export async function runLimitStatus({ client, size }: PlatformBed): Promise<Sec
   return {
     title: 'The limit in the status',
     paragraphs: [
-      'The subscriptions in `GET /api/v1/platform/status` after all were created:',
+      'The subscriptions in `GET /api/v1/platform/status` after the limit was reached:',
       table(['status', 'subscriptions'], statuses),
     ],
     promises: [

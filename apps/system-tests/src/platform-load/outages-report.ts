@@ -4,9 +4,9 @@ import { median, quantile } from '../measure/quantile.js';
 import type { OutageResult } from './outages.js';
 import { perSecond, probeKinds, type ProbeKind, type Speeds } from './speed-probe.js';
 
-// The longest time that a person waits for a reply.
+// A person does not wait longer for a reply.
 const refusalLimitMs = 5_000;
-// Repeated measurements on a shared machine differ this much. Waiting for the platform would show as a ratio of 1,000 or more.
+// Repeated measurements on a shared machine differ by this factor. Waiting for the platform would cause a ratio of 1,000 or more.
 const maxMedianRatio = 1.25;
 const maxP99Ratio = 2;
 // The circuit breaker retries at least every 30 s.
@@ -24,7 +24,7 @@ export function printOutages(baselines: readonly Speeds[], results: readonly Out
   return {
     title: 'Outages of the platform',
     paragraphs: [
-      `The platform's API failed in several ways, and worked in between. Throughout, the test sent ${perSecond} heartbeats, ${perSecond} requests for a list of 50 events, and ${perSecond} signed webhook messages per second, and \`POST /api/v1/streamers\` every few seconds. The baseline was measured before, between, and after the outages. Median / p99 in milliseconds, with the ratio to the baseline:`,
+      `The platform's API failed in several ways, one after the other, and worked in between. Throughout, the test sent ${perSecond} heartbeats, ${perSecond} requests for a list of 50 events, and ${perSecond} signed webhook messages per second, and \`POST /api/v1/streamers\` every few seconds. The baseline was measured before, between, and after the outages. Median / p99 in milliseconds, with the ratio to the baseline:`,
       table(
         ['', ...probeKinds.map((kind) => names[kind]), 'failed'],
         [
@@ -53,7 +53,7 @@ export function printOutages(baselines: readonly Speeds[], results: readonly Out
     promises: [
       ...probeKinds.map((kind) => promiseSpeed(kind, baseline, duringOutages)),
       {
-        promise: 'None of these requests fails',
+        promise: 'No heartbeat, event list, or signed message fails',
         measured: `${formatCount(baseline.failures)} in the baseline, ${formatCount(duringOutages.failures)} in outages`,
         isKept: baseline.failures + duringOutages.failures === 0,
       },

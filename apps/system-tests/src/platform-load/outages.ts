@@ -31,19 +31,19 @@ export interface OutageResult {
   attempts: Attempt[];
   /** The number of streamers stored during the outage. */
   stored: number;
-  /** From the end of the outage until a streamer could be added; undefined when that took too long. */
+  /** The time from the end of the outage until a streamer could be added; undefined when that took too long. */
   recoveryMs: number | undefined;
-  /** From then until polling had caught up; undefined when that took too long. */
+  /** The time from this first success until polling had caught up; undefined when that took too long. */
   caughtUpMs: number | undefined;
 }
 
 const tryEveryMs = 4_000;
 const recoveryLimitMs = 60_000;
 const lag = 'streamer_monitor_poll_lag_seconds';
-// Normally, due streamers are polled within moments.
+// Without an outage, due streamers are polled almost immediately.
 const caughtUpLagSeconds = 5;
 
-/** Makes the platform's API fail in every way, and measures requests that do not need it. */
+/** Makes the platform's API fail in several ways, and measures requests that do not need this API. */
 export async function runOutages(bed: PlatformBed): Promise<Section> {
   const { client, system, platform, size } = bed;
   const probe = new SpeedProbe(client, system);
@@ -54,7 +54,7 @@ export async function runOutages(bed: PlatformBed): Promise<Section> {
     await wait(size.baselineSeconds * 1_000);
     baselines.push(await probe.take());
   };
-  // Each attempt takes a name that is not monitored yet.
+  // Each attempt uses a streamer who is not monitored yet.
   const users = (await platform.addUsers(400)).values();
   try {
     // V8 needs a few seconds to compile hot code.
@@ -92,7 +92,7 @@ function planOutages(seconds: number): Outage[] {
     total('slow: every reply takes 30 s', 'slow', 2 * seconds),
     total('garbage: 200 without JSON', 'garbage'),
     total('error: 500', 'error'),
-    // As long as the platform's rate limit takes to recover.
+    // Includes the time until the platform's rate limit has recovered.
     total('rate limited: 429', 'rate_limited', 4 * seconds),
     {
       name: 'all access tokens revoked',

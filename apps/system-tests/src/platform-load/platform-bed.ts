@@ -7,10 +7,10 @@ import { SimulatedPlatform } from './simulated-platform.js';
 /** The size of the test. */
 export interface Size {
   streamers: number;
-  /** The number of streamers that go live and offline. */
+  /** The number of streamers that go live and offline during the test. */
   changingStreamers: number;
   changingSeconds: number;
-  /** The number of whole polling passes to watch. */
+  /** The number of complete polling passes to watch. */
   pollingPasses: number;
   outageSeconds: number;
   baselineSeconds: number;
@@ -53,7 +53,7 @@ export class PlatformBed {
     await this.servers.stop();
   }
 
-  /** The processes of the services, by name. */
+  /** The process ids of the services, by name. */
   get processes(): Record<string, number> {
     const { connectors, monitors, simulator } = this.side;
     const numbered = (name: string, pids: readonly number[]): [string, number][] =>

@@ -8,7 +8,7 @@ export interface PollingPass {
   seconds: number;
 }
 
-/** Splits calls into consecutive polling passes. Leaves out an unfinished one at the end. */
+/** Splits calls into consecutive polling passes. Leaves out an unfinished pass at the end. */
 export function splitPasses(lookUps: readonly LookUp[], users: ReadonlySet<string>): PollingPass[] {
   const passes: PollingPass[] = [];
   let seen = new Set<string>();
@@ -29,7 +29,7 @@ export function splitPasses(lookUps: readonly LookUp[], users: ReadonlySet<strin
   return passes;
 }
 
-/** All times between two look-ups of the same user, in milliseconds. */
+/** Returns all times between two consecutive look-ups of the same user, in milliseconds. */
 export function measureGaps(lookUps: readonly LookUp[]): number[] {
   const last = new Map<string, number>();
   const gaps: number[] = [];

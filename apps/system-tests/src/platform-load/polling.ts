@@ -12,9 +12,9 @@ import { measureGaps, splitPasses, type PollingPass } from './polling-passes.js'
 
 /** The monitor's poll interval. */
 const pollIntervalMs = 45_000;
-/** A poll also takes streamers that are due within this time, so that batches stay full. */
+/** A poll also includes streamers that are due within this time, so that batches stay full. */
 const pollAheadMs = 5_000;
-// Adds time for the call and for a busy machine.
+// The poll interval, plus time for the call and for a busy machine.
 const limitMs = pollIntervalMs + 5_000;
 const streamsRoute = 'GET /helix/streams';
 const claimed = 'streamer_monitor_polls_claimed_total';
@@ -23,11 +23,11 @@ interface Polling {
   passes: PollingPass[];
   seconds: number;
   gaps: number[];
-  /** The calls to the platform, counted by the platform and by the tap. */
+  /** The calls to the platform, as counted by the platform (`requests`) and by the tap (`tapped`). */
   requests: Record<string, number>;
   tapped: number;
   tooMany: number;
-  /** The number of streamers that each monitor polled, by its own metric. */
+  /** The number of streamers that each monitor polled, according to the monitor's metric. */
   shares: number[];
   usage: [process: string, cpuPercent: number, megabytes: number][];
 }
@@ -42,7 +42,7 @@ interface Killing {
 export async function runPolling(bed: PlatformBed): Promise<Section> {
   const streamers = await bed.client.listStreamers();
   const users = new Set(streamers.map(({ platformId }) => platformId));
-  // Calls are full from the second pass on, because the first pass polls streamers as they are added.
+  // Skip the first pass, whose calls are not full, because it polls streamers while they are added.
   await wait(Math.max(0, (streamers.at(-1)?.createdAt ?? 0) + pollIntervalMs - Date.now()));
   const polling = await watchPasses(bed, users);
   for (const { calls, repeats, seconds } of polling.passes)
@@ -78,7 +78,7 @@ async function watchPasses(bed: PlatformBed, users: ReadonlySet<string>): Promis
   };
 }
 
-/** All counters at this moment. */
+/** Reads all counters. */
 async function takeReading({ platform, side, processes }: PlatformBed) {
   const mapPids = (read: (pid: number) => number): Record<string, number> =>
     Object.fromEntries(Object.entries(processes).map(([name, pid]) => [name, read(pid)]));
@@ -93,7 +93,7 @@ async function takeReading({ platform, side, processes }: PlatformBed) {
   };
 }
 
-/** The counts between two readings, without those that are 0. */
+/** Returns the differences between two readings, without differences of 0. */
 function subtract(after: Record<string, number>, before: Record<string, number>): Record<string, number> {
   const differences = Object.entries(after).map(
     ([name, count]) => [name, count - (before[name] ?? 0)] as const,
@@ -133,7 +133,7 @@ function report(streamers: number, polling: Polling, killing: Killing): Section 
   return {
     title: 'Polling',
     paragraphs: [
-      `All ${formatCount(streamers)} streamers are polled every ${pollIntervalMs / 1_000} s by two streamer monitors, 100 per call. A tap between the connectors and the platform recorded every call. A polling pass lasts from a call until every streamer has been polled once. A call also takes streamers that are due within ${pollAheadMs / 1_000} s, so that calls stay full.`,
+      `All ${formatCount(streamers)} streamers are polled every ${pollIntervalMs / 1_000} s by two streamer monitors, 100 per call. A tap between the connectors and the platform recorded every call. A polling pass begins with a call, and ends when every streamer has been polled once. A call also includes streamers that are due within ${pollAheadMs / 1_000} s, so that calls stay full.`,
       `Calls to the platform in ${seconds.toFixed(0)} s, counted by the platform:`,
       table(
         ['call', 'count'],

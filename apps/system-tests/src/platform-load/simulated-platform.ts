@@ -7,7 +7,7 @@ export interface SimulatedUser {
   login: string;
 }
 
-/** A stream as it truly was on the platform; times in milliseconds since 1970. */
+/** A true stream on the platform. Times are in milliseconds since 1970. */
 export interface TrueStream {
   id: string;
   userId: string;
@@ -22,7 +22,7 @@ export interface ApiFault {
   for_ms?: number;
 }
 
-/** The total cost of the subscriptions and the platform's limit. */
+/** The total cost of the subscriptions, and the platform's limit on this cost. */
 export interface Cost {
   total: number;
   max: number;
@@ -41,7 +41,7 @@ interface SubscriptionPage {
   pagination: { cursor?: string };
 }
 
-/** Controls the simulated platform and reads the truth from it. Bypasses the tap, so that these calls do not count. */
+/** Controls the simulated platform, and reads the true streams from it. Bypasses the tap, so that these calls do not count. */
 export class SimulatedPlatform {
   private accessToken: string | undefined;
 
@@ -80,7 +80,7 @@ export class SimulatedPlatform {
     return this.control('DELETE', `/streams/${userId}`, {});
   }
 
-  /** All streams of a user, past and present. */
+  /** Returns all streams of a user, past and present. */
   async readStreams(userId: string): Promise<TrueStream[]> {
     const streams = await this.control<
       { id: string; user_id: string; started_at: string; ended_at: string | null }[]
@@ -93,18 +93,18 @@ export class SimulatedPlatform {
     }));
   }
 
-  /** The number of calls to the platform's API so far, by `METHOD path`. */
+  /** Returns the number of calls to the platform's API so far, by `METHOD path`. */
   async readRequests(): Promise<Record<string, number>> {
     return (await this.control<{ requests: Record<string, number> }>('GET', '')).requests;
   }
 
-  /** The total cost and the limit, as the platform reports them. */
+  /** Returns the total cost and the limit, as the platform reports them. */
   async readCost(): Promise<Cost> {
     const { total_cost, max_total_cost } = await this.readPage();
     return { total: total_cost, max: max_total_cost };
   }
 
-  /** All subscriptions of the application. */
+  /** Returns all subscriptions of the application. */
   async readSubscriptions(): Promise<SimulatedSubscription[]> {
     const subscriptions: SimulatedSubscription[] = [];
     let after: string | undefined;

@@ -8,17 +8,17 @@ export type ProbeKind = (typeof probeKinds)[number];
 
 /** The results of the requests in a period. */
 export interface Speeds {
-  /** Milliseconds of each successful request. */
+  /** The durations of the successful requests, in milliseconds. */
   ms: Record<ProbeKind, number[]>;
   failures: number;
 }
 
-/** Requests of each kind per second: a modest load that leaves the machine mostly idle. */
+/** The number of requests of each kind per second: a modest load, with which the machine stays mostly idle. */
 export const perSecond = 20;
 
 const noSpeeds = (): Speeds => ({ ms: { heartbeat: [], list: [], webhook: [] }, failures: 0 });
 
-/** Sends requests of each kind at a fixed rate, regardless of how long the replies take, and measures them. */
+/** Sends requests of each kind at a fixed rate, even while earlier replies are outstanding, and measures them. */
 export class SpeedProbe {
   private readonly sender: EventSender;
   private readonly timers: NodeJS.Timeout[];
@@ -33,7 +33,7 @@ export class SpeedProbe {
     this.timers = probeKinds.map((kind) => setInterval(() => this.send(kind), 1_000 / perSecond));
   }
 
-  /** The results since the last call. Waits for the outstanding replies. */
+  /** Waits for the outstanding replies, and returns the results since the last call. */
   async take(): Promise<Speeds> {
     const { speeds, pending } = this;
     this.speeds = noSpeeds();

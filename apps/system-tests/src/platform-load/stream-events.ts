@@ -4,13 +4,13 @@ import { runSql } from '../system/servers.js';
 export interface StreamEvent {
   kind: 'online' | 'offline';
   userId: string;
-  /** The platform's id; an offline message has none. */
+  /** The platform's id of the stream. An offline message does not contain an id. */
   streamId: string | null;
   /** Milliseconds since 1970, by the platform's clock. */
   at: number;
 }
 
-/** The stream messages that have arrived since a time. Lost messages are not among them. */
+/** Returns the stream messages that the service has received since a time. Does not include lost messages. */
 export function readStreamEvents(databaseUrl: string, since: number): Promise<StreamEvent[]> {
   return runSql<StreamEvent>(
     databaseUrl,

@@ -8,7 +8,7 @@ import type { Cost, SimulatedSubscription } from './simulated-platform.js';
 
 /** The active event types. Each costs 1 per streamer. */
 export const types = ['stream.online', 'stream.offline'] as const;
-// At the platform's limit of 800 calls per minute, 20,000 calls would take 25 min.
+// With the platform's real limit of 800 calls per minute, the 20,000 calls would take 25 min.
 const raisedRateLimit = 600_000;
 /** The real limit in calls per minute: https://dev.twitch.tv/docs/api/guide/#how-it-works */
 const realRateLimit = 800;
@@ -24,14 +24,14 @@ interface Subscribing {
   addingMs: number;
   filledMs: number | undefined;
   costs: Cost[];
-  /** The streamers with both subscriptions in the platform's list, and the number of other subscriptions in it. */
+  /** The streamers that have both subscriptions in the platform's list, and the number of other subscriptions in this list. */
   subscribed: ReadonlySet<string>;
   others: number;
-  /** The ids of the oldest streamers for whom the limit has room. */
+  /** The ids of the oldest streamers, as many as the limit has room for. */
   oldest: readonly string[];
 }
 
-/** Adds all streamers, and waits until subscriptions use up the limit. */
+/** Adds all streamers, and waits until the subscriptions reach the limit. */
 export async function runSubscribing(bed: PlatformBed): Promise<Section> {
   const { platform, client, size } = bed;
   const max = size.streamers; // two types for each streamer, so there is room for half of them
@@ -52,8 +52,8 @@ export async function runSubscribing(bed: PlatformBed): Promise<Section> {
     const filledMs = isFilled ? performance.now() - startedAt : undefined;
     say(
       isFilled
-        ? `all subscriptions created after ${formatSeconds(filledMs ?? 0)}`
-        : 'the subscriptions were not created in time',
+        ? `subscription limit reached after ${formatSeconds(filledMs ?? 0)}`
+        : 'subscription limit not reached in time',
     );
     const streamers = await client.listStreamers();
     return report(max, {
@@ -71,7 +71,7 @@ export async function runSubscribing(bed: PlatformBed): Promise<Section> {
   }
 }
 
-/** Adds streamers. Returns the number of requests with another status than 201, by status. */
+/** Adds streamers. Returns the number of responses with a status other than 201, by status. */
 async function addStreamers(
   { client }: PlatformBed,
   logins: readonly string[],
@@ -104,7 +104,7 @@ function watchCosts({ platform }: PlatformBed): { costs: Cost[]; stop(): Promise
   };
 }
 
-/** Returns the platform's list when the limit is used up, or after the time limit. */
+/** Waits until the subscriptions reach the limit, or until the time limit. Returns the platform's list of subscriptions. */
 async function waitUntilFilled(
   { platform }: PlatformBed,
   max: number,
@@ -148,7 +148,7 @@ function report(max: number, result: Subscribing): Section {
   return {
     title: 'More streamers than the limit allows',
     paragraphs: [
-      `${formatCount(added)} streamers were added by \`POST /api/v1/streamers\`, ${concurrency} at a time, in ${formatSeconds(addingMs)}: ${formatCount(perSecond)} per second, each with a look-up on the platform. Two event types were active, stream.online and stream.offline, which cost 1 each; the platform's limit on the total cost was ${formatCount(max)}. During this part, the platform's rate limit was raised, so that it took minutes instead of half an hour. Afterwards, it was the real one, ${realRateLimit} calls per minute.`,
+      `${formatCount(added)} streamers were added by \`POST /api/v1/streamers\`, ${concurrency} at a time, in ${formatSeconds(addingMs)}: ${formatCount(perSecond)} per second, each with a look-up on the platform. Two event types were active, stream.online and stream.offline, which cost 1 each; the platform's limit on the total cost was ${formatCount(max)}. The test raised the platform's rate limit during this part, so that the part took minutes instead of half an hour. Afterwards, the test restored the real limit, ${realRateLimit} calls per minute.`,
     ],
     promises: [...promiseSubscriptions(result), promiseCost(max, result)],
   };

@@ -2,7 +2,7 @@ import { isJsonObject } from '@stream-events/contracts';
 import { matches } from './arriving-events.js';
 import type { ListQuery } from './list-query.js';
 
-// A page has 50 events; the newest few are the ones that an outdated page would lack.
+// Check only the newest events of the 50 on a page, because these are the events that an outdated page lacks.
 const kept = 5;
 
 /** Remembers the newest acknowledged events of each query, and checks that pages contain them. */
@@ -13,7 +13,7 @@ export class AcknowledgedEvents {
     this.newest = queries.map(() => []);
   }
 
-  /** Notes that the service has acknowledged an event. */
+  /** Records that the service has acknowledged an event. */
   note(id: string, fields: ListQuery): void {
     this.queries.forEach((query, index) => {
       if (matches(query, fields))
@@ -21,15 +21,15 @@ export class AcknowledgedEvents {
     });
   }
 
-  /** The ids that a page must contain when its request is sent now, unless 50 newer events match. */
+  /** Returns the ids that a page must contain if its request is sent now, unless 50 newer events match. */
   expectedOn(queryIndex: number): readonly string[] {
     return this.newest[queryIndex] ?? [];
   }
 }
 
-/** Returns the expected ids that a first page lacks without being full of newer events. */
+/** Returns the expected ids that are missing on a first page, unless the page is full of newer events. */
 export function findMissing(body: Buffer, expected: readonly string[]): string[] {
-  // Parsing each page would cost the load generator more than the page costs the gateway.
+  // Search the text first, because parsing each page would cost more CPU than the gateway needs for the page.
   const absent = expected.filter((id) => !body.includes(id));
   if (absent.length === 0) return [];
   const page: unknown = JSON.parse(body.toString());

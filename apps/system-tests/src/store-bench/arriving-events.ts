@@ -13,13 +13,13 @@ import {
   type Population,
 } from './population.js';
 
-/** An event that a client posts while pages are read: its body, and the value of each filter. */
+/** An event that a client posts while other clients read pages: its body, and its value for each filter. */
 export interface ArrivingEvent {
   body: string;
   fields: ListQuery;
 }
 
-/** Makes an event of a random channel and viewer of the population, with the same long tails as in the store. */
+/** Makes an event of a random channel and viewer of the population. The distributions have the same long tails as in the store. */
 export function makeArrivingEvent({ channels, viewers }: Population): ArrivingEvent {
   const channel = pickRank(channels, tailExponents.channels);
   const viewer =
@@ -62,7 +62,7 @@ export function makeArrivingEvent({ channels, viewers }: Population): ArrivingEv
   return printEvent(eventType, { ...user, ...broadcaster, message: 'hello'.repeat(20) }, fields);
 }
 
-/** Whether a page of the query contains the event. */
+/** Whether an event matches a query. */
 export function matches(query: ListQuery, fields: ListQuery): boolean {
   return Object.entries(query).every(
     ([name, value]) => name === 'page_size' || fields[name]?.toLowerCase() === value.toLowerCase(),

@@ -2,15 +2,15 @@ import type { System } from '../system/system.js';
 import { startSystem } from '../system/system.js';
 import type { FilledStores } from './filled-stores.js';
 
-/** A version of the product, with stores of its own. */
+/** A version of the service, with its own stores. */
 export interface Version {
   name: 'this version' | 'baseline';
   stores: FilledStores;
 }
 
-/** The parts of a benchmark: the versions to compare, and whether it is the short run. */
+/** The versions that a benchmark compares, and whether the run is the short version. */
 export interface BenchBed {
-  /** This version first. */
+  /** The compared versions. The version of this checkout is first. */
   versions: readonly Version[];
   isQuick: boolean;
 }

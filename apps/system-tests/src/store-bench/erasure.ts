@@ -11,11 +11,11 @@ import { ListClient } from './list-client.js';
 import { loadPopulationOf, viewerId, type Population } from './population.js';
 
 interface Erasure {
-  /** Events that were erased. */
+  /** The number of erased events. */
   events: number;
-  /** Undefined: not within the limit. */
+  /** The duration of the erasure; undefined if it did not end within the limit. */
   seconds: number | undefined;
-  /** Events of the user that the list still has afterwards. */
+  /** The number of the user's events that the list still contains afterwards. */
   left: number;
   before: OpenLoopCounts;
   during: OpenLoopCounts;
@@ -23,7 +23,7 @@ interface Erasure {
 
 const eventsPerSecond = 500;
 const connections = 256;
-// The viewer with the most events: about 1 % of all.
+// The viewer with the most events: about 1 % of all events.
 const viewer = viewerId(0);
 const erasureLimitMs = { quick: 120_000, whole: 1_800_000 };
 const goalFactor = 2;
@@ -36,7 +36,7 @@ export async function measureErasure({ versions, isQuick }: BenchBed): Promise<S
   const url = await stores.databaseOf('filled');
   const monitor = await createStreamerMonitor(stores.servers, url, { checkout: stores.checkout });
   const erasure = await withSystem(version, url, async (system) => {
-    // An erasure also asks the monitor, which has the streamers.
+    // An erasure also needs the streamer monitor, which deletes the user from the monitored streamers.
     await monitor.start();
     try {
       return await erase(system, stores.populationOf('filled'), isQuick);
@@ -78,13 +78,17 @@ async function erase(system: System, population: Population, isQuick: boolean): 
   return { events: countEvents(done), seconds, left, before, during };
 }
 
-/** Counts the events of the viewer that the list still has from the time before the request, up to a page. More arrive afterwards. */
+/**
+ * Counts the viewer’s events from before the request that the list still contains, up to one page. Ignores newer events, which keep
+ * arriving.
+ */
 async function countLeft(system: System, until: string): Promise<number> {
   const client = new ListClient(portOf(system), system.token);
   let page = await client.first({ user_id: viewer, until });
   while (page.events === 0 && page.next !== null) page = await client.read(page.next);
   client.close();
-  if (page.status !== 200) throw new Error(`the list of the erased viewer was answered with ${page.status}`);
+  if (page.status !== 200)
+    throw new Error(`the request for the events of the erased viewer returned ${page.status}`);
   return page.events;
 }
 
@@ -97,7 +101,7 @@ async function request(system: System, method: string, path: string, body?: obje
   });
   const json: unknown = await response.json();
   if (!response.ok || !isJsonObject(json))
-    throw new Error(`${method} ${path} was answered with ${response.status}: ${JSON.stringify(json)}`);
+    throw new Error(`${method} ${path} returned ${response.status}: ${JSON.stringify(json)}`);
   return json;
 }
 

@@ -9,7 +9,7 @@ import { commonQueries } from './list-query.js';
 import { ListClient } from './list-client.js';
 import type { Population } from './population.js';
 
-/** Memory of the gateway and of the events service at one moment, in MiB. */
+/** The memory of the gateway and of the events service at one moment, in MiB. */
 type MemorySample = Record<'gateway' | 'events', number>;
 
 interface Export {
@@ -17,7 +17,7 @@ interface Export {
   megabytes: number;
   seconds: number;
   samples: MemorySample[];
-  /** Milliseconds per page of another client. */
+  /** The durations of another client's requests for pages, in milliseconds. */
   pages: { before: number[]; during: number[] };
 }
 
@@ -48,7 +48,7 @@ export async function measureExport({ versions, isQuick }: BenchBed): Promise<Se
   return print(result);
 }
 
-/** Reads the export up to a number of events, and cancels the rest. */
+/** Reads the export up to a number of events, and then cancels the export. */
 async function readExport(
   system: System,
   limit: number,
@@ -59,7 +59,7 @@ async function readExport(
     headers: { authorization: `Token ${system.token}` },
     signal: abort.signal,
   });
-  if (!response.ok || !response.body) throw new Error(`the export was answered with ${response.status}`);
+  if (!response.ok || !response.body) throw new Error(`the export returned ${response.status}`);
   let events = 0;
   let bytes = 0;
   for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
@@ -84,7 +84,7 @@ function startReading(system: System, population: Population) {
     for (let turn = 0; !stopping.signal.aborted; turn += 1)
       times.push((await client.first(queries[turn % queries.length] ?? {})).ms);
   })();
-  // `stop` throws the failure.
+  // Not unhandled: `stop` throws the failure.
   running.catch(() => undefined);
   return {
     take: (): number[] => {

@@ -8,7 +8,7 @@ import { startSystem } from '../system/system.js';
 import { fillStore } from './fill-store.js';
 import { choosePopulation, type Population } from './population.js';
 
-/** The stores that the benchmark reads: the main one, and smaller ones that differ only in their number of partitions. */
+/** The stores that the benchmark reads: the main store, and two smaller stores that differ only in their number of partitions. */
 export const storeNames = ['filled', 'months_2', 'months_60'] as const;
 export type StoreName = (typeof storeNames)[number];
 
@@ -16,20 +16,23 @@ export type StoreName = (typeof storeNames)[number];
 export interface StoresPlan {
   events: number;
   months: number;
-  /** Keeps the stores in this folder, and uses the stores that it already has. Default: a new folder, deleted at the end. */
+  /**
+   * The folder in which to keep the stores. Stores that are already in the folder are used again. Default: a new folder, deleted at the
+   * end.
+   */
   directory: string | undefined;
-  /** A built checkout. Default: this one. */
+  /** A built checkout. Default: this checkout. */
   checkout: string | undefined;
 }
 
-/** What is written beside the stores of a kept folder. */
+/** The description of the stores in a kept folder, which is saved beside them. */
 interface Manifest {
   events: number;
   months: number;
   populations: Record<StoreName, Population>;
 }
 
-// Nothing is lost when the fill crashes: it starts again with a new folder.
+// Without fsync, because a fill that crashes starts again with a new folder.
 const fillSettings = {
   fsync: 'off',
   full_page_writes: 'off',
@@ -41,7 +44,7 @@ const fillSettings = {
   shared_buffers: '1GB',
   maintenance_work_mem: '1GB',
   work_mem: '256MB',
-  // Two connections fill partitions at the same time.
+  // No parallel workers, because two connections fill partitions at the same time.
   max_parallel_maintenance_workers: '0',
   autovacuum: 'off',
 };
@@ -62,7 +65,7 @@ export class FilledStores {
     private readonly manifest: Manifest,
   ) {}
 
-  /** Starts the servers. Fills the stores first unless the folder already has them. */
+  /** Starts the servers. Fills the stores first, unless the folder already contains them. */
   static async open(plan: StoresPlan): Promise<FilledStores> {
     const directory = plan.directory ?? (await mkdtemp(join(parentDirectory, 'stream-events-store-')));
     await mkdir(directory, { recursive: true });
@@ -80,7 +83,7 @@ export class FilledStores {
     return this.manifest.populations[name];
   }
 
-  /** Returns the database of a store for measurements, which change it. Stores in a kept folder are copied once per run. */
+  /** Returns the database of a store for measurements. Measurements change a store, so a store in a kept folder is copied once per run. */
   async databaseOf(name: StoreName): Promise<string> {
     const url = new URL(this.servers.postgres.url);
     url.pathname = `/${name}`;
@@ -108,7 +111,7 @@ export class FilledStores {
     return this.servers.createDatabase(name);
   }
 
-  /** Stops the servers; deletes the stores, or in a kept folder the databases that the measurements have changed. */
+  /** Stops the servers. Deletes the stores; in a kept folder, deletes only the copies that the measurements have changed. */
   async stop(): Promise<void> {
     if (this.isKept)
       for (const name of [...this.copies.values(), ...this.emptyDatabases]) await this.drop(name);
@@ -125,9 +128,9 @@ export class FilledStores {
 }
 
 async function readManifest(directory: string): Promise<Manifest | undefined> {
-  // The folder has no stores yet, so they are filled.
+  // The folder contains no stores yet, so fill them.
   const text = await readFile(manifestPath(directory), 'utf8').catch(() => undefined);
-  return text === undefined ? undefined : (JSON.parse(text) as Manifest); // holds: `fill` wrote it
+  return text === undefined ? undefined : (JSON.parse(text) as Manifest); // Safe cast: `fill` wrote it
 }
 
 async function fill(directory: string, { events, months, checkout }: StoresPlan): Promise<Manifest> {
@@ -147,7 +150,8 @@ async function fill(directory: string, { events, months, checkout }: StoresPlan)
       // The service creates the schema.
       const system = await startSystem(servers, url, { gateways: 0, events: 1, checkout });
       await system.stop();
-      // Each run has a SECRET_KEY of its own, and a service does not start without the one that encrypted a value.
+      // Delete encrypted values: each run has its own SECRET_KEY, and a service does not start without the key that encrypted a stored
+      // value.
       await runSql(url, 'DELETE FROM events.user_hash_keys');
       await fillStore(url, populations[name], say);
       const seconds = Math.round((performance.now() - startedAt) / 1_000);
@@ -156,7 +160,7 @@ async function fill(directory: string, { events, months, checkout }: StoresPlan)
   } finally {
     await servers.stop();
   }
-  // The fill left gigabytes in the cache of the system. Writing them now keeps the disk free for the measurements.
+  // Write the gigabytes that the fill left in the operating system's cache, so that the disk is idle during the measurements.
   await promisify(execFile)('sync');
   const manifest = { events, months, populations };
   await writeFile(manifestPath(directory), JSON.stringify(manifest, undefined, 2));

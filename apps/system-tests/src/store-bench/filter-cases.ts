@@ -14,17 +14,17 @@ import {
   type Population,
 } from './population.js';
 
-/** How many events the values of a filter have, and where. */
+/** How many events the values of a filter have, and in which partitions. */
 export type Spread = 'many' | 'few' | 'absent' | 'oldest month';
 
-/** A filter, alone or with a type, with values of one kind. */
+/** A filter, alone or together with a type, with values of one spread. */
 export interface FilterCase {
-  /** As in the API. */
+  /** The name of the filter in the API. */
   name: string;
   spread: Spread;
-  /** The query of a sample; samples count from 0. */
+  /** Returns the query of a sample. Samples count from 0. */
   queryOf: (sample: number) => ListQuery;
-  /** A filter that version 0.1.0 lacks and ignores. */
+  /** Whether version 0.1.0 does not have this filter, and ignores it. */
   needs?: string;
 }
 
@@ -33,7 +33,7 @@ interface RankedFilter {
   name: string;
   valueOf: (rank: number, sample: number) => string;
   ranks: number;
-  /** A type whose events have such values. */
+  /** A type whose events have values for the filter. */
   type: string;
 }
 
@@ -48,7 +48,7 @@ const fiveRareTypes = [
   'channel-ban',
 ];
 
-/** Every filter: alone, with a type, and with several types. */
+/** Returns the cases of every filter: alone, with a type, and with several types. */
 export function filterCases(population: Population): FilterCase[] {
   const { channels, viewers } = population;
   const ranked: RankedFilter[] = [
@@ -93,7 +93,7 @@ export function filterCases(population: Population): FilterCase[] {
   ];
 }
 
-/** A channel as broadcaster, as raiding channel, or as raided channel. */
+/** A channel as the broadcaster, the raiding channel, or the raided channel. */
 function casesOfChannelId(channels: number): FilterCase[] {
   const cases = casesOfRanks({
     name: 'channel_id',
@@ -130,17 +130,17 @@ function channel(rank: number): ListQuery {
   return { broadcaster_user_id: channelId(rank) };
 }
 
-/** A filter on these values in turn, alone and, when a type is given, with the type. */
+/** Returns the cases of a filter on these values in turn: alone and, when a type is given, with the type. */
 function casesOfValues(name: string, spread: Spread, values: readonly string[], type?: string): FilterCase[] {
   const queryOf = (sample: number): ListQuery => ({ [name]: values[sample % values.length] ?? '' });
-  // Values of one filter can differ so much that they are measured apart.
+  // Measure these values separately, because they differ too much.
   const label = spread === 'many' && values.length <= 2 ? `${name} (${values.join(', ')})` : name;
   return casesOf({ name: label, spread, queryOf }, type);
 }
 
 function casesOfRanks({ name, valueOf, ranks, type }: RankedFilter): FilterCase[] {
   const fewRanks = Math.floor(ranks * 0.3);
-  // The step is coprime to the number of ranks.
+  // The step and the number of ranks have no common factor.
   const few = (sample: number): number => ranks - 1 - ((sample * 7_919) % fewRanks);
   const rankOf: [Spread, (sample: number) => number][] = [
     ['many', (sample) => sample % manyRanks],

@@ -6,7 +6,7 @@ import type { ListQuery } from './list-query.js';
 import { ListClient } from './list-client.js';
 import { channelId, channelName, clientSource, rewardId, viewerId, viewerName } from './population.js';
 
-/** Two or three filters that no single index serves. */
+/** Two or three filters for which no single index is sufficient. */
 interface FilterPair {
   name: string;
   query: ListQuery;
@@ -14,13 +14,13 @@ interface FilterPair {
   isSelective: boolean;
 }
 
-/** All pages of a list, up to a limit. */
+/** The pages of a list, up to a limit. */
 interface Walk {
   ms: number[];
   events: number;
   emptyPages: number;
   isWhole: boolean;
-  /** The status of the response that ended the walk early. */
+  /** The status of the error response that ended the list early. */
   refusedWith?: number;
 }
 
@@ -32,8 +32,8 @@ interface Results {
 const goals = { pageMs: 50, emptyPages: 20 };
 const walkLimit = { quick: 30, whole: 150 };
 
-// Viewers and channels of different remainders never occur together (`viewerGroups`). Channel 0 has 10 % of the events, channels 1
-// and 2 have 2 to 3 %, viewers 0 to 3 about 1 % each (more in a small store), tests 0.4 %, and MyBot 0.3 %.
+// Viewers and channels with different remainders never occur together (see `viewerGroups`). Channel 0 has 10 % of the events, channels 1
+// and 2 have 2 to 3 % each, viewers 0 to 3 have about 1 % each (more in a small store), tests have 0.4 %, and MyBot has 0.3 %.
 const channel = (rank: number): ListQuery => ({ broadcaster_user_id: channelId(rank) });
 const user = (rank: number): ListQuery => ({ user_id: viewerId(rank) });
 const userName = (rank: number): ListQuery => ({ user_name: viewerName(rank) });
@@ -107,7 +107,7 @@ const pairs: readonly FilterPair[] = [
   },
 ];
 
-/** Measures pairs of filters: follows `next` from the first page, as one client. */
+/** Measures pairs of filters. One client follows `next` from the first page. */
 export async function measureFilterPairs({ versions, isQuick }: BenchBed): Promise<Section> {
   const results: Results[] = [];
   for (const version of versions) {
@@ -116,7 +116,7 @@ export async function measureFilterPairs({ versions, isQuick }: BenchBed): Promi
       const client = new ListClient(portOf(system), system.token);
       const limit = isQuick ? walkLimit.quick : walkLimit.whole;
       const done: Walk[] = [];
-      // The first requests open connections to the database and plan statements.
+      // Not measured: the first requests open connections to the database and plan statements.
       for (let round = 0; round < 3; round += 1) for (const { query } of pairs) await client.first(query);
       for (const { query } of pairs) done.push(await walk(client, query, limit));
       client.close();
@@ -159,7 +159,7 @@ function print(results: readonly Results[], limit: number): Section {
   return {
     title: 'Pairs of filters',
     paragraphs: [
-      `No single index serves these filters together. One client follows \`next\` from the first page to the end of the list, or for ${limit} pages ("…"). A page may have fewer than 50 events, or none, when its budget ends. Values with at most 5 % of the events each:`,
+      `No single index is sufficient for these combinations of filters. One client follows \`next\` from the first page to the end of the list, or for ${limit} pages ("…"). A page may have fewer than 50 events, or none, when its time budget ends. Values with at most 5 % of the events each:`,
       table(['filters', ...columns], rowsOf(true)),
       'At least one value with more than 5 % of the events:',
       table(['filters', ...columns], rowsOf(false)),

@@ -20,7 +20,9 @@ interface Runs {
   runs: PageRun[];
 }
 
-/** Measures first pages of many clients on the main store. Versions alternate, so that other load affects all of them. */
+/**
+ * Measures first pages for many clients on the main store. The versions alternate, so that other load on the machine affects all of them.
+ */
 export async function measureFirstPages({ versions, isQuick }: BenchBed): Promise<Section> {
   const results: Runs[] = connectionCounts.flatMap((connections) =>
     versions.map(({ name }) => ({ version: name, connections, runs: [] })),
@@ -70,7 +72,7 @@ function print(results: readonly Runs[]): Section {
   return {
     title: 'First pages for many clients',
     paragraphs: [
-      `Clients read first pages of 50 events, each connection with one request in flight. The requests take turns through 64 different filter sets: none, types, channels, viewers, rewards, raids, sources, and their combinations with a type; most of them have many events. Meanwhile ${arrivalsPerSecond} events per second arrive by POST, of channels and viewers as in the store. The figures are those of the median run.`,
+      `Clients read first pages of 50 events, each connection with one request in flight. The requests rotate through 64 different filter sets: no filter, types, channels, viewers, rewards, raids, sources, and combinations with a type. Most filter sets match many events. Meanwhile ${arrivalsPerSecond} events per second arrive by POST, of channels and viewers as in the store. The figures are those of the median run.`,
       'CPU is the time that a process needed, divided by the number of pages. It includes the work on the arriving events.',
       table(
         [
@@ -87,7 +89,7 @@ function print(results: readonly Runs[]): Section {
         ],
         rows,
       ),
-      'The load generator remembers which events were acknowledged before it sent a request, and looks for the newest five of them that match the filter. A page without one of them is outdated, unless it is full of newer events:',
+      'The load generator remembers which events were acknowledged before it sent a request, and looks for the newest five of them that match the filter. A page is outdated if one of these events is missing, unless the page is full of newer events:',
       table(
         [
           'version',

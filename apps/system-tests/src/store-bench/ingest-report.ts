@@ -5,7 +5,7 @@ import { medianRatio, medianRun, serviceCpu } from './page-run.js';
 
 const goals = { cpuOfBaseline: 0.75, halfRateP99Ms: 15, ofEmpty: 0.9 };
 
-/** The section on ingest. */
+/** The section about ingest. */
 export function printIngest(
   closed: readonly IngestRuns[],
   open: readonly OpenLoopRun[],
@@ -14,7 +14,7 @@ export function printIngest(
   return {
     title: 'Ingest',
     paragraphs: [
-      `Signed notifications: follows of all channels and viewers of the store, evenly, so that index entries go to pages everywhere in the indexes. A response counts when the event is committed with fsync. First with ${connections} connections with one request in flight each, at an empty store and at the store with ${formatCount(events)} events. CPU is per event; runs alternate, and the figures are those of the median run:`,
+      `Signed notifications: follows, spread evenly over all channels and viewers of the store, so that index entries go to pages everywhere in the indexes. A response counts when the event is committed with fsync. The first runs use ${connections} connections with one request in flight each, on an empty store and on the store with ${formatCount(events)} events. CPU is per event; runs alternate, and the figures are those of the median run:`,
       table(
         [
           'version',
@@ -30,7 +30,7 @@ export function printIngest(
         ],
         closed.map(({ version, state, runs }) => printRun(version, state, medianRun(runs))),
       ),
-      'At fixed rates, notifications are due at even intervals, whether or not earlier ones were answered. The latency counts from the time when a notification was due, so a stall of the service counts for every notification that was due meanwhile. "Waiting" is the number of notifications that were due at the end but not sent; it grows when the rate is too high:',
+      'At fixed rates, notifications are due at even intervals, whether or not earlier notifications have got a response. The latency counts from the time when a notification was due, so a stall of the service counts for every notification that was due meanwhile. "Waiting" is the number of notifications that were due at the end but not sent; it grows when the rate is too high:',
       table(
         ['version', 'rate', 'events/s', 'p50', 'p99', 'longest', 'waiting', 'failed'],
         open.map(({ version, share, perSecond, counts }) => [

@@ -10,7 +10,7 @@ import { printIngest } from './ingest-report.js';
 import { medianRun } from './page-run.js';
 import { loadPopulationOf } from './population.js';
 
-/** Whether events arrive at an empty store or at the main one. */
+/** Whether events arrive at an empty store or at the main store. */
 export type StoreState = 'empty' | 'full';
 
 /** The runs of one version in one state of the store. */
@@ -23,7 +23,7 @@ export interface IngestRuns {
 /** A run at a fixed rate. */
 export interface OpenLoopRun {
   version: Version['name'];
-  /** The rate, as a share of the maximum of this version with the full store. */
+  /** The rate, as a share of this version's maximum rate with the full store. */
   share: number;
   perSecond: number;
   counts: OpenLoopCounts;
@@ -31,10 +31,10 @@ export interface OpenLoopRun {
 
 const connections = 64;
 const shares = [0.25, 0.5, 0.75];
-// Far more than the rate times the latency, so that a stall does not become a queue in the generator.
+// Far more than the rate times the latency, so that requests do not queue in the generator during a stall.
 const openLoopConnections = 1_024;
 
-/** Measures ingest: as fast as 64 connections get it done, and at fixed rates. */
+/** Measures ingest: at the maximum rate of 64 connections, and at fixed rates. */
 export async function measureIngest(bed: BenchBed): Promise<Section> {
   const closed = await compare(bed);
   const maximum = closed.find(({ version, state }) => version === 'this version' && state === 'full');

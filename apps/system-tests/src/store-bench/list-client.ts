@@ -2,12 +2,12 @@ import { isJsonObject } from '@stream-events/contracts';
 import { HttpConnection } from '../load/http-connection.js';
 import { pathOf, printGet, type ListQuery } from './list-query.js';
 
-/** A page and the time that its request took. A refused request has no events and no neighbours. */
+/** A page, and the duration of its request. For a refused request, the page has no events and no neighbors. */
 export interface ReadPage {
   status: number;
   ms: number;
   events: number;
-  /** Paths of the neighbouring pages. */
+  /** The paths of the neighboring pages. */
   next: string | null;
   previous: string | null;
 }

@@ -2,7 +2,7 @@ import { formatCount, table, type Section } from '../measure/report.js';
 import type { BenchBed } from './bench-bed.js';
 import { streamShare, typeShares, type Population } from './population.js';
 
-/** The section that describes the store, and which versions are compared. */
+/** The section that describes the stores and the compared versions. */
 export function describeMethod({ versions }: BenchBed): Section {
   const population = versions[0]?.stores.populationOf('filled');
   if (!population) throw new Error('there is no version to measure');
@@ -10,7 +10,7 @@ export function describeMethod({ versions }: BenchBed): Section {
     title: 'The store',
     paragraphs: [
       describeStore(population),
-      `One stream of 8 hours has ${(streamShare * 100).toFixed(0)} % of all events. A viewer is only in some of the channels, so that values exist that are common but never occur together. The data of an event is 250 to 430 bytes long and agrees with the columns that the service derives from it. The rows depend only on the size of the store and on the day, so every version has the same rows; a version fills its store with its own columns and indexes.`,
+      `One stream of 8 hours has ${(streamShare * 100).toFixed(0)} % of all events. Each viewer occurs in only some of the channels, so that some common values never occur together. The data of an event is 250 to 430 bytes long and agrees with the columns that the service derives from it. The rows depend only on the size of the store and on the day, so every version has the same rows. Each version has its own columns and indexes.`,
       'Types by share of the events:',
       table(
         ['type', 'share'],
@@ -18,7 +18,7 @@ export function describeMethod({ versions }: BenchBed): Section {
       ),
       ...(versions.length > 1
         ? [
-            'The **baseline** is another version of the service, measured in alternation with this one on the same machine. On a shared machine, figures vary from day to day: compare ratios.',
+            'The **baseline** is another version of the service, measured in alternation with this one on the same machine. On a shared machine, figures vary from day to day, so compare ratios.',
           ]
         : []),
     ],

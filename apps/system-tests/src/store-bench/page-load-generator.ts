@@ -18,13 +18,13 @@ export interface PageLoadOptions {
   population: Population;
 }
 
-/** Pages and arriving events since the last count. */
+/** The counts of pages and of arriving events since the last call. */
 export interface PageLoadCounts {
   pages: LoadCounts;
   arrivals: LoadCounts;
-  /** Pages that were sent when at least one acknowledged event matched. */
+  /** The number of pages that were requested when at least one acknowledged event matched. */
   checked: number;
-  /** Pages that lacked an event that was acknowledged before the request was sent. */
+  /** The number of pages without an event that was acknowledged before the request was sent. */
   outdated: number;
 }
 

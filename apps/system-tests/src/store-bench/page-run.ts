@@ -9,10 +9,10 @@ import { portOf } from './bench-bed.js';
 import type { PageLoadCounts, PageLoadOptions } from './page-load-generator.js';
 import type { Population } from './population.js';
 
-/** Events that arrive per second while pages are read. */
+/** The number of events that arrive per second while clients read pages. */
 export const arrivalsPerSecond = 500;
 
-/** First pages under load: the result of one run. */
+/** The result of one run with first pages under load. */
 export interface PageRun {
   perSecond: number;
   latencyMs: LoadCounts['latencyMs'];
@@ -73,7 +73,7 @@ export async function measurePages(
   };
 }
 
-/** The median run by speed, so that all its figures belong together. */
+/** Returns the run with the median speed, so that all figures are from the same run. */
 export function medianRun<Run extends { perSecond: number }>(runs: readonly Run[]): Run {
   const middle = median(runs.map(({ perSecond }) => perSecond));
   const run = runs.find(({ perSecond }) => perSecond === middle);
@@ -81,17 +81,17 @@ export function medianRun<Run extends { perSecond: number }>(runs: readonly Run[
   return run;
 }
 
-/** The median of the ratios of runs that alternated. */
+/** Returns the median of the ratios between alternating runs. */
 export function medianRatio(runs: readonly number[], others: readonly number[]): number {
   return median(runs.map((value, index) => value / (others[index] ?? Number.NaN)));
 }
 
-/** CPU of the service and its servers per unit of work; the load generator is not part of them. */
+/** Returns the CPU of the service and its servers per unit of work, without the load generator. */
 export function serviceCpu({ cpuMicroseconds }: { cpuMicroseconds: Record<string, number> }): number {
   return Object.entries(cpuMicroseconds).reduce((sum, [role, cpu]) => sum + (role === 'load' ? 0 : cpu), 0);
 }
 
-/** The number of requests that failed, for any reason. */
+/** Returns the number of requests that failed for any reason. */
 export function countFailed({ failed }: LoadCounts): number {
   return Object.values(failed).reduce((sum, count) => sum + count, 0);
 }

@@ -38,14 +38,14 @@ async function measureStore(
   );
 }
 
-/** Milliseconds to find values whose only event is in the oldest of 60 partitions. */
+/** Measures how many milliseconds it takes to find values whose only event is in the oldest of 60 partitions. */
 async function measureOldest(version: Version, samples: number): Promise<number[]> {
   const url = await version.stores.databaseOf('months_60');
   return withSystem(version, url, async (system) => {
     const client = new ListClient(portOf(system), system.token);
     const queries = oldestQueries(version.stores);
     const times: number[] = [];
-    // The first requests open connections to the database and plan statements.
+    // Not measured: the first requests open connections to the database and plan statements.
     for (let sample = -3; sample < samples; sample += 1)
       for (const query of queries) {
         const ms = await findOnly(client, query);
@@ -56,11 +56,11 @@ async function measureOldest(version: Version, samples: number): Promise<number[
   });
 }
 
-/** Returns the milliseconds until the client has the only event of a query, over all pages that it takes. */
+/** Returns the milliseconds until the client has received the only event of a query, over several pages if necessary. */
 async function findOnly(client: ListClient, query: ListQuery): Promise<number> {
   let page = await client.first(query);
   let total = page.ms;
-  // The time budget of a page may end before the scan has reached the oldest partition.
+  // The time budget of a page can end before the scan has reached the oldest partition.
   while (page.events === 0 && page.next !== null) {
     page = await client.read(page.next);
     total += page.ms;

@@ -9,7 +9,7 @@ import { monthsOf, rangesOf, type Population } from './population.js';
 
 interface Removal {
   events: number;
-  /** Undefined: not within the limit. */
+  /** The time until the partition was dropped; undefined if it was not dropped within the limit. */
   seconds: number | undefined;
   before: PageLoadCounts;
   during: PageLoadCounts;
@@ -34,7 +34,7 @@ export async function measurePartitionRemoval({ versions, isQuick }: BenchBed): 
     await wait(isQuick ? 3_000 : 10_000);
     const before = await load.takeCounts();
     const startedAt = performance.now();
-    // A second events service joins, which removes what has expired as soon as it has started.
+    // Start a second events service, which removes expired partitions as soon as it has started.
     const remover = await startSystem(stores.servers, url, {
       gateways: 0,
       events: 1,
@@ -48,7 +48,7 @@ export async function measurePartitionRemoval({ versions, isQuick }: BenchBed): 
       },
       { limitMs: removalLimitMs, everyMs: 50 },
     );
-    // Statements that were planned with the partition meet its absence now.
+    // Continue for a while, so that statements that were planned with the partition also run without it.
     await wait(2_000);
     const during = await load.takeCounts();
     await load.stop();
@@ -57,11 +57,11 @@ export async function measurePartitionRemoval({ versions, isQuick }: BenchBed): 
     const events = rangesOf(population)[0]?.ranges.reduce((sum, { count }) => sum + count, 0) ?? 0;
     return { events, seconds, before, during };
   });
-  say(`dropping the oldest partition: ${longestOf(removal.during).toFixed(0)} ms was the longest request`);
+  say(`dropping the oldest partition: the longest request took ${longestOf(removal.during).toFixed(0)} ms`);
   return print(removal);
 }
 
-/** Expires exactly the oldest partition. */
+/** Returns the retention by which exactly the oldest partition has expired. */
 function retentionDays(population: Population): number {
   const today = Math.floor(Date.now() / dayMs) * dayMs;
   return (today - (monthsOf(population)[0]?.to ?? 0)) / dayMs;
@@ -84,7 +84,7 @@ function print({ events, seconds, before, during }: Removal): Section {
   return {
     title: 'Dropping the oldest partition',
     paragraphs: [
-      `While ${connections} connections read first pages and ${arrivalsPerSecond} events per second arrive, a second events service starts with a \`RETENTION_DAYS\` by which the oldest partition, with ${formatCount(events)} events, has expired. It detaches the partition concurrently and drops it. ${
+      `While ${connections} connections read first pages and ${arrivalsPerSecond} events per second arrive, a second events service starts with a \`RETENTION_DAYS\` by which the oldest partition, with ${formatCount(events)} events, has expired. This service detaches the partition concurrently and drops it. ${
         seconds === undefined
           ? 'The partition was not dropped within two minutes.'
           : `The partition was gone ${formatSeconds(seconds * 1_000)} after the start of that service.`

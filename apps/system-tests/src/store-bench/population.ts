@@ -4,15 +4,15 @@ import type { LoadPopulation } from '../load/request-maker.js';
 /** The number of events in a filled store, their time range, and the numbers of channels and viewers. */
 export interface Population {
   events: number;
-  /** Monthly partitions; the last one contains the end. */
+  /** The number of monthly partitions. The last partition contains the end. */
   months: number;
-  /** Milliseconds since 1970; exclusive. */
+  /** The exclusive end of the time range, in milliseconds since 1970. */
   until: number;
   channels: number;
   viewers: number;
 }
 
-/** What the data of an event looks like. */
+/** The shape of the data of an event. */
 export type EventForm = 'chat' | 'viewer' | 'reward' | 'cheer' | 'raid' | 'broadcaster';
 
 /** A type of events in the store, and its share of all events. */
@@ -66,13 +66,15 @@ export const typeShares: readonly TypeShare[] = [
  */
 export const tailExponents = { channels: 3, viewers: 3.4 };
 
-/** A viewer is only in the channels whose rank has the same remainder, so that some pairs of common values never occur. */
+/**
+ * A viewer occurs only in channels whose rank has the same remainder as the viewer's rank, so that some pairs of common values never occur.
+ */
 export const viewerGroups = 4;
 
-/** Each channel has this many rewards. */
+/** The number of rewards of each channel. */
 export const rewardsPerChannel = 20;
 
-/** Share of the events that belong to one stream of `streamChannel`. */
+/** The share of the events that belong to one stream of `streamChannel`. */
 export const streamShare = 0.02;
 export const streamChannel = 3;
 const streamHours = 8;
@@ -80,10 +82,10 @@ const streamHours = 8;
 const firstChannelId = 20_000_000;
 const firstViewerId = 100_000;
 
-/** The numbers from which texts are made, in the store and in Node alike. */
+/** The first numbers of the ids, for the fill statement and for code in Node. */
 export const firstIds = { channel: firstChannelId, viewer: firstViewerId };
 
-/** The population of a store with this many events, which ends at the start of this UTC day. */
+/** Returns the population of a store with this number of events. Its time range ends at the start of the current UTC day. */
 export function choosePopulation(events: number, months: number, now: number): Population {
   const dayMs = 24 * 3_600_000;
   return {
@@ -111,36 +113,36 @@ export function viewerName(rank: number): string {
   return `Viewer_${rank}`;
 }
 
-/** The id of a channel's reward; `number` counts from 0. */
+/** Returns the id of a channel's reward. `number` counts from 0. */
 export function rewardId(channel: number, number: number): string {
   const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0');
   return `${hex(channel, 8)}-0000-4000-8000-${hex(number, 12)}`;
 }
 
-/** The `event_id` of the event with this number. Client events have none. */
+/** Returns the `event_id` of the event with this number. Client events have no `event_id`. */
 export function messageId(number: number): string {
   const hex = createHash('md5').update(`message ${number}`).digest('hex');
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
-/** The channels and viewers of a store, for the loads that send events. */
+/** Returns the channels and viewers of a store, for the loads that send events. */
 export function loadPopulationOf({ channels, viewers }: Population): LoadPopulation {
   return { firstChannelId, channels, firstViewerId, viewers };
 }
 
-/** The ranks of a viewer and a channel that only the very first event has, in the oldest partition. */
+/** Returns the ranks of a viewer and a channel that occur only in the first event, in the oldest partition. */
 export function oldestOnly({ channels, viewers }: Population): { channel: number; viewer: number } {
   return { channel: channels + 1, viewer: viewers + 1 };
 }
 
-/** A partition of a filled store; times are milliseconds since 1970, `to` is exclusive. */
+/** A partition of a filled store. Times are in milliseconds since 1970, and `to` is exclusive. */
 export interface Month {
   name: string;
   from: number;
   to: number;
 }
 
-/** The partitions of a store, oldest first. The last one ends after the last event. */
+/** Returns the partitions of a store, oldest first. The last partition contains the last event. */
 export function monthsOf({ months, until }: Population): Month[] {
   const last = new Date(until - 1);
   return Array.from({ length: months }, (_, index) => {
@@ -153,7 +155,7 @@ export function monthsOf({ months, until }: Population): Month[] {
   });
 }
 
-/** The time range of the stream with many events: on the 15th of the last whole month. */
+/** Returns the time range of the stream with many events, which is on the 15th of the last whole month. */
 export function streamRange(population: Population): { from: number; to: number } {
   const month = monthsOf(population).at(-2);
   if (!month) throw new Error('a filled store needs at least two months');
@@ -161,19 +163,19 @@ export function streamRange(population: Population): { from: number; to: number 
   return { from, to: from + streamHours * 3_600_000 };
 }
 
-/** Consecutive events, by number, which arrive at a steady rate. */
+/** Events with consecutive numbers that arrive at a steady rate. */
 export interface EventRange {
   /** Number of the first event. */
   first: number;
   count: number;
-  /** The events that arrive steadily: the first one at `from`, the last one before `to`. */
+  /** The whole steady series to which the events belong: the first event is at `from`, and the last event is before `to`. */
   steady: { first: number; count: number; from: number; to: number };
   channel?: number;
   viewer?: number;
   form?: EventForm;
 }
 
-/** The events of each partition: the steady ones, the stream with many events, and the one that is the oldest of all. */
+/** Returns the events of each partition: the steady events, the stream with many events, and the oldest event of all. */
 export function rangesOf(population: Population): { month: Month; ranges: EventRange[] }[] {
   const { events, until } = population;
   const months = monthsOf(population);
@@ -193,7 +195,7 @@ export function rangesOf(population: Population): { month: Month; ranges: EventR
   });
 }
 
-/** The number of the first steady event at or after a time. */
+/** Returns the number of the first steady event at or after a time. */
 function firstAt({ first, count, from, to }: EventRange['steady'], time: number): number {
   if (time >= to) return first + count;
   const before = (BigInt(time - from) * BigInt(count) + BigInt(to - from) - 1n) / BigInt(to - from);

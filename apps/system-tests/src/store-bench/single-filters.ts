@@ -7,7 +7,7 @@ import { ListClient } from './list-client.js';
 import { monthsOf, type Population } from './population.js';
 import type { ListQuery } from './list-query.js';
 
-/** Milliseconds per request, on the first page and at random depths. */
+/** The durations of requests in milliseconds, for the first page and at random depths. */
 interface Timings {
   first: number[];
   deep: number[];
@@ -25,7 +25,7 @@ interface Results {
 
 const goals: Record<Spread, number> = { many: 10, few: 20, absent: 10, 'oldest month': 10 };
 
-/** Measures each filter alone and with a type, as one client, on the first page and at random depths. */
+/** Measures each filter alone and with a type, with one client, for the first page and at random depths. */
 export async function measureSingleFilters({ versions, isQuick }: BenchBed): Promise<Section> {
   const results: Results[] = [];
   for (const version of versions) {
@@ -54,7 +54,7 @@ async function measureCases(
   samples: number,
 ): Promise<CaseResult[]> {
   const cases = await chooseSupported(client, filterCases(population));
-  // The first requests open connections to the database, plan statements, and run code that is not compiled yet.
+  // Not measured: the first requests open connections to the database, plan statements, and run code that is not compiled yet.
   for (const { queryOf } of cases)
     for (let number = 0; number < 3; number += 1) {
       await client.first(queryOf(number));
@@ -73,7 +73,10 @@ async function measureCases(
   return results;
 }
 
-/** Leaves out the filters that the measured version ignores: a page of a value that does not occur then has events. */
+/**
+ * Leaves out the filters that the measured version ignores. The version ignores a filter if a page for a value that does not occur has
+ * events.
+ */
 async function chooseSupported(client: ListClient, cases: readonly FilterCase[]): Promise<FilterCase[]> {
   const missing = new Set<string>();
   for (const name of new Set(cases.flatMap(({ needs = [] }) => needs)))

@@ -9,7 +9,7 @@ import { channelId, streamChannel, streamRange } from './population.js';
 
 const goals = { firstMs: 300, savedMs: 10 };
 
-/** Measures the summary of the stream with the most events: the first one, and the saved one. */
+/** Measures the summary of the stream with the most events: the first request, and requests for the saved summary. */
 export async function measureStreamSummary({ versions, isQuick }: BenchBed): Promise<Section> {
   const [version] = versions;
   if (!version) throw new Error('there is no version to measure');
@@ -25,7 +25,7 @@ export async function measureStreamSummary({ versions, isQuick }: BenchBed): Pro
     await client.connect();
     let events = 0;
     for (let round = 0; round < (isQuick ? 3 : 10); round += 1) {
-      // A new id each time, for which no summary has been saved.
+      // Use a new id each time, for which no summary has been saved.
       const request = {
         streamId: randomUUID(),
         channelId: channelId(streamChannel),
@@ -56,7 +56,7 @@ function print(events: number, { first, saved }: { first: number[]; saved: numbe
   return {
     title: 'Stream summary',
     paragraphs: [
-      `The summary of an ended stream with ${formatCount(events)} events, requested from the events service over NATS as the gateway does. The service computes it at the first request, and saves it:`,
+      `The summary of an ended stream with ${formatCount(events)} events, requested from the events service over NATS as the gateway does. The service computes the summary at the first request, and saves it:`,
       table(['request', 'p50', 'p99', 'longest'], [row('first', first), row('saved', saved)]),
     ],
     promises: [

@@ -17,7 +17,7 @@ const goalMs = 50;
 const listLength = 100;
 const pageSize = 50;
 
-/** Limits of tokens, with a filter or without one. */
+/** The limits of a token, with or without a filter. */
 interface LimitsCase {
   name: string;
   limits: ReadLimits;
@@ -28,7 +28,7 @@ interface Result {
   name: string;
   first: number[];
   deep: number[];
-  /** Events per page, on average. */
+  /** The average number of events per page. */
   events: number;
 }
 
@@ -95,7 +95,7 @@ async function measureCases(
       result.events += countRecords(page.records) / samples / 4;
       return page.next;
     };
-    // The first requests open connections to the database and plan the statements on each partition.
+    // Not measured: the first requests open connections to the database and plan the statements on each partition.
     for (let number = 0; number < 3; number += 1) await read([]);
     for (let number = 0; number < 2 * population.months; number += 1)
       await read([], randomPosition(population));
@@ -112,10 +112,10 @@ async function measureCases(
 }
 
 function countRecords(records: Uint8Array = Buffer.from('[]')): number {
-  return (JSON.parse(Buffer.from(records).toString()) as unknown[]).length; // holds: records are an array
+  return (JSON.parse(Buffer.from(records).toString()) as unknown[]).length; // Safe cast: records are an array
 }
 
-/** A position before a random time of the store. */
+/** Returns a position before a random time of the store. */
 function randomPosition(population: Population): ListPosition {
   const from = monthsOf(population)[0]?.from ?? 0;
   const time = Math.floor(from + Math.random() * (population.until - from));
@@ -134,7 +134,7 @@ function print(results: readonly Result[]): Section {
   return {
     title: 'Limits of tokens',
     paragraphs: [
-      `A token can be limited to ${listLength} channels and ${listLength} event types. One client reads pages of ${pageSize} events from the events service over NATS, as the gateway does for such tokens, without other load. "Any depth" starts at a random time and follows \`next\`. A page ends early, with a \`next\`, when it has taken about 30 ms:`,
+      `A token can be limited to ${listLength} channels and ${listLength} event types. One client reads pages of ${pageSize} events from the events service over NATS, as the gateway does for such tokens, without other load. "Any depth" starts at a random time and follows \`next\`. A page ends early, with a \`next\`, after about 30 ms:`,
       table(
         ['limits; filter', 'events per page', 'first page p50 / p99', 'any depth p50 / p99'],
         results.map(({ name, first, deep, events }) => [name, events.toFixed(0), printTimes(first), printTimes(deep)]), // prettier-ignore

@@ -5,16 +5,19 @@ import {
   type DatabaseService,
 } from '@stream-events/database/roles';
 
-// The server runs only for the tests. One password for all roles, because a copied database keeps the roles of its original.
+// The server runs only for the tests. All roles have the same password, because a copied database keeps the roles of its original.
 const password = 'system-tests';
 const roles = Object.values(serviceSchemas).map((schema) => ({ schema, name: schema, password }));
 
-/** Gives each service its role in a database, as every deployment does, with everything that a superuser has created there. */
+/**
+ * Creates the role of each service in a database, as every deployment does, and makes the role the owner of existing objects of a
+ * superuser.
+ */
 export async function prepareDatabase(databaseUrl: string): Promise<void> {
   await createServiceRoles(databaseUrl, roles, { isDedicated: false });
 }
 
-/** The URL of a prepared database that a service gets. */
+/** Returns the URL of a prepared database for a service. */
 export function databaseUrlFor(service: DatabaseService, databaseUrl: string): string {
   return urlOfRole(databaseUrl, { name: serviceSchemas[service], password });
 }

@@ -4,7 +4,7 @@ import { v7 as mintId } from 'uuid';
 import type { SentEvent } from '../chaos/ledger.js';
 import type { Servers } from '../system/servers.js';
 
-/** Publishes to the EVENTS stream as the events service does, bypassing the API and the store, which would be the limit. */
+/** Publishes to the EVENTS stream as the events service does. Bypasses the API and the store, because they would be the limit. */
 export class DirectPublisher {
   private constructor(
     private readonly publisher: StreamPublisher,

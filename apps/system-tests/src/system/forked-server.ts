@@ -9,7 +9,7 @@ export interface ForkedServer {
   stop(): Promise<void>;
 }
 
-// The server tries to reach its database or broker for 30 s.
+// The server itself tries to reach its database or broker for 30 s.
 const startLimitMs = 45_000;
 
 /**
@@ -25,7 +25,7 @@ export async function forkServer(module: URL, args: readonly string[]): Promise<
   });
   try {
     const listening = once(child, 'message', { signal: AbortSignal.timeout(startLimitMs) });
-    const [port] = (await Promise.race([listening, failed])) as [number]; // holds: it sends its port and nothing else
+    const [port] = (await Promise.race([listening, failed])) as [number]; // Safe cast: the server sends its port and nothing else
     const { pid } = child;
     if (pid === undefined) throw new Error(`${module.pathname} did not start`);
     const stop = async (): Promise<void> => {

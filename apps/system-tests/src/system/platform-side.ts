@@ -10,7 +10,7 @@ export interface PlatformSide {
   simulator: ServiceProcess;
   connectors: ServiceProcess[];
   monitors: ServiceProcess[];
-  /** All traffic between the connectors and the platform passes through this tap. */
+  /** The tap through which all traffic between the connectors and the platform passes. */
   tap: PlatformTap;
   application: Application;
   /** The secret of the simulator's control API. */
@@ -25,7 +25,8 @@ export interface Application {
 }
 
 /**
- * Starts the simulator, which sends nothing on its own, and two connectors and monitors, for an existing system, with its options.
+ * Starts the simulator, which sends no events on its own, two connectors, and two monitors. Adds them to a running system, with the options
+ * of this system.
  *
  * @param environment added to the environment of the connectors
  */
@@ -84,7 +85,7 @@ export async function createStreamerMonitor(
   options: ServiceProcessOptions = {},
 ): Promise<ServiceProcess> {
   const environment = await environmentOf('streamer-monitor', servers, databaseUrl);
-  // An earlier version creates its schema, which needs more rights than a role of a service has.
+  // Earlier versions create their schema themselves, which needs more rights than the role of a service has.
   if (options.checkout !== undefined) environment.DATABASE_URL = databaseUrl;
   return new ServiceProcess('streamer-monitor', environment, options);
 }

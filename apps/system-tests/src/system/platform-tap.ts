@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
-/** A call that asked the platform which of a batch of users are live. */
+/** A call that asked the platform which users of a batch are live. */
 export interface LookUp {
   /** Milliseconds since 1970. */
   at: number;
@@ -12,8 +12,8 @@ const lookUpLine = /GET \/helix\/streams\?(\S*) HTTP\/1\.1$/;
 const statuses = /HTTP\/1\.1 (\d{3})(?: |$)/;
 
 /**
- * A TCP proxy between the connectors and the simulated platform. It passes everything on unchanged and records the users in each
- * call and the status of each response, independently of the service's own metrics.
+ * A TCP proxy between the connectors and the simulated platform. The tap forwards all bytes unchanged, and records the users in each call
+ * and the status of each response, independently of the service's own metrics.
  */
 export class PlatformTap {
   readonly lookUps: LookUp[] = [];
@@ -32,7 +32,7 @@ export class PlatformTap {
     const server = createServer();
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
-    const address = server.address() as AddressInfo; // holds: it listens on TCP
+    const address = server.address() as AddressInfo; // Safe cast: the server listens on TCP
     const tap = new PlatformTap(server, `http://127.0.0.1:${address.port}`);
     server.on('connection', (client) => tap.join(client, connect(Number(port), hostname)));
     return tap;
@@ -74,7 +74,7 @@ export class PlatformTap {
   }
 }
 
-/** A body may end without a line break, directly before the next head, so patterns match anywhere in a line. */
+/** Patterns match anywhere in a line, because a body can end without a line break directly before the next head. */
 function readLines(socket: Socket, onLine: (line: string) => void): void {
   let rest = '';
   socket.on('data', (chunk) => {

@@ -12,14 +12,14 @@ export class RestartableServer<Server extends EmbeddedServer> {
     private server: Server,
   ) {}
 
-  /** Starts the server for the first time, on a port of its choice. */
+  /** Starts the server for the first time. The server chooses its port. */
   static async start<Server extends EmbeddedServer>(
     startOn: (port?: number) => Promise<Server>,
   ): Promise<RestartableServer<Server>> {
     return new RestartableServer(startOn, await startOn());
   }
 
-  /** The server that was started last. */
+  /** The most recently started server. */
   get current(): Server {
     return this.server;
   }
@@ -34,7 +34,7 @@ export class RestartableServer<Server extends EmbeddedServer> {
     return this.server.kill();
   }
 
-  /** Starts the server again; resolves when it responds. */
+  /** Starts the server again. Resolves when the server responds. */
   async restart(): Promise<void> {
     this.server = await this.startOn(this.server.port);
   }

@@ -15,19 +15,19 @@ import { RestartableServer } from './restartable-server.js';
 
 /** Options of `startServers`. */
 export interface ServersOptions {
-  /** Keeps the data of PostgreSQL in this folder. Default: a new folder, which `stop` deletes. */
+  /** The folder for the data of PostgreSQL. Default: a new folder, which `stop` deletes. */
   postgresDirectory?: string | undefined;
-  /** Settings of PostgreSQL. Default: those of `npm start`. */
+  /** The settings of PostgreSQL. Default: the settings of `npm start`. */
   postgresSettings?: Readonly<Record<string, string>>;
 }
 
-/** How services and tools reach PostgreSQL and NATS. */
+/** The addresses of PostgreSQL and NATS for services and tools. */
 export interface ServerAddresses {
-  /** `url`: for a superuser. */
+  /** `url` is the URL with a superuser. */
   readonly postgres: { readonly url: string };
   /** `urlFor`: a user's `NATS_URL`. */
   readonly nats: { urlFor(userName: string): string };
-  /** The nats-server program, if it is not the cached one. */
+  /** The nats-server program. Default: the cached program. */
   readonly natsBinary?: string;
 }
 
@@ -35,27 +35,27 @@ export interface ServerAddresses {
 export interface Servers extends ServerAddresses {
   readonly postgres: EmbeddedPostgres;
   readonly nats: EmbeddedNats;
-  /** The same two servers, for scenarios that stop them. */
+  /** The same two servers, for scenarios that stop and restart them. */
   readonly restartable: {
     postgres: RestartableServer<EmbeddedPostgres>;
     nats: RestartableServer<EmbeddedNats>;
   };
   /** Creates an empty database and keeps the earlier databases of the run. */
   createDatabase(name: string): Promise<string>;
-  /** Stops both and deletes their data, except in a folder that was given. */
+  /** Stops both servers. Deletes their data, except in a folder that the caller chose. */
   stop(): Promise<void>;
 }
 
-// On disk, unlike the temporary folder of some systems, because the tests measure durable storage.
+// Always on disk, unlike the temporary folder of some systems, because the tests measure durable storage.
 export const parentDirectory = '/var/tmp';
 
 const running = new Set<() => Promise<void>>();
-// The servers run in their own session, which Ctrl-C does not reach.
+// Ctrl-C does not reach the servers, because they run in their own session.
 const stopRunning = (): void =>
   void Promise.all([...running].map((stop) => stop())).finally(() => process.exit(130));
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stopRunning);
 
-/** Stops servers when the test is interrupted. Call the returned function when they are stopped. */
+/** Stops the servers when the user interrupts the test. Call the returned function when the servers have stopped. */
 export function stopOnInterrupt(stop: () => Promise<void>): () => void {
   running.add(stop);
   return () => void running.delete(stop);
@@ -75,7 +75,7 @@ export async function startServers(options: ServersOptions = {}): Promise<Server
     }),
   );
   const binary = await findNatsServer({ cacheDirectory: 'node_modules/.cache/stream-events', log });
-  // Chosen here, so that a restarted server has the same passwords.
+  // Choose the passwords here, so that a restarted server has the same passwords.
   const users = choosePasswords(Object.values(natsUsers));
   const nats = await RestartableServer.start((port) =>
     startEmbeddedNats({ directory, users, binary, log, ...(port !== undefined && { port }) }),

@@ -3,7 +3,7 @@ import { freePort, ServiceProcess, type ServiceProcessOptions } from '@stream-ev
 import { databaseUrlFor, prepareDatabase } from './database-roles.js';
 import type { ServerAddresses } from './servers.js';
 
-/** The number of processes per service, and how they are started. */
+/** The number of processes per service, and the options for starting them. */
 export interface SystemSize extends ServiceProcessOptions {
   gateways: number;
   events: number;
@@ -20,12 +20,12 @@ export interface System {
   token: string;
   /** The same owner's login. */
   owner: { username: string; password: string };
-  /** How its services were started. */
+  /** The options with which the services were started. */
   options: ServiceProcessOptions;
   stop(): Promise<void>;
 }
 
-// The same for all systems of a run, so that a database can be used by one after the other.
+// All systems of a run use the same key, so that several systems can use one database in turn.
 const owner = { username: 'owner', password: randomBytes(12).toString('hex') };
 const secretKey = randomBytes(32).toString('hex');
 
@@ -36,7 +36,7 @@ export async function startSystem(
   size: SystemSize,
 ): Promise<System> {
   const webhookSecret = randomBytes(16).toString('hex');
-  // An earlier version creates its schema, which needs more rights than a role of a service has.
+  // Earlier versions create their schema themselves, which needs more rights than the role of a service has.
   const isEarlierVersion = size.checkout !== undefined;
   if (!isEarlierVersion) await prepareDatabase(databaseUrl);
   const shared = async (user: 'gateway' | 'events'): Promise<Record<string, string>> => ({
@@ -67,7 +67,7 @@ export async function startSystem(
         PLATFORM_WEBHOOK_SECRET: webhookSecret,
         OWNER_USERNAME: owner.username,
         OWNER_PASSWORD: owner.password,
-        // The load is sent by one user.
+        // No rate limits, because one user sends the whole load.
         RATE_LIMIT_REQUESTS: '0',
         RATE_LIMIT_WRITES: '0',
         MAX_STORED_MB_PER_DAY: '0',
@@ -105,17 +105,17 @@ async function logIn(url: string): Promise<string> {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(owner),
   });
-  const { token } = (await response.json()) as { token?: string }; // holds: checked in the next line
+  const { token } = (await response.json()) as { token?: string }; // Safe cast: checked in the next line
   if (!response.ok || token === undefined) throw new Error(`the owner cannot log in: ${response.status}`);
   return token;
 }
 
-/** A system with several users, because the connections of one token are limited. */
+/** A system with several users, because the number of connections per user is limited. */
 export interface SharedSystem extends System {
   tokens: readonly string[];
 }
 
-/** Registers this many users. */
+/** Registers this number of users. */
 export async function registerUsers(system: System, count: number, prefix = 'user'): Promise<SharedSystem> {
   const tokens: string[] = [];
   for (let index = 1; index <= count; index += 1) {
@@ -127,7 +127,7 @@ export async function registerUsers(system: System, count: number, prefix = 'use
         password: `password of a test, ${system.token}`,
       }),
     });
-    const { auth_token } = (await response.json()) as { auth_token?: string }; // holds: checked in the next line
+    const { auth_token } = (await response.json()) as { auth_token?: string }; // Safe cast: checked in the next line
     if (!response.ok || !auth_token) throw new Error(`cannot register a user: ${response.status}`);
     tokens.push(auth_token);
   }

@@ -2,7 +2,7 @@ import { IsBoolean, IsUUID } from 'class-validator';
 import { defineContract } from '../contract.js';
 
 export class CheckPublishedRequest {
-  /** The `id` of a stored event. A test event has one too, although its record has none. */
+  /** The `id` of a stored event. Test events also have an `id`, although their records show null. */
   @IsUUID('all')
   id!: string;
 }
@@ -13,7 +13,7 @@ export class CheckPublishedReply {
   isPublished!: boolean;
 }
 
-/** Says whether the EVENTS stream has a stored event. */
+/** Returns whether a stored event has been published on the EVENTS stream. */
 export const checkPublished = defineContract({
   subject: 'request.events.check-published',
   request: CheckPublishedRequest,

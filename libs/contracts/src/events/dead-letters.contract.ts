@@ -15,13 +15,19 @@ import { defineContract } from '../contract.js';
 import { eventOrigins, type EventOrigin } from './event-record.js';
 import type { StoreOutcome } from './store-events.contract.js';
 
-/** A dead letter without its payload: an event that the database rejected. */
+/**
+ * A dead letter without its payload: an event that the database rejected, a message that cannot be read, or an event that arrived after its
+ * retention period.
+ */
 export class DeadLetterSummary {
-  /** The id of the event, which stays the same when the event is stored. */
+  /** The id of the event. A retry keeps this id, except for an unreadable message, whose event has its own id. */
   @IsUUID('all')
   id!: string;
 
-  /** The platform's message id, or the id of a test event. */
+  /**
+   * The platform's message id, or the `event_id` of a test event; null for a platform event that a client posted and for an unreadable
+   * message.
+   */
   @IsOptional()
   @IsString()
   eventId!: string | null;
@@ -61,7 +67,7 @@ export class ListDeadLettersRequest {
   @Max(100)
   pageSize!: number;
 
-  /** The page begins below this id. Without it, the request is for the newest page. */
+  /** Requests dead letters with ids below this one. Omit it to request the newest page. */
   @IsOptional()
   @IsUUID('all')
   before?: string;
@@ -108,7 +114,7 @@ export const getDeadLetter = defineContract({
 /** The possible outcomes of a successful retry. */
 export const retryOutcomes = ['stored', 'known'] as const satisfies readonly StoreOutcome['outcome'][];
 
-/** The event that a dead letter became: by this retry (`stored`), or earlier by a redelivery (`known`). */
+/** The event of the dead letter. `stored`: this retry stored the event. `known`: a redelivery or an earlier retry had stored the event. */
 export class RetryDeadLetterReply {
   @IsUUID('all')
   id!: string;
@@ -117,7 +123,10 @@ export class RetryDeadLetterReply {
   outcome!: (typeof retryOutcomes)[number];
 }
 
-/** Stores the event of a dead letter and deletes the dead letter. `conflict` when the database rejects the event again. */
+/**
+ * Stores the event of a dead letter and deletes the dead letter. `conflict`: the event was rejected again, or the message still cannot be
+ * read. The dead letter stays.
+ */
 export const retryDeadLetter = defineContract({
   subject: 'request.events.retry-dead-letter',
   request: DeadLetterRequest,

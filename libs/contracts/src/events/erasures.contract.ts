@@ -56,17 +56,17 @@ export interface ErasureCount {
 /** The number of records that name the user, by kind. A kind without such records may be missing. */
 export type ErasureCounts = Partial<Record<ErasedKind, ErasureCount>>;
 
-/** An erasure of one platform user, or a dry run of one. */
+/** The erasure of a platform user, or a dry run of an erasure. */
 export class ErasureMessage {
   @IsUUID('all')
   id!: string;
 
-  /** Null when the erasure has ended, because the id is erased too. */
+  /** Null when the erasure has ended, because the id is erased too, or when the request named the user by the hash. */
   @IsOptional()
   @IsString()
   platformUserId!: string | null;
 
-  /** The keyed hash of the id. It is kept, so that the erasure can be repeated after a backup is restored. */
+  /** The keyed hash of the id. The service keeps the hash so that the erasure can be repeated after a backup is restored. */
   @Matches(userHashPattern)
   userHash!: string;
 
@@ -76,11 +76,11 @@ export class ErasureMessage {
   @IsIn(erasureStages)
   stage!: ErasureStage;
 
-  /** How far the stage is, from 0 to 1. */
+  /** The progress of the current stage, from 0 to 1. */
   @IsNumber()
   progress!: number;
 
-  /** The records found so far. They are also erased, except in a dry run. */
+  /** The records found so far. An erasure deletes these records; a dry run only counts them. */
   @IsObject()
   counts!: ErasureCounts;
 
@@ -92,19 +92,19 @@ export class ErasureMessage {
   @IsInt()
   endedAt!: number | null;
 
-  /** Why the last attempt to continue failed. Null after a success. */
+  /** Why the latest attempt to continue the erasure failed; null when that attempt succeeded. */
   @IsOptional()
   @IsString()
   error!: string | null;
 }
 
-/** Names the user by the id, or by the hash of an earlier erasure. */
+/** Names the user to erase: by the id, or by the hash from an earlier erasure. */
 export class CreateErasureRequest {
   @IsOptional()
   @IsText(1, 255)
   platformUserId?: string;
 
-  /** Without an id: see `ErasureMessage`. */
+  /** Names the user when `platformUserId` is missing. See `ErasureMessage.userHash`. */
   @IsOptional()
   @Matches(userHashPattern)
   userHash?: string;
@@ -113,7 +113,9 @@ export class CreateErasureRequest {
   isDryRun!: boolean;
 }
 
-/** Begins an erasure, which runs in the background. `invalid`: names no user. `conflict`: too many erasures wait already. */
+/**
+ * Starts an erasure, which runs in the background. `invalid`: the request names no user. `conflict`: too many erasures are already waiting.
+ */
 export const createErasure = defineContract({
   subject: 'request.events.create-erasure',
   request: CreateErasureRequest,
@@ -158,7 +160,7 @@ export const listErasures = defineContract({
   timeoutMs: 5_000,
 });
 
-/** A user whose events must leave the memory of every process. */
+/** A user whose events every process must remove from its memory. */
 export class ErasedUserMessage {
   /** The id of the erasure. */
   @IsUUID('all')
@@ -168,17 +170,17 @@ export class ErasedUserMessage {
   @IsString()
   userHash!: string;
 
-  /** Events that were received until then are erased. Milliseconds since 1970. */
+  /** The erasure covers the events received up to this time, in milliseconds since 1970. */
   @IsInt()
   until!: number;
 
-  /** Whether the store and the streams no longer have the events. */
+  /** True when the store and the streams no longer contain the user's events. */
   @IsBoolean()
   isGone!: boolean;
 }
 
 export class ListErasedUsersRequest {
-  /** Milliseconds since 1970. Without it, the reply has only the erasures that are running. */
+  /** Includes the erasures that ended at or after this time, in milliseconds since 1970. Default: only running erasures. */
   @IsOptional()
   @IsInt()
   @Min(0)
@@ -190,7 +192,7 @@ export class SealedUserHashKey {
   @IsUUID('all')
   id!: string;
 
-  /** In base64, encrypted with `SECRET_KEY` and bound to the id: no one who listens on NATS can use the key. */
+  /** The key in base64, encrypted with `SECRET_KEY` and bound to `id`. An eavesdropper on NATS cannot use it. */
   @IsString()
   keyEncrypted!: string;
 }
@@ -206,7 +208,7 @@ export class ListErasedUsersReply {
   @IsInt()
   now!: number;
 
-  /** The keys of the hashes. Missing from an events service of an earlier version, which derives the keys from `SECRET_KEY`. */
+  /** The keys that created the hashes. Events services of older versions omit this field and derive their keys from `SECRET_KEY`. */
   @IsOptional()
   @IsArray()
   @IsObject({ each: true })
@@ -215,7 +217,7 @@ export class ListErasedUsersReply {
   hashKeys?: SealedUserHashKey[];
 }
 
-/** Lists the users of the erasures that are running, or that ended since a time. Dry runs are not included. */
+/** Lists the users of running erasures and of erasures that ended since a given time. Omits dry runs. */
 export const listErasedUsers = defineContract({
   subject: 'request.events.list-erased-users',
   request: ListErasedUsersRequest,
@@ -224,7 +226,7 @@ export const listErasedUsers = defineContract({
   timeoutMs: 2_000,
 });
 
-/** A range of sequences of the EVENTS stream, both inclusive. */
+/** A range of sequences of the EVENTS stream, from `from` to `to`, both inclusive. */
 export class WereMessagesErasedRequest {
   @Matches(/^[0-9a-f]{8}$/)
   epoch!: string;
@@ -244,7 +246,10 @@ export class WereMessagesErasedReply {
   wereErased!: boolean;
 }
 
-/** Returns whether erasures removed all messages of a range of the EVENTS stream. Then a client without them has missed nothing. */
+/**
+ * Returns whether erasures removed all messages of a range of the EVENTS stream. If they did, a client that did not receive the messages
+ * has missed nothing.
+ */
 export const wereMessagesErased = defineContract({
   subject: 'request.events.were-messages-erased',
   request: WereMessagesErasedRequest,

@@ -22,7 +22,7 @@ function columnsOf(data: unknown, eventType = 'channel-follow') {
   return readEventColumns(eventType, JSON.stringify(data));
 }
 
-/** Data with every family of user keys from index `first` on. */
+/** Returns data with every family of user keys from index `first` on. */
 function familiesFrom(first: number): Record<string, unknown> {
   const families = [
     { user_id: '1', user_name: 'One' },
@@ -38,7 +38,7 @@ function familiesFrom(first: number): Record<string, unknown> {
 
 describe(readEventColumns.name, () => {
   it('reads a key that is written with an escape, whatever was read before (nodejs/node#63785)', () => {
-    // Node 24 remembers which name followed the name `first`, and confuses the next one that follows it.
+    // Node 24 remembers the name that followed `first`, and confuses it with the next name that follows `first`.
     readEventColumns('channel-follow', '{"first":1,"user\\\\u0":1}');
     const data = '{"first":1,"user\\u005fid":"7"}';
 

@@ -6,14 +6,14 @@ import { derivedColumns, type DerivedColumn, type EventColumns } from './filter-
 // A longer value is stored with the event, but filters do not match it.
 const maxCharacters = 255;
 
-// Increase this number when the derived value of any column changes. Services of two versions may work together, and a service must
-// not use values that the sender derived by other rules.
+// Increase this number when the derived value of any column changes. Services of two versions can run side by side, and a service must not
+// use values that the sender derived by different rules.
 const rulesVersion = 1;
 
 /** Identifies the derived columns and the rules for their values. */
 export const columnRules = [rulesVersion, ...derivedColumns.map(({ name }) => name)].join(' ');
 
-/** The keys that can hold the acting user, in order. The broadcaster is the actor only when no other user is named. */
+/** The keys that can hold the acting user, in order of precedence. The broadcaster is the actor only when the event names no other user. */
 const actorPlaces = [
   { path: [], prefix: 'user' },
   { path: [], prefix: 'chatter_user' },
@@ -38,12 +38,14 @@ type ReadColumn = (eventType: string, data: JsonObject, actor: Actor) => string 
 
 const columns = derivedColumns.map((column) => ({ field: column.field, read: compileReader(column) }));
 
-/** Reads the filterable values from the text of an event's data. Text that is not a JSON object has no such values. */
+/** Reads the filterable values from the text of an event's data. If the text is not a JSON object, all values are null. */
 export function readEventColumns(eventType: string, eventData: string): EventColumns {
   return pickEventColumns(eventType, parseObject(eventData));
 }
 
-/** Reads the filterable values from an event's data. The store keeps them as columns, live delivery compares them. */
+/**
+ * Reads the filterable values from an event's data. The store keeps these values as columns, and live delivery compares them with filters.
+ */
 export function pickEventColumns(eventType: string, data: JsonObject): EventColumns {
   const actor = findActor(data);
   const values: Partial<EventColumns> = {};

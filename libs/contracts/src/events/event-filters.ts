@@ -2,13 +2,13 @@ import { ServiceError } from '../errors.js';
 import { foldCase } from '../text.js';
 import { filterColumns, type FilterColumnField, type FilterColumnName } from './filter-columns.js';
 
-/** A text filter. Its name is the query parameter and the field of a replay. */
+/** A text filter. Its key in `eventFilters` is the name of the query parameter and of the field in a replay. */
 export interface TextFilter {
   /** The field of `EventFilters`. */
   field: string;
-  /** The columns that the filter reads. An event matches when any of them has the value. All of them match in the same way. */
+  /** The columns that the filter reads. An event matches when any of them has the value. All of these columns have the same `match`. */
   columns: readonly FilterColumnName[];
-  /** Set for a filter whose parameter is a list, separated by commas: the maximum number of its values. */
+  /** The maximum number of values. Set only for a filter whose parameter is a comma-separated list. */
   maxValues?: number;
   /** Shown in the API description and in docs/live.md. */
   description: string;
@@ -29,7 +29,7 @@ export interface TimeFilter {
  * of live delivery, the filters of replays, the API description, and the list in docs/live.md derive from this table. A new filter
  * needs one row here, and a row in `filterColumns` if it reads a new column.
  *
- * Cursors contain the values of the filters in this order: append new rows at the end, or the upgrade invalidates cursors.
+ * Cursors contain the values of the filters in this order. Append new rows at the end. Otherwise, the upgrade invalidates cursors.
  */
 export const eventFilters = {
   event_type: {
@@ -77,7 +77,7 @@ export const eventFilters = {
   origin: {
     field: 'origin',
     columns: ['origin'],
-    description: '`platform` or `test`; live events can also have `replay`',
+    description: 'Origin of the event: `platform` or `test`. Live events can also have `replay`',
     example: 'platform',
   },
   event_source: {
@@ -108,14 +108,15 @@ export const eventFilters = {
     field: 'eventTypes',
     columns: ['event_type'],
     maxValues: 20,
-    description: 'Event types, separated by commas, at most 20; matches any of them exactly',
+    description:
+      'Up to 20 event types, separated by commas. Matches events of any of these types; exact match',
     example: 'channel-raid,channel-cheer',
   },
   channel_id: {
     field: 'channelId',
     columns: ['broadcaster_user_id', 'raid_from_id', 'raid_to_id'],
     description:
-      'Id of a channel; exact match. Matches everything about the channel, including raids from it and to it',
+      'Id of a channel; exact match. Matches all events about the channel, including raids from it and to it',
     example: '47019283',
   },
 } as const satisfies Record<string, TextFilter | TimeFilter>;
@@ -159,7 +160,7 @@ export const timeFilters = namedFilters.filter((filter) => !('columns' in filter
 }[]; // Safe cast: the rows without columns are the time filters.
 
 /**
- * Parses the parameter of a text filter. An empty value is no filter.
+ * Parses the parameter of a text filter. Ignores an empty value.
  *
  * @throws ServiceError `invalid` for a list with too many values
  */
@@ -177,12 +178,12 @@ export function splitFilterList(text: string): string[] {
   return [...new Set(values)].filter((value) => value !== '');
 }
 
-/** The error of a list filter with too many values. */
+/** Returns the error message for a list filter with too many values. */
 export function filterListFault(maxValues: number): string {
   return `must have at most ${maxValues} values, separated by commas`;
 }
 
-/** A condition on an event: any of the columns has any of the values. Without values, no event meets it. */
+/** A condition on an event: any of the columns has any of the values. Without values, no event meets the condition. */
 export interface FilterCondition {
   filter: NamedTextFilter;
   columns: readonly { name: FilterColumnName; field: FilterColumnField }[];
@@ -190,7 +191,7 @@ export interface FilterCondition {
   values: readonly string[];
 }
 
-/** Values of text filters by field: one value, or a list of which the event must have any. */
+/** Values of text filters by field: one value, or a list of values of which the event must have at least one. */
 export type TextFilterValues = Readonly<
   Partial<Record<FieldOf<TextFilterName>, string | readonly string[] | undefined>>
 >;
@@ -204,7 +205,7 @@ const compiledFilters = textFilters.map((filter) => ({
   isFolded: filter.columns.every((name) => filterColumns[name].match === 'folded'),
 }));
 
-/** Returns the conditions of text filters, in the order of the table. An event must meet all of them. An empty value is no filter. */
+/** Returns the conditions of text filters, in the order of the table. An event must meet all of them. Ignores empty values. */
 export function toConditions(filters: TextFilterValues): FilterCondition[] {
   return textFilters.flatMap(({ name, field }) => {
     const values = [filters[field] ?? []].flat().filter((value) => value !== '');
@@ -212,7 +213,7 @@ export function toConditions(filters: TextFilterValues): FilterCondition[] {
   });
 }
 
-/** Returns the condition that an event has any of these values of a text filter. */
+/** Returns the condition of a text filter: an event must have one of these values. */
 export function toCondition(name: TextFilterName, values: readonly string[]): FilterCondition {
   const compiled = compiledFilters.find(({ filter }) => filter.name === name);
   if (!compiled) throw new Error(`there is no text filter ${name}`);
@@ -220,7 +221,7 @@ export function toCondition(name: TextFilterName, values: readonly string[]): Fi
   return { filter, columns, values: isFolded ? values.map(foldCase) : values };
 }
 
-/** Compiles conditions into a test of the values of an event. The event must meet all of the conditions. */
+/** Compiles conditions into a function that tests the values of an event. The event must meet all conditions. */
 export function compileConditions(
   conditions: readonly FilterCondition[],
 ): (fields: FilteredFields) => boolean {

@@ -5,7 +5,7 @@ import type { EventColumns } from './filter-columns.js';
 /** A stored event with the columns that its subject needs. */
 export interface PublishableEvent extends StoredEvent, Pick<EventColumns, 'broadcasterUserId' | 'raidToId'> {}
 
-/** An event as a message of the EVENTS stream. The message id is the event's id: subscribers deduplicate by it. */
+/** Returns an event as a message of the EVENTS stream. The message id is the event's id, so that subscribers can deduplicate. */
 export function toEventMessage(event: PublishableEvent) {
   return {
     subject: eventSubject(event.origin, event.eventType, subjectChannel(event)),

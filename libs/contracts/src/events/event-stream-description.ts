@@ -3,15 +3,15 @@ export interface EventStreamDescription {
   /** The platform whose events the stream carries. Events of two platforms never share a stream. */
   platform: string;
   /**
-   * 8 random hex digits, which change when the stream is recreated or has lost messages. Sequences of different epochs are
-   * unrelated. Undefined when the stream was created by a version without epochs.
+   * 8 random hex digits, which change when the stream is recreated or loses messages. Sequences of different epochs are unrelated.
+   * Undefined when the stream was created by a version without epochs.
    */
   epoch: string | undefined;
 }
 
 /**
- * Prints the description of the EVENTS stream: `events of platform simulator, epoch 1a2b3c4d`. The description holds the
- * epoch because nats-server 2.9 has no stream metadata, and because every user who may read the stream's info can read it.
+ * Prints the description of the EVENTS stream: `events of platform simulator, epoch 1a2b3c4d`. The description contains the epoch because
+ * nats-server 2.9 has no stream metadata. Every user who may read the stream's info can read the description.
  */
 export function printStreamDescription({ platform, epoch }: EventStreamDescription): string {
   return `events of platform ${platform}${epoch === undefined ? '' : `, epoch ${epoch}`}`;

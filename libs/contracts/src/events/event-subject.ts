@@ -5,12 +5,13 @@ import type { EventColumns } from './filter-columns.js';
 export const eventsStreamName = 'EVENTS';
 
 /**
- * All subjects of the stream: `events.<origin>.<event_type>.<broadcaster_user_id or _>`. With `events.*.*.*`, the broker would
- * reject a consumer's filter like `events.platform.channel-raid.>`, because that filter is not a subset.
+ * All subjects of the stream. Each has the form `events.<origin>.<event_type>.<broadcaster_user_id or _>`. The stream does not use the
+ * narrower pattern `events.*.*.*`: the broker would reject a consumer's filter such as `events.platform.channel-raid.>`, because this
+ * filter is not a subset of that pattern.
  */
 export const eventsStreamSubjects = 'events.>';
 
-// A NATS protocol line holds 4 KiB. With 512 bytes for the type, there is room for everything else on the line.
+// A NATS protocol line holds 4 KiB. A limit of 512 bytes for the type leaves room for the rest of the line.
 const maxEncodedTypeBytes = 512;
 
 /** Returns the channel that the subject of an event names: its broadcaster, or the raided channel of a raid. */
@@ -22,8 +23,8 @@ export function subjectChannel({
 }
 
 /**
- * Returns the subject of an event. The broker closes the connection when a subject is too long. Therefore, a type of more than 512
- * encoded bytes becomes `_long`, and a channel id other than 1 to 64 letters, digits, `_` and `-` becomes `_`.
+ * Returns the subject of an event. The broker closes the connection when a subject is too long. Therefore, a type of more than 512 encoded
+ * bytes becomes `_long`, and a channel id that is not 1 to 64 letters, digits, `_`, or `-` becomes `_`.
  *
  * @param channelId see `subjectChannel`
  */
@@ -31,7 +32,7 @@ export function eventSubject(origin: EventOrigin, eventType: string, channelId: 
   return `events.${origin}.${eventTokens(eventType, channelId)}`;
 }
 
-/** The subjects of replays on core NATS: current subscribers get a replay, and nothing stores it. */
+/** The subjects of replays on core NATS. Only current subscribers receive a replay, because core NATS does not store messages. */
 export const replaySubjects = 'live.replay.>';
 
 /**
@@ -43,7 +44,7 @@ export function replaySubject(eventType: string, channelId: string | null): stri
   return `live.replay.${eventTokens(eventType, channelId)}`;
 }
 
-/** The NATS header of a replay for live connections with one name only. Its value is the name, percent-encoded. */
+/** The NATS header of a replay that is only for live connections with a given name. The value is the percent-encoded name. */
 export const connectionNameHeader = 'Connection-Name';
 
 /** Returns the last two tokens of a subject: `<event_type>.<broadcaster_user_id or _>`. */
@@ -53,7 +54,7 @@ function eventTokens(eventType: string, channelId: string | null): string {
   return `${type.length > maxEncodedTypeBytes ? '_long' : type}.${isOrdinary ? channelId : '_'}`;
 }
 
-// There are few types, but clients may invent any number of them.
+// The platform has few types, but clients can post events of any number of other types.
 const maxRememberedTokens = 1_000;
 const rememberedTokens = new Map<string, string>();
 

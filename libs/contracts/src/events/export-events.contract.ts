@@ -18,7 +18,7 @@ export class ExportEventsRequest {
   @IsIn(exportFormats)
   format!: ExportFormat;
 
-  /** The page begins after the event with this id. Without it, the request is for the first page. */
+  /** The page begins after the event with this id. Omit it to request the first page. */
   @IsOptional()
   @IsUUID('all')
   after?: string;
@@ -32,7 +32,7 @@ export class ExportEventsReply {
   @IsInstance(Uint8Array)
   bytes!: Uint8Array;
 
-  /** The number of events in the bytes. Can be 0 although there is a next page. */
+  /** The number of events on the page. Can be 0 even when a next page exists. */
   @IsInt()
   count!: number;
 
@@ -42,7 +42,7 @@ export class ExportEventsReply {
   next!: string | null;
 }
 
-/** The maximum size of a page in bytes. A NATS message is at most 1 MiB, and this leaves room for the headers. */
+/** The maximum size of a page in bytes. A NATS message is at most 1 MiB; this limit leaves room for the headers. */
 export const maxExportPageBytes = 1000 * 1024;
 
 // next: 36 characters, all spaces at the end | count: 4 bytes, big-endian | the bytes of the page
@@ -57,9 +57,8 @@ const exportPageFormat: RawFormat<ExportEventsReply> = {
     return Buffer.concat([prefix, bytes]);
   },
   parse(message) {
-    if (message.length < prefixLength)
-      throw new ServiceError('invalid', 'The page of the export is cut off.');
-    // A copy, because the message is part of the network buffer.
+    if (message.length < prefixLength) throw new ServiceError('invalid', 'The export page is truncated.');
+    // Copy the message, because it is part of the network buffer.
     const bytes = Buffer.from(message);
     return {
       bytes: bytes.subarray(prefixLength),
@@ -69,7 +68,7 @@ const exportPageFormat: RawFormat<ExportEventsReply> = {
   },
 };
 
-/** Reads one page of an export. Its replies are always raw, because no version had this contract without the raw format. */
+/** Reads one page of an export. Replies are never JSON, because every version of this contract has had the raw format. */
 export const exportEvents = defineReadContract({
   subject: 'request.events.export',
   request: ExportEventsRequest,

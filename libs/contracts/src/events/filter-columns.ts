@@ -7,11 +7,11 @@ export type EventDataSource =
 
 /** A text column of the table `events` that filters read. */
 export interface FilterColumn {
-  /** The field of this value in an event, wherever the service handles it in memory. */
+  /** The name of the field that holds this value when the service handles an event in memory. */
   field: string;
   /** Whether matching is case-sensitive (`exact`) or not (`folded`). */
   match: 'exact' | 'folded';
-  /** Without a source, the value is the field of this name in the event record. */
+  /** Without a source, the value comes from the field of the event record that has the column's name. */
   source?: EventDataSource;
 }
 
@@ -19,9 +19,9 @@ export interface FilterColumn {
 export const raidTypes: readonly string[] = ['raid', 'channel-raid'];
 
 /**
- * The text columns that filters read, by their names in the table `events`. A column with a source keeps a value of `event_data`
- * that the service extracts when it stores the event. A new column needs one row here, one migration of the events service, and
- * the indexes of its filters. It stays null in the events that are already stored, unless they are backfilled.
+ * The text columns that filters read, by their names in the table `events`. A column with a source keeps a value of `event_data` that the
+ * service extracts when it stores the event. A new column needs one row here, one migration of the events service, and the indexes of its
+ * filters. In events that are already stored, a new column is null until you backfill it.
  */
 export const filterColumns = {
   event_type: { field: 'eventType', match: 'exact' },
@@ -67,7 +67,7 @@ export type FilterColumnName = keyof Columns;
 export type FilterColumnField = Columns[FilterColumnName]['field'];
 
 /**
- * The values that the store derives from `event_data`, by field. Null: the event has no such value, or none that filters can use.
+ * The values that the store derives from `event_data`, by field. Null when the event has no such value, or a value that filters cannot use.
  */
 export type EventColumns = {
   [

@@ -4,18 +4,18 @@ import { parseNewEvent, type NewEvent } from './store-events.contract.js';
 /** The JetStream work queue of platform messages that were accepted but could not be stored immediately. */
 export const ingestStreamName = 'INGEST';
 
-/** The only subject of the INGEST stream. One is enough, because consumers of the queue read every message. */
+/** The only subject of the INGEST stream. One subject is enough, because every consumer of the stream reads all messages. */
 export const ingestSubject = 'ingest.events';
 
 /** The name that version 0.1.0 gave the INGEST stream. The events service drains this stream, then deletes it. */
 export const intakeStreamName = 'INTAKE';
 
-/** The subject on which gateways of version 0.1.0 publish, while gateways of both versions run. */
+/** The subject on which gateways of version 0.1.0 publish during a rolling upgrade. */
 export const intakeSubject = 'intake.events';
 
 /**
- * Prints the payload of a message on the INGEST stream. Version 0.1.0 printed the same on INTAKE. Without the columns, because
- * another version may store the message later.
+ * Prints the payload of a message on the INGEST stream. Version 0.1.0 used the same format on INTAKE. Omits the columns, because a
+ * service of another version, which derives columns differently, may store the message.
  */
 export function printIngestMessage(event: NewEvent): string {
   return JSON.stringify(withoutColumns(event));
@@ -27,6 +27,6 @@ export function printIngestMessage(event: NewEvent): string {
  * @throws TypeError, SyntaxError or ServiceError `invalid` when the payload is not an event; the message says why
  */
 export function parseIngestMessage(payload: Uint8Array): NewEvent {
-  // Without `fatal`, the decoder would replace invalid bytes and so change what was sent.
+  // Without `fatal`, the decoder would replace invalid bytes, which would change the event.
   return parseNewEvent(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(payload)));
 }

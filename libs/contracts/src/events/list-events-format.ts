@@ -7,8 +7,8 @@ import type { ListEventsReply, StoredEventMessage } from './read-events.contract
 const lengthBytes = 4;
 
 /**
- * A page as bytes: the length of the head (32 bits, big endian), the head as JSON, and the records as JSON text. The records go
- * from the events service to the client of the API as they are.
+ * A page as bytes: the length of the head (32 bits, big endian), the head as JSON, and the records as JSON text. The records reach the API
+ * client exactly as the events service printed them.
  */
 export const listEventsFormat: RawFormat<ListEventsReply> = {
   print({ records, ...head }) {
@@ -41,7 +41,7 @@ function parseHead(text: string): JsonObject & { events: unknown[] } {
   return { ...head, events: head.events };
 }
 
-// Our services escape no names, so JSON.parse reads the names correctly (see `parseJson`).
+// Our services write names without escapes, so JSON.parse reads the names correctly (see `parseJson`).
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -80,5 +80,5 @@ function parseEvent(value: unknown): StoredEventMessage {
 }
 
 function malformed(): ServiceError {
-  return new ServiceError('invalid', 'The page is malformed.');
+  return new ServiceError('invalid', 'The page of events is malformed.');
 }

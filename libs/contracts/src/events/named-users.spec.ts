@@ -57,7 +57,7 @@ describe(findNamedUsers.name, () => {
   });
 });
 
-/** The ids in parsed JSON, found in the obvious way. */
+/** Returns the ids in parsed JSON, found in the obvious way. */
 function collect(value: unknown, key: string | undefined): string[] {
   if (Array.isArray(value)) return value.flatMap((item) => collect(item, key));
   if (typeof value === 'object' && value !== null)

@@ -5,27 +5,27 @@ export interface NamedUser {
   id: string;
 }
 
-/** A container that is open at the current place of the text. */
+/** A JSON object or array that is open at the current position in the text. */
 interface Frame {
   isArray: boolean;
-  /** The path of the container itself. */
+  /** The path of the object or array itself. */
   path: string;
-  /** The key whose value comes next. In an array, the key of the array. */
+  /** In an object, the key whose value follows. In an array, the key of the array. */
   key: string | undefined;
 }
 
-// An unterminated text matches up to the end of the input. Otherwise, a new search would start at each quote: quadratic time.
+// An unterminated string matches up to the end of the input. Otherwise, a new search would start at each quote, which takes quadratic time.
 const tokenPattern =
   /"([^"\\]*(?:\\.[^"\\]*)*)(?:"|\\?$)|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|[{}[\],:]|true|false|null/gs;
-// Clients choose the keys of the events that they add.
+// Clients choose the keys of the events that they post, so paths can be long.
 const maxFieldLength = 200;
 
 /**
- * Finds every user id in the text of an event's data: the value of every key `user_id` or `*_user_id`, at any depth. Reads the text
- * itself, so that it also finds the first one of two equal keys, and the ids in text that is not valid JSON.
+ * Finds every user id in the text of an event's data: the value of every key `user_id` or `*_user_id`, at any depth. Scans the text instead
+ * of parsing it, so that it also finds ids under repeated keys and in text that is not valid JSON.
  */
 export function findNamedUsers(eventData: string): NamedUser[] {
-  // Without `user_id`, only a key with a `\u` escape can still name a user. Most texts have neither.
+  // A text without `user_id` can name a user only if a key contains a `\u` escape. Most texts contain neither, so they are not scanned.
   if (!eventData.includes('user_id') && !eventData.includes('\\u')) return [];
   const users: NamedUser[] = [];
   const frames: Frame[] = [];
@@ -46,7 +46,7 @@ export function findNamedUsers(eventData: string): NamedUser[] {
       const text = raw === undefined ? token : unescape(raw);
       lastText = text;
       if (frame?.key !== undefined && isUserKey(frame.key) && token !== 'null') {
-        // The path of an array ends with its key already.
+        // The path of an array already ends with its key.
         const field = frame.isArray ? frame.path : join(frame.path, frame.key);
         users.push({ field: field.slice(0, maxFieldLength), id: text });
       }
@@ -73,7 +73,7 @@ function unescape(raw: string): string {
   try {
     return String(JSON.parse(`"${raw}"`));
   } catch {
-    // Not JSON: an unknown escape, or a line break.
+    // Not a valid JSON string: it contains an unknown escape or a line break.
     return raw;
   }
 }

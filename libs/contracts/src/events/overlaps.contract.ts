@@ -27,16 +27,16 @@ export class BeginOverlapsRequest {
 }
 
 export class BeginOverlapsReply {
-  /** Milliseconds until every events service is sure to pair the deliveries of these subscriptions; 0 means now. */
+  /** Milliseconds until every events service pairs the deliveries of these subscriptions; 0 when every events service already does. */
   @IsInt()
   @Min(0)
   readyInMs!: number;
 }
 
 /**
- * Announces that each of these subscriptions is about to get a twin: a second subscription with the same type and condition, which
- * delivers the same occurrences under other message ids. From then on, the store pairs the deliveries of the two. Create the second
- * subscription only after a reply of 0. Before that, occurrences could be stored twice. Idempotent.
+ * Announces that each of these subscriptions is about to get a twin: a second subscription with the same type and condition, which delivers
+ * the same occurrences under other message ids. The store then pairs the deliveries of both subscriptions. Create the second subscription
+ * only after a reply of 0. Otherwise, the store could store an occurrence twice. Idempotent.
  */
 export const beginOverlaps = defineContract({
   subject: 'request.events.begin-overlaps',
@@ -52,8 +52,8 @@ export class EndingOverlap {
   subscription!: string;
 
   /**
-   * When the platform created the subscription that stays, by its own clock, in milliseconds since 1970. Messages of older subscriptions
-   * from after the end of the overlap are ignored. 0 when no older subscription is left.
+   * When the platform created the remaining subscription, by the platform's clock, in milliseconds since 1970. The store ignores messages
+   * that older subscriptions sent after the end of the overlap. 0 when no older subscription exists.
    */
   @IsInt()
   @Min(0)
@@ -70,7 +70,7 @@ export class EndOverlapsRequest {
   @Type(() => EndingOverlap)
   overlaps!: EndingOverlap[];
 
-  /** In milliseconds since 1970: some seconds from now while both subscriptions exist. */
+  /** The end of the overlaps, in milliseconds since 1970. If both subscriptions still exist, a time a few seconds in the future. */
   @IsInt()
   @Min(0)
   @Max(lastMillisecond)
@@ -80,9 +80,9 @@ export class EndOverlapsRequest {
 export class EndOverlapsReply {}
 
 /**
- * Announces the time from which only one of the two subscriptions counts. Send this request before you delete the other subscription.
- * Messages from before that time are paired for another day, because they may still wait in a queue. An overlap that already has an end
- * keeps that end. Idempotent.
+ * Announces the time after which only the remaining subscription counts (see `EndingOverlap.keptSince`). Send this request before you
+ * delete the other subscription. For 25 more hours, the store pairs messages from before that time, because such messages may still wait in
+ * a queue. An overlap that already has an end keeps its end. Idempotent.
  */
 export const endOverlaps = defineContract({
   subject: 'request.events.end-overlaps',

@@ -38,7 +38,7 @@ export class ListEventsRequest extends PageRequest {
   @Type(() => EventFilters)
   filters!: EventFilters;
 
-  /** Asks for records instead of events. A service of version 0.1.0 replies with events. */
+  /** Asks for records instead of events. A service of version 0.1.0 ignores this field and replies with events. */
   @IsOptional()
   @IsBoolean()
   records?: boolean;
@@ -70,7 +70,7 @@ export class StoredEventMessage implements StoredEvent {
 }
 
 export class ListEventsReply extends PageReply {
-  /** Newest first. Fewer than `pageSize`, or none, when the page has used up its budget of bytes or rows. */
+  /** Newest first. A page that reaches its limit of bytes or rows has fewer events than `pageSize`, or none. */
   @IsArray()
   @IsObject({ each: true })
   @ValidateNested({ each: true })

@@ -8,19 +8,19 @@ import { toCondition, type FilterCondition, type TextFilterName } from './event-
 export const maxLimitValues = 100;
 
 /**
- * What a reader may see: the events that have one of the types and concern one of the channels. Other events do not exist for the
- * reader. A missing list does not limit the reader; an empty list leaves nothing to see. A new field needs new subjects, because a
- * service ignores fields that it does not know (see `ReadContract`).
+ * The events that a reader may see: an event must have one of the types and concern one of the channels. For the reader, other events do
+ * not exist. A missing list does not limit the reader. With an empty list, the reader sees no events. A new field needs new subjects,
+ * because a service ignores fields that it does not know (see `ReadContract`).
  */
 export class ReadLimits {
-  /** Limits the reader as the filter `event_type` does. */
+  /** The event types that the reader may see, matched like the filter `event_type`. */
   @IsOptional()
   @IsArray()
   @ArrayMaxSize(maxLimitValues)
   @IsText(1, 255, { each: true })
   eventTypes?: string[];
 
-  /** Limits the reader as the filter `channel_id` does. */
+  /** The channels whose events the reader may see, matched like the filter `channel_id`. */
   @IsOptional()
   @IsArray()
   @ArrayMaxSize(maxLimitValues)
@@ -28,16 +28,16 @@ export class ReadLimits {
   channelIds?: string[];
 }
 
-/** The limits of a reader, by field, and the filter that limits in the same way. */
+/** The fields of a reader's limits, each with the filter that works in the same way. */
 export const readLimits = {
   eventTypes: 'event_type',
   channelIds: 'channel_id',
 } as const satisfies Record<keyof ReadLimits, TextFilterName>;
 
-/** The fields of limits, in the order of the table. */
+/** The fields of `ReadLimits`, in the order of `readLimits`. */
 export const limitFields = Object.keys(readLimits) as readonly (keyof ReadLimits)[]; // Safe cast: the table has exactly these fields.
 
-/** Returns the conditions of limits. An event must meet them in addition to those of filters. */
+/** Returns the conditions of a reader's limits. An event must meet these conditions and the conditions of the filters. */
 export function toLimitConditions(limits: ReadLimits | undefined): FilterCondition[] {
   return limitFields.flatMap((field) => {
     const values = limits?.[field];
@@ -54,13 +54,13 @@ export type LimitedRequest<Request extends object> = Request & { limits: ReadLim
 /** A contract that reads events, for readers who may see all events. */
 export interface ReadContract<Request extends object, Reply extends object> extends Contract<Request, Reply> {
   /**
-   * The same contract for readers with limits. It has a subject of its own because a service of version 0.1.0 ignores fields that it
-   * does not know: it would reply with all events. That service does not serve this subject, so the request fails as `unavailable`.
+   * The same contract for readers with limits. The variant has its own subject because a service of version 0.1.0 would ignore the unknown
+   * field `limits` and reply with all events. Such a service does not serve this subject, so the request fails as `unavailable`.
    */
   readonly withinLimits: Contract<LimitedRequest<Request>, Reply>;
 }
 
-/** Declares a contract that reads events, with its variant for readers with limits. Its requests are validated by their class. */
+/** Declares a contract that reads events, with its variant for readers with limits. The request class validates every request. */
 export function defineReadContract<Request extends object, Reply extends object>(
   contract: Omit<Contract<Request, Reply>, 'parseRequest' | 'rawRequest'>,
 ): ReadContract<Request, Reply> {

@@ -17,15 +17,15 @@ import {
 } from './store-events.contract.js';
 
 /**
- * A new event with the values that filters read. The receiver of an event has parsed its data anyway, so the events service need
- * not parse the data again.
+ * A new event with the values that filters read. The service that received the event has already parsed the event's data, so the events
+ * service does not need to parse the data again.
  *
- * The events service trusts these values, because NATS permits only the gateway to send this request (see `natsUsers`). A wrong
- * value makes filters, the subject on EVENTS, and the search for a raid's second message treat the event as another one; a gateway
- * that sends wrong values could as well send a wrong event.
+ * The events service trusts these values, because NATS permits only the gateway and the platform-connector to send this request (see
+ * `natsUsers`). A wrong value makes filters, the subject on EVENTS, and the search for a raid's second message treat the event as a
+ * different one. A service that sends wrong values could just as well send a wrong event.
  */
 export interface EventWithColumns extends NewEvent {
-  /** Undefined when the sender derived them by other rules than this version. */
+  /** Undefined when the sender derived the values by other rules than this version. */
   columns?: EventColumns | undefined;
 }
 
@@ -35,7 +35,7 @@ export class StoreEventBatchRequest extends StoreEventsRequest {
 
 /** The outcome for one event that was not newly stored. */
 export class StoreException {
-  /** The place of the event in the request, from 0. */
+  /** The index of the event in the request, from 0. */
   @IsInt()
   @Min(0)
   index!: number;
@@ -48,7 +48,7 @@ export class StoreException {
 }
 
 export class StoreEventBatchReply {
-  /** The number of events in the request. Every one of them is on disk. */
+  /** The number of events in the request. All these events are on disk. */
   @IsInt()
   @Min(0)
   events!: number;
@@ -92,7 +92,7 @@ const deliveryAt = fields.length + derivedColumns.length;
 const deliveryWidth = 3;
 const width = deliveryAt + deliveryWidth;
 
-/** Prints a batch as a table of texts. Derives missing columns. */
+/** Prints a batch as a table of texts. Derives the columns of events that have none. */
 export function printStoreEventBatch({ events }: StoreEventBatchRequest): Uint8Array {
   const texts: (string | null)[] = [];
   for (const event of events) {
@@ -112,9 +112,9 @@ export function printStoreEventBatch({ events }: StoreEventBatchRequest): Uint8A
 export function parseStoreEventBatch(bytes: Uint8Array): StoreEventBatchRequest {
   const { head, texts } = parseTextTable(bytes);
   const { width: rowWidth } = head;
-  // A newer sender may append texts.
+  // Rows from a newer version may have additional texts at the end.
   if (typeof rowWidth !== 'number' || !Number.isInteger(rowWidth) || rowWidth < fields.length)
-    throw new ServiceError('invalid', 'The batch has an invalid width.');
+    throw new ServiceError('invalid', 'The event batch has an invalid row width.');
   const count = texts.length / rowWidth;
   if (!Number.isInteger(count) || count === 0 || count > maxBatchEvents)
     throw ServiceError.onField('events', `must be a list of 1 to ${maxBatchEvents} events`);
@@ -130,7 +130,7 @@ export function parseStoreEventBatch(bytes: Uint8Array): StoreEventBatchRequest 
   return { events };
 }
 
-/** The place of the delivery in a row; undefined when the sender is older than deliveries. */
+/** Returns the index of the delivery in a row; undefined when the sender's version does not send deliveries. */
 function readPlace(place: unknown, rowWidth: number): number | undefined {
   const isPlace = Number.isInteger(place) && Number(place) >= fields.length;
   return isPlace && Number(place) + deliveryWidth <= rowWidth ? Number(place) : undefined;
@@ -169,7 +169,7 @@ function readColumns(texts: readonly (string | null)[], from: number): EventColu
   return columns as EventColumns; // Safe cast: every column has been read.
 }
 
-/** Returns the event as services and streams that have no columns exchange it. */
+/** Returns the event without its columns, for message formats that do not include columns. */
 export function withoutColumns(event: EventWithColumns): NewEvent {
   const { columns: _columns, ...rest } = event;
   return rest;

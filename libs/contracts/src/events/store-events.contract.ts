@@ -25,12 +25,12 @@ import { derivedColumns, type EventColumns } from './filter-columns.js';
 export const maxBatchEvents = 256;
 
 /**
- * The maximum size of a request in bytes of JSON. A NATS message is at most 1 MiB, and this leaves room for its headers and
- * Nest's envelope. The limit is for the text on the wire: JSON escapes can double the size of the events.
+ * The maximum size of a request in bytes of JSON. A NATS message is at most 1 MiB; this limit leaves room for the headers and Nest's
+ * envelope. It applies to the text on the wire, where JSON escapes can double the size of the events.
  */
 export const maxBatchBytes = 1000 * 1024;
 
-/** Returns an upper bound of the bytes that an event takes in a request, with its columns and without. */
+/** Returns an upper bound of an event's size in a request, in bytes, with or without columns. */
 export function estimateEventBytes(event: NewEvent & { columns?: EventColumns | undefined }): number {
   const names =
     event.eventType.length +
@@ -38,8 +38,8 @@ export function estimateEventBytes(event: NewEvent & { columns?: EventColumns | 
     (event.eventId?.length ?? 0) +
     (event.idempotencyKey?.length ?? 0) +
     (event.delivery ? event.delivery.via.length + event.delivery.subscription.length : 0);
-  // A UTF-16 code unit of event data becomes at most 3 bytes: 3 of UTF-8, or an escape of 2 (JSON text contains no control
-  // characters except line breaks and tabs). In names, it can become 6: \u0001.
+  // A UTF-16 code unit of event data becomes at most 3 bytes: 3 of UTF-8, or an escape of 2 (JSON text contains no control characters
+  // except line breaks and tabs). In the other texts, a control character becomes an escape of 6 bytes: \u0001.
   return 3 * event.eventData.length + 6 * names + 3 * lengthOf(event.columns) + 300;
 }
 
@@ -68,19 +68,22 @@ export class Delivery {
   @IsText(1, maxSubscriptionLength)
   subscription!: string;
 
-  /** When the platform created the subscription, by its own clock, in milliseconds since 1970. It delivers nothing older. */
+  /**
+   * When the platform created the subscription, by its own clock, in milliseconds since 1970. The subscription delivers no older
+   * occurrences.
+   */
   @IsInt()
   @Min(0)
   @Max(lastMillisecond)
   subscribedAt!: number;
 }
 
-/** A received event to store. The receiver generates the `id`, so that a retry is the same event. */
+/** A received event to store. The receiver generates the `id`, so that a retry sends the same event. */
 export class NewEvent implements StoredEvent {
   @IsUUID('7')
   id!: string;
 
-  /** The platform's message id, or the id of a test event. */
+  /** The platform's message id, or the `event_id` of a test event; null for platform events that clients posted. */
   @ValidateIf((event: NewEvent) => event.eventId !== null)
   @IsText(1, 255)
   eventId!: string | null;
@@ -98,7 +101,7 @@ export class NewEvent implements StoredEvent {
   @IsString()
   eventData!: string;
 
-  /** Identifies a repeated request of the same user; null without the `Idempotency-Key` header. */
+  /** Identifies repeated requests of the same user; null without the `Idempotency-Key` header. */
   @ValidateIf((event: NewEvent) => event.idempotencyKey !== null)
   @IsText(1, 300)
   idempotencyKey!: string | null;
@@ -152,8 +155,8 @@ export class StoreEventsReply {
 }
 
 /**
- * Stores a batch. When the reply arrives, every event is on disk: stored, known, or kept as a dead letter. For gateways and events
- * services of version 0.1.0, which do not know `storeEventBatch`.
+ * Stores a batch. When the reply arrives, every event is on disk: stored, known, or kept as a dead letter. Used when the sender or
+ * the events service has version 0.1.0, which does not know `storeEventBatch`.
  */
 export const storeEvents = defineContract({
   subject: 'request.events.store',

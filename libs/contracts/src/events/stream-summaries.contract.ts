@@ -14,7 +14,7 @@ import {
 import { IsText } from '../text.js';
 import { defineReadContract } from './read-limits.js';
 
-/** The maximum number of event types in a summary. The types with the most events are listed. */
+/** The maximum number of event types in a summary. A summary contains the types with the most events. */
 export const maxSummaryTypes = 200;
 /** The maximum number of givers, cheerers, raids per direction, and subscription tiers in a summary. */
 export const maxSummaryTops = 10;
@@ -51,11 +51,11 @@ export class TypeCount {
 
 /** The subscriptions of one tier. */
 export class TierCount {
-  /** As the platform names it. */
+  /** The platform's name of the tier. */
   @IsString()
   tier!: string;
 
-  /** New subscriptions that the subscriber paid. */
+  /** New subscriptions that the subscriber paid for. */
   @IsInt()
   new!: number;
 
@@ -67,12 +67,12 @@ export class TierCount {
   renewed!: number;
 }
 
-/** A user with the sum of what the user gave. */
+/** A user with the total of the gifts or bits that the user gave. */
 export class TopUser {
   @IsString()
   userId!: string;
 
-  /** The latest name; null when the events do not name the user. */
+  /** The user's latest name in the events; null when no event contains a name. */
   @IsOptional()
   @IsString()
   userName!: string | null;
@@ -81,7 +81,7 @@ export class TopUser {
   total!: number;
 }
 
-/** Gifts or bits. */
+/** The total of the gifts or bits that users gave. */
 export class GivenTotal {
   @IsInt()
   total!: number;
@@ -90,7 +90,7 @@ export class GivenTotal {
   @IsInt()
   anonymous!: number;
 
-  /** The users who gave most, largest sum first. */
+  /** The users who gave the most, largest total first. */
   @IsArray()
   @ArrayMaxSize(maxSummaryTops)
   @IsObject({ each: true })
@@ -99,13 +99,13 @@ export class GivenTotal {
   top!: TopUser[];
 }
 
-/** A raid, from the view of the summarized stream. */
+/** A raid, from the perspective of the summarized stream. */
 export class SummarizedRaid {
   /** Milliseconds since 1970. */
   @IsInt()
   at!: number;
 
-  /** The other channel. */
+  /** The platform's id of the other channel. */
   @IsOptional()
   @IsString()
   channelId!: string | null;
@@ -123,7 +123,7 @@ export class RaidTotal {
   @IsInt()
   count!: number;
 
-  /** The viewers of all raids together. */
+  /** The total number of viewers of all raids. */
   @IsInt()
   viewers!: number;
 
@@ -138,7 +138,7 @@ export class RaidTotal {
 
 /** The totals of a stream's events. */
 export class StreamSummaryMessage {
-  /** Whether retention has removed a part of the stream's events. */
+  /** Whether retention has removed some of the stream's events. */
   @IsBoolean()
   isPartial!: boolean;
 
@@ -157,7 +157,7 @@ export class StreamSummaryMessage {
   @IsInt()
   followers!: number;
 
-  /** The tiers with the most subscriptions first. */
+  /** Most subscriptions first. */
   @IsArray()
   @ArrayMaxSize(maxSummaryTops)
   @IsObject({ each: true })
@@ -188,20 +188,20 @@ export class StreamSummaryMessage {
   @IsInt()
   chatMessages!: number;
 
-  /** The number of users who wrote the messages. */
+  /** The number of users who wrote chat messages. */
   @IsInt()
   chatters!: number;
 }
 
 /**
- * Summarizes the events of the platform and of clients (not tests) that concern a channel and happened during a stream. The
- * summary of a stream that has ended is saved, and computed again when its events or its times have changed.
+ * Summarizes the events that concern a channel and happened during a stream, except test events. Saves the summaries of streams that ended
+ * at least a minute ago, except for readers with limits. Recomputes a saved summary when the stream's events or times have changed.
  */
 export const summarizeStream = defineReadContract({
   subject: 'request.events.summarize-stream',
   request: SummarizeStreamRequest,
   reply: StreamSummaryMessage,
   errors: [],
-  // The summary of a stream with millions of events takes seconds.
+  // Computing the summary of a stream with millions of events takes several seconds.
   timeoutMs: 10_000,
 });

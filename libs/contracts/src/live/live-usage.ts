@@ -1,14 +1,14 @@
 import { isJsonObject } from '../json-object.js';
 
 /**
- * The subject on core NATS on which every gateway announces the open connections of its users, so that limits apply to all gateways
- * together. Only gateways may use this subject.
+ * The subject on core NATS on which every gateway announces the open connections of its users, so that limits apply across all gateways.
+ * Only gateways may use this subject.
  */
 export const liveUsageSubject = 'live.usage';
 
-/** The number of open connections of a user at one gateway. */
+/** The numbers of a user's open connections at one gateway. */
 export interface LiveUsage {
-  /** Live connections. */
+  /** All live connections, including those that read or wait to read older events. */
   connections: number;
   /** Connections that read older events from the EVENTS stream. */
   catchUps: number;
@@ -16,14 +16,14 @@ export interface LiveUsage {
   waiting: number;
 }
 
-/** The announcement of a gateway. A user whose numbers are all 0 has left. */
+/** The announcement of a gateway. A user whose numbers are all 0 no longer has open connections at this gateway. */
 export interface LiveUsageMessage {
   /** A random id of the process. */
   gateway: string;
   users: readonly (LiveUsage & { id: string })[];
 }
 
-/** Prints an announcement as JSON. Users are arrays, which halves its size. */
+/** Prints an announcement as JSON. Each user is an array, which halves the size. */
 export function printLiveUsage({ gateway, users }: LiveUsageMessage): string {
   return JSON.stringify({
     gateway,
@@ -31,7 +31,7 @@ export function printLiveUsage({ gateway, users }: LiveUsageMessage): string {
   });
 }
 
-/** Parses the output of `printLiveUsage`. Undefined for any other text. */
+/** Parses the output of `printLiveUsage`. Returns undefined for any other text. */
 export function parseLiveUsage(text: string): LiveUsageMessage | undefined {
   const message = parseJson(text);
   const { gateway, users } = isJsonObject(message) ? message : {};

@@ -1,12 +1,12 @@
 import { isJsonObject } from '../json-object.js';
 
 /**
- * The subject on core NATS on which a gateway sends to the live connections of a user with a name. Every gateway replies with the
- * number of its connections that took the message. Only gateways may use it.
+ * The subject on core NATS on which a gateway sends messages to a user's live connections with a given name. Every gateway replies with the
+ * number of its connections that accepted the message. Only gateways may use this subject.
  */
 export const namedConnectionsSubject = 'live.connections';
 
-/** The live connections of a user with a name. Connections of other users with the same name are not among them. */
+/** A user's live connections with a given name. Excludes other users' connections with the same name. */
 export interface LiveTarget {
   userId: string;
   name: string;
@@ -18,7 +18,7 @@ export interface SentRecord {
   record: string;
 }
 
-/** The controls that can be sent to clients, by their names in the API. The values are their descriptions. */
+/** The controls that can be sent to clients: the name of each control in the API, with its description. */
 export const liveControls = {
   skip: 'end the current alert',
   replay: 'show the last alert again',
@@ -28,11 +28,13 @@ export const liveControls = {
 
 export type LiveControl = keyof typeof liveControls;
 
-/** What a gateway sends to named connections: records, or a control. Without both, it only asks for the number of connections. */
+/**
+ * A message of a gateway to named connections, with records or a control. A message with neither only asks for the number of connections.
+ */
 export interface LiveTargetMessage {
   target: LiveTarget;
   records: readonly SentRecord[];
-  /** Only connections that have asked for controls take a message with a control. */
+  /** Only connections that have asked for controls accept a message with a control. */
   control?: LiveControl;
 }
 
@@ -40,7 +42,7 @@ export interface LiveTargetMessage {
 export interface LiveTargetReply {
   /** The random id of the process, as in `LiveUsageMessage`. */
   gateway: string;
-  /** The number of its connections that took the message. */
+  /** The number of the gateway's connections that accepted the message. */
   connections: number;
 }
 
@@ -54,7 +56,7 @@ export function printTargetMessage({ target, control, records }: LiveTargetMessa
   });
 }
 
-/** Parses the output of `printTargetMessage`. Undefined for any other text. */
+/** Parses the output of `printTargetMessage`. Returns undefined for any other text. */
 export function parseTargetMessage(text: string): LiveTargetMessage | undefined {
   const message = parseObject(text);
   const { user: userId, name, records, control } = message;
@@ -70,7 +72,7 @@ export function isLiveControl(value: unknown): value is LiveControl {
   return typeof value === 'string' && Object.hasOwn(liveControls, value);
 }
 
-/** Parses the reply of a gateway. Undefined for any other text. */
+/** Parses the reply of a gateway. Returns undefined for any other text. */
 export function parseTargetReply(text: string): LiveTargetReply | undefined {
   const { gateway, connections } = parseObject(text);
   if (typeof gateway !== 'string' || !Number.isInteger(connections)) return undefined;

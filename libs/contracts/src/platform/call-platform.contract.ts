@@ -6,12 +6,12 @@ export const callMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type CallMethod = (typeof callMethods)[number];
 
 /**
- * The largest body of a reply that is passed on. A message of NATS holds 1 MiB, and the body travels as base64. The largest replies
- * of the platform, lists of emotes, have about half of this.
+ * The maximum size of a reply body that the service passes on. A NATS message holds at most 1 MiB, and the body is sent as base64. The
+ * platform's largest replies, lists of emotes, have about half this size.
  */
 export const maxCallReplyBytes = 700 * 1024;
 
-/** A call of the platform's API for a client. */
+/** A call to the platform's API on behalf of a client. */
 export class CallPlatformRequest {
   @IsIn(callMethods)
   method!: CallMethod;
@@ -20,7 +20,7 @@ export class CallPlatformRequest {
   @IsString()
   path!: string;
 
-  /** As the client sent it, percent-encoded, without `?` and without the parameter `connection`. */
+  /** The query as the client sent it, percent-encoded, without `?` and without the parameter `connection`. */
   @IsString()
   query!: string;
 
@@ -39,7 +39,7 @@ export class CallPlatformReply {
   @IsInt()
   status!: number;
 
-  /** The headers that the client gets, with names in lower case. */
+  /** The headers that the client receives, with names in lower case. */
   @IsObject()
   headers!: Record<string, string>;
 

@@ -11,20 +11,21 @@ import {
 import { defineContract } from '../contract.js';
 import { platformIdPattern } from './pictures.contract.js';
 
-/** Whether the service gets the events of a type about a channel, and if not, why. The first one that applies is used. */
+/** The possible states of an event type of a channel: subscribed, or why not. If several states apply, the service reports the first. */
 export const consentStates = {
-  revoked: 'the channel, or the bot account that reads its chat, has ended its consent; connect it again',
-  missing: 'a user has not granted the scopes; connect the channel, or connect it again',
+  revoked:
+    'the channel, or the bot account that reads its chat, has withdrawn consent; connect that account again',
+  missing: 'a user has not granted the required scopes; connect the channel, or connect it again',
   refused: 'the platform rejected or ended the subscription; the service tries again',
   no_capacity:
-    'the subscription exceeds the platform’s limit; subscriptions of a connected channel do not count',
+    'the subscription exceeds the platform’s limit; subscriptions of a connected channel do not count toward the limit',
   waiting: 'the platform has not created or verified the subscription yet',
   granted: 'the service is subscribed',
 } as const;
 
 export type ConsentState = keyof typeof consentStates;
 
-/** How many channels a request may be about: their states fit into one message with room to spare. */
+/** The maximum number of channels in a request. The states of this many channels easily fit into one message. */
 export const maxConsentChannels = 50;
 
 export class ListChannelConsentRequest {
@@ -35,12 +36,12 @@ export class ListChannelConsentRequest {
   channelIds!: string[];
 }
 
-/** What the service is subscribed to about a channel. */
+/** The service's subscriptions to the events of a channel. */
 export class ChannelConsentMessage {
   @IsString()
   channelId!: string;
 
-  /** The types that were chosen for the channel, in the platform's spelling; null when none were: all active types. */
+  /** The types that were chosen for the channel, in the platform's spelling. Null means that none were chosen: all active types apply. */
   @IsOptional()
   @IsArray()
   @IsString({ each: true })
@@ -60,7 +61,7 @@ export class ListChannelConsentReply {
   channels!: ChannelConsentMessage[];
 }
 
-/** Returns which event types of these channels the service is subscribed to, and for each other type the reason why not. */
+/** Returns which event types of these channels the service is subscribed to, and why it is not subscribed to the other types. */
 export const listChannelConsent = defineContract({
   subject: 'request.platform-connector.list-channel-consent',
   request: ListChannelConsentRequest,

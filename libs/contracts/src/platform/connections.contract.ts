@@ -22,12 +22,12 @@ import { AcceptedReply } from './subscriptions.contract.js';
  *     └── the code expires, or the user refuses ──▶ expired
  * ```
  *
- * To leave `reconnect_needed` and `expired`, start a new connection of the same user.
+ * To leave `reconnect_needed` or `expired`, start a new connection for the same user.
  */
 export const connectionStates = ['pending', 'connected', 'reconnect_needed', 'expired'] as const;
 export type ConnectionState = (typeof connectionStates)[number];
 
-/** `channel`: its events are stored. `bot`: an account that reads and sends chat messages in all channels. */
+/** `channel`: the service stores the channel's events. `bot`: an account that reads and sends chat messages in all channels. */
 export const connectionRoles = ['channel', 'bot'] as const;
 export type ConnectionRole = (typeof connectionRoles)[number];
 
@@ -38,7 +38,7 @@ export type ConnectionFlow = (typeof connectionFlows)[number];
 /** The path of the gateway's route to which browsers return from the platform. */
 export const connectionCallbackPath = '/api/v1/platform/connections/callback';
 
-/** A user who has given consent, or is asked for it. */
+/** A connection: a platform user who has given consent, or has been asked for consent. */
 export class ConnectionMessage {
   /** UUIDv7. */
   @IsUUID('all')
@@ -47,7 +47,7 @@ export class ConnectionMessage {
   @IsIn(connectionStates)
   state!: ConnectionState;
 
-  /** Undefined when the connector is of an older version, which knows channels only. */
+  /** Undefined in replies of older connectors, which support only channels. */
   @IsOptional()
   @IsIn(connectionRoles)
   role?: ConnectionRole;
@@ -62,19 +62,19 @@ export class ConnectionMessage {
   @IsString()
   login!: string | null;
 
-  /** The scopes that the user has granted; while pending, those that the user is asked for. */
+  /** The scopes that the user has granted; while pending, the scopes that the service requests. */
   @IsArray()
   @IsString({ each: true })
   scopes!: string[];
 
-  /** What the user enters on the page; null unless a code is pending. */
+  /** The code that the user enters on the platform's page; null unless the connection waits for a device code. */
   @IsOptional()
   @IsString()
   userCode!: string | null;
 
   /**
-   * The page on which the user enters the code, or gives consent. Null unless pending. The address for an authorization code contains a
-   * secret, so only the reply to `startConnection` has it.
+   * The URL of the page on which the user enters the code, or gives consent; null unless pending. With the flow `authorization_code`, the
+   * URL contains a secret, so only the reply to `startConnection` includes the URL.
    */
   @IsOptional()
   @IsString()
@@ -85,7 +85,7 @@ export class ConnectionMessage {
   @IsInt()
   expiresAt!: number | null;
 
-  /** Why the state is not `connected`, and what to do; null when there is nothing to do, except perhaps to wait for consent. */
+  /** Why the state is not `connected`, and what to do; null when no action is needed, or only the user's consent is missing. */
   @IsOptional()
   @IsString()
   remedy!: string | null;
@@ -146,15 +146,15 @@ export class StartConnectionRequest {
   @IsString({ each: true })
   scopes?: string[];
 
-  /** The user of the service who starts it. Required for `authorization_code`. */
+  /** The user of the service who starts the connection. Required for `authorization_code`. */
   @IsOptional()
   @IsUUID('all')
   startedBy?: string;
 }
 
 /**
- * Asks for the consent of a user: gets a code from the platform, or makes the address of its authorize page. `conflict`: too many
- * connections wait already, or the configuration does not permit the flow.
+ * Asks a user for consent: gets a code from the platform, or builds the URL of the platform's authorize page. `conflict`: too many
+ * connections are already waiting, or the configuration does not permit the flow.
  */
 export const startConnection = defineContract({
   subject: 'request.platform-connector.start-connection',
@@ -172,7 +172,7 @@ export class CompleteConnectionRequest {
   @Matches(connectionStatePattern)
   state!: string;
 
-  /** Undefined when the user refused. */
+  /** The platform's authorization code; undefined when the user refused. */
   @IsOptional()
   @IsString()
   @MaxLength(1_000)
@@ -180,8 +180,8 @@ export class CompleteConnectionRequest {
 }
 
 /**
- * Completes a connection when the user returns from the platform's authorize page. A state is valid once. `not_found`: the state is not
- * valid, or no longer. `conflict`: the user or the platform refused.
+ * Completes a connection when the user returns from the platform's authorize page. Each `state` can be used once. `not_found`: `state` is
+ * not valid, or no longer valid. `conflict`: the user or the platform refused.
  */
 export const completeConnection = defineContract({
   subject: 'request.platform-connector.complete-connection',
@@ -191,7 +191,7 @@ export const completeConnection = defineContract({
   timeoutMs: 4_500,
 });
 
-/** Removes a connection with its tokens, and revokes them on the platform. */
+/** Removes a connection with its tokens, and revokes the tokens on the platform. */
 export const removeConnection = defineContract({
   subject: 'request.platform-connector.remove-connection',
   request: ConnectionRequest,

@@ -137,8 +137,8 @@ export class LookUpStreamsReply {
   streams!: PlatformStreamMessage[];
 
   /**
-   * Time of the call to the platform, in milliseconds since 1970. The platform may reply from a cache that is one or two minutes
-   * old.
+   * The time of the call to the platform, in milliseconds since 1970. The platform's data can be one or two minutes older, because the
+   * platform replies from a cache.
    */
   @IsInt()
   askedAt!: number;

@@ -1,14 +1,14 @@
 import { IsIn, IsOptional, IsString, Matches } from 'class-validator';
 import { defineContract } from '../contract.js';
 
-/** What has a picture: a user of the platform, or a category of streams. */
+/** The kinds of pictures: of a user of the platform, or of a category of streams. */
 export const pictureKinds = ['user', 'category'] as const;
 export type PictureKind = (typeof pictureKinds)[number];
 
-/** The largest picture. As base64, it fits into a message of NATS (1 MiB). */
+/** The maximum size of a picture. As base64, such a picture fits into a NATS message (1 MiB). */
 export const maxPictureBytes = 512 * 1024;
 
-/** The form of the platform's ids. */
+/** The pattern of the platform's ids. */
 export const platformIdPattern = /^[0-9A-Za-z_-]{1,64}$/;
 
 export class GetPictureRequest {
@@ -19,27 +19,27 @@ export class GetPictureRequest {
   @Matches(platformIdPattern)
   id!: string;
 
-  /** The hash of the picture that the caller has; null when it has none. */
+  /** The hash of the picture that the caller already has; null when the caller has none. */
   @IsOptional()
   @IsString()
   knownHash!: string | null;
 }
 
 export class GetPictureReply {
-  /** Changes with the picture. */
+  /** Changes when the picture changes. */
   @IsString()
   hash!: string;
 
   @IsString()
   mediaType!: string;
 
-  /** The bytes as base64; null when the caller has this picture. */
+  /** The bytes as base64; null when the caller already has this picture. */
   @IsOptional()
   @IsString()
   bytes!: string | null;
 }
 
-/** Returns a picture, from the cache or from the platform. `not_found`: the platform has none. */
+/** Returns a picture, from the cache or from the platform. `not_found`: the platform has no such picture. */
 export const getPicture = defineContract({
   subject: 'request.platform-connector.get-picture',
   request: GetPictureRequest,

@@ -17,18 +17,18 @@ export class CredentialsMessage {
   @IsBoolean()
   present!: boolean;
 
-  /** Whether the platform has accepted them; null before the first request. */
+  /** Whether the platform has accepted the credentials; null before the first request for an access token. */
   @IsOptional()
   @IsBoolean()
   valid!: boolean | null;
 
-  /** When the access token that the platform issued for them expires, in milliseconds since 1970. */
+  /** When the application's access token expires, in milliseconds since 1970; null when the service has no token. */
   @IsOptional()
   @IsInt()
   tokenExpiresAt!: number | null;
 }
 
-/** The platform's rate limit, as the platform reports it. */
+/** The platform's rate limit for the application, and the service's estimate of the remaining calls. */
 export class BudgetMessage {
   /** Calls per minute. */
   @IsInt()
@@ -37,7 +37,7 @@ export class BudgetMessage {
   @IsInt()
   remaining!: number;
 
-  /** Until when the service makes no calls, because the platform reported too many calls; in milliseconds since 1970. */
+  /** The service makes no calls until this time, because the platform reported too many calls. Milliseconds since 1970. */
   @IsOptional()
   @IsInt()
   blockedUntil!: number | null;
@@ -68,7 +68,7 @@ export class StreamerCoverageMessage {
   @IsInt()
   subscribed!: number;
 
-  /** Streamers that are only polled, because the platform's limit is reached or the platform refused the subscription. */
+  /** All other streamers, which are only polled: for example, the platform's limit is reached, or the platform refused the subscription. */
   @IsInt()
   polledOnly!: number;
 }
@@ -100,7 +100,7 @@ export class ShardMessage {
 
 /** The conduit of this installation. */
 export class ConduitMessage {
-  /** Null until the platform has created it. */
+  /** Null until the platform has created the conduit. */
   @IsOptional()
   @IsString()
   id!: string | null;
@@ -117,7 +117,7 @@ export class ConduitMessage {
   problem!: string | null;
 }
 
-/** How events arrive from the platform, and the move of subscriptions to it. */
+/** The configured transport of the platform's events, and the progress of moving subscriptions to this transport. */
 export class TransportMessage {
   /** Null with `PLATFORM=none`. */
   @IsOptional()
@@ -132,12 +132,12 @@ export class TransportMessage {
   @IsInt()
   total!: number;
 
-  /** Why events may not arrive, or some of the subscriptions do not move; null when nothing is wrong. */
+  /** Why events may not arrive, or why some subscriptions are not moved; null when nothing is wrong. */
   @IsOptional()
   @IsString()
   problem!: string | null;
 
-  /** Null without a conduit; undefined when the connector is of an older version. */
+  /** Null without a conduit; undefined in replies of older connectors. */
   @IsOptional()
   @IsObject()
   @ValidateNested()
@@ -145,7 +145,7 @@ export class TransportMessage {
   conduit?: ConduitMessage | null;
 }
 
-/** The move of subscriptions to the first webhook secret. */
+/** The progress of moving subscriptions to the first webhook secret. */
 export class WebhookSecretMessage {
   /** The number of working subscriptions whose messages the first secret signs. */
   @IsInt()
@@ -155,17 +155,17 @@ export class WebhookSecretMessage {
   @IsInt()
   total!: number;
 
-  /** Whether other secrets are configured that no subscription needs. */
+  /** True when the configuration contains other secrets and no subscription needs them anymore. */
   @IsBoolean()
   canRemoveOthers!: boolean;
 
-  /** Why some of the subscriptions do not move; null when they do. */
+  /** Why some subscriptions are not moved; null when nothing prevents the move. */
   @IsOptional()
   @IsString()
   problem!: string | null;
 }
 
-/** The transports over sockets, which cannot refuse a message. */
+/** The transports over sockets. The service cannot refuse a message that arrives over a socket, so messages can be lost. */
 export const socketTransports = ['conduit', 'websocket'] as const;
 
 /** A period in which messages of the platform may be missing. Times are milliseconds since 1970. */
@@ -173,7 +173,7 @@ export class DeliveryGapMessage {
   @IsIn(socketTransports)
   transport!: (typeof socketTransports)[number];
 
-  /** Names the socket: `shard 0`. */
+  /** The name of the socket, such as `shard 0`. */
   @IsString()
   source!: string;
 
@@ -185,7 +185,7 @@ export class DeliveryGapMessage {
   @IsInt()
   until!: number | null;
 
-  /** The number of messages that arrived and could not be stored; null for messages that did not arrive. */
+  /** The number of messages that arrived but could not be stored; null when the messages did not arrive. */
   @IsOptional()
   @IsInt()
   lost!: number | null;
@@ -207,7 +207,7 @@ export class PlatformStatusReply {
   @Type(() => CredentialsMessage)
   credentials!: CredentialsMessage;
 
-  /** Null until the platform has reported it. */
+  /** Null until the platform has reported its rate limit. */
   @IsOptional()
   @IsObject()
   @ValidateNested()
@@ -233,26 +233,26 @@ export class PlatformStatusReply {
   @Type(() => StreamerCoverageMessage)
   streamers!: StreamerCoverageMessage;
 
-  /** Undefined when the connector is of an older version. */
+  /** Undefined in replies of older connectors. */
   @IsOptional()
   @IsObject()
   @ValidateNested()
   @Type(() => TransportMessage)
   transport?: TransportMessage;
 
-  /** Where the platform sends its messages; null unless they arrive by webhook. */
+  /** Where the platform sends its messages; null unless the messages arrive by webhook. */
   @IsOptional()
   @IsString()
   callback!: string | null;
 
-  /** Null unless messages arrive by webhook; undefined when the connector is of an older version. */
+  /** Null unless messages arrive by webhook; undefined in replies of older connectors. */
   @IsOptional()
   @IsObject()
   @ValidateNested()
   @Type(() => WebhookSecretMessage)
   webhookSecret?: WebhookSecretMessage | null;
 
-  /** The newest gaps in delivery, newest first; undefined when the connector is of an older version. */
+  /** The newest gaps in delivery, newest first; undefined in replies of older connectors. */
   @IsOptional()
   @IsArray()
   @IsObject({ each: true })
@@ -260,7 +260,7 @@ export class PlatformStatusReply {
   @Type(() => DeliveryGapMessage)
   deliveryGaps?: DeliveryGapMessage[];
 
-  /** The open alarms, newest first; undefined when the connector is of an older version. */
+  /** The open alarms, newest first; undefined in replies of older connectors. */
   @IsOptional()
   @IsArray()
   @IsObject({ each: true })

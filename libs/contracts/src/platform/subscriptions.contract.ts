@@ -31,10 +31,10 @@ export class SubscriptionTransportMessage {
 }
 
 /**
- * A desired subscription to one event type for one streamer. `status` is the platform's status (`enabled`,
- * `webhook_callback_verification_pending`, `authorization_revoked`, …), or ours when the platform has no such subscription:
- * `waiting` (to be created), `limit_reached` (the platform's limit is reached; the streamer is polled), `refused` (by the
- * platform), or `not_granted` (a user has not given the consent that it needs).
+ * A desired subscription to one event type, for one streamer or for the whole application. `status` is the platform's status (`enabled`,
+ * `webhook_callback_verification_pending`, `authorization_revoked`, …). When the platform has no such subscription, `status` is one of the
+ * service's own statuses: `waiting` (to be created), `limit_reached` (the platform's limit is reached; the streamer is polled), `refused`
+ * (by the platform), or `not_granted` (a user has not given the required consent).
  */
 export class SubscriptionMessage {
   /** UUIDv7. */
@@ -55,7 +55,7 @@ export class SubscriptionMessage {
   @IsObject()
   condition!: Record<string, string>;
 
-  /** Null until the platform has reported it; undefined when the connector is of an older version. */
+  /** Null until the platform has reported the transport; undefined in replies of older connectors. */
   @IsOptional()
   @IsObject()
   @ValidateNested()
@@ -143,7 +143,7 @@ export class EventTypeMessage {
   @IsBoolean()
   active!: boolean;
 
-  /** The number of its subscriptions in each status. */
+  /** The number of subscriptions to this type in each status. */
   @IsObject()
   subscriptions!: Record<string, number>;
 
@@ -196,7 +196,7 @@ export class StreamerEventTypesRequest {
 }
 
 export class StreamerEventTypesReply {
-  /** In the platform's spelling, sorted; null when none were chosen: the streamer is subscribed to all active types. */
+  /** In the platform's spelling, sorted. Null when none were chosen: the service subscribes to all active types for the streamer. */
   @IsOptional()
   @IsArray()
   @IsString({ each: true })
@@ -213,14 +213,14 @@ export const getStreamerEventTypes = defineContract({
 });
 
 export class SetStreamerEventTypesRequest extends StreamerEventTypesRequest {
-  /** In either spelling. Null: all active types. */
+  /** In the platform's spelling or in that of events. Null means all active types. */
   @IsOptional()
   @IsArray()
   @IsString({ each: true })
   types!: string[] | null;
 }
 
-/** Subscribes a streamer only to those of the active types that are in the list. `not_found`: a type does not exist. */
+/** Limits a streamer's subscriptions to those active types that the list contains. `not_found`: a type does not exist. */
 export const setStreamerEventTypes = defineContract({
   subject: 'request.platform-connector.set-streamer-event-types',
   request: SetStreamerEventTypesRequest,
@@ -231,7 +231,10 @@ export const setStreamerEventTypes = defineContract({
 
 export class AcceptedReply {}
 
-/** A hint that streamers were added, disabled, or removed. The service then adapts the subscriptions now, not at the next pass. */
+/**
+ * Reports that streamers were added, disabled, or removed. The service then updates the subscriptions immediately and does not wait for
+ * the next pass.
+ */
 export const reconcileSubscriptions = defineContract({
   subject: 'request.platform-connector.reconcile-subscriptions',
   request: EmptyRequest,

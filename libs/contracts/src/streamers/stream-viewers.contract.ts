@@ -9,18 +9,18 @@ export class StreamViewersReply {
   @Type(() => StreamMessage)
   stream!: StreamMessage;
 
-  /** The most viewers at any time; null when the stream has no samples. */
+  /** The maximum number of viewers; null when the stream has no samples. */
   @IsOptional()
   @IsInt()
   peak!: number | null;
 
-  /** The average over the time of the stream that has samples; null when the stream has none. */
+  /** The average number of viewers, weighted by the time between samples; null when the stream has no samples. */
   @IsOptional()
   @IsNumber()
   average!: number | null;
 }
 
-/** Returns a stream with its viewers. */
+/** Returns a stream with the peak and the average of its viewers. */
 export const getStreamViewers = defineContract({
   subject: 'request.streamer-monitor.get-stream-viewers',
   request: StreamHistoryRequest,

@@ -52,7 +52,7 @@ export class StreamerMessage {
 }
 
 export class ListStreamersRequest {
-  /** The page begins after this id. Without it, the request is for the first page. */
+  /** The page begins after this id. Omit it to request the first page. */
   @IsOptional()
   @IsUUID('all')
   after?: string;
@@ -83,8 +83,8 @@ export const listStreamers = defineContract({
 });
 
 /**
- * The hand-written equivalent of `ListStreamersReply`'s decorators. The decorators take 30 ms per page, during which the gateway
- * does nothing else, and a client reads ten pages at once.
+ * The hand-written equivalent of `ListStreamersReply`'s decorators. Validation with the decorators blocks the gateway for 30 ms per page,
+ * and a client may request ten pages at once.
  */
 export function parseListStreamersReply(message: unknown): ListStreamersReply {
   if (!isJsonObject(message) || !Array.isArray(message.streamers))
@@ -130,8 +130,8 @@ export class CreateStreamerRequest {
 }
 
 /**
- * Starts monitoring a streamer. `invalid` (on `platform_username`): the platform does not know the name. `conflict`: the
- * streamer is already monitored. Stores nothing if the reply would exceed the time limit.
+ * Starts monitoring a streamer. `invalid` (on `platform_username`): the platform does not know the name. `conflict`: the streamer is
+ * already monitored. Stores nothing if the reply would arrive after the time limit.
  */
 export const createStreamer = defineContract({
   subject: 'request.streamer-monitor.create-streamer',
@@ -204,7 +204,7 @@ export class EraseStreamerRequest {
   @IsText(1, 255)
   platformUserId!: string;
 
-  /** Only count. */
+  /** Counts the rows without deleting them. */
   @IsBoolean()
   isDryRun!: boolean;
 }
@@ -240,7 +240,7 @@ export class ListMonitoredReply {
   @IsString({ each: true })
   platformIds!: string[];
 
-  /** The next page begins after this streamer; null means the end. */
+  /** The next page begins after the streamer with this id; null means the end. */
   @IsOptional()
   @IsUUID('all')
   next!: string | null;

@@ -31,7 +31,7 @@ export class StreamMessage extends PlatformStreamDetails {
   endedAt!: number | null;
 }
 
-/** Requests a page of a streamer's streams. The ids in its positions are stream ids. */
+/** Requests a page of a streamer's streams. The `id` of its `position` is the id of a stream. */
 export class ListStreamsRequest extends PageRequest {
   @IsUUID('all')
   streamerId!: string;
@@ -105,7 +105,7 @@ export class StreamHistoryReply {
   samples!: StreamSampleMessage[];
 }
 
-/** Returns how title, category and viewers of a stream changed while it was running. */
+/** Returns how the title, the category, and the number of viewers of a stream changed while the stream was running. */
 export const getStreamHistory = defineContract({
   subject: 'request.streamer-monitor.get-stream-history',
   request: StreamHistoryRequest,
@@ -114,7 +114,7 @@ export const getStreamHistory = defineContract({
   timeoutMs: 5_000,
 });
 
-/** `none`: there has been no rebuild since the service started. */
+/** `none`: no rebuild has ever been started. */
 export const rebuildStates = ['none', 'running', 'done', 'failed'] as const;
 
 /** The progress of the latest rebuild of streams from the event log. */
@@ -147,7 +147,7 @@ export class RebuildReply {
   error!: string | null;
 }
 
-/** Starts rebuilding the streams of all streamers from the event log. A rebuild that is already running continues. */
+/** Starts rebuilding the streams of all enabled streamers from the event log. If a rebuild is already running, starts no other. */
 export const rebuildStreams = defineContract({
   subject: 'request.streamer-monitor.rebuild-streams',
   request: EmptyRequest,
@@ -186,7 +186,7 @@ export class LiveStreamMessage {
   @IsInt()
   startedAt!: number;
 
-  /** When a poll last saw the stream; null when none has. */
+  /** When a poll last saw the stream; null when no poll has seen it. */
   @IsOptional()
   @IsInt()
   seenAt!: number | null;

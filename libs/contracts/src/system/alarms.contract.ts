@@ -19,22 +19,22 @@ export const alarmKinds = {
   transport_down:
     'The platform’s messages cannot arrive: no webhook subscription works, or the event sockets are not connected',
   platform_unavailable: 'The platform’s API does not respond to calls',
-  subscription_not_enabled: 'Subscriptions that the service wants stay not enabled on the platform',
-  shard_lost: 'A shard of the conduit has no connection, but others have',
-  channel_silent: 'A live channel has sent no event for much longer than it usually does',
+  subscription_not_enabled: 'Subscriptions that the service needs are still not enabled on the platform',
+  shard_lost: 'A shard of the conduit has no connection, but other shards have one',
+  channel_silent: 'A live channel has sent no events for much longer than usual',
   clock_off:
-    'The clock differs from the platform’s, which rejects or makes the service reject messages that seem too old',
+    'A machine’s clock differs so much from the platform’s clock that the service may reject platform messages',
   disk_low:
     'The disk of DATA_DIR is nearly full, so the service rejects new events, scopes, endpoint definitions, and streamers',
 } as const;
 export type AlarmKind = keyof typeof alarmKinds;
 
-/** The key of an alarm: its kind and, if the kind can affect several things, the affected one, such as `shard_lost:3`. */
+/** The key of an alarm: its kind and, if the kind can affect several things, the affected thing, such as `shard_lost:3`. */
 export type AlarmKey = AlarmKind | `${AlarmKind}:${string}`;
 
 /** Maximum length of a key, in characters. */
 export const maxAlarmKeyLength = 300;
-/** Maximum number of open alarms. More do not help anybody to find the cause. */
+/** Maximum number of open alarms. More alarms would not help to find the cause. */
 export const maxOpenAlarms = 200;
 /** Number of cleared alarms that are listed. */
 export const maxClearedAlarms = 50;
@@ -57,7 +57,7 @@ export class AlarmMessage {
   @IsIn(Object.keys(alarmKinds))
   kind!: AlarmKind;
 
-  /** What is affected: a channel, a shard, a machine; null when there is only one. */
+  /** The affected channel, shard, or machine; null when the kind affects only one thing. */
   @IsOptional()
   @IsString()
   subject!: string | null;
@@ -83,7 +83,7 @@ export class ListAlarmsReply {
   @Type(() => AlarmMessage)
   open!: AlarmMessage[];
 
-  /** The alarms that were cleared last, newest first. */
+  /** The most recently cleared alarms, newest first. */
   @IsArray()
   @IsObject({ each: true })
   @ValidateNested({ each: true })
@@ -91,7 +91,7 @@ export class ListAlarmsReply {
   cleared!: AlarmMessage[];
 }
 
-/** Lists the open alarms and the last cleared ones. */
+/** Lists the open alarms and the most recently cleared ones. */
 export const listAlarms = defineContract({
   subject: 'request.platform-connector.list-alarms',
   request: EmptyRequest,
@@ -110,9 +110,9 @@ export class RaisedAlarm {
   message!: string;
 }
 
-/** All alarms of one process at present. */
+/** The alarms that one process has raised or cleared. */
 export class ReportAlarmsRequest {
-  /** The alarms whose cause exists. */
+  /** The alarms whose cause still exists. */
   @IsArray()
   @ArrayMaxSize(maxOpenAlarms)
   @IsObject({ each: true })
@@ -129,7 +129,10 @@ export class ReportAlarmsRequest {
 
 export class ReportAlarmsReply {}
 
-/** Raises and clears alarms. A process repeats what it has raised, because alarms that nobody repeats are cleared. */
+/**
+ * Raises and clears alarms. A process must repeat the alarms that it has raised (see `alarmRepeatMs`), because the service clears an alarm
+ * that no process repeats.
+ */
 export const reportAlarms = defineContract({
   subject: 'request.platform-connector.report-alarms',
   request: ReportAlarmsRequest,
@@ -140,5 +143,5 @@ export const reportAlarms = defineContract({
 
 /** How often a process repeats its alarms, in milliseconds. */
 export const alarmRepeatMs = 20_000;
-/** An alarm that nobody has repeated for this time is cleared: the process that raised it is gone. */
+/** The service clears an alarm that no process has repeated for this many milliseconds, because its process has ended. */
 export const alarmExpiryMs = 90_000;

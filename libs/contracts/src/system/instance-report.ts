@@ -1,7 +1,7 @@
 import { isJsonObject } from '../json-object.js';
 import type { SystemMeasure } from './system-measures.js';
 
-/** The subject on core NATS on which every instance of every service reports itself, every 5 s. The gateways listen. */
+/** The subject on core NATS on which every instance of every service publishes its report every 5 s. The gateways subscribe to it. */
 export const instanceReportSubject = 'system.instances';
 
 /** The services whose instances report themselves. */
@@ -11,9 +11,9 @@ export type ReportingService = (typeof reportingServices)[number];
 /** How often an instance reports itself, in milliseconds. */
 export const instanceReportMs = 5_000;
 
-/** What an instance says about itself. All times are milliseconds since 1970, by the clock of the instance. */
+/** The report of an instance about itself. All times are milliseconds since 1970, by the clock of the instance. */
 export interface InstanceReport {
-  /** A random id of the process's service. */
+  /** A random id of the instance. A process that runs several services has several instances. */
   id: string;
   service: ReportingService;
   version: string;
@@ -22,10 +22,10 @@ export interface InstanceReport {
   processId: number;
   startedAt: number;
   uptimeSeconds: number;
-  /** Why the process is not ready: the failed checks. Empty when it is ready. */
+  /** The failed readiness checks. Empty when the process is ready. */
   problems: readonly string[];
   measures: Readonly<Partial<Record<SystemMeasure, number>>>;
-  /** Of gateways. */
+  /** Only in reports of gateways. */
   live?: LiveReport;
   /** Set when the instance is shutting down. */
   isLeaving?: true;
@@ -35,13 +35,13 @@ export interface InstanceReport {
 export interface LiveReport {
   /** The number of all open connections. */
   count: number;
-  /** Open connections: those that are furthest behind, at most `maxReportedConnections`. */
+  /** The open connections that are furthest behind, at most `maxReportedConnections`. */
   open: readonly OpenConnection[];
   /** The connections that were closed last, newest first, at most `maxReportedClosings`. */
   closed: readonly ClosedConnection[];
 }
 
-/** With these numbers, a report has about 100 KiB, and 512 KiB of filters. NATS takes 1 MiB. */
+/** With these limits, a report contains about 100 KiB plus at most 512 KiB of filters. A NATS message holds at most 1 MiB. */
 export const maxReportedConnections = 200;
 export const maxReportedClosings = 100;
 export const maxReportedFilterBytes = 512 * 1024;
@@ -61,17 +61,17 @@ export interface LiveConnectionReport {
 }
 
 export interface OpenConnection extends LiveConnectionReport {
-  /** `locating`: looks for the position after which the client resumes. `catching_up`: sends older events. */
+  /** `locating`: the gateway looks for the position after which the client resumes. `catching_up`: it sends older events. */
   state: 'locating' | 'catching_up' | 'live';
   /** How many events of the stream the connection is behind; null while it is locating. */
   lagEvents: number | null;
-  /** Bytes that the client has not read. */
+  /** The number of bytes that the client has not read yet. */
   unreadBytes: number;
-  /** Whether the client has asked for controls. Gateways of version 0.1.0 do not report it. */
+  /** Whether the client has asked for controls. Gateways of version 0.1.0 omit this field. */
   takesControls?: boolean;
   /**
-   * The filters of the client and the limits of its token, in the form of the gateways. Absent when the filters of other connections fill the
-   * report, and from gateways of version 0.1.0.
+   * The filters of the client and the limits of its token, in the format that the gateways use. Absent when the filters of other
+   * connections fill the report, and in reports of gateways of version 0.1.0.
    */
   filter?: object;
 }
@@ -89,7 +89,7 @@ export function printInstanceReport(report: InstanceReport): string {
   return JSON.stringify(report);
 }
 
-/** Parses the output of `printInstanceReport`. Undefined for any other text. */
+/** Parses the output of `printInstanceReport`. Returns undefined for any other text. */
 export function parseInstanceReport(text: string): InstanceReport | undefined {
   const report = parse(text);
   if (!isJsonObject(report) || !isJsonObject(report.measures) || !Array.isArray(report.problems))
@@ -99,7 +99,7 @@ export function parseInstanceReport(text: string): InstanceReport | undefined {
   if (!texts.every((value) => typeof value === 'string') || !isKnown(service)) return undefined;
   if (![processId, startedAt, uptimeSeconds].every(Number.isInteger)) return undefined;
   if (live !== undefined && !isLiveReport(live)) return undefined;
-  // Safe cast: only instances can publish on this subject, and everything that the gateway needs to survive is checked.
+  // Safe cast: only instances can publish on this subject, and the checks above cover everything that could crash a gateway.
   return report as unknown as InstanceReport;
 }
 

@@ -1,4 +1,4 @@
-/** The measures that instances report, by name, with their texts in the API description. Each name ends with the unit. */
+/** The measures that instances report, by name, with their descriptions in the API. Each name ends with the unit. */
 export const systemMeasures = {
   memory_bytes: 'Resident memory of the process',
   webhook_messages_per_second: 'gateway: messages received at the platform’s webhook callback',
@@ -10,19 +10,21 @@ export const systemMeasures = {
   events_stored_per_second: 'events: events stored',
   events_published_per_second: 'events: events published on the EVENTS stream',
   outbox_batches: 'events: stored batches that are not published yet',
-  outbox_overdue_seconds: 'events: how long the oldest batch has been due for publishing by any instance',
+  outbox_overdue_seconds:
+    'events: how long the oldest unpublished batch has been waiting for any instance to publish it',
   ingest_stream_messages: 'events: accepted messages on the INGEST stream that are not stored yet',
-  dead_letters: 'events: dead letters that wait for an owner',
+  dead_letters: 'events: dead letters that wait for a decision by an owner',
   database_bytes: 'events: size of the database',
   events_stream_bytes: 'events: size of the EVENTS stream',
   ingest_stream_bytes: 'events: size of the INGEST stream',
-  retention_days: 'events: for how many days events are kept; 0 means forever',
+  retention_days: 'events: number of days that events are kept; 0 means forever',
   retention_overdue_seconds: 'events: how long the oldest events have been due for removal',
   poll_lag_seconds: 'streamer-monitor: how long the most overdue streamer has waited for a poll',
-  stream_events_waiting: 'streamer-monitor: stream events on the EVENTS stream that are not read yet',
+  stream_events_waiting:
+    'streamer-monitor: `stream-online` and `stream-offline` events that the service has not read yet',
   streams_running: 'streamer-monitor: running streams',
   platform_calls_per_second: 'platform-connector: calls to the platform',
-  platform_budget_calls: 'platform-connector: calls that the platform’s rate limit leaves',
+  platform_budget_calls: 'platform-connector: calls left within the platform’s rate limit',
   subscriptions_enabled: 'platform-connector: enabled subscriptions',
 } as const;
 

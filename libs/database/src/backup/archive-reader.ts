@@ -5,7 +5,7 @@ import { createGunzip } from 'node:zlib';
 import { extract } from 'tar-stream';
 import { ArchiveError } from './archive.js';
 
-/** A file of the archive, or the rows of a table: its parts as one. */
+/** A file of the archive, or all rows of a table, with their parts joined. */
 export interface ArchiveEntry {
   /** The name of the file, or the folder of the table. */
   name: string;
@@ -18,7 +18,7 @@ interface ArchivedFile {
 }
 
 /**
- * Reads an archive from its beginning to its end. Reads no faster than the caller.
+ * Reads an archive from beginning to end, no faster than the caller consumes it.
  *
  * @throws ArchiveError when the file is truncated or damaged
  */
@@ -52,7 +52,7 @@ function entryNameOf({ name }: ArchivedFile): string {
 async function* readFiles(path: string): AsyncGenerator<ArchivedFile> {
   const files = extract();
   const reading = pipeline(createReadStream(path), createGunzip(), files);
-  // Reported at the end, and by the iteration.
+  // The loop below, or the `await` after the loop, throws the error.
   reading.catch(() => undefined);
   yield* explaining(
     path,
@@ -63,7 +63,7 @@ async function* readFiles(path: string): AsyncGenerator<ArchivedFile> {
   );
 }
 
-/** Passes everything on, and says which file cannot be read. */
+/** Passes the parts on. If reading fails, throws an error that names the file. */
 async function* explaining<T>(path: string, parts: AsyncIterable<T>): AsyncGenerator<T> {
   try {
     yield* parts;

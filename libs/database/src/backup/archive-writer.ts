@@ -5,12 +5,12 @@ import { constants, createGzip } from 'node:zlib';
 import { pack, type Pack } from 'tar-stream';
 import { partName } from './archive.js';
 
-// A tar header states the size of its file, so a part is complete in memory before it is written.
+// A tar header contains the size of its file, so each part is completed in memory before it is written.
 const partBytes = 8 * 1024 * 1024;
 
 /**
- * Writes an archive to a draft file, which gets its name when it is complete. Only the current user can read the file. Waits for the
- * disk, so that memory stays flat.
+ * Writes an archive to a draft file, and links it to its final name when the archive is complete. Only the current user can read the file.
+ * Waits for the disk, so that memory use stays constant.
  */
 export class ArchiveWriter {
   private constructor(
@@ -24,12 +24,12 @@ export class ArchiveWriter {
   static async create(path: string): Promise<ArchiveWriter> {
     const existing = await open(path, 'r').catch(() => undefined);
     await existing?.close();
-    if (existing) throw new Error(`${path} exists already. Choose another name for the backup.`);
-    // A backup that was killed left its draft behind.
+    if (existing) throw new Error(`${path} already exists. Choose another name for the backup.`);
+    // Removes the draft of a killed backup.
     await rm(draftOf(path), { force: true });
     const handle = await open(draftOf(path), 'wx', 0o600);
     const archive = pack();
-    // The default level takes four times as long for files that are a fifth smaller.
+    // The default level makes files a fifth smaller but takes four times as long.
     const gzip = createGzip({ level: constants.Z_BEST_SPEED });
     const file = pipeline(archive, gzip, handle.createWriteStream({ flush: true }));
     // `addFile` and `complete` report the failure.
@@ -44,7 +44,7 @@ export class ArchiveWriter {
         this.archive.entry(header, content, (error) => (error ? reject(error) : resolve()));
       });
     } catch (error) {
-      // The reason, such as a full disk.
+      // If writing to the file failed, throws that error instead, for example because the disk is full.
       await this.file;
       throw error;
     }
@@ -74,7 +74,7 @@ export class ArchiveWriter {
     return { bytes, sha256: hash.digest('hex') };
   }
 
-  /** Ends the archive, and gives the file its name. */
+  /** Ends the archive, and gives the file its final name. */
   async complete(): Promise<void> {
     this.archive.finalize();
     await this.file;
@@ -86,7 +86,8 @@ export class ArchiveWriter {
   /** Removes the draft. */
   async abort(): Promise<void> {
     this.archive.destroy();
-    // The backup has failed, and its failure is being thrown; here, only the end of writing matters.
+    // Wait until writing has ended. Ignore the write error, because the caller already throws the error that made the backup
+    // fail.
     await this.file.catch(() => undefined);
     await rm(draftOf(this.path), { force: true });
   }

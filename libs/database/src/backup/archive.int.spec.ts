@@ -6,7 +6,7 @@ import { readArchive, readText } from './archive-reader.js';
 import { ArchiveWriter } from './archive-writer.js';
 import { ArchiveError, parseManifest } from './archive.js';
 
-// Larger than a part, so that rows continue in the next one.
+// Larger than a part of the archive, so that rows continue in the next part.
 const chunkBytes = 3 * 1024 * 1024;
 
 describe('an archive', () => {
@@ -103,7 +103,7 @@ describe('an archive', () => {
     await writeFile(path, 'another backup');
 
     await expect(late.complete()).rejects.toThrow('EEXIST');
-    await expect(ArchiveWriter.create(path)).rejects.toThrow('exists already');
+    await expect(ArchiveWriter.create(path)).rejects.toThrow('already exists');
     expect(await readFile(path, 'utf8')).toBe('another backup');
     await late.abort();
   });
@@ -143,7 +143,7 @@ describe(parseManifest.name, () => {
   });
 
   it.each([
-    ['the format of another version', { format: 2, version: '9.0.0' }, 'Restore it with the version 9.0.0'],
+    ['the format of another version', { format: 2, version: '9.0.0' }, 'Restore the archive with version 9'],
     ['a name that is not a name', { schemas: [{ ...manifest.schemas[0], name: 'a; b' }] }, 'no version'],
     [
       'a range that is not a range',

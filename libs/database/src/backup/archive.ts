@@ -34,7 +34,7 @@ export interface PartitionRange {
 
 export interface ArchivedTable {
   name: string;
-  /** In the order of the values in the rows. */
+  /** The order is that of the values in each row. */
   columns: string[];
   /** Null unless the table is a partition. */
   partition: ({ of: string } & PartitionRange) | null;
@@ -42,9 +42,9 @@ export interface ArchivedTable {
 
 export interface ArchivedSchema {
   name: string;
-  /** The migrations that had run, in the order in which they ran. */
+  /** The migrations that had run when the backup was made, in the order in which they ran. */
   migrations: string[];
-  /** Tables come after the tables that they refer to. */
+  /** Every table follows the tables that it references. */
   tables: ArchivedTable[];
 }
 
@@ -58,7 +58,7 @@ export interface Manifest {
   schemas: ArchivedSchema[];
 }
 
-/** What was written of a table. */
+/** The size and checksum of a table's rows in the archive. */
 export interface TableContents {
   schema: string;
   table: string;
@@ -100,13 +100,13 @@ export function folderOf(schema: string, table: string): string {
 const identifier = /^[a-z_][a-z0-9_]*$/;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** @throws ArchiveError when another version of the service wrote another format, or the text is not a manifest */
+/** @throws ArchiveError when the archive has the format of another version, or the text is not a valid manifest */
 export function parseManifest(text: string): Manifest {
-  // Safe cast: `backUp` wrote it, unless the format differs. What ends up in SQL is checked below.
+  // Safe cast: `backUp` wrote the manifest, unless the format differs. The names that become part of SQL are checked below.
   const manifest = parse(text, manifestName) as Manifest;
   if (manifest.format !== archiveFormat)
     throw new ArchiveError(
-      `The archive has the format ${manifest.format}, but this version reads format ${archiveFormat}. Restore it with the version ${manifest.version}, which wrote it.`,
+      `The archive has the format ${manifest.format}, but this version reads format ${archiveFormat}. Restore the archive with version ${manifest.version}, which wrote it.`,
     );
   for (const { name, tables } of manifest.schemas) {
     const names = tables.flatMap((table) => [table.name, table.partition?.of ?? name, ...table.columns]);

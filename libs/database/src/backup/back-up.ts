@@ -24,8 +24,8 @@ export interface BackupOptions {
 }
 
 /**
- * Copies all schemas into one archive while the services run: the state of one moment, read through the protocol. Leaves no file when
- * the backup fails.
+ * Copies all schemas, as they were at one moment, into one archive while the services run. Uses the protocol of PostgreSQL, not pg_dump.
+ * Leaves no file when the backup fails.
  */
 export async function backUp(path: string, options: BackupOptions): Promise<Contents> {
   const writer = await ArchiveWriter.create(path);

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { PrimaryClient, toPrimary } from '../primary-client.js';
 import { setAll } from '../session-settings.js';
 
-/** A schema, and how to reach it: with the role that owns it, or with a role that has the rights of all of them. */
+/** A schema, and the URL for its sessions. The role in the URL owns the schema, or has the rights of all owners. */
 export interface SchemaAccess {
   schema: string;
   url: string;
@@ -16,7 +16,7 @@ export interface SchemaSession {
 
 const connectTimeoutMs = 10_000;
 
-// Copying a table may take hours. The other settings fix the text form of values.
+// Copying a table can take hours, so statements have no time limit. The first four settings fix the text form of values.
 const settings = {
   timezone: 'UTC',
   datestyle: 'ISO',
@@ -27,7 +27,7 @@ const settings = {
   lock_timeout: '30s',
 };
 
-/** Opens a session for each schema. On failure, closes those that are open. */
+/** Opens a session for each schema. On failure, closes the sessions that are open. */
 export async function openSessions(
   accesses: readonly SchemaAccess[],
   applicationName: string,
@@ -55,6 +55,6 @@ export async function openSessions(
 }
 
 export async function closeSessions(sessions: readonly SchemaSession[]): Promise<void> {
-  // The work is done, or its failure is being thrown; the server ends a broken session itself.
+  // Ignore the error: the work is done or has already failed, and the server ends a broken session itself.
   await Promise.all(sessions.map(({ client }) => client.end().catch(() => undefined)));
 }

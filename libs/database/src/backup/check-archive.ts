@@ -22,22 +22,22 @@ export interface CheckedArchive {
   path: string;
   manifest: Manifest;
   contents: Contents;
-  /** The ids of the rows with encrypted values, by `<schema>/<table>`. */
+  /** The ids of all rows of the tables with encrypted columns, by `<schema>/<table>`. */
   encryptedRows: ReadonlyMap<string, readonly string[]>;
 }
 
 export interface CheckOptions {
   schemas: readonly BackedUpSchema[];
   platform: string;
-  /** The keys of `SECRET_KEY`. Undefined when it is lost: then no secret is checked. */
+  /** The keys of `SECRET_KEY`. Undefined when `SECRET_KEY` is lost: the check then skips all secrets. */
   secretKeys: readonly string[] | undefined;
   say: (line: string) => void;
 }
 
 /**
- * Reads an archive to its end, and checks everything that a restore relies on, before anything is written: that the file is complete
- * and undamaged, that this version has all of its migrations, that it belongs to the platform, and that `SECRET_KEY` decrypts every
- * secret in it.
+ * Reads an archive to its end, and checks everything that a restore relies on, before anything is written: the file is complete and
+ * undamaged, this version has all migrations of the archive, the archive belongs to the platform, and `SECRET_KEY` decrypts every secret in
+ * the archive.
  *
  * @throws ArchiveError
  */
@@ -80,7 +80,7 @@ function refuseUnknown({ platform, version, schemas }: Manifest, options: CheckO
     const unknown = archived.migrations.filter((name) => !names.includes(name));
     if (unknown.length > 0)
       throw new ArchiveError(
-        `A newer version wrote the backup (${version}): this version does not know the migration ${unknown.join(', ')}. Restore it with that version or a later one.`,
+        `A newer version wrote the backup (${version}): this version does not know the migration ${unknown.join(', ')}. Restore the backup with that version or a later one.`,
       );
   }
 }
@@ -95,7 +95,10 @@ async function* hashing(
   }
 }
 
-/** Reads a table. Decrypts its secrets, and returns the ids of their rows. Undefined when the table has no encrypted column. */
+/**
+ * Reads a table, checks that its secrets can be decrypted, and returns the ids of all rows. Returns undefined when the table has no
+ * encrypted column.
+ */
 async function checkSecrets(
   { name, content }: ArchiveEntry,
   manifest: Manifest,
@@ -106,7 +109,7 @@ async function checkSecrets(
     schema.encryptedColumns.filter((column) => folderOf(schema.name, column.table) === name),
   );
   if (!table)
-    throw new ArchiveError(`The archive has rows of ${name}, but ${manifestName} does not list it.`);
+    throw new ArchiveError(`The archive has rows of ${name}, but ${manifestName} does not list this table.`);
   if (columns.length === 0) {
     for await (const _chunk of content);
     return undefined;
@@ -122,7 +125,7 @@ async function checkSecrets(
   }
   if (unknown > 0)
     throw new ArchiveError(
-      `SECRET_KEY does not decrypt the secrets in ${unknown} of ${ids.length} rows of ${name}. Use the SECRET_KEY of the time of the backup. ` +
+      `SECRET_KEY does not decrypt the secrets in ${unknown} of ${ids.length} rows of ${name}. Use the SECRET_KEY that you had at the time of the backup. ` +
         'If it is lost, add --without-key: see docs/backup.md.',
     );
   return ids;
@@ -134,7 +137,7 @@ function canOpen(
   box: SecretBox,
 ): boolean {
   const [value, id] = [valueOf(column), valueOf(boundTo)];
-  // The service gets a new value when it cannot decrypt a replaceable one.
+  // The service obtains a new value when it cannot decrypt a replaceable value.
   if (value === null || id === null || isReplaceable) return true;
   return box.open(value, id) !== undefined;
 }

@@ -1,8 +1,8 @@
 const newline = 0x0a;
 
 /**
- * Reads rows in the text format of COPY. Null is null. Understands the escapes of tabs, line breaks, and backslashes, which are all
- * that PostgreSQL writes into the values of ids and secrets.
+ * Parses rows in the text format of COPY. A NULL becomes null. Handles only the escape sequences of tabs, line breaks, and backslashes: ids
+ * and secrets contain no other characters that COPY escapes.
  */
 export async function* readRows(chunks: AsyncIterable<Buffer>): AsyncGenerator<(string | null)[]> {
   let rest: Buffer = Buffer.alloc(0);

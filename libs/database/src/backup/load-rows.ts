@@ -7,10 +7,10 @@ import type { CheckedArchive } from './check-archive.js';
 import { Progress } from './progress.js';
 import { listTables } from './restore-target.js';
 
-/** Rows that were loaded. */
+/** The result of loading: the number of rows, and the tables that were skipped. */
 export interface Loaded {
   rows: number;
-  /** Tables of the archive that no migration creates: an operator's own, or a partition that was being removed. */
+  /** Tables of the archive that no migration creates, such as an operator's own table, or a partition whose removal had begun. */
   skipped: string[];
 }
 
@@ -58,7 +58,7 @@ async function load({ session, table, rows }: TableTarget, chunks: AsyncIterable
   await client.query('BEGIN');
   try {
     const { partition } = table;
-    // A partition is filled before it gets its indexes, which is faster. FREEZE spares the rows a later rewrite by VACUUM.
+    // Loading rows is faster while the partition has no indexes. With FREEZE, VACUUM does not have to rewrite the rows later.
     if (partition)
       await client.query(
         `CREATE TABLE ${name} (LIKE ${schema}.${partition.of} INCLUDING DEFAULTS INCLUDING CONSTRAINTS)`,
@@ -77,7 +77,7 @@ async function load({ session, table, rows }: TableTarget, chunks: AsyncIterable
       );
     await client.query('COMMIT');
   } catch (cause) {
-    // After a lost connection, the server rolls back by itself.
+    // Ignore the error: when the connection is lost, the server rolls back by itself.
     await client.query('ROLLBACK').catch(() => undefined);
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new Error(`cannot load the table ${name}: ${reason}`, { cause });

@@ -1,7 +1,7 @@
 const intervalMs = 5_000;
 const bytesPerMiB = 1024 ** 2;
 
-/** Prints how far a copy is, every 5 s. */
+/** Prints the progress of a copy every 5 s. */
 export class Progress {
   private nextLineAt = performance.now() + intervalMs;
   private bytes = 0;
@@ -9,7 +9,7 @@ export class Progress {
   constructor(
     private readonly say: (line: string) => void,
     private readonly verb: string,
-    /** Undefined when it is not known. */
+    /** Undefined when the total is not known. */
     private readonly totalBytes?: number,
   ) {}
 

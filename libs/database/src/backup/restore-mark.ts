@@ -3,12 +3,12 @@
  *
  * ```
  *  empty, or with the data to replace ──mark──▶ marked ──empty, migrate, load──▶ complete ──unmark──▶ in use
- *                                                  └ killed: stays marked; the next restore begins again
+ *                                                  └ killed: stays marked; the next restore starts over
  * ```
  */
 export const restoreMark = 'stream-events: a restore is not complete';
 
-/** @throws Error unless the restore of the schema is complete */
+/** @throws Error when the schema contains only a part of a backup */
 export function refuseIncompleteRestore(schema: string, comment: string | null): void {
   if (comment !== restoreMark) return;
   throw new Error(

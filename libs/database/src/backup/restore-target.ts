@@ -38,7 +38,7 @@ export async function readState(sessions: readonly SchemaSession[]): Promise<Tar
       [schema],
     );
     const [found] = rows;
-    // All schemas are marked before the first one is changed.
+    // A restore marks all schemas before it changes the first one, so one mark is enough.
     if (found?.comment === restoreMark) return 'interrupted';
     if (found?.isOccupied) state = 'occupied';
   }
@@ -48,7 +48,7 @@ export async function readState(sessions: readonly SchemaSession[]): Promise<Tar
 export async function mark(sessions: readonly SchemaSession[]): Promise<void> {
   for (const { schema, client } of sessions) {
     const { rows } = await client.query('SELECT FROM pg_namespace WHERE nspname = $1', [schema]);
-    // Not IF NOT EXISTS, which needs the right to create schemas even if the schema exists.
+    // Avoid IF NOT EXISTS, which needs the right to create schemas even if the schema exists.
     if (rows.length === 0) await client.query(`CREATE SCHEMA ${schema}`);
     await client.query(`COMMENT ON SCHEMA ${schema} IS '${restoreMark}'`);
   }
@@ -59,8 +59,8 @@ export async function unmark(sessions: readonly SchemaSession[]): Promise<void> 
 }
 
 /**
- * Drops all tables. Keeps the schema, because its role may not create one. One table at a time, because all locks of one transaction
- * have to fit into PostgreSQL's memory, and every partition has ten of them.
+ * Drops all tables, but keeps the schema, because its role may lack the right to create one. Drops one table at a time: the locks of one
+ * transaction must fit into PostgreSQL's shared memory, and dropping a partition takes ten locks.
  */
 export async function dropTables({ schema, client }: SchemaSession): Promise<void> {
   const { rows } = await client.query<{ table: string }>(

@@ -14,7 +14,7 @@ import {
   type TargetState,
 } from './restore-target.js';
 
-/** Where a schema is restored: its owner's URL. */
+/** A schema to restore, and the URL of the schema's owner. */
 export interface RestoreTarget {
   schema: BackedUpSchema;
   url: string;
@@ -24,17 +24,17 @@ export interface RestoreOptions {
   targets: readonly RestoreTarget[];
   say: (line: string) => void;
   /**
-   * Called with the state of the database before the restore changes it. Throws an error to stop the restore. A restore always replaces
-   * the rows of an interrupted restore.
+   * Called with the state of the database before the restore changes anything. Throws an error to stop the restore. The rows of an
+   * interrupted restore are always replaced.
    */
   onState: (state: TargetState, sessions: readonly SchemaSession[]) => Promise<void>;
-  /** Called when all rows are loaded. Services cannot start before it ends. */
+  /** Called when all rows are loaded. Services cannot start before this callback ends. */
   onLoaded: (sessions: readonly SchemaSession[]) => Promise<void>;
 }
 
 /**
- * Restores a backup: runs the migrations that had run at the time of the backup, loads the rows, and runs the later migrations. When
- * it is interrupted, no service starts on the database, and the next restore begins again.
+ * Restores a backup: runs the migrations that had run at the time of the backup, loads the rows, and runs the newer migrations. After an
+ * interrupted restore, no service starts on the database, and the next restore starts from the beginning.
  */
 export async function restore(archive: CheckedArchive, options: RestoreOptions): Promise<Loaded> {
   const { targets, say } = options;
@@ -50,7 +50,7 @@ export async function restore(archive: CheckedArchive, options: RestoreOptions):
     for (const session of sessions) await emptyTables(session);
     const loaded = await loadRows(archive, sessions, say);
     await options.onLoaded(sessions);
-    say('Running later migrations, and collecting statistics for the planner');
+    say('Running the migrations that are newer than the backup, and collecting planner statistics');
     for (const target of targets) await migrate(target);
     for (const session of sessions) await analyze(session);
     await unmark(sessions);

@@ -3,7 +3,7 @@ import type { ArchivedSchema } from './archive.js';
 import { closeSessions, openSessions, type SchemaAccess, type SchemaSession } from './backup-session.js';
 import { readSchema } from './table-catalog.js';
 
-/** All schemas as they were at one moment. Until the sessions are closed, no other session can change or drop the tables. */
+/** The state of all schemas at one moment. Until the sessions are closed, no other session can alter or drop the tables. */
 export interface Snapshot {
   sessions: SchemaSession[];
   schemas: ArchivedSchema[];
@@ -14,7 +14,8 @@ const maxTries = 3;
 const [undefinedTable, lockNotAvailable] = ['42P01', '55P03'];
 
 /**
- * Opens a session for each schema, all on one snapshot, and locks the tables as every reader does. Services can write meanwhile.
+ * Opens a session for each schema, all on one snapshot, and takes a shared lock (ACCESS SHARE) on each table. Services can
+ * still write.
  *
  * @throws when the schemas are in several databases, which have no common snapshot
  */
@@ -64,12 +65,12 @@ function explain(error: unknown): unknown {
   const state = stateOf(error);
   if (state === lockNotAvailable)
     return new Error(
-      'Another session is changing the tables, such as a migration. Try again when it has ended.',
+      'Another session, such as a migration, is changing the tables. Try again after it ends.',
       {
         cause: error,
       },
     );
-  // 22023: the snapshot does not exist here. 0A000: it belongs to another database of the server.
+  // 22023: the snapshot does not exist on this server. 0A000: the snapshot belongs to another database of this server.
   if (state === '22023' || state === '0A000')
     return new Error(
       'The services use several databases, which have no common snapshot. Back up each database with pg_dump: see docs/backup.md.',

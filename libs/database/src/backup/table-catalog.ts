@@ -9,11 +9,13 @@ interface CatalogRow {
   to: string | null;
 }
 
-// The record of migrations is not data: a restore writes it by running the migrations.
+// TypeORM's record of the migrations. Not part of the backed-up tables, because a restore fills this table by running the
+// migrations.
 export const migrationsTable = 'migrations';
 
 /**
- * Reads the migrations and the tables of a schema. Leaves out partitions that retention is removing: their rows are no longer visible.
+ * Reads the migrations and the tables of a schema. Leaves out partitions that retention is removing, because their rows are no longer
+ * visible.
  */
 export async function readSchema({ schema, client }: SchemaSession): Promise<ArchivedSchema> {
   const tables = await client.query<CatalogRow>(
@@ -65,7 +67,7 @@ async function readReferences({ schema, client }: SchemaSession): Promise<Refere
   return rows;
 }
 
-/** Puts tables after the tables that they refer to. Otherwise keeps their order. */
+/** Sorts tables so that every table follows the tables that it references. Otherwise keeps the order. */
 export function order(tables: readonly ArchivedTable[], references: readonly Reference[]): ArchivedTable[] {
   const ordered: ArchivedTable[] = [];
   const visit = (table: ArchivedTable, path: readonly string[]): void => {
@@ -78,7 +80,10 @@ export function order(tables: readonly ArchivedTable[], references: readonly Ref
   return ordered;
 }
 
-/** Reads the sequences of the identity columns. They are not part of a snapshot: read them after the rows, so that they are not behind. */
+/**
+ * Reads the sequences of the identity columns. Sequences are not part of a snapshot, so call this function after the rows are read.
+ * Otherwise, a sequence could be behind the rows.
+ */
 export async function readSequences({ schema, client }: SchemaSession): Promise<SequenceState[]> {
   const { rows } = await client.query<{ table: string; column: string; sequence: string }>(
     `SELECT relname AS table, attname AS column, pg_get_serial_sequence(format('%I.%I', $1::text, relname), attname) AS sequence

@@ -6,10 +6,10 @@ const source = serviceSchemas['platform-connector'];
 const tables = ['scopes', 'api_endpoints', 'catalogue_seeds'];
 
 /**
- * Lets the gateway read three tables of the platform connector while its migration has yet to copy them (the store was last used by
- * version 0.1.0), and takes this right away afterwards.
+ * Lets the gateway read three tables of the platform connector until the gateway's migration has copied them, and revokes this right
+ * afterwards. Only databases of version 0.1.0 need the copy.
  *
- * @returns whether the gateway may read them now
+ * @returns whether the gateway can read the tables now
  */
 export async function allowCatalogueCopy(session: Session, roles: readonly ServiceRole[]): Promise<boolean> {
   const role = roles.find(({ schema }) => schema === reader);

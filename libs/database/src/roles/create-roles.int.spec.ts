@@ -47,7 +47,7 @@ describe('the program that creates the roles', () => {
   });
   afterEach(() => database.drop());
 
-  /** What compose sets: URLs whose roles have these passwords. */
+  /** Returns the variables that compose sets. The passwords in the URLs begin with `password`. */
   function environmentWith(password: string): Record<string, string> {
     const environment: Record<string, string> = { DATABASE_URL: database.url };
     for (const [name, schema] of Object.entries(variables)) {

@@ -5,8 +5,8 @@ import { databaseOf, serviceSchemas, type ServiceRole } from './service-role.js'
 import { createServiceRoles } from './service-roles.js';
 
 /**
- * Creates or updates the database roles of the services, and exits. Compose and other deployments run this program before the
- * services: with DATABASE_URL of a superuser, and with the URLs that the services get, which have the names and passwords of the roles.
+ * Creates or updates the database roles of the services, and exits. Compose and other deployments run this program before the services. It
+ * needs DATABASE_URL with the credentials of a superuser, and the URLs of the services, which contain the names and passwords of the roles.
  */
 const {
   DATABASE_URL,
@@ -23,7 +23,7 @@ const variables = {
   STREAMER_MONITOR_DATABASE_URL,
 };
 
-// A database that starts at the same time needs this long at its first start.
+// A database server that starts at the same time can take this long at its first start.
 const startLimitMs = 60_000;
 const retryMs = 500;
 

@@ -4,7 +4,8 @@ import { PrimaryClient, toPrimary } from '../primary-client.js';
 const connectTimeoutMs = 3_000;
 
 /**
- * Whether a role can log in. A server can know a role and still refuse it, by `pg_hba.conf` or because a pooler has its own list.
+ * Whether a role can log in. A server can refuse an existing role because of `pg_hba.conf`, and a pooler because of its own
+ * list of users.
  *
  * @throws when the server does not respond
  */
@@ -14,16 +15,16 @@ export async function canLogIn(url: string): Promise<boolean> {
     await client.connect();
     return true;
   } catch (error) {
-    // Class 28: the server refuses the role. 08P01: what poolers send.
+    // Class 28: the server refuses the role. 08P01: poolers send this code instead.
     if (error instanceof pg.DatabaseError && /^(28|08P01)/.test(error.code ?? '')) return false;
     throw error;
   } finally {
-    // The result is known already, or its failure is being thrown.
+    // Ignore the error: the result is already known.
     await client.end().catch(() => undefined);
   }
 }
 
-/** Whether PostgreSQL denied a statement: the session's role lacks a right (42501), or may not pass a right on (0LP01). */
+/** Whether PostgreSQL denied a statement: the session's role lacks a right (42501), or the right to grant a role or privilege (0LP01). */
 export function isPermissionError(error: unknown): boolean {
   return error instanceof pg.DatabaseError && (error.code === '42501' || error.code === '0LP01');
 }

@@ -1,7 +1,7 @@
 import { createHash, createHmac, pbkdf2, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 
-// PostgreSQL's own number. More rounds would slow down every connection.
+// PostgreSQL's default. More iterations would slow down every connection.
 const iterations = 4096;
 const keyLength = 32;
 

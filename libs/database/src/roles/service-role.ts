@@ -23,15 +23,15 @@ export interface ServiceRole {
 /** A connection in a transaction. */
 export type Session = Pick<pg.Client, 'query'>;
 
-// PostgreSQL cuts longer names off.
+// PostgreSQL truncates longer names.
 const maxNameLength = 63;
 
-/** The role that a service gets when nobody has chosen another name. It contains the database, because all databases share roles. */
+/** The default name of a service's role. It contains the name of the database, because all databases of a server share roles. */
 export function roleNameOf(database: string, service: DatabaseService): string {
   const name = `${database}_${serviceSchemas[service]}`;
   if (Buffer.byteLength(name) <= maxNameLength) return name;
   throw new Error(
-    `The name of the database ${database} is too long: the name of the role ${name} would have more than ${maxNameLength} bytes.`,
+    `The name of the database ${database} is too long: the name of the role ${name} would be longer than ${maxNameLength} bytes.`,
   );
 }
 

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { databaseOf, roleNameOf, serviceSchemas, urlOfRole, type ServiceRole } from './service-role.js';
 import { createServiceRoles } from './service-roles.js';
 
-const services = Object.keys(serviceSchemas) as (keyof typeof serviceSchemas)[]; // holds: these are the keys
+const services = Object.keys(serviceSchemas) as (keyof typeof serviceSchemas)[]; // Safe cast: Object.keys returns the object's own keys.
 
 let database: TestDatabase;
 afterEach(() => database.drop());
@@ -30,7 +30,7 @@ async function statesOf(url: string, statements: readonly string[]): Promise<[st
   for (const sql of statements) {
     const state = await client.query(sql).then(
       () => 'no error',
-      (error: unknown) => (error as pg.DatabaseError).code ?? '', // holds: the server rejects the statement
+      (error: unknown) => (error as pg.DatabaseError).code ?? '', // Safe cast: the server rejects the statement.
     );
     states.push([sql, state]);
   }
@@ -110,7 +110,7 @@ describe(createServiceRoles.name, () => {
   });
 
   afterEach(async () => {
-    // Everything that the role owned is gone with the database.
+    // Dropping the database also drops everything that the role owns.
     await database.drop();
     await run(process.env.TEST_POSTGRES_URL ?? '', `DROP ROLE IF EXISTS ${role.name}`);
   });
@@ -118,7 +118,7 @@ describe(createServiceRoles.name, () => {
   const create = (url = database.url, changed: Partial<ServiceRole> = {}) =>
     createServiceRoles(url, [{ ...role, ...changed }], { isDedicated: true });
 
-  /** The objects of the schema that another role owns. Objects of extensions and TOAST tables are not in the schema or not ours. */
+  /** Returns the objects of the schema that another role owns. TOAST tables are not in the schema. Objects of extensions do not count. */
   const ownedByOthers = (): Promise<{ name: string }[]> =>
     run(
       database.url,
@@ -129,7 +129,7 @@ describe(createServiceRoles.name, () => {
          WHERE stxnamespace = 'shop'::regnamespace AND stxowner <> '${role.name}'::regrole`,
     );
 
-  /** A schema as a superuser's service left it, with every kind of object that a migration can create. */
+  /** Creates a schema as a superuser's service left it, with every kind of object that a migration can create. */
   const createOldSchema = (url = database.url): Promise<unknown> =>
     run(
       url,

@@ -8,29 +8,33 @@ import type { ServiceRole, Session } from './service-role.js';
 
 /** Which database `createServiceRoles` works on. */
 export interface RolesOptions {
-  /** Whether only the services use the database. Then no other role may connect to it, except its owner and superusers. */
+  /**
+   * Whether only the services use the database. If so, only the roles of the services, the owner of the database, and superusers can
+   * connect.
+   */
   isDedicated: boolean;
 }
 
 const connectTimeoutMs = 3_000;
-// Every statement changes a few rows of the system catalogs, and waits at most for locks.
+// Each statement changes only a few rows of the system catalogs, but may have to wait for locks.
 const lockTimeout = '5s';
 const queryTimeoutMs = 30_000;
 const noAttributes = 'NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS';
-// A lock was not available in time, or a deadlock.
+// SQLSTATEs of a lock that was not available in time, and of a deadlock.
 const lockStates = ['55P03', '40P01'];
 const explainLock =
   'Cannot give the tables to the roles of the services: another session uses the tables. End long transactions, stop the services, ' +
   'then try again.';
 
 /**
- * Creates or updates the roles: sets their passwords, and gives each one its schema with everything in it. Can run at every start, and
- * several times at once. Either everything succeeds, or nothing changes.
+ * Creates or updates the roles: sets their passwords, and gives each role its schema with everything in it. Safe to run at every start, and
+ * in several processes at once. Either everything succeeds, or nothing changes.
  *
  * @param url a superuser, or a role with CREATEROLE that may create schemas and owns the existing ones. Such a role becomes a member
  * of the roles that it creates
- * @returns whether the gateway may read tables of the platform connector until the next call: its migration copies them
- * @throws when the role of the URL may not do this (SQLSTATE 42501), or when a role has rights that a service must not have
+ * @returns whether the gateway can read tables of the platform connector until the next call, so that its migration can copy them
+ * @throws when the role of the URL lacks the rights for these changes (SQLSTATE 42501), or when a role has rights that a service must not
+ * have
  */
 export async function createServiceRoles(
   url: string,
@@ -56,7 +60,7 @@ export async function createServiceRoles(
       throw new Error(explainLock, { cause: error });
     throw error;
   } finally {
-    // The transaction is committed, or its failure is being thrown.
+    // Ignore the error: the transaction has already been committed or has failed.
     await client.end().catch(() => undefined);
   }
 }
@@ -81,7 +85,7 @@ async function changeRoles(
     const name = pg.escapeIdentifier(role.name);
     if (!(await mayConnect(session, role)))
       await session.query(`GRANT CONNECT ON DATABASE ${database} TO ${name}`);
-    // Only a member of a role may give it something.
+    // PostgreSQL lets only members of a role make the role an owner.
     if (!creator.isSuperuser) await session.query(`GRANT ${name} TO CURRENT_USER`);
     await giveSchema(session, role);
   }
@@ -116,7 +120,7 @@ interface Rights {
   memberOf: string | null;
 }
 
-/** Creates the role, or sets its password. Takes the attributes of a privileged role away, which only a superuser may do. */
+/** Creates the role, or sets its password. Removes attributes such as CREATEROLE from a privileged role, which only a superuser can do. */
 async function createOrUpdate(session: Session, { name, password }: ServiceRole): Promise<void> {
   const role = pg.escapeIdentifier(name);
   const verifier = pg.escapeLiteral(await createScramVerifier(password));

@@ -2,15 +2,15 @@ import type { JsonObject } from '@stream-events/contracts';
 import type { PlatformUrls } from '../outbound-platform.js';
 import { apiEndpoints, type ApiEndpoint } from './catalogue/api-endpoints.js';
 
-/** What a method and a path name: an endpoint, only other endpoints of the same path, or nothing. */
+/** The result for a method and a path: an endpoint, only endpoints with other methods on the same path, or nothing. */
 export type FoundEndpoint =
   | { kind: 'found'; endpoint: ApiEndpoint }
   | { kind: 'other_methods'; methods: string[] }
   | { kind: 'unknown' };
 
 /**
- * Finds an endpoint in the catalog. The path must be equal to the one of an endpoint, so a path with `..`, an empty segment, an escape,
- * or a host names nothing.
+ * Finds an endpoint in the catalog. The path must equal the path of an endpoint, so a path with `..`, an empty segment, an
+ * escape, or a host matches no endpoint.
  */
 export function findApiEndpoint(method: string, path: string): FoundEndpoint {
   const ofPath = apiEndpoints.filter(({ endpoint }) => endpoint === path);
@@ -21,14 +21,14 @@ export function findApiEndpoint(method: string, path: string): FoundEndpoint {
     : { kind: 'other_methods', methods: ofPath.map((each) => each.method) };
 }
 
-/** The address of an endpoint. */
+/** Returns the URL of an endpoint. */
 export function toApiUrl(urls: PlatformUrls, { endpoint }: ApiEndpoint, query: string): string {
   const [first, ...others] = endpoint.split('/');
   const url = first === 'eventsub' ? `${urls.subscriptions}/${others.join('/')}` : `${urls.api}/${endpoint}`;
   return query === '' ? url : `${url}?${query}`;
 }
 
-/** Why clients cannot call an endpoint; null when they can. */
+/** Returns why clients cannot call an endpoint; null when they can. */
 export function callRefusal({ endpoint, method, auth }: ApiEndpoint): string | null {
   if (auth === 'ext_jwt')
     return 'This endpoint needs a token of an Extension’s backend, which the service does not have.';
@@ -37,12 +37,12 @@ export function callRefusal({ endpoint, method, auth }: ApiEndpoint): string | n
   return null;
 }
 
-/** The ids of the conduits that a call deletes, in lower case. */
+/** Returns the ids of the conduits that a call deletes, in lower case. */
 export function deletedConduits(endpoint: ApiEndpoint, query: URLSearchParams): string[] {
   return isConduitDeletion(endpoint) ? query.getAll('id').map((id) => id.trim().toLowerCase()) : [];
 }
 
-/** Whether a call concerns the application's other installations: for owners only. */
+/** Whether a call affects other installations of the application. Only owners may make such calls. */
 export function isAdministrative(endpoint: ApiEndpoint): boolean {
   return isConduitDeletion(endpoint);
 }
@@ -67,7 +67,10 @@ const actorFields = [
   'user_id',
 ] as const;
 
-/** The endpoints that name the user who acts in another way, or not at all: their other fields name whom the call is about. */
+/**
+ * The endpoints with other actor fields, or with none. In these endpoints, the remaining fields of `actorFields` name the user whom the
+ * call is about.
+ */
 const actorFieldsByEndpoint: Readonly<Record<string, readonly string[]>> = {
   'bits/leaderboard': [],
   'channels/followed': ['user_id'],
@@ -77,8 +80,8 @@ const actorFieldsByEndpoint: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * The ids of the users who act in a call, by its query and its body. Empty when the call names none, and several when it contradicts
- * itself.
+ * Returns the ids of the users who act in a call, from its query and its body. Returns no id when the call names no user, and several ids
+ * when the call contradicts itself.
  */
 export function actorsOf({ endpoint }: ApiEndpoint, query: URLSearchParams, body: JsonObject = {}): string[] {
   for (const field of actorFieldsByEndpoint[endpoint] ?? actorFields) {

@@ -11,14 +11,14 @@ import { readCount, readObject, readObjects, readOptionalText, readText } from '
 // Shard ids are decimal texts.
 const shardIdPattern = /^\d{1,5}$/;
 
-/** The conduit in the reply to `POST` and `PATCH eventsub/conduits` (docs/platform-facts.md §3). */
+/** Reads the conduit from the reply to `POST` or `PATCH eventsub/conduits` (docs/platform-facts.md §3). */
 export function readConduit(body: unknown): PlatformConduit {
-  const [conduit] = readObjects(readObject(body, 'the reply to a conduit'), 'data');
-  if (!conduit) throw malformed('the reply to a conduit contains no conduit');
+  const [conduit] = readObjects(readObject(body, 'the reply about a conduit'), 'data');
+  if (!conduit) throw malformed('`data` contains no conduit');
   return { id: readText(conduit, 'id'), shardCount: readCount(conduit, 'shard_count') };
 }
 
-/** One page of `GET eventsub/conduits/shards`. */
+/** Reads one page of `GET eventsub/conduits/shards`. */
 export function readShardPage(body: unknown): PlatformShardPage {
   const page = readObject(body, 'the list of shards');
   const cursor = isJsonObject(page.pagination) ? readOptionalText(page.pagination, 'cursor') : '';
@@ -40,15 +40,15 @@ function readShardId(fields: JsonObject, name: string): number {
   return Number(text);
 }
 
-/** The body of `PATCH eventsub/conduits/shards` for one shard. */
+/** Returns the body of `PATCH eventsub/conduits/shards` for one shard. */
 export function toShardBody(conduitId: string, shardId: number, sessionId: string): string {
   const transport = { method: 'websocket', session_id: sessionId };
   return JSON.stringify({ conduit_id: conduitId, shards: [{ id: String(shardId), transport }] });
 }
 
-/** The platform's explanation why it did not assign the shard; null when it did. */
+/** Returns why the platform did not assign the shard; null when the platform assigned it. */
 export function readShardRefusal(body: unknown): string | null {
-  const { errors } = readObject(body, 'the reply to a shard');
+  const { errors } = readObject(body, 'the reply about a shard');
   if (!Array.isArray(errors) || errors.length === 0) return null;
   const [first] = errors as unknown[];
   return (isJsonObject(first) && readOptionalText(first, 'message')) || 'The platform gave no reason.';

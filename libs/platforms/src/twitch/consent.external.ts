@@ -16,15 +16,15 @@ import { readCount, readObject, readText } from '../reply-fields.js';
 import { readErrorMessage } from './errors.external.js';
 import { tokenPattern } from './token.external.js';
 
-// The platform sends these in `message`, not in `error` as RFC 8628 says (docs/platform-facts.md §4.7).
+// The platform sends these texts in `message`, not in `error` as RFC 8628 says (docs/platform-facts.md §4.7).
 const pendingMessage = 'authorization_pending';
-// It has also replied with this one while the user could still give consent.
+// The platform has also sent this text while the user could still give consent.
 const doubtfulMessage = 'invalid device code';
 
-// Replies with 400 or 403 (docs/platform-facts.md §4.1).
+// The messages of replies with status 400 or 403 (docs/platform-facts.md §4.1).
 const applicationRefusals = ['missing client secret', 'invalid client secret', 'invalid client'];
 
-/** Consent of Twitch's users (docs/platform-facts.md §4.1 and §4.7). */
+/** The wire shapes of user consent on Twitch (docs/platform-facts.md §4.1 and §4.7). */
 export const twitchConsent: ConsentProtocol = {
   deviceCodeRequest: (authUrl, clientId, scopes) =>
     toPost(`${authUrl}/device`, { client_id: clientId, scopes: scopes.join(' ') }),
@@ -80,7 +80,7 @@ function readDeviceCode({ status, body }: PlatformReply): DeviceCode {
     userCode: readText(fields, 'user_code'),
     verificationUri: readUrl(fields, 'verification_uri'),
     expiresInMs: readCount(fields, 'expires_in') * 1_000,
-    // 0 would poll without a pause.
+    // An interval of 0 would poll without a pause.
     intervalMs: Math.max(1, readCount(fields, 'interval')) * 1_000,
   };
 }
@@ -114,8 +114,8 @@ function toForm({ clientId, clientSecret }: Application): Record<string, string>
 }
 
 /**
- * Reads the reply to a request for tokens that the platform refuses with 400 or 401. A rejected application says nothing about a refresh
- * token, which must survive a wrong configuration.
+ * Reads the reply to a request for tokens. The platform refuses the code or the refresh token with 400 or 401. If the platform
+ * rejects the application instead, the function throws, so that the refresh token survives a wrong configuration.
  */
 function readIssuedTokens({ status, body }: PlatformReply, what: string): RefreshOutcome {
   if (status === 200) return { kind: 'issued', tokens: readTokens(body) };
@@ -152,7 +152,7 @@ function readToken(fields: JsonObject, name: string): string {
   return token;
 }
 
-/** People open the address, so only addresses of web pages pass. */
+/** Reads a URL. People open it in a browser, so the scheme must be http or https. */
 function readUrl(fields: JsonObject, name: string): string {
   const url = readText(fields, name);
   if (!/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : ''))

@@ -4,7 +4,7 @@ import { readOptionalText } from '../reply-fields.js';
 // Twitch's messages are one sentence. The limit is for messages from other servers, such as proxies.
 const maxMessageLength = 300;
 
-/** The explanation of a rejection (`{error, status, message}`), as readable text. */
+/** Returns the explanation of a rejection (`{error, status, message}`) as readable text. */
 export function readErrorMessage(body: unknown): string {
   if (!isJsonObject(body)) return 'no reason given';
   const message = readOptionalText(body, 'message') || readOptionalText(body, 'error');

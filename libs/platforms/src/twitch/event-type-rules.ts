@@ -8,20 +8,20 @@ export interface ConditionValues {
   clientId: string | undefined;
   /** The conduit that events arrive over; undefined when there is none. */
   conduitId?: string | undefined;
-  /** The user who reads the chat of every channel; undefined when each channel does it itself. */
+  /** The user who reads the chat of every channel; undefined when each channel's own user reads its chat. */
   botId?: string | undefined;
 }
 
 /** The scopes of a bot account, which reads and sends chat messages in other channels. */
 export const botScopes: readonly string[] = ['user:bot', 'user:read:chat', 'user:write:chat'];
 
-/** Lets the application act in the chat of a channel. */
+/** The scope that lets the application act in the chat of a channel. */
 const channelBot = 'channel:bot';
 
 /** Keys whose value is the streamer's id: the streamer is the broadcaster, the moderator, and the chat user at once. */
 const streamerKeys = ['broadcaster_user_id', 'moderator_user_id', 'user_id'];
 
-/** The newest version of a type, by the platform's name (`stream.online`) or by the name in events (`stream-online`). */
+/** Finds the newest version of a type, by the platform's name (`stream.online`) or by the name in events (`stream-online`). */
 export function findByAnyName(name: string): EventType | undefined {
   const row = eventTypes.find(({ type }) => type === name || toEventType(type) === name);
   return row && findEventType(row.type);
@@ -30,9 +30,9 @@ export function findByAnyName(name: string): EventType | undefined {
 /** A user who must have granted one of these scopes to the application. */
 export interface RequiredGrant {
   userId: string;
-  /** The first one permits the least. */
+  /** The first scope permits the least. */
   oneOf: readonly string[];
-  /** Whether the platform may do without the grant: a bot needs none from a channel that it moderates. */
+  /** Whether the subscription may work without the grant: a bot needs no grant from a channel that it moderates. */
   isOptional: boolean;
 }
 
@@ -41,10 +41,10 @@ export function isOfApplication({ condition }: EventType): boolean {
   return condition.includes('client_id');
 }
 
-/** Why the service cannot subscribe to the type; null when it can. */
+/** Returns why the service cannot subscribe to the type; null when it can. */
 export function unsupportedReason(type: EventType, { clientId }: ConditionValues): string | null {
   if (type.condition_optional.includes('conduit_id'))
-    return 'The service subscribes to this type by itself while events arrive over a conduit.';
+    return 'The service subscribes to this type automatically while events arrive over a conduit.';
   const unknown = type.condition.filter((key) => key !== 'client_id' && !streamerKeys.includes(key));
   if (unknown.length > 0)
     return `The type needs ${unknown.join(' and ')} in its condition, which the service cannot provide.`;
@@ -54,8 +54,9 @@ export function unsupportedReason(type: EventType, { clientId }: ConditionValues
 }
 
 /**
- * The conditions of the subscriptions to a supported type: the streamer in every role, or the application. A bot account, if there is
- * one, reads the chat of the streamer. A type with two sides has one subscription for each: the raids on the streamer's channel, then the raids from it.
+ * Returns the conditions of the subscriptions to a supported type. The streamer has every role in a condition, except that a bot account,
+ * if there is one, reads the chat. The condition of a type of the whole application names the application instead. Raids have
+ * two subscriptions: the first for raids to the streamer's channel, the second for raids from this channel.
  */
 export function conditionsFor(
   type: EventType,
@@ -76,8 +77,8 @@ export function conditionsFor(
 }
 
 /**
- * What users must have granted so that the application can subscribe with its own token (docs/platform-facts.md §5): one scope of each
- * group from the user who reads, and for chat `channel:bot` from the broadcaster.
+ * Returns what users must have granted so that the application can subscribe with its own token (docs/platform-facts.md §5): one scope of
+ * each group from the user who reads the events and, for chat, `channel:bot` from the broadcaster.
  */
 export function requiredGrants(
   { scopes, app_token_extra_scopes: extra }: EventType,
@@ -97,9 +98,9 @@ export function requiredGrants(
 }
 
 /**
- * The scopes that a channel must grant so that the service can subscribe to these types, sorted. Of scopes that serve alike, the
- * first one, which permits the least. Types of chat need two more, because the service subscribes with the application's token; with a
- * bot account, a channel only needs to let it in.
+ * Returns the scopes that a channel must grant so that the service can subscribe to these types, sorted. From each group of alternative
+ * scopes, takes the first one, which permits the least. Chat types need two more scopes, because the service subscribes with the
+ * application's token. With a bot account, chat types need only `channel:bot` from the channel.
  */
 export function scopesFor(types: readonly EventType[], { hasBot = false } = {}): string[] {
   const needed = types.flatMap((type) => {
@@ -110,23 +111,23 @@ export function scopesFor(types: readonly EventType[], { hasBot = false } = {}):
   return [...new Set(needed)].sort();
 }
 
-/** The types that a service needs to keep its conduit. */
+/** Returns the types that the service subscribes to while events arrive over its conduit, such as reports about lost shards. */
 export function typesForConduit(): EventType[] {
   return eventTypes.filter((type) => type.condition_optional.includes('conduit_id'));
 }
 
-/** Whether a user reads the type in a channel that may be another user's. */
+/** Whether a user reads the events of the type in a channel that may belong to another user. */
 function isOfChat({ condition }: EventType): boolean {
   return condition.includes('broadcaster_user_id') && condition.includes('user_id');
 }
 
-/** Under the platform's subscription limit, what happens to the streamer's channel comes first. */
+/** Sorts the key of the raided channel first: raids to the streamer have priority under the platform's subscription limit. */
 function incomingFirst(one: string, other: string): number {
   return Number(other.startsWith('to_')) - Number(one.startsWith('to_'));
 }
 
-// Without these types, only polling would notice that a streamer goes live, and only the hourly list of grants that a user has given
-// or withdrawn consent.
+// Without these types, the service would learn only by polling that a streamer goes live, and only from the hourly list of grants that a
+// user has given or withdrawn consent.
 const alwaysActive = [
   'stream.online',
   'stream.offline',
@@ -149,7 +150,7 @@ const activeInSimulation = [
   'channel.hype_train.begin',
 ];
 
-/** Whether the type is active until a user changes it. */
+/** Whether the type is active until a user activates or deactivates it. */
 export function isActiveByDefault(type: string, platform: string): boolean {
   return alwaysActive.includes(type) || (platform === 'simulator' && activeInSimulation.includes(type));
 }

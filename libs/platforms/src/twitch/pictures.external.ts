@@ -4,21 +4,21 @@ import { readObject, readObjects, readOptionalText, readText } from '../reply-fi
 /** The only host of pictures (docs/platform-facts.md §4.4). */
 export const pictureOrigins = ['https://static-cdn.jtvnw.net'];
 
-// Box art is taller than wide. A list shows it at half of this, or at this size on dense screens.
+// Box art is taller than wide. A list shows box art at half this size, or at this size on high-density screens.
 const boxArtWidth = '144';
 const boxArtHeight = '192';
 
-/** The query of `GET games`. */
+/** Returns the query of `GET games`. */
 export function toGamesQuery(ids: readonly string[]): string {
   return new URLSearchParams(ids.map((id): [string, string] => ['id', id])).toString();
 }
 
-/** The pictures in the reply to `GET users`. */
+/** Reads the pictures from the reply to `GET users`. */
 export function readUserPictures(body: unknown): PictureAddress[] {
   return readPictures(body, 'profile_image_url');
 }
 
-/** The pictures in the reply to `GET games`. */
+/** Reads the pictures from the reply to `GET games`. */
 export function readGamePictures(body: unknown): PictureAddress[] {
   return readPictures(body, 'box_art_url').map(({ id, url }) => ({
     id,
@@ -27,7 +27,7 @@ export function readGamePictures(body: unknown): PictureAddress[] {
 }
 
 function readPictures(body: unknown, field: string): PictureAddress[] {
-  return readObjects(readObject(body, 'the list'), 'data')
+  return readObjects(readObject(body, 'the list of pictures'), 'data')
     .map((item) => ({ id: readText(item, 'id'), url: readOptionalText(item, field) }))
     .filter(({ url }) => url !== '');
 }

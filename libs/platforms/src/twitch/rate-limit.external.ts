@@ -8,7 +8,7 @@ const maxCallsPerMinute = 1_000_000;
 
 type Headers = ReplyHead['headers'];
 
-/** The rate limit from the headers of a reply (docs/platform-facts.md §4.2); undefined when they do not report it. */
+/** Reads the rate limit from the headers of a reply (docs/platform-facts.md §4.2); undefined when they do not report it. */
 export function readRateLimit({ headers }: ReplyHead): RateLimitReport | undefined {
   const callsPerMinute = readNumber(headers, 'ratelimit-limit');
   const remaining = readNumber(headers, 'ratelimit-remaining');
@@ -17,7 +17,10 @@ export function readRateLimit({ headers }: ReplyHead): RateLimitReport | undefin
   return { callsPerMinute, remaining: Math.min(remaining, callsPerMinute) };
 }
 
-/** Returns the milliseconds until calls are possible again. Uses the platform's clock for both times, because ours may differ. */
+/**
+ * Returns the milliseconds until calls are possible again. Uses the platform's clock for both times, because this machine's clock may
+ * differ.
+ */
 export function readResetMs({ headers }: ReplyHead): number {
   const reset = readNumber(headers, 'ratelimit-reset');
   if (reset === undefined) return assumedResetMs;
@@ -25,7 +28,7 @@ export function readResetMs({ headers }: ReplyHead): number {
   return Math.max(0, reset * 1_000 - (Number.isNaN(date) ? Date.now() : date));
 }
 
-/** Whether a 429 was caused by the number of calls. If calls are left, the number of subscriptions caused it. */
+/** Whether a reply with status 429 means too many calls. If calls are left, it means too many subscriptions or conduits. */
 export function isRateLimited({ status, headers }: ReplyHead): boolean {
   return status === 429 && (readNumber(headers, 'ratelimit-remaining') ?? 0) === 0;
 }

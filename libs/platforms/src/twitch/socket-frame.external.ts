@@ -13,13 +13,13 @@ export const closeReasons: Readonly<Record<number, string>> = {
   4007: 'invalid reconnect attempt',
 };
 
-// The keep-alive interval of a client that does not ask for another one.
+// The keep-alive interval of a client that does not request another interval.
 const defaultKeepAliveSeconds = 10;
 
 /**
  * Reads a frame of a socket (docs/platform-facts.md §2).
  *
- * @throws ServiceError `invalid` when the frame is not what its type promises
+ * @throws ServiceError `invalid` when the frame does not match its type
  */
 export function readFrame(bytes: Uint8Array): SocketFrame {
   const frame = readJsonObject(bytes);
@@ -52,7 +52,7 @@ function readSession(session: JsonObject): SocketSession {
   };
 }
 
-/** Null instead of an error: a message without a readable time still has an event. */
+/** Returns null instead of throwing, because a message without a readable time still contains an event. */
 function readSentAt({ message_timestamp: timestamp }: JsonObject): number | null {
   const time = typeof timestamp === 'string' ? Date.parse(timestamp) : Number.NaN;
   return time >= 0 && time <= lastMillisecond ? time : null;

@@ -24,7 +24,7 @@ export const streamSummaryRules: StreamSummaryRules = {
     { eventType: 'channel-subscription-message', adds: 'renewal', tier: 'tier' },
     { eventType: 'channel-subscription-gift', adds: 'gifts', amount: 'total', ...cheerer },
     { eventType: 'channel-cheer', adds: 'bits', amount: 'bits', ...cheerer },
-    // `channel-bits-use` reports cheers, too. Both types arrive when both are active.
+    // `channel-bits-use` also reports cheers. When both types are active, each cheer arrives as two events.
     { ...bitsUse, only: cheers, unless: 'channel-cheer' },
     { ...bitsUse, except: cheers },
   ],

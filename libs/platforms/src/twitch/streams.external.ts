@@ -9,10 +9,10 @@ import {
   toStorable,
 } from '../reply-fields.js';
 
-// Twitch returns 20 by default. 100 users have at most 100 streams, so there is only one page.
+// Twitch returns 20 streams by default. 100 users have at most 100 streams, so there is only one page.
 const pageSize = '100';
 
-/** The query of `GET streams`. */
+/** Returns the query of `GET streams`. */
 export function toStreamsQuery(userIds: readonly string[]): string {
   const query = new URLSearchParams({ first: pageSize });
   for (const id of userIds) query.append('user_id', id);
@@ -42,7 +42,7 @@ export function readStreams(body: unknown): PlatformStreamMessage[] {
   }));
 }
 
-/** Twitch has retired tag ids: the list is empty. */
+/** Reads the tag ids; null when there are none. Twitch has retired tag ids and sends an empty list. */
 function readTagIds({ tag_ids: tagIds }: JsonObject): string | null {
   if (!Array.isArray(tagIds)) return null;
   const ids = tagIds.filter((id): id is string => typeof id === 'string');

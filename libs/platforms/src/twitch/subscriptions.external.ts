@@ -19,7 +19,7 @@ import type {
 } from '../outbound-platform.js';
 import { malformed } from '../platform-call-error.js';
 
-/** The body of `POST eventsub/subscriptions` (docs/platform-facts.md §4.5). */
+/** Returns the body of `POST eventsub/subscriptions` (docs/platform-facts.md §4.5). */
 export function toSubscriptionBody(wanted: NewSubscription): string {
   const { type, version, condition, transport } = wanted;
   return JSON.stringify({ type, version, condition, transport: toTransport(transport) });
@@ -36,14 +36,14 @@ function toTransport(transport: NewTransport): Record<string, string> {
   }
 }
 
-/** The created subscription. */
+/** Reads the created subscription from the reply. */
 export function readCreatedSubscription(body: unknown): PlatformSubscription {
-  const [created] = readObjects(readObject(body, 'the reply to a subscription'), 'data');
-  if (!created) throw malformed('the reply to a subscription contains no subscription');
+  const [created] = readObjects(readObject(body, 'the reply about a subscription'), 'data');
+  if (!created) throw malformed('`data` contains no subscription');
   return readSubscription(created);
 }
 
-/** The id of the existing subscription, from a 409; null when the reply does not contain it. */
+/** Reads the id of the existing subscription from a 409 reply; null when the reply does not contain the id. */
 export function readExistingId(body: unknown): string | null {
   return isJsonObject(body) ? readOptionalText(body, 'id') || null : null;
 }
@@ -79,7 +79,7 @@ function readSubscription(subscription: JsonObject): PlatformSubscription {
   };
 }
 
-/** Null when the method is not known, or its address is missing. */
+/** Returns null when the method is unknown, or when its callback, conduit, or session is missing. */
 export function readTransport(transport: JsonObject): SubscriptionTransport | null {
   const callback = readOptionalText(transport, 'callback');
   const conduitId = readOptionalText(transport, 'conduit_id');

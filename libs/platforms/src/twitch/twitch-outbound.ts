@@ -148,7 +148,7 @@ export class TwitchOutbound implements OutboundPlatform {
     );
   }
 
-  /** Interactive, because the platform drops events while a shard has no session. */
+  /** Calls about conduits have interactive priority, because the platform drops events while a shard has no session. */
   private conduits(path = '') {
     return { url: `${this.urls.subscriptions}/conduits${path}`, priority: 'interactive' } as const;
   }
@@ -169,7 +169,7 @@ export class TwitchOutbound implements OutboundPlatform {
   }
 }
 
-/** The meaning of the statuses of `POST eventsub/subscriptions` (docs/platform-facts.md §4.5). */
+/** Maps the status of a reply to `POST eventsub/subscriptions` to its outcome (docs/platform-facts.md §4.5). */
 function toCreateOutcome(reply: PlatformReply): CreateOutcome {
   const { status, body } = reply;
   switch (status) {

@@ -1,11 +1,11 @@
 import type { PlatformUserMessage } from '@stream-events/contracts';
 import { readObject, readObjects, readOptionalText, readText } from '../reply-fields.js';
 
-// No user has another name, and Twitch rejects a whole lookup because of one invalid name.
+// Every user name matches this pattern, and Twitch rejects a whole lookup because of one invalid name.
 const loginPattern = /^[a-z0-9_]{1,25}$/;
 const idPattern = /^[0-9A-Za-z_-]{1,64}$/;
 
-/** The query of `GET users`, without names and ids that cannot exist. Empty when none remain. */
+/** Returns the query of `GET users`, without names and ids that cannot exist. Empty when none remain. */
 export function toUsersQuery(ids: readonly string[], logins: readonly string[]): string {
   const query = new URLSearchParams();
   for (const id of ids) if (idPattern.test(id)) query.append('id', id);

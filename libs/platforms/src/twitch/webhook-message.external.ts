@@ -18,7 +18,7 @@ export const headerNames: MessageHeaders = {
   type: 'Twitch-Eventsub-Message-Type',
 };
 
-// In lower case, as Node stores them; computed once instead of for every message.
+// The header names in lower case, as Node stores them. Computed once instead of for every message.
 const keys: MessageHeaders = {
   messageId: headerNames.messageId.toLowerCase(),
   timestamp: headerNames.timestamp.toLowerCase(),
@@ -36,7 +36,7 @@ export function readHeaders(headers: Record<string, string | string[] | undefine
   };
 }
 
-/** The event type of a subscription type: `stream.offline` → `stream-offline`; underscores stay. */
+/** Returns the event type of a subscription type: `stream.offline` → `stream-offline`; underscores stay. */
 export function toEventType(subscriptionType: string): string {
   return subscriptionType.replaceAll('.', '-');
 }
@@ -44,7 +44,7 @@ export function toEventType(subscriptionType: string): string {
 /**
  * Parses the body of a verified message (docs/platform-facts.md §1.4).
  *
- * @throws ServiceError `invalid` when the body is not what its message type promises
+ * @throws ServiceError `invalid` when the body does not match its message type
  */
 export function readMessage(type: string, body: Uint8Array): PlatformMessage {
   return readContent(type, readJsonObject(body));
@@ -53,7 +53,7 @@ export function readMessage(type: string, body: Uint8Array): PlatformMessage {
 /**
  * Reads the content of a message: the body of a webhook, or the payload of a socket's frame.
  *
- * @throws ServiceError `invalid` when the content is not what its message type promises
+ * @throws ServiceError `invalid` when the content does not match its message type
  */
 export function readContent(type: string, json: JsonObjectText): PlatformMessage {
   switch (type) {
@@ -97,7 +97,7 @@ function readSubscriptionType({ value: { subscription } }: JsonObjectText): stri
   return isJsonObject(subscription) && typeof subscription.type === 'string' ? subscription.type : undefined;
 }
 
-/** Null instead of an error: a message whose subscription cannot be read still has an event. */
+/** Returns null instead of throwing, because a message whose subscription cannot be read still contains an event. */
 function readSubscription({ value: { subscription } }: JsonObjectText): NotifyingSubscription | null {
   if (!isJsonObject(subscription)) return null;
   const { type, version, condition, created_at } = subscription;
@@ -110,7 +110,7 @@ function isCondition(value: unknown): value is Condition {
   return isJsonObject(value) && Object.values(value).every((each) => typeof each === 'string');
 }
 
-/** The event exactly as sent. For a batched message, an object with all of its events. */
+/** Reads the event exactly as sent. For a batched message, returns an object with all events of the message. */
 function readEventData(json: JsonObjectText): { eventData: string; data: JsonObject } {
   const { event, events } = json.value;
   if (isJsonObject(event)) return { eventData: json.memberText('event') ?? '{}', data: event };

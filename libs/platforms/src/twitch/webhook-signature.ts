@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { SignedMessage, SigningKey } from '../inbound-platform.js';
 
-// Older messages are replay attacks (docs/platform-facts.md §1.3). The same limit applies to clocks that run ahead.
+// Older messages may be replay attacks (docs/platform-facts.md §1.3). The same limit applies to timestamps in the future.
 const maxAgeMs = 10 * 60_000;
 
 // The block of SHA-256. RFC 2104: HMAC(key, text) = hash(key ^ outer pad, hash(key ^ inner pad, text)).
@@ -10,7 +10,7 @@ const digestBytes = 32;
 const innerPad = 0x36;
 const outerPad = 0x5c;
 
-/** Makes the keys of the secrets. */
+/** Returns the signing keys of the secrets. */
 export function toSigningKeys(secrets: readonly string[]): SigningKey[] {
   return secrets.map((secret) => {
     const bytes = Buffer.from(secret);
@@ -35,7 +35,7 @@ export function isSignatureValid(message: SignedMessage, keys: readonly SigningK
   return isValid;
 }
 
-/** The signed text, after room for a block of the key. */
+/** Returns the signed text, with room for one block of the key in front. */
 function joinAfterBlock({ messageId, timestamp, body }: SignedMessage): Buffer {
   const head = messageId + timestamp;
   const headBytes = Buffer.byteLength(head);
@@ -45,7 +45,10 @@ function joinAfterBlock({ messageId, timestamp, body }: SignedMessage): Buffer {
   return joined;
 }
 
-/** Two one-shot hashes take half the time of `createHmac`, which makes an object and a stream for each message. */
+/**
+ * Computes the HMAC with two one-shot hashes. They take half the time of `createHmac`, which creates an object and a stream for each
+ * message.
+ */
 function signWith({ inner, outer }: SigningKey, signed: Buffer): string {
   signed.set(inner);
   const outerText = Buffer.allocUnsafe(blockBytes + digestBytes);

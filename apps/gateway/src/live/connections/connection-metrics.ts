@@ -50,7 +50,7 @@ export class ConnectionMetrics {
 
   /** @param receivedAt when the oldest event was received, in milliseconds since 1970 */
   noteFlushed(receivedAt: number): void {
-    // Clocks of machines differ.
+    // The clock of the machine that received the event may be ahead of this machine's clock.
     this.lag.observe(Math.max(0, Date.now() - receivedAt) / 1_000);
   }
 }
@@ -62,12 +62,12 @@ function measureConnections(
   const registers = [registry];
   const lagEvents = new Gauge({
     name: 'live_slowest_connection_lag_events',
-    help: 'Events that the live connection furthest behind has not been sent yet',
+    help: 'Number of events that the slowest live connection is behind the stream',
     registers,
   });
   const unreadBytes = new Gauge({
     name: 'live_slowest_connection_unread_bytes',
-    help: 'Data that waits for the live client that reads most slowly; a connection is closed when 1 MiB waits and the client reads nothing',
+    help: 'Data that waits for the slowest live client; the gateway closes a connection when 1 MiB waits and the client reads nothing',
     registers,
   });
   new Gauge({

@@ -14,13 +14,13 @@ import type { Closing, LiveConnection } from './live-connection.js';
 /** The part of a connection that reports read. */
 export type ReportedConnection = Pick<LiveConnection, 'format' | 'progress' | 'request'>;
 
-/** Whose connection it is. */
+/** The user and the address of the client of a connection. */
 export interface ReportedClient {
   caller: Caller;
   address: string;
 }
 
-/** Describes the live connections of this process: the open ones, and those that were closed last. */
+/** Describes the live connections of this process: the open connections, and the connections that were closed last. */
 export class ConnectionReports {
   private readonly open = new Map<ReportedConnection, LiveConnectionReport>();
   private readonly closed: ClosedConnection[] = [];
@@ -46,7 +46,7 @@ export class ConnectionReports {
     this.closed.length = Math.min(this.closed.length, maxReportedClosings);
   }
 
-  /** Of many open connections, those that are furthest behind. */
+  /** Returns the report. If too many connections are open, the report contains the connections that are furthest behind. */
   read(): LiveReport {
     const open = [...this.open].map(([connection, report]) => ({
       ...report,
@@ -71,7 +71,7 @@ function withinFilterBytes(open: readonly Required<OpenConnection>[]): OpenConne
   });
 }
 
-/** A connection whose position is being looked up comes first. */
+/** Returns the sort key of a connection. Connections whose positions are being looked up come first. */
 function lagOf({ lagEvents, unreadBytes }: OpenConnection): number {
   // Unread bytes decide between connections that are equally far behind.
   return (lagEvents ?? Number.MAX_SAFE_INTEGER) + unreadBytes / 2 ** 32;

@@ -142,7 +142,7 @@ describe(FanOut.name, () => {
     const fields = jest.spyOn(event, 'fields', 'get');
     sut.publish(event);
 
-    // Once for its channels, and once for the one member.
+    // `fields` is read once for the event's channels, and once for the one member.
     expect(fields).toHaveBeenCalledTimes(2);
     await nextTurn();
     expect(limited.map(({ writes }) => writes.length).filter((count) => count > 0)).toEqual([1]);

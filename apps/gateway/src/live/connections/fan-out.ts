@@ -12,7 +12,7 @@ export interface Member {
   deliver(frames: Buffer, firstSequence: number): void;
 }
 
-// All events of one event-loop turn go out as one write, up to this size.
+// All events of one event-loop turn are sent in one write, up to this size.
 const maxPendingBytes = 64 * 1024;
 
 /** The members with the same filter. */
@@ -41,7 +41,7 @@ class Audience {
     return this.pendingBytes >= maxPendingBytes;
   }
 
-  /** Keeps the event for the next flush if it passes the filter. Returns whether it does. */
+  /** Keeps the event for the next flush if it passes the filter. Returns whether the event passes. */
   take(event: LiveEvent): boolean {
     if (this.passes && !this.passes(event)) return false;
     this.pending.push(event);
@@ -81,7 +81,7 @@ class Audience {
 /** Delivers each event to the members whose filters it passes. Evaluates each distinct filter once, and makes each frame once. */
 export class FanOut {
   private readonly audiences = new Map<string, Audience>();
-  /** The audiences by each channel of their filters (null: any), so that an event is tested only against a few of them. */
+  /** The audiences by each channel of their filters (null: any channel), so that an event is tested against only a few audiences. */
   private readonly byChannel = new Map<string | null, Set<Audience>>();
   private readonly dirty = new Set<Audience>();
   private readonly deliveries: TracedDelivery[] = [];
@@ -118,11 +118,12 @@ export class FanOut {
     this.pendingSince = undefined;
   }
 
-  /** Adds a member. It receives every event published from now on, and none that is already pending. */
+  /** Adds a member. It receives every event that is published from now on, but no event that is already pending. */
   join(member: Member): void {
     const key = describeFilter(member.filter);
     this.onDelivered(this.audiences.get(key)?.flush() ?? 0);
-    // Look up the audience only after the flush, which removes it if its last member could not take the frames and left.
+    // Look up the audience only after the flush, because the flush removes an audience whose last member could not take the frames and
+    // left.
     const audience = this.audiences.get(key) ?? this.addAudience(key, member.filter);
     audience.add(member);
   }
@@ -134,7 +135,7 @@ export class FanOut {
     if (audience.isEmpty) this.removeAudience(audience);
   }
 
-  /** The audiences of any of these channels, each once, because an audience must not get an event twice. */
+  /** Returns the audiences of these channels, each only once, because an audience must not get an event twice. */
   private audiencesOf(channels: readonly string[]): Iterable<Audience> {
     const groups = channels.flatMap((channel) => this.byChannel.get(channel) ?? []);
     const [first = [], ...others] = groups;
@@ -170,7 +171,7 @@ export class FanOut {
   }
 }
 
-/** The channels of the events that can pass a filter; null: any. */
+/** Returns the channels of the events that can pass a filter; null: any channel. */
 function channelsIn({ broadcasterUserId, channelId, limits }: LiveFilter): readonly (string | null)[] {
   const channel = broadcasterUserId || channelId;
   return channel ? [channel] : (limits?.channelIds ?? [null]);
@@ -178,7 +179,7 @@ function channelsIn({ broadcasterUserId, channelId, limits }: LiveFilter): reado
 
 const channelFields = eventFilters.channel_id.columns.map((name) => filterColumns[name].field);
 
-/** The channels that an event concerns. */
+/** Returns the channels that an event concerns. */
 function channelsOf({ fields }: LiveEvent): string[] {
   return channelFields.flatMap((field) => fields[field] ?? []);
 }

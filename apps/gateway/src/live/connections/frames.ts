@@ -17,8 +17,9 @@ import type { GapReason } from '../gap-reasons.js';
  * control      {"event":"control","control":…}, also with positions │ event: control, data: {"control":…}
  * ```
  *
- * `keep_alive` is `{"event":"keep_alive"}`. WebSockets receive keep-alives on request only, server-sent events always. Controls are sent on
- * request only. With TAU_COMPATIBILITY, plain WebSockets have the format `tau`, whose records have the names that clients of TAU expect.
+ * `keep_alive` is `{"event":"keep_alive"}`. WebSockets receive keep-alives on request only, but server-sent events always contain them.
+ * Controls are sent on request only. With TAU_COMPATIBILITY, plain WebSockets have the format `tau`, whose records have the names that
+ * clients of TAU expect.
  */
 export type FrameFormat = 'plain' | 'tau' | 'positioned' | 'server_sent';
 
@@ -46,14 +47,14 @@ export function gapFrame(reason: GapReason, format: FrameFormat): Buffer | undef
   return textFrame(JSON.stringify({ event: 'gap', reason }));
 }
 
-/** Shows that the connection is alive, and reports the position, which also advances while no event passes the filter. */
+/** Shows that the connection is alive, and reports the position. The position advances even while no event passes the filter. */
 export function keepAliveFrame(position: Position, format: FrameFormat): Buffer {
   if (format === 'server_sent') return Buffer.from(`id: ${printPosition(position)}\n\n`);
   const withPosition = format === 'positioned' && { position: printPosition(position) };
   return textFrame(JSON.stringify({ event: 'keep_alive', ...withPosition }));
 }
 
-/** Tells the client what to do. */
+/** Carries a control, such as `skip`, to the client. */
 export function controlFrame(control: LiveControl, format: FrameFormat): Buffer {
   if (format === 'server_sent')
     return Buffer.from(`event: control\ndata: ${JSON.stringify({ control })}\n\n`);
@@ -75,7 +76,7 @@ function makeFrame(event: LiveEvent, format: FrameFormat): Buffer {
   return textFrame(Buffer.concat([body, Buffer.from(`,"position":"${position}"}`)]));
 }
 
-/** Writes one `data:` line for each line of the record: event data is stored as sent and may contain line breaks. */
+/** Writes one `data:` line for each line of the record, because event data is stored as sent and may contain line breaks. */
 function serverSentFrame(record: Buffer, position: string | undefined): Buffer {
   const lines = record.toString().split(/\r\n|\r|\n/);
   const data = lines.map((line) => `data: ${line}\n`).join('');

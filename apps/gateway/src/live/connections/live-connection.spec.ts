@@ -385,7 +385,7 @@ describe(LiveConnection.name, () => {
             sink.read();
             const wanted = upTo(feed.nextSequence - 1, first).filter((n) => !type || n % 3 === 1);
             if (sink.closed === undefined) expect(sink.sequences).toEqual(wanted);
-            // A client that fell behind the ring buffer has received everything before that.
+            // A client that fell behind the ring buffer has received every event up to that point.
             else expect(wanted.slice(0, sink.sequences.length)).toEqual(sink.sequences);
             expect(sink.highestBuffered).toBeLessThanOrEqual(maxBufferedBytes);
           }

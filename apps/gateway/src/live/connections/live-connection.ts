@@ -17,11 +17,11 @@ import { maxBufferedBytes } from '../live-limits.js';
 /** The options with which a client connects. */
 export interface LiveRequest {
   filter: LiveFilter;
-  /** The last position that the client received. Without one, it receives new events only. */
+  /** The last position that the client received. Without a position, the client receives new events only. */
   after?: string | undefined;
-  /** Whether it receives keep-alives. */
+  /** Whether the client receives keep-alives. */
   keepAlive: boolean;
-  /** Whether it receives controls. */
+  /** Whether the client receives controls. */
   controls?: boolean;
   /** Name of the connection. A replay can be limited to the connections with one name. */
   name?: string | undefined;
@@ -29,7 +29,7 @@ export interface LiveRequest {
 
 /** The parts of the process that a connection uses. */
 export interface LiveSurroundings extends EventReaders {
-  /** Older events. `rest` tells that the connection needs none for the time being. */
+  /** Reads older events. The connection calls `rest` when it needs no older events for the time being. */
   history: EventReaders['history'] & { rest(): void };
   fanOut: FanOut;
   /** Called once, after the connection has ended. */
@@ -38,16 +38,16 @@ export interface LiveSurroundings extends EventReaders {
 
 /** How a connection ended. */
 export interface Closing {
-  /** `left`: the client ended it. */
+  /** `left`: the client ended the connection. */
   reason: CloseReason | 'left';
   /** The code of the close frame; null when a client ended a stream of server-sent events. */
   code: number | null;
 }
 
-// While a client catches up, events go out in pieces of this size. The client must take a piece before it gets the next one.
+// While a client catches up, events are sent in pieces of this size. The client must read a piece before it gets the next piece.
 const pieceBytes = 64 * 1024;
 const ringBufferPage = 128;
-// A page of large events has up to 32 MiB. A slow client would keep all of it in memory, so a longer page is cut here.
+// A page of large events has up to 32 MiB, which would stay in memory while a slow client reads it. Longer pages are cut.
 const heldBytes = 512 * 1024;
 const retryMs = 500;
 
@@ -66,8 +66,8 @@ type EventsPage = Extract<HistoryPage, { kind: 'events' }>;
  *             took the last one   the stream was interrupted: gap
  * ```
  *
- * A client that catches up reads at its own pace and does not slow down other clients. Its connection is closed when it takes
- * nothing for ten seconds, or when it was live and falls behind the ring buffer.
+ * A client that catches up reads at its own pace and does not slow down other clients. Its connection is closed when the client reads
+ * nothing for ten seconds, or when the client was live before and falls behind the ring buffer.
  */
 export class LiveConnection implements Member {
   readonly filter: LiveFilter;
@@ -75,7 +75,9 @@ export class LiveConnection implements Member {
   private readonly ending = new AbortController();
   /** While catching up: the sequence to send next. 0: not located yet. */
   private cursor = 0;
-  /** The position of the last event before the cursor: at first, the client's own. Undefined until there is one. */
+  /**
+   * The position of the last event before the cursor: initially, the position that the client sent. Undefined while no position is known.
+   */
   private reached: Position | undefined;
   private isLive = false;
   /** Number of the current attempt to locate or catch up. Work of an earlier attempt stops when it sees another number. */
@@ -126,7 +128,7 @@ export class LiveConnection implements Member {
     }
   }
 
-  /** Sends a replay, outside the order of positions. Drops it if too much data already waits for the client. */
+  /** Sends a replay, which has no position. Drops the replay if too much data already waits for the client. */
   replay(event: LiveEvent): 'sent' | 'dropped' | 'filtered out' {
     if (this.passes && !this.passes(event)) return 'filtered out';
     const frame = frameOf(event, this.format);
@@ -135,7 +137,7 @@ export class LiveConnection implements Member {
     return 'sent';
   }
 
-  /** Sends a control to a client that has asked for controls. Returns whether it was sent. */
+  /** Sends a control to a client that has asked for controls. Returns whether the control was sent. */
   control(control: LiveControl): boolean {
     const isWanted = this.request.controls === true && !this.ending.signal.aborted;
     if (!isWanted || this.sink.bufferedBytes > maxBufferedBytes) return false;
@@ -143,7 +145,10 @@ export class LiveConnection implements Member {
     return true;
   }
 
-  /** Waits until the client has read nearly everything. False if it reads nothing for ten seconds, which closes its connection. */
+  /**
+   * Waits until the client has read nearly everything. Closes its connection if it reads nothing for ten seconds. Returns whether the
+   * connection is still open.
+   */
   async hasRead(): Promise<boolean> {
     if (!(await this.sink.drained())) this.close('too_slow');
     return !this.ending.signal.aborted;
@@ -152,7 +157,7 @@ export class LiveConnection implements Member {
   /** Handles an interruption: the stream does not continue at the client's position. */
   interrupt({ reason, nextSequence }: Interruption): void {
     if (this.ending.signal.aborted) return;
-    // The resume position is still being looked up, and the result may be wrong now: start over.
+    // The resume position is still being looked up. Start over, because the interruption may make the result wrong.
     if (this.cursor === 0) {
       void this.start();
     } else {
@@ -162,8 +167,8 @@ export class LiveConnection implements Member {
   }
 
   /**
-   * Sends a keep-alive with the client's position. A live client is at the head. A client that catches up gets keep-alives too:
-   * if its filter passes only a few of many events, it would take the silence for a dead connection and resume at its old position.
+   * Sends a keep-alive with the client's position. A live client is at the head. A client that catches up gets keep-alives too. Otherwise,
+   * a client whose filter passes only few events would take the silence for a dead connection, and resume at its old position.
    */
   keepAlive(head: Position): void {
     const isWanted = this.request.keepAlive || this.format === 'server_sent';
@@ -235,7 +240,7 @@ export class LiveConnection implements Member {
     }
   }
 
-  /** Waits until the client has read everything that was sent. False if this attempt to catch up has ended. */
+  /** Waits until the client has read everything that was sent. Returns false if this attempt to catch up has ended. */
   private async isReady(turn: number): Promise<boolean> {
     const isDrained = await this.sink.drained();
     if (turn !== this.turn) return false;
@@ -312,7 +317,7 @@ export class LiveConnection implements Member {
   }
 }
 
-/** Cuts a page to the size that may wait in memory for one client. The rest is read again later. */
+/** Cuts a page to the size that may wait in memory for one client. The rest of the page is read again later. */
 function shorten(page: EventsPage): EventsPage {
   let bytes = 0;
   const end = page.events.findIndex(({ record }) => (bytes += record.length) >= heldBytes);

@@ -17,14 +17,15 @@ import { CatchUpHistory } from '../usage/catch-up-history.js';
 import { CatchUps } from '../usage/catch-ups.js';
 import { ConnectionPlaces } from '../usage/connection-places.js';
 
-// A gateway learns of connections at other gateways within a second. If a user still has too many after this time, the excess is closed.
+// A gateway learns of connections at other gateways within a second. If a user still has too many connections after this time, the gateways
+// close the excess.
 const excessCheckMs = 2_000;
 
 /** The client of a new connection. */
 export interface LiveClient extends ReportedClient {
-  /** Whether the client has left while it waited. */
+  /** Whether the client left while it waited. */
   isGone(): boolean;
-  /** Creates the sink, once the connection is accepted. */
+  /** Creates the sink. Called when the connection is accepted. */
   makeSink(): LiveSink;
 }
 
@@ -55,7 +56,7 @@ export class LiveConnections {
       onEvent: (event) => this.fanOut.publish(event),
       onInterrupted: (interruption) => this.interrupt(interruption),
     });
-    // unref(): the program that prints the API description creates this service too, and must be able to exit.
+    // unref() lets the program that prints the API description exit, because that program creates this service too.
     this.keepAliveTimer = setInterval(() => this.keepAlive(), keepAliveMs).unref();
     this.excessTimer = setInterval(() => this.closeExcess(), excessCheckMs).unref();
   }
@@ -71,8 +72,8 @@ export class LiveConnections {
   }
 
   /**
-   * Opens a connection and starts to deliver. Waits a few seconds if the user has too many connections at other gateways. Undefined if the
-   * client left meanwhile.
+   * Opens a connection and starts to deliver. Waits a few seconds if the user has too many connections at other gateways. Returns undefined
+   * if the client left meanwhile.
    *
    * @throws ServiceError `too_many_requests` if the user has too many connections; `unavailable` if the process has too many
    * or is stopping
@@ -105,13 +106,16 @@ export class LiveConnections {
     return connection;
   }
 
-  /** Sends a replay to all connections, or to those with a name. */
+  /** Sends a replay to all connections, or only to the connections with the given name. */
   replay(event: LiveEvent, name?: string): void {
     for (const connection of this.connections.keys())
       if (name === undefined || connection.request.name === name) this.replayTo(connection, event);
   }
 
-  /** Sends events of a rehearsal to a user's connections with a name, each at its own pace. Returns how many took them. */
+  /**
+   * Sends events of a rehearsal to the target: the connections of a user with a name. Each connection receives the events at its own pace.
+   * Returns how many connections took the events.
+   */
   async rehearse(target: LiveTarget, events: readonly LiveEvent[]): Promise<number> {
     const outcomes = await Promise.all(
       this.named(target).map(async (connection) => {
@@ -123,12 +127,14 @@ export class LiveConnections {
     return outcomes.filter((isSent) => isSent).length;
   }
 
-  /** Sends a control to a user's connections with a name that have asked for controls. Returns how many took it. */
+  /** Sends a control to those connections of the target that have asked for controls. Returns how many connections took the control. */
   control(target: LiveTarget, control: LiveControl): number {
     return this.named(target).filter((connection) => connection.control(control)).length;
   }
 
-  /** Closes the connections of these tokens. A client whose token has other rights now can reconnect with it. */
+  /**
+   * Closes the connections of tokens that have ended or have other rights now. A client can reconnect with a token that has other rights.
+   */
   closeTokens(ended: readonly EndedToken[]): void {
     const endedByStamp = new Map(ended.map((token) => [token.stamp, token]));
     for (const [connection, { token }] of this.connections) {
@@ -166,7 +172,7 @@ export class LiveConnections {
     for (const connection of this.connections.keys()) connection.interrupt(interruption);
   }
 
-  /** Closes the newest connections of users who have too many at all gateways together. */
+  /** Closes the newest connections of users who have too many connections at all gateways together. */
   private closeExcess(): void {
     const excess = this.places.findExcess();
     if (excess.size === 0) return;

@@ -8,13 +8,13 @@ import {
 import type { LiveEvent } from '../stream/live-event.js';
 
 /**
- * The filter of a live connection: the filters of the event list, with any number of types, and the limits of the client. An event
- * must match all of them.
+ * The filter of a live connection: the filters of the event list, but with several event types, and the limits of the client. An event must
+ * match all filters and limits.
  */
 export interface LiveFilter extends Omit<EventFilters, 'eventType'> {
   /** The event must have one of these types. Empty or absent: any type. */
   eventType?: readonly string[];
-  /** What the client may see. Absent: all events. */
+  /** The events that the client may see. Absent: all events. */
   limits?: ReadLimits | undefined;
 }
 

@@ -12,7 +12,7 @@ class MadeGateway {
   readonly received: { target: LiveTarget; records: string[] }[] = [];
   /** The number of its connections, for every target. */
   connections = 0;
-  /** Resolves when the connections have read. */
+  /** Resolves when the connections have read the message. */
   reading: Promise<void> = Promise.resolve();
 
   constructor(readonly id: string) {}
@@ -97,7 +97,7 @@ describe(NamedConnections.name, () => {
       .then((connections) => (count = connections));
 
     await eventually(() => expect(at(gateways, 1).received).toHaveLength(1));
-    // A second message passes the first one, which waits for its reader.
+    // A second message overtakes the first one, which waits for its reader.
     announced = ['first'];
     await at(named, 1).send({ ...empty, target: { ...target, name: 'other' } });
     announced = ['second'];

@@ -23,13 +23,13 @@ import { stallLimitMs } from '../live-limits.js';
 import type { LiveConnections } from './live-connections.service.js';
 
 const flushLimitMs = 2_000;
-// A gateway replies when its clients have read what was sent before, which takes at most `stallLimitMs`.
+// A gateway replies when its clients have read all data that was sent before, which takes at most `stallLimitMs`.
 const replyLimitMs = stallLimitMs + 2_000;
-// How often to check whether a gateway has died in the meantime. The sender no longer waits for a reply of such a gateway.
+// How often the sender checks whether a gateway has died. The sender does not wait for the reply of a dead gateway.
 const recheckMs = 250;
 
 /**
- * Sends to the live connections of a user with a name, at all gateways, on core NATS:
+ * Sends messages to those live connections of a user that have a given name, at all gateways, on core NATS:
  *
  * ```
  *  sender ──▶ live.connections ──▶ every gateway ──▶ its connections of the user with the name
@@ -57,7 +57,7 @@ export class NamedConnections {
     this.failures = new FailureLog(logger);
   }
 
-  /** Connects, and delivers messages from any gateway to the connections of this one from now on. */
+  /** Connects. From now on, delivers messages from any gateway to the connections of this gateway. */
   async connect(): Promise<void> {
     this.connection = await connectNats(this.options);
     this.watch = new ConnectionWatch(this.connection);
@@ -73,7 +73,7 @@ export class NamedConnections {
         if (reply) this.pending.get(message.subject)?.(reply);
       },
     });
-    // If NATS is away now, the client subscribes when it reconnects.
+    // If NATS is unavailable now, the NATS client subscribes when it reconnects.
     await within(flushLimitMs, this.connection.flush());
   }
 
@@ -86,7 +86,7 @@ export class NamedConnections {
    * Returns the number of connections that took the message, as reported by the gateways that replied. A message with neither records nor a
    * control only counts the connections.
    *
-   * @throws ServiceError `unavailable` while NATS is unavailable; InvalidArgumentError for more than the maximum payload of NATS
+   * @throws ServiceError `unavailable` while NATS is unavailable; InvalidArgumentError if the message exceeds the maximum payload of NATS
    */
   async send(message: LiveTargetMessage, limitMs = replyLimitMs): Promise<number> {
     const { connection } = this;

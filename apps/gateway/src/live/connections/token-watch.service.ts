@@ -29,7 +29,7 @@ export class TokenWatch implements OnApplicationBootstrap, OnModuleDestroy {
     clearInterval(this.timer);
   }
 
-  /** While the database does not respond, connections stay open and no second check starts. */
+  /** Checks the tokens of all connections. While the database does not respond, connections stay open and no second check starts. */
   private async check(): Promise<void> {
     const { tokenStamps } = this.connections;
     if (this.isChecking || tokenStamps.length === 0) return;

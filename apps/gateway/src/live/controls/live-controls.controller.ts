@@ -8,7 +8,7 @@ import { JsonBody } from '../../http/json-body.decorator.js';
 import { NamedConnections } from '../connections/named-connections.js';
 import { LiveControlBody, LiveControlRecord } from './live-controls.dto.js';
 
-// The sender waits for the reply. Gateways send a control at once.
+// How long to wait for the replies of the gateways. Gateways send a control immediately, so they reply sooner.
 const replyLimitMs = 2_000;
 
 @ApiTags('Live')
@@ -21,10 +21,10 @@ export class LiveControlsController {
   @HttpCode(200)
   @ApiOperation({
     operationId: 'controlLiveConnection',
-    summary: 'Control a live connection',
+    summary: 'Send a control to live connections',
     description:
       'Sends a control to your live connections with this name, at all gateways. Only connections with the option `controls` receive ' +
-      'it. What a control does is up to the client: an overlay skips its alert, for example. Nothing stores a control.',
+      'the control. The client decides what a control does; for example, an overlay skips its alert. Controls are not stored.',
   })
   @ApiParam({
     name: 'name',
@@ -46,7 +46,7 @@ export class LiveControlsController {
     const userId = user?.toLowerCase() ?? caller.id;
     if (userId !== caller.id && !isOwner(caller))
       throw new ServiceError('forbidden', 'Only owners can control the connections of other users.');
-    // Trimmed like the name of a connection.
+    // Trim the name, because the names of connections are trimmed too.
     const name = sentName.trim();
     const connections = await this.connections.send(
       { target: { userId, name }, records: [], control },
@@ -55,7 +55,7 @@ export class LiveControlsController {
     if (connections > 0) return { connection: name, control, connections };
     throw new ServiceError(
       'not_found',
-      `No open connection with the name ${name} takes controls. Connect with the option \`controls\`.`,
+      `No open connection with the name ${name} accepts controls. Connect with the option \`controls\`.`,
     );
   }
 }

@@ -22,7 +22,8 @@ export class LiveControlBody {
   @ApiProperty({
     format: 'uuid',
     required: false,
-    description: 'Id of the user whose connections receive the control. Default: you. Owners only',
+    description:
+      'Id of the user whose connections receive the control. Default: your own id. Only owners can name another user',
     example: '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11',
   })
   @MayBeAbsent()
@@ -38,6 +39,10 @@ export class LiveControlRecord {
   @ApiProperty(described)
   control!: LiveControl;
 
-  @ApiProperty({ type: 'integer', description: 'The number of connections that received it', example: 1 })
+  @ApiProperty({
+    type: 'integer',
+    description: 'The number of connections that received the control',
+    example: 1,
+  })
   connections!: number;
 }

@@ -3,7 +3,7 @@ import { wereMessagesErased } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
 import { FailureLog, LOGGER, type Logger } from '@stream-events/service';
 
-/** Knows which messages are missing on the EVENTS stream because of erasures. Asks the events service, which records them. */
+/** Finds out whether messages are missing on the EVENTS stream because of erasures. The events service records the erased messages. */
 @Injectable()
 export class ErasedMessages {
   private readonly failures: FailureLog;
@@ -16,8 +16,8 @@ export class ErasedMessages {
   }
 
   /**
-   * Whether erasures removed every message from one sequence to another (both inclusive). Then a client has missed nothing. False when
-   * the events service does not reply: a gap too many is better than a silent one.
+   * Returns whether erasures removed every message from one sequence to another (both inclusive). If so, a client has missed nothing.
+   * Returns false when the events service does not reply, because an unnecessary gap is better than silently missed events.
    */
   async wereErased(epoch: string, from: number, to: number): Promise<boolean> {
     if (to < from) return false;

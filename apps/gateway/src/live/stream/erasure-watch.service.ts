@@ -13,25 +13,25 @@ import { EventFeed } from './event-feed.service.js';
 import { EventHistory } from './event-history.service.js';
 import { ReceivedUserHasher } from './received-user-hasher.js';
 
-// Before an erasure ends, it waits for four times this interval.
+// The events service waits for four times this interval before it ends an erasure.
 const intervalMs = 1_000;
 // After a failure, ask again within this time.
 const maxBackoffMs = 2_000;
-// Ask again for erasures that ended this long before the last reply, in case one was committed late.
+// Ask again for erasures that ended up to this long before the last reply, in case an erasure was committed late.
 const overlapMs = 60_000;
-// Takes a few milliseconds, so that live delivery does not stop.
+// Number of events to check in one turn of the event loop. The check takes a few milliseconds, so that live delivery does not stall.
 const sliceLength = 250;
 
 /**
  * Removes the events of erased users from the memory of this process: from the ring buffer, and from the pages of older events. Asks
  * the events service every second. Removes the events when it first sees an erasure, and again when the store and the streams no longer
- * have them, because it may have read some in between.
+ * contain them, because this process may have read some of the events in between.
  */
 @Injectable()
 export class ErasureWatch {
   private readonly loop: WorkerLoop;
   private readonly failures: FailureLog;
-  /** The users of the erasures that were seen since the start. */
+  /** The users of the erasures that were seen since the start of this process. */
   private readonly users = new Map<string, ErasedUserMessage>();
   private readonly hasher: ReceivedUserHasher;
   private endedSince: number | undefined;
@@ -61,7 +61,7 @@ export class ErasureWatch {
     return this.loop.stop();
   }
 
-  /** Whether an event is being erased, or was erased since the start. @param text its data, or its record */
+  /** Whether an event is being erased, or was erased since the start of this process. @param text its data, or its record */
   isErased(id: string, text: string): boolean {
     if (this.users.size === 0) return false;
     const users = [...this.users.values()].filter(({ until }) => receivedAt(id) <= until);

@@ -26,7 +26,7 @@ class Listening {
   readonly ids: string[] = [];
   readonly sequences: number[] = [];
   readonly interruptions: Interruption[] = [];
-  /** The events of a client that is connected from the start: after an interruption it reads the ring buffer. */
+  /** The events of a client that is connected from the start. After an interruption, the client reads the ring buffer. */
   readonly delivered: string[] = [];
 
   private constructor(
@@ -98,7 +98,7 @@ describe(EventFeed.name, () => {
       expect(listening.sequences).toEqual(ids.map((_, index) => index + 1));
       expect(listening.ringIds()).toEqual(ids);
       expect(listening.interruptions).toEqual([]);
-      // After a disturbance, such as a process that was stopped, it starts at the last message again.
+      // After a disturbance, such as a stopped process, the feed reads from its last message again, so the count can be higher.
       expect(await listening.measure('live_feed_messages_total')).toBeGreaterThanOrEqual(5_000);
     });
 
@@ -311,10 +311,10 @@ describe(EventFeed.name, () => {
         isCurrent = true;
       });
 
-      // A publisher that has not noticed fills the hole: another event takes the sequence of the last one.
+      // A publisher that has not noticed the loss fills the hole, so another event gets the sequence of the last event.
       const consumers = await broker.countConsumers();
       await broker.publish(ids.slice(12));
-      // At each check, its consumer delivers the other event.
+      // At each check, the feed's consumer delivers the other event.
       await eventually(async () => expect(await consumers.count()).toBeGreaterThan(2));
       expect(listening.delivered).toEqual(ids.slice(0, 10));
       expect(listening.feed.head).toMatchObject({ epoch: oldEpoch, sequence: 10 });
@@ -427,7 +427,7 @@ describe(EventFeed.name, () => {
       expect(listening.ids).toEqual(ids);
       await broker.operator.flush();
       expect(requests).toBeGreaterThan(0);
-      // One or two requests for all callers, and its own check every second.
+      // The feed sends one or two requests for all callers, and one for its own check every second.
       expect(requests).toBeLessThan(50);
       counting.unsubscribe();
     });

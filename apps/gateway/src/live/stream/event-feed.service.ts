@@ -14,7 +14,7 @@ import { StreamReader } from './stream-reader.js';
 import { untilAborted } from './until-aborted.js';
 import type { GapReason } from '../gap-reasons.js';
 
-/** The stream does not continue after the last event that was read. */
+/** An interruption: the stream does not continue after the last event that was read. */
 export interface Interruption {
   reason: GapReason;
   /** The sequence in the new ring buffer at which clients continue. */
@@ -25,19 +25,20 @@ export interface Interruption {
 export interface FeedListener {
   /** A new event. It is already in the ring buffer. */
   onEvent(event: LiveEvent): void;
-  /** There is a new ring buffer. `onEvent` is not called for the events that it already contains: read them from it. */
+  /** The feed has a new ring buffer. `onEvent` is not called for the events that the new ring buffer already contains. */
   onInterrupted(interruption: Interruption): void;
 }
 
-// Short enough for a brief failure, and long enough not to burden a NATS server that starts.
+// Short, so that live delivery continues soon after a brief failure, but long enough not to burden a NATS server that starts.
 const minBackoffMs = 250;
 const maxBackoffMs = 2_000;
 // A consumer does not notice a new epoch. Only the stream's info shows it.
 const checkIntervalMs = 1_000;
 const stopLimitMs = 3_000;
 
-// When messages leave the stream before a consumer has delivered them, nats-server continues after them without a notice.
-const missing = 'messages are missing and may have left the stream unread: checking the stream';
+// nats-server skips messages that leave the stream before the consumer has delivered them, and does not report this.
+const missing =
+  'messages are missing and may have left the stream before they were read: checking the stream';
 
 type Reading = Exclude<ReadingPlan, { kind: 'wait' }>;
 
@@ -54,7 +55,7 @@ type Reading = Exclude<ReadingPlan, { kind: 'wait' }>;
  *                                                     an unexpected message, another epoch
  * ```
  *
- * Each disturbance ends the consumer. Until the next one reads, clients stay connected and keep their positions.
+ * Each disturbance ends the consumer. Until the next consumer reads, clients stay connected and keep their positions.
  */
 @Injectable()
 export class EventFeed {
@@ -87,7 +88,7 @@ export class EventFeed {
     return this.track?.ringBuffer;
   }
 
-  /** The position of the newest event that was read. Undefined as long as `ringBuffer` is. */
+  /** The position of the newest event that was read. Undefined as long as `ringBuffer` is undefined. */
   get head(): Position | undefined {
     return this.track?.head;
   }
@@ -120,7 +121,7 @@ export class EventFeed {
   }
 
   /**
-   * Waits until everything has been read that is on the stream now. Also waits while the stream cannot be read.
+   * Waits until the feed has read everything that is on the stream now. Keeps waiting while the feed cannot read the stream.
    *
    * @throws the signal's reason
    */
@@ -142,7 +143,7 @@ export class EventFeed {
     }
   }
 
-  /** Reads until a disturbance. Returns the reason why reading ended or could not start. */
+  /** Reads until a disturbance. Returns why reading ended or could not start. */
   private async readUntilDisturbed(): Promise<string> {
     if (!this.stream.isConnected) return 'NATS is unavailable';
     const plan = await this.plan();
@@ -156,7 +157,7 @@ export class EventFeed {
     this.reader = reader;
     if (this.isStopped()) reader.end('the service is stopping');
     this.adoptWhenLoaded(track, plan);
-    // If the plan starts earlier, the first message shows whether the stream is still the one that was read.
+    // If the plan starts at an earlier sequence, wait for the first message: it shows whether this is still the stream that was read.
     if (plan.from === track.nextSequence) this.onProgress(track);
     const checking = setInterval(() => void this.checkStream(track, reader), checkIntervalMs);
     try {
@@ -166,7 +167,7 @@ export class EventFeed {
     }
   }
 
-  /** Plans how to continue. Messages at the start of the stream that were erased before they were read are no interruption. */
+  /** Plans how to continue. If all unread messages that are missing at the start of the stream were erased, nothing is interrupted. */
   private async plan(): Promise<ReadingPlan> {
     const found = await this.stream.find();
     const { track } = this;
@@ -199,12 +200,12 @@ export class EventFeed {
     this.onProgress(track);
   }
 
-  /** Whether messages are missing. A track that is not the current one yet can begin anywhere. */
+  /** Whether messages before this sequence are missing. A track that is not the current track yet can begin at any sequence. */
   private isMissingBefore(track: FeedTrack, sequence: number): boolean {
     return track === this.track && track.isMissingBefore(sequence);
   }
 
-  /** Makes this the current track when it is loaded. If it replaces another one, clients get the interruption. */
+  /** Makes a track the current track when it is loaded. If the track replaces another track, reports the interruption to the listeners. */
   private adoptWhenLoaded(track: FeedTrack, plan: Reading): void {
     if (track === this.track || plan.kind !== 'begin' || track.nextSequence <= plan.silentUntil) return;
     const { epoch, reason, from } = plan;
@@ -252,8 +253,7 @@ export class EventFeed {
   }
 
   /**
-   * Waits until everything up to a sequence has been read. False if that will never happen because another track replaced this
-   * one.
+   * Waits until everything up to a sequence has been read. Returns false if another track replaces the current track before that.
    */
   private hasRead(sequence: number): Promise<boolean> {
     if (this.nextSequence > sequence) return Promise.resolve(true);
@@ -279,7 +279,7 @@ export class EventFeed {
   }
 
   private async backOff(): Promise<void> {
-    // Without a connection, the next attempt is only a local check: keep the wait short.
+    // Without a connection, keep the wait short, because the next attempt is only a local check.
     const backoffMs = this.stream.isConnected ? this.backoffMs : minBackoffMs;
     if (this.stream.isConnected) this.backoffMs = Math.min(2 * backoffMs, maxBackoffMs);
     await pause(backoffMs, this.stopping.signal);

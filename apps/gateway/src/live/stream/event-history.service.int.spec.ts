@@ -62,7 +62,7 @@ describe(EventHistory.name, () => {
       expect(await walk(100, 500)).toEqual({ ids: ids.slice(99, 500), pages: 4 });
       expect(await read(130, 600)).toMatchObject({ kind: 'events', next: 257 });
       expect(await read(600, 600)).toMatchObject({ kind: 'events', next: 601 });
-      // 100 to 500 ends in the middle of the fourth page, of which 1 to 600 has read all.
+      // The range 100 to 500 ends in the middle of the fourth page. The walk from 1 to 600 has already read this page completely.
       expect(await countPages('stream')).toBe(5);
     });
 
@@ -92,7 +92,7 @@ describe(EventHistory.name, () => {
 
       expect((await walk(1, end)).ids).toEqual(ids);
       expect((await walk(150, end)).ids).toEqual(ids.slice(149));
-      // A client that reads up to the first copies has received them.
+      // A client that has read up to the first copies does not receive the second copies.
       expect((await walk(301, end)).ids).toEqual(ids.slice(300));
     });
 
@@ -143,7 +143,7 @@ describe(EventHistory.name, () => {
       await Promise.all(Array.from({ length: 1_000 }, () => read(150, 600)));
       expect(await countPages('stream')).toBe(1);
       await eventually(async () => expect(await consumers.count()).toBeGreaterThan(0));
-      // One more for each read that timed out.
+      // Each read that timed out creates one more consumer.
       expect(await consumers.count()).toBeLessThan(3);
     });
 
@@ -178,7 +178,7 @@ describe(EventHistory.name, () => {
 
       expect(await countPages('stream')).toBe(12);
       await eventually(async () => expect(await consumers.count()).toBeGreaterThan(0));
-      // One more for each read that timed out.
+      // Each read that timed out creates one more consumer.
       expect(await consumers.count()).toBeLessThan(6);
     });
 
@@ -192,7 +192,7 @@ describe(EventHistory.name, () => {
       await broker.deleteStream();
       await broker.createStream('2badcafe');
       await broker.publish(newIds(300));
-      // The consumer that it has is gone with the stream.
+      // The reader's consumer was deleted with the stream.
       await eventually(async () => expect(await read(257, 300)).toEqual({ kind: 'other_epoch' }));
     });
 
@@ -217,7 +217,7 @@ describe(EventHistory.name, () => {
       await broker.expire(252);
 
       expect(await read(129, 400)).toEqual({ kind: 'expired', firstSequence: 252 });
-      // After that, nats-server miscounts the pending messages of the consumer: this reader fails, the next one does not.
+      // After that, nats-server miscounts the pending messages of the consumer, so this reader fails. The next one works.
       expect((await walk(252, 400)).ids).toHaveLength(149);
     });
 
@@ -225,7 +225,7 @@ describe(EventHistory.name, () => {
       const ids = newIds(700);
       await broker.publish(ids);
       const removed = new Set([1, 2, 128, 129, 200, 699, 700]);
-      // Longer than a page.
+      // A hole that is longer than a page.
       for (let sequence = 250; sequence < 520; sequence += 1) removed.add(sequence);
       removed.delete(2);
       for (const sequence of removed) await broker.remove(sequence);

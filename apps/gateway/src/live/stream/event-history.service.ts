@@ -9,11 +9,11 @@ import { PageReaders } from './page-readers.js';
 import { untilAborted } from './until-aborted.js';
 import { maxRingBufferBytes } from '../live-limits.js';
 
-/** The next events on the stream from a sequence on. */
+/** The next events on the stream, or why they cannot be read. */
 export type HistoryPage =
   | {
       kind: 'events';
-      /** In order. Can be empty. */
+      /** In the order of the stream. Can be empty. */
       events: readonly LiveEvent[];
       /** The sequence at which to continue. */
       next: number;
@@ -27,14 +27,14 @@ export type HistoryPage =
 export interface Place {
   epoch: string;
   from: number;
-  /** A sequence that the stream is known to have. */
+  /** The last sequence to read. The stream must already have reached this sequence. */
   until: number;
 }
 
-// After a crash, the relay republishes the events that may be missing on the stream: those of its last second or so. A second
-// copy of an event, up to this many pages after the first, is dropped: a client that reads this far has received the first copy.
+// After a crash, the relay republishes the events of about its last second, because these may be missing on the stream. The history drops
+// the second copy of an event if it is at most this many pages after the first copy, which the client has then received.
 const pagesOfRepetitions = 8;
-// Reading a page takes milliseconds, plus the wait for the pages before it.
+// Reading a page takes milliseconds, plus the wait for the pages that are read before it.
 const readLimitMs = 5_000;
 
 /**
@@ -48,7 +48,7 @@ export class EventHistory {
   private readonly readers: PageReaders;
   private readonly pagesTotal: Counter<'source'>;
   private readonly failures: FailureLog;
-  /** Number of calls of `forget`. Pages that were requested before the latest one are not cached. */
+  /** Number of calls of `forget`. Pages that were requested before the latest call are not cached. */
   private generation = 0;
 
   constructor(
@@ -68,8 +68,8 @@ export class EventHistory {
   }
 
   /**
-   * Reads up to a page of events from `from` on, never beyond `until`. Skips messages at the start of the stream that were erased: they
-   * have not expired, although the stream begins after them.
+   * Reads up to a page of events from `from` on, never beyond `until`. Skips erased messages at the start of the stream. Erased messages do
+   * not count as expired, although the stream begins after them.
    *
    * @throws if NATS does not respond; the signal's reason
    */
@@ -81,7 +81,7 @@ export class EventHistory {
     return wereErased ? { kind: 'events', events: [], next: page.firstSequence } : page;
   }
 
-  /** Forgets all pages, because they may have events of an erased user. */
+  /** Forgets all pages, because they may contain events of an erased user. */
   forget(): void {
     this.generation += 1;
     this.cache.clear();
@@ -112,7 +112,7 @@ export class EventHistory {
     const signal = AbortSignal.timeout(readLimitMs);
     const page = untilAborted(this.readPage(place, signal), signal).finally(() => this.loading.delete(key));
     this.loading.set(key, page);
-    // Log here, once for all callers: they only retry, and by now there may be none left.
+    // Log here, once for all callers. The callers only retry, and all of them may have left by now.
     page.catch((err: unknown) =>
       this.failures.warn('cannot read a page of older events for live clients, retrying', {
         err,
@@ -127,7 +127,7 @@ export class EventHistory {
     const { generation } = this;
     return this.readers.use(place.from, signal, async (reader) => {
       const found = await reader.read(place.from + pageLength - 1);
-      // Check after reading: if the stream was replaced in the meantime, these can be messages of the new one.
+      // Check the epoch after reading. If the stream was replaced in the meantime, the messages can be from the new stream.
       const state = await this.stream.find();
       if (!state) throw new Error('the EVENTS stream does not exist');
       this.pagesTotal.inc({ source: 'stream' });
@@ -142,7 +142,7 @@ export class EventHistory {
     });
   }
 
-  /** Caches a page, and removes second copies of its events from the later pages that were read before it. */
+  /** Caches a page, and removes second copies of its events from later pages that are already cached. */
   private keep({ epoch, from }: Place, page: EventPage): void {
     const ids = new Set(page.events.map(({ id }) => id));
     for (let count = 1; count <= pagesOfRepetitions; count += 1) {
@@ -154,7 +154,7 @@ export class EventHistory {
     this.cache.set(`${epoch}-${from}`, page);
   }
 
-  /** Returns the ids of the events right before a page, if those pages are cached. They are when a client reads page after page. */
+  /** Returns the ids of the events on the cached pages right before a page. When a client reads page after page, these pages are cached. */
   private idsBefore({ epoch, from }: Place): Set<string> {
     const ids = new Set<string>();
     for (let count = 1; count <= pagesOfRepetitions; count += 1) {
@@ -183,8 +183,8 @@ function toPage(
 }
 
 /**
- * Finds the sequence from which the page is complete. Messages that left the stream after they were read count if no hole
- * follows.
+ * Finds the sequence from which the page is complete. Messages that left the stream after they were read count, if no hole separates them
+ * from the start of the stream.
  */
 function findBeginning(messages: readonly StreamMessage[], streamBegins: number): number {
   const sequences = new Set(messages.map(({ sequence }) => sequence));

@@ -7,7 +7,7 @@ import { maxRingBufferBytes, maxRingBufferEvents } from '../live-limits.js';
  */
 export class EventRingBuffer {
   private events: LiveEvent[] = [];
-  /** Index of the oldest event. Dropping it by `shift()` would move all others each time. */
+  /** Index of the oldest event. Dropping an event with `shift()` would move all other events each time. */
   private oldest = 0;
   private bytes = 0;
 
@@ -59,7 +59,8 @@ export class EventRingBuffer {
     this.oldest += 1;
     this.before = event.sequence;
     this.bytes -= event.record.length;
-    // Copying for each event would be slow, but dropped events stay in memory until the copy, and a few large ones fill it.
+    // Copying for each dropped event would be slow, but dropped events stay in memory until the copy, and a few large events fill the
+    // memory.
     if (this.oldest < 1_024 && this.oldest < this.events.length / 2) return;
     this.events = this.events.slice(this.oldest);
     this.oldest = 0;

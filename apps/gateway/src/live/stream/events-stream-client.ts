@@ -29,7 +29,7 @@ export interface StreamState {
   lastSequence: number;
 }
 
-/** A message of the stream. Its data is part of the network buffer: copy it to keep it. */
+/** A message of the stream. Its data is part of the network buffer, so copy the data to keep it. */
 export interface StreamMessage {
   sequence: number;
   /** Id of the event, a UUIDv7. Undefined if the message is not an event. */
@@ -55,7 +55,7 @@ export function toStreamMessage(message: JsMsg, tracing?: Tracing): StreamMessag
 
 // NATS responds within milliseconds, or within seconds while a cluster elects a leader.
 const requestLimitMs = 2_000;
-// NATS deletes a consumer that a crash left behind after this time.
+// NATS deletes an unused consumer after this time, for example after a crash of the gateway.
 const consumerLifeMs = 30_000;
 
 /** Reads the state of the EVENTS stream, and creates consumers for live delivery. The events service owns the stream. */
@@ -66,12 +66,12 @@ export class EventsStreamClient {
 
   constructor(private readonly options: NatsOptions) {}
 
-  /** The traces that messages are part of. Undefined when traces are off. */
+  /** The tracing that continues the traces of messages. Undefined when traces are off. */
   get tracing(): Tracing | undefined {
     return this.options.tracing;
   }
 
-  /** False while NATS is unavailable. Do not send requests then: they would wait in memory. */
+  /** False while NATS is unavailable. Do not send requests while NATS is unavailable, because they would wait in memory. */
   get isConnected(): boolean {
     return this.watch?.isConnected ?? false;
   }
@@ -121,14 +121,14 @@ export class EventsStreamClient {
   }
 
   /**
-   * Creates a consumer that starts at a sequence. It needs no acknowledgements, and disappears when NATS restarts.
+   * Creates a consumer that starts at a sequence. The consumer needs no acknowledgments, and disappears when NATS restarts.
    *
    * @throws if the stream does not exist, or NATS does not respond
    */
   async addConsumer(from: number): Promise<Consumer> {
     const { consumers } = await this.manage();
     const info = await consumers.add(eventsStreamName, {
-      // The name is in the request's subject, which permissions match. It is random, so that no other user can guess it.
+      // The subject of requests, which NATS permissions match, contains the name. The name is random, so that no other user can guess it.
       name: `live-${nuid.next()}`,
       description: `live delivery: ${this.options.name}`,
       deliver_policy: DeliverPolicy.StartSequence,

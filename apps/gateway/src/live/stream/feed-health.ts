@@ -3,7 +3,7 @@ import type { FailureLog, Logger } from '@stream-events/service';
 // A NATS server that restarts is back within this time. Until then the gateway stays ready and keeps its clients.
 const unhealthyAfterMs = 30_000;
 
-/** Tracks since when, and why, the stream cannot be read. */
+/** Tracks how long, and why, the stream cannot be read. */
 export class FeedHealth {
   /** Undefined while the stream is being read. */
   private failing: { since: number; cause: string } | undefined;
@@ -26,7 +26,7 @@ export class FeedHealth {
     this.warnedCause = undefined;
   }
 
-  /** Logs one line per cause, however long the failure lasts. */
+  /** Records a failure. Logs only one line per cause, however long the failure lasts. */
   noteFailure(cause: string): void {
     this.failing = { since: this.failing?.since ?? performance.now(), cause };
     if (cause === this.warnedCause) return;

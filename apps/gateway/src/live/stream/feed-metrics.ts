@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from '@stream-events/service';
 import type { GapReason } from '../gap-reasons.js';
 
-/** Metrics of the feed. */
+/** The metrics of `EventFeed`. */
 export class FeedMetrics {
   private readonly readTotal: Counter;
   private readonly interruptionsTotal: Counter<'reason'>;
@@ -16,7 +16,7 @@ export class FeedMetrics {
     });
     this.interruptionsTotal = new Counter({
       name: 'live_feed_interruptions_total',
-      help: 'Interruptions: the EVENTS stream did not continue where it had been read, so live clients got a gap; by reason',
+      help: 'Interruptions, by reason: the EVENTS stream did not continue after the last event read, so live clients got a gap',
       labelNames: ['reason'],
       registers,
     });

@@ -9,7 +9,7 @@ function idAt(milliseconds: number): string {
   return v7({ msecs: start + milliseconds });
 }
 
-/** Takes events at the next sequences. Returns which were new. */
+/** Takes events at the next sequences. Returns the ids of the new events. */
 function take(track: FeedTrack, ids: readonly string[]): string[] {
   return ids.flatMap((id) => {
     const event = track.take({ sequence: track.nextSequence, id, data: Buffer.from(`{"id":"${id}"}`) });

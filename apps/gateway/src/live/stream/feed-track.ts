@@ -6,11 +6,11 @@ import { RecentIds } from './recent-ids.js';
 import { RecordMemory } from './record-memory.js';
 import { maxRingBufferEvents } from '../live-limits.js';
 
-// After an epoch change, the events service republishes every event that may be missing on the stream. After a restored backup,
-// that can be a day of events and takes minutes. Old events count as repetitions until none has arrived for this long.
+// After an epoch change, the events service republishes every event that may be missing on the stream. After the restore of a backup, these
+// can be the events of a day, and publishing takes minutes. Old events count as repetitions until no old event has arrived for this long.
 const repetitionMs = 60_000;
 
-/** Tracks what was read from one epoch of the stream, and up to where. */
+/** Tracks which events were read from one epoch of the stream, and up to which sequence. */
 export class FeedTrack {
   readonly ringBuffer: EventRingBuffer;
   private readonly records = new RecordMemory();
@@ -20,7 +20,7 @@ export class FeedTrack {
   private readonly oldestId: string;
   private repetitionsUntil: number;
   private next: number;
-  /** The next sequence at the time of the last check, which found that the stream had lost nothing from there on. */
+  /** The value of `next` at the last check of the stream, which found that the stream still had everything from this sequence on. */
   private lookedAt: number;
   /** The last message that was read. */
   private lastSequence = 0;
@@ -47,7 +47,7 @@ export class FeedTrack {
     return this.next;
   }
 
-  /** Where to start after a disturbance: at the last message, to check that the stream still has the same one there. */
+  /** The sequence at which to start after a disturbance: the last message, to check that the stream still has the same message there. */
   get resumeSequence(): number {
     return this.lastId === undefined ? this.next : this.lastSequence;
   }
@@ -69,7 +69,7 @@ export class FeedTrack {
     this.lookedAt = this.next;
   }
 
-  /** Whether messages before this sequence may have left the stream unread. If not, they were removed from between others. */
+  /** Whether messages before this sequence may have left the stream unread. Otherwise, missing messages were removed individually. */
   isMissingBefore(sequence: number): boolean {
     return sequence > this.next && this.next !== this.lookedAt;
   }
@@ -94,7 +94,7 @@ export class FeedTrack {
     this.next = Math.max(this.next, sequence + 1);
   }
 
-  /** Compares ids as text: UUIDv7 sort by time. */
+  /** Whether an event counts as a repetition. Compares ids as text, because UUIDv7 ids sort by time. */
   private isRepetition(id: string): boolean {
     if (id >= this.oldestId || this.now() > this.repetitionsUntil) return false;
     this.repetitionsUntil = this.now() + repetitionMs;

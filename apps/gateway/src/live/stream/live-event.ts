@@ -25,11 +25,11 @@ export class LiveEvent {
   private readFields: RecordFields | undefined;
 
   constructor(
-    /** UUIDv7. A test event has one too, although its record has no id. */
+    /** A UUIDv7. A test event has an id too, although the `id` in its record is null. */
     readonly id: string,
     /** The record as it was published: JSON text in UTF-8. */
     readonly record: Buffer,
-    /** The epoch of its position on the EVENTS stream. A replay has no position: epoch '' and sequence 0. */
+    /** The epoch of the event's position on the EVENTS stream. A replay has no position: its epoch is '' and its sequence is 0. */
     readonly epoch: string,
     readonly sequence: number,
   ) {}
@@ -57,7 +57,7 @@ function parseRecord(record: Buffer): JsonObject {
     const parsed = parseJson(record.toString());
     return isJsonObject(parsed) ? parsed : {};
   } catch {
-    // The events service did not write this record. No filter lets it pass, but it must not crash the process at every start.
+    // The events service did not write this record. No filter passes the record, and an exception would crash the process at every start.
     return {};
   }
 }

@@ -9,13 +9,13 @@ export interface EventPage {
   lastSequence: number;
 }
 
-// Estimated memory of an event in addition to its record, and of a page.
+// Estimated memory of an event in addition to its record, and of a page in addition to its events.
 const eventBytes = 256;
 const pageBytes = 1_024;
 
 /**
- * Caches the pages that were used last, up to a number of bytes, or one page that is larger. The frames made from the events come
- * on top: up to three times as much.
+ * Caches the most recently used pages, up to a number of bytes, or a single larger page. The bytes do not include the frames that are made
+ * from the events, which take up to three times as many bytes as the events.
  */
 export class PageCache {
   private readonly pages = new Map<string, EventPage>();
@@ -41,7 +41,7 @@ export class PageCache {
     this.pages.set(key, page);
     this.bytes += sizeOf(page);
     for (const oldest of this.pages.keys()) {
-      // Keep the newest page however large it is: clients read it in pieces.
+      // Keep the newest page even if it is too large, because clients read it in pieces.
       if (this.bytes <= this.maxBytes || oldest === key) return;
       this.delete(oldest);
     }

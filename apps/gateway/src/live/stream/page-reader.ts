@@ -25,7 +25,7 @@ export class PageReader {
   private usedAt = performance.now();
   /** Number of messages that the consumer has delivered. */
   private delivered = 0;
-  /** Delivered messages that belong to later pages. Where the stream has holes, a fetch returns more than one page. */
+  /** Delivered messages that belong to later pages. Where the stream has holes, a fetch returns messages of more than one page. */
   private ahead: StreamMessage[] = [];
 
   private constructor(
@@ -44,16 +44,16 @@ export class PageReader {
     return new PageReader(stream, consumer, from, num_pending);
   }
 
-  /** Whether this reader can read the page that starts here next. */
+  /** Whether the next page that this reader can read starts at this sequence. */
   isAt(from: number): boolean {
     const isFresh = performance.now() < this.usedAt + maxIdleMs;
     return this.next === from && this.pending > 0 && isFresh;
   }
 
   /**
-   * Reads up to a sequence.
+   * Reads the messages up to and including a sequence.
    *
-   * @throws if NATS does not respond. Discard the reader then
+   * @throws if NATS does not respond. Discard the reader after an error
    */
   async read(end: number): Promise<FoundMessages> {
     this.usedAt = performance.now();
@@ -71,7 +71,7 @@ export class PageReader {
     void this.stream.deleteConsumer(this.consumer);
   }
 
-  /** Fetches as many messages as a page can have, or all remaining messages. */
+  /** Fetches the maximum number of messages of a page, or all remaining messages. */
   private async fetch(): Promise<void> {
     const options = { max_messages: pageLength, expires: fetchMs, idle_heartbeat: heartbeatMs };
     const fetching = await this.consumer.fetch(options);

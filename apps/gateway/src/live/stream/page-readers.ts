@@ -1,7 +1,7 @@
 import type { EventsStreamClient } from './events-stream-client.js';
 import { PageReader } from './page-reader.js';
 
-/** Maximum number of readers, which serve any number of clients. */
+/** Maximum number of readers. A few readers serve any number of clients. */
 const maxReaders = 4;
 
 /** A pool of page readers. Prefers the reader that is already at the requested sequence. */
@@ -18,13 +18,13 @@ export class PageReaders {
   }
 
   /**
-   * Waits for a free reader and runs the work with it, at a sequence.
+   * Waits until a reader is free, and runs the work with a reader that reads from a sequence on.
    *
    * @throws the signal's reason, if it aborts before a reader is free, or the error of the work
    */
   async use<T>(from: number, signal: AbortSignal, work: (reader: PageReader) => Promise<T>): Promise<T> {
     if (this.busy < maxReaders) this.busy += 1;
-    // A caller that finishes hands its slot to the next one.
+    // A caller that finishes hands its slot to the next caller.
     else await new Promise<void>((resolve) => this.waiting.push(resolve));
     try {
       // Do not spend a reader on work that no caller waits for.
@@ -56,7 +56,7 @@ export class PageReaders {
   }
 
   private async open(from: number): Promise<PageReader> {
-    // At most four readers in all, busy (including this one) and idle. The first idle one is the least recently used.
+    // Keep at most four readers in total, busy (including the new one) and idle. The first idle reader is the least recently used one.
     if (this.busy + this.idle.length > maxReaders) this.idle.shift()?.close();
     return PageReader.open(this.stream, from);
   }

@@ -5,16 +5,16 @@ import { maxRingBufferEvents } from '../live-limits.js';
 
 /** How to continue reading. */
 export type ReadingPlan =
-  /** Cannot read now, for this reason. */
+  /** The stream cannot be read now, for the reason `cause`. */
   | { kind: 'wait'; cause: string }
   /** Continue after the last message, with the same track. */
   | { kind: 'continue'; track: FeedTrack; from: number }
-  /** Start over: read up to `silentUntil` without delivering, then report the interruption to clients, if there is a reason. */
+  /** Start over: read up to `silentUntil` without delivering. Then report the interruption to clients, if `reason` is set. */
   | { kind: 'begin'; epoch: string; from: number; silentUntil: number; reason: GapReason | undefined };
 
-// Enough for the clients that reconnect after a restart of this process, and read within a second.
+// Enough events for the clients that reconnect after a restart of this process, but few enough to be read within a second.
 const preloaded = 5_000;
-// The events that were not delivered yet can be anywhere in a full ring buffer.
+// The events that were not delivered in the previous epoch can be anywhere in a full ring buffer.
 const reloaded = maxRingBufferEvents;
 
 /** The reason to wait while the stream ends before the last message that was read. */
@@ -22,7 +22,7 @@ export const lostEnd =
   'the EVENTS stream has lost its tail: waiting for the events service to set a new epoch';
 
 /**
- * Compares the stream with what was read from it. E is an epoch.
+ * Compares the stream with the track of the messages that were read from it. E is an epoch.
  *
  * ```
  * read │ stream                          │ plan

@@ -1,7 +1,7 @@
 import type { SealedUserHashKey } from '@stream-events/contracts';
 import { deriveUserHashKey, SecretBox, UserHasher } from '@stream-events/service';
 
-// The same users occur again and again.
+// Remembers hashes, because the same users occur in many events.
 const maxRemembered = 10_000;
 
 /** Hashes the ids of users with the keys of the events service. */
@@ -13,7 +13,7 @@ export class ReceivedUserHasher {
 
   constructor(secretKeys: readonly string[]) {
     this.box = new SecretBox(secretKeys);
-    // Until the events service sends its keys. An events service of an earlier version has only these.
+    // Use keys derived from SECRET_KEY until the events service sends its keys. Earlier versions of that service never send keys.
     this.hasher = new UserHasher(secretKeys.map(deriveUserHashKey));
   }
 

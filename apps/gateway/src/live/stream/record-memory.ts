@@ -4,9 +4,9 @@ const blockBytes = 64 * 1024;
 const maxSharedBytes = blockBytes / 8;
 
 /**
- * Copies records of the network buffer into shared blocks of memory, because allocating and collecting memory for each record alone takes
- * longer. A block stays in memory as long as one of its records does. The ring buffer drops records in order of arrival, so at most one of
- * its blocks is kept for only a part of its records.
+ * Copies records from the network buffer into shared blocks of memory, because allocating and collecting memory for each record takes
+ * longer. A block stays in memory as long as one of its records is used. The ring buffer drops records in order of arrival, so at most one
+ * of its blocks is kept for only a part of its records.
  */
 export class RecordMemory {
   private block = Buffer.alloc(0);

@@ -5,7 +5,7 @@ import { EventHistory } from './event-history.service.js';
 import { findResumeSequence } from './resume-sequence.js';
 
 const epoch = '0ddba115';
-// More than the feed begins with: the ring buffer has 201 to 5,200.
+// More events than the feed reads at its start: the ring buffer contains events 201 to 5,200.
 const ids = newIds(5_200);
 
 let broker: EventsBroker;
@@ -39,7 +39,7 @@ function find(after: string) {
   return attempt().catch(attempt);
 }
 
-/** The position of the event at a sequence. */
+/** Returns the position of the event at a sequence. */
 function at(sequence: number): string {
   return `${epoch}-${sequence}-${ids[sequence - 1]?.slice(-8)}`;
 }

@@ -3,14 +3,14 @@ import type { EventFeed } from './event-feed.service.js';
 import type { EventHistory } from './event-history.service.js';
 import type { GapReason } from '../gap-reasons.js';
 
-/** The sources of events for a connection: the live feed and older events. */
+/** The sources of events for a connection: the live feed, and the history with older events. */
 export interface EventReaders {
   feed: Pick<EventFeed, 'ringBuffer' | 'head' | 'nextSequence' | 'untilCurrent'>;
   history: Pick<EventHistory, 'read'>;
 }
 
 /**
- * Finds the sequence at which a client resumes after its last position, or why it cannot resume.
+ * Returns the sequence at which a client resumes after its last position, or the reason why the client cannot resume.
  *
  * ```
  * position                                             │ result
@@ -29,7 +29,7 @@ export async function findResumeSequence(
 ): Promise<number | GapReason> {
   const position = parsePosition(after);
   if (!position) return 'unknown_position';
-  // The client may have received later events from another gateway than this one has read.
+  // The client may have received events from another gateway that this gateway has not read yet.
   await feed.untilCurrent(signal);
   const { ringBuffer, nextSequence } = feed;
   const { epoch, sequence, check } = position;

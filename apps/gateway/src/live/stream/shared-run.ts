@@ -1,4 +1,4 @@
-/** Shares runs of some work: all callers that wait together share one run, which starts after their calls. */
+/** Lets all callers that wait at the same time share one run of some work. The run starts after their calls. */
 export class SharedRun {
   private running: Promise<void> = Promise.resolve();
   private next: Promise<void> | undefined;

@@ -4,20 +4,20 @@ import { toStreamMessage, type EventsStreamClient, type StreamMessage } from './
 /** Receives messages synchronously and in order. */
 export interface ReaderListener {
   onMessage(message: StreamMessage): void;
-  /** The stream has no undelivered message up to this sequence. */
+  /** Called when the stream has no undelivered message up to this sequence. */
   onIdle(sequence: number): void;
 }
 
-// Maximum number of messages that NATS may send ahead. Events have up to 256 KiB, and nats-server drops a client when 64 MiB wait
-// for it.
+// Maximum number of messages that NATS may send ahead. Events have up to 256 KiB, and nats-server disconnects a client when 64 MiB wait for
+// it.
 const maxMessages = 200;
 const pullMs = 10_000;
 // Two missing heartbeats end the reader, so a consumer that disappears silently is noticed within about 2 s.
 const heartbeatMs = 1_000;
 
 /**
- * Reads the stream from a sequence on, with its own consumer. The reader ends at the first sign that its consumer is lost or was
- * changed, because the next delivery is uncertain then. The caller checks the stream and opens a new reader.
+ * Reads the stream from a sequence on, with its own consumer. The reader ends at the first sign that its consumer is lost or was changed,
+ * because further deliveries are then uncertain. The caller checks the stream and opens a new reader.
  */
 export class StreamReader {
   /** Resolves with the reason when the reader ends. */
@@ -73,7 +73,7 @@ export class StreamReader {
       max_messages: maxMessages,
       expires: pullMs,
       idle_heartbeat: heartbeatMs,
-      // The NATS client would continue with whatever consumer it finds. End instead.
+      // End the reader when the consumer is missing. By default, the NATS client would continue with any consumer that it finds.
       bind: true,
       abort_on_missing_resource: true,
     });

@@ -8,7 +8,7 @@ export class TracedDelivery {
 
   private constructor(private readonly span: Span) {}
 
-  /** Continues the trace of a message. Undefined when it is part of no sampled trace. */
+  /** Continues the trace of a message. Returns undefined if the message is not part of a sampled trace. */
   static start(tracing: Tracing, message: Pick<JsMsg, 'headers' | 'subject'>): TracedDelivery | undefined {
     const parent = readTrace(message);
     const attributes = { 'messaging.system': 'nats', 'messaging.destination.name': message.subject };
@@ -21,7 +21,7 @@ export class TracedDelivery {
     this.clients += count;
   }
 
-  /** The event has been written to the sockets of all its clients. */
+  /** Ends the span. Called when the event has been written to the sockets of all its clients. */
   end(): void {
     this.span.end({ attributes: { 'live.clients': this.clients } });
   }

@@ -7,7 +7,7 @@ interface Elsewhere {
   ids: readonly string[];
   /** The first sequence of the stream at the end. */
   firstSequence: number;
-  /** Removed one by one. */
+  /** The sequences that are removed one by one. */
   removed: readonly number[];
 }
 

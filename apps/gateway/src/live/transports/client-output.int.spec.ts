@@ -59,7 +59,7 @@ describe(ClientOutput.name, () => {
     const { output, socket } = await setup();
     output.write(written);
     await eventually(() => expect(output.bufferedBytes).toBeGreaterThan(0));
-    // Data from the client does not count.
+    // Data that the client sends does not count as reading.
     const sending = setInterval(() => client.write('x'), 20);
     socket.resume();
 

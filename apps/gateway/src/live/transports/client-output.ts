@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { stallLimitMs } from '../live-limits.js';
 
-/** The output to a client, and how much of it the client has not read yet. Shared by all sinks. */
+/** The output to a client, and how much of the output the client has not read yet. All sinks use this class. */
 export class ClientOutput {
   private writtenBytes = 0;
 
@@ -55,8 +55,8 @@ export class ClientOutput {
   }
 
   /**
-   * Returns how many bytes the client's system has taken. Node counts a large write as pending until all of it is sent, which
-   * takes minutes on a slow line. The handle knows how much of the write is left; `Socket.setTimeout` reads it there too.
+   * Returns how many bytes the client's system has taken. Node counts a large write as pending until all of it is sent, which takes minutes
+   * on a slow line. The socket's handle knows how many bytes of the write are left. `Socket.setTimeout` uses the same number.
    */
   private takenBytes(): number {
     const handle: unknown = '_handle' in this.socket ? this.socket._handle : undefined;

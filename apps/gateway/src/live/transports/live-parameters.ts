@@ -17,10 +17,10 @@ export function ServerSentEventsParameters(): MethodDecorator {
     DescribesText({
       name: 'name',
       description:
-        'Name of this connection. Replays, rehearsals, and controls are for the connections with one name',
+        'Name of this connection. Replays, rehearsals, and controls can target connections by name',
       example: 'my-overlay',
     }),
-    DescribesFlag('controls', 'Sends the controls that are sent to this connection by its name'),
+    DescribesFlag('controls', 'Delivers the controls that are addressed to the name of this connection'),
   );
 }
 

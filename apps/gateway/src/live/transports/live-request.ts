@@ -31,7 +31,7 @@ const flagValues = new Map<string, boolean>([
 ]);
 
 /**
- * Reads the options in a URL's query. A repeated `event_type` gives all its values, any other parameter its last one.
+ * Reads the options in a URL's query. Returns all values of a repeated `event_type`, and the last value of any other parameter.
  *
  * @throws ServiceError `unauthenticated` if the query contains a token
  */
@@ -113,7 +113,7 @@ function readText(fields: LiveFields, name: string): string | undefined {
 }
 
 function readName(fields: LiveFields): string | undefined {
-  // Trimmed like `connection` of a replay, which could not match a name with outer spaces.
+  // Replays trim their `connection` too, so a name with leading or trailing spaces would never match.
   const name = readText(fields, 'name')?.trim() || undefined;
   if (name === undefined || isTextWithin(name, 1, maxConnectionNameLength)) return name;
   throw ServiceError.onField('name', `must be text of 1 to ${maxConnectionNameLength} characters`);

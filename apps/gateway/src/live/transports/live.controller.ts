@@ -35,9 +35,9 @@ export class LiveController {
     operationId: 'streamEvents',
     summary: 'Stream live events as server-sent events',
     description:
-      'Messages without an `event` field carry an event: `data` is the record, `id` the position. A replay has no id. To resume, ' +
-      'reconnect with the last id: you receive the missed events in order, without gaps or duplicates. When that is impossible, ' +
-      '`event: gap` reports missed events with a `reason`. A message that only has an `id` reports the current position. ' +
+      'Messages without an `event` field carry an event: `data` is the record, `id` the position. A replayed event has no `id`. To ' +
+      'resume, reconnect with the last `id`: you receive the missed events in order, without gaps or duplicates. If the service ' +
+      'cannot send all missed events, `event: gap` gives the `reason`. A message with only an `id` reports the current position. ' +
       'The `code` of `event: closed` says why the service ends the stream. In browsers, use `fetch`: `EventSource` cannot send ' +
       'the token.',
   })
@@ -64,7 +64,7 @@ export class LiveController {
   ): Promise<void> {
     const query = readLiveQuery(request.url);
     const options = parseLiveFields({ ...query, ...(lastEventId && { after: lastEventId }) });
-    // The client left while the token was checked.
+    // The client disconnected while the gateway checked the token.
     if (reply.raw.destroyed) return void reply.hijack();
     if (request.method === 'HEAD') return void beginStream(reply).end();
     const connection = await this.connections.open(options.request, {
@@ -80,7 +80,7 @@ export class LiveController {
     keepOpen(request);
     const { raw: response } = reply;
     response.once('close', () => connection.leave());
-    // LiveConnection only checks clients for which much data waits. This covers a client that stalls with little data.
+    // LiveConnection closes only stalled clients with much unread data. This timeout closes stalled clients with little unread data.
     response.setTimeout(stallLimitMs, () => {
       if (response.writableLength > 0) connection.close('too_slow');
     });
@@ -94,8 +94,8 @@ export class LiveController {
     description:
       `Send \`{"token": "<key>"}\` as the first message, within ${webSocketLimits.tokenMs / 1_000} seconds. This message can also ` +
       'contain the parameters below, under the same names. Its values take precedence over the query string. If the handshake has ' +
-      'an `Authorization` header, the service ignores your messages: put the parameters in the query string. Every message from ' +
-      `the service is then the record of an event.\n\nClose codes:\n\n${printCloseCodes()}`,
+      'an `Authorization` header, the service ignores your messages: put the parameters in the query string. By default, every ' +
+      `message from the service is the record of an event.\n\nClose codes:\n\n${printCloseCodes()}`,
   })
   @WebSocketParameters()
   @Answers(101, 'The connection is now a WebSocket')
@@ -113,7 +113,10 @@ export class LiveController {
   }
 }
 
-/** A pipelined request behind the stream would wait forever, and a stream behind another response could send nothing. */
+/**
+ * Refuses a stream on a connection with another pending request. A request behind the stream would wait forever, and a stream behind
+ * another response could send nothing.
+ */
 function refuseUnlessAlone(request: FastifyRequest): void {
   if (isAlone(request)) return;
   throw new ServiceError(
@@ -129,7 +132,7 @@ function beginStream(reply: FastifyReply): ServerResponse {
     'cache-control': 'no-store',
     // Without this header, nginx buffers the response.
     'x-accel-buffering': 'no',
-    // The connection carries no further request after the stream.
+    // The connection ends with the stream.
     connection: 'close',
   });
   reply.hijack();

@@ -30,7 +30,7 @@ describe('clients that stop reading', () => {
     await edges.dispose();
   });
 
-  /** A stream that reads only on demand. */
+  /** Opens a stream that reads only on demand. */
   async function openPausedStream(): Promise<{ socket: Socket; text: () => string }> {
     const socket = connect(Number(new URL(edges.url).port), '127.0.0.1');
     let text = '';
@@ -45,10 +45,10 @@ describe('clients that stop reading', () => {
   const publish = (): string =>
     edges.feed.publish({ event_data: { text: 'x'.repeat(textBytes) } }).record.toString();
 
-  /** Publishes until the limit of data waits for every paused client, at the pace of the client that reads. */
+  /** Publishes at the pace of the reading client, until as much data as the limit allows waits for every paused client. */
   async function flood(reader: { messages: string[] }): Promise<string[]> {
     const published: string[] = [];
-    // Several at once, so that no paused client is gone before the last one's connection closes.
+    // Publish several at once, so that the connections of all paused clients close before the socket of the first one is destroyed.
     for (let round = 0; round < 50; round += 1) {
       for (let count = 0; count < 8; count += 1) published.push(publish());
       // Without `expect`, which would print megabytes each time.
@@ -72,7 +72,7 @@ describe('clients that stop reading', () => {
 
       const published = await flood(reader);
       expect(mostBuffered).toBeGreaterThan(maxBufferedBytes / 2);
-      // Framing and HTTP chunks come on top of the counted bytes.
+      // The counted bytes do not include framing and HTTP chunks.
       expect(mostBuffered).toBeLessThan(maxBufferedBytes + 64 * 1024);
 
       await eventually(async () => expect(await edges.liveCount()).toBe(1), { timeoutMs: 20_000 });

@@ -4,16 +4,16 @@ import type { TokenFailureLimits } from '../live-limits.js';
 interface Failures {
   count: number;
   lastAt: number;
-  /** When the delays of its failures end, if they have not ended yet. */
+  /** The end times of the delays that are still running. */
   delays: number[];
 }
 
 /**
- * Makes a wrong token cost the client time. Each failure of an address doubles the delay before its next one is reported, and only
- * some delays may run at a time, whether or not the client waits for them. Valid tokens are not delayed.
+ * Slows down clients that send wrong tokens. Each failure of an address doubles the delay before the service reports the next failure.
+ * An address can have only a few delays at a time, even if its clients disconnect early. Valid tokens are not delayed.
  */
 export class TokenFailures {
-  /** By address; the one that failed last is last. */
+  /** By address, sorted by the time of the last failure. */
   private readonly byAddress = new Map<string, Failures>();
 
   constructor(
@@ -21,14 +21,14 @@ export class TokenFailures {
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /** Whether an address has so many failures that it must wait. */
+  /** Whether an address already has the maximum number of running delays. */
   isOverLimit(address: string): boolean {
     const now = this.now();
     const { delays = [] } = this.byAddress.get(address) ?? {};
     return delays.filter((endsAt) => endsAt > now).length >= this.limits.delaysPerAddress;
   }
 
-  /** Counts a failure on a socket that was opened at a time. Returns how long the socket must stay open, in milliseconds. */
+  /** Counts a failure on a socket that was opened at `openedAt`. Returns how long the socket must stay open, in milliseconds. */
   add(address: string, openedAt: number): number {
     const now = this.now();
     const failures = this.take(address, now);
@@ -41,7 +41,7 @@ export class TokenFailures {
     return Math.max(endsAt - now, 0);
   }
 
-  /** Removes the failures of an address from the map, and forgets old ones. */
+  /** Removes the failures of an address and returns them. Also removes old failures of other addresses. */
   private take(address: string, now: number): Failures {
     const known = this.byAddress.get(address);
     this.byAddress.delete(address);

@@ -5,10 +5,10 @@ import type { FrameFormat } from '../connections/frames.js';
 import { type LiveSink } from '../connections/live-sink.js';
 import { closeCodes, type CloseReason } from '../close-codes.js';
 
-/** Maximum size of a close reason: a control frame holds 125 bytes, two of which are the code (RFC 6455 §5.5). */
+/** Maximum bytes of a close reason: a control frame holds at most 125 bytes, and the close code needs two of these (RFC 6455 §5.5). */
 const maxReasonBytes = 123;
 
-/** Sends to a WebSocket. Frames are already encoded, so they go to the socket directly, between those that `ws` writes. */
+/** Sends live messages over a WebSocket. Writes the encoded frames directly to the socket, between the frames that `ws` writes. */
 export class WebSocketSink implements LiveSink {
   private readonly output: ClientOutput;
 
@@ -25,7 +25,7 @@ export class WebSocketSink implements LiveSink {
   }
 
   write(frames: Buffer): void {
-    // No frame may follow a close frame of either side.
+    // Neither side may send a frame after a close frame.
     if (this.webSocket.readyState === WebSocket.OPEN) this.output.write(frames);
   }
 
@@ -38,13 +38,13 @@ export class WebSocketSink implements LiveSink {
   }
 }
 
-/** Sends a close frame after everything that was written. The server's `closeTimeout` limits how long the client may take. */
+/** Sends a close frame after all written data. `ws` ends the connection if the client does not answer within `closeTimeout`. */
 export function closeWebSocket(webSocket: WebSocket, reason: CloseReason, text?: string): void {
   const { code, text: usualText } = closeCodes[reason];
   webSocket.close(code, fitReason(text ?? usualText));
 }
 
-/** Cuts a text to the length that fits in a close frame, at a character boundary. */
+/** Shortens a text so that it fits in a close frame, without splitting a character. */
 function fitReason(text: string): Buffer {
   const room = Buffer.alloc(maxReasonBytes);
   const { written } = new TextEncoder().encodeInto(text, room);

@@ -380,7 +380,7 @@ describe(WebSockets.name, () => {
   }
 });
 
-/** The raw socket of a client, to write bytes that ws would not write. */
+/** Returns the raw socket of a client, to write bytes that ws would not write. */
 function rawSocketOf(socket: WebSocket): Socket {
   return (socket as unknown as { _socket: Socket })._socket; // Safe cast: ws 8 has this private field.
 }

@@ -27,7 +27,7 @@ export const webSocketPath = '/ws/platform-events';
 export const WEB_SOCKET_OPTIONS = Symbol('WEB_SOCKET_OPTIONS');
 
 export interface WebSocketOptions extends WebSocketLimits {
-  /** The format of sockets without positions. */
+  /** The message format of clients that did not ask for positions. */
   plainFormat: 'plain' | 'tau';
 }
 
@@ -91,7 +91,7 @@ export class WebSockets {
   /** Handles the WebSocket upgrades of an HTTP server. */
   attach(server: Server): void {
     takeWebSocketUpgrades(server, webSocketPath, (request, socket, head) => {
-      // Node reports errors of a socket that belongs to no request or WebSocket here.
+      // Between the handshake request and the WebSocket, neither Node nor `ws` handles errors of the socket.
       socket.on('error', () => socket.destroy());
       this.accept({ request, socket, head }).catch((error: unknown) => {
         const refusal = toServiceError(error);
@@ -154,7 +154,8 @@ export class WebSockets {
     const { token, fields } = introduction;
     const caller = await this.tokens.authenticate(token);
     refuseWithoutRights(['events:live'], caller);
-    // A handshake is a request. Otherwise a client in a loop could have each one look up a position.
+    // Count the handshake as a request, because each handshake can make the gateway look up a position. This limits clients that
+    // reconnect in a loop.
     this.rateLimits.take(caller.id, { method: 'GET', bodyBytes: 0 }, () => undefined);
     const { request: liveRequest, positions } = parseLiveFields({ ...query, ...fields });
     // In the meantime, the client may have disconnected, or the process may be stopping.
@@ -175,8 +176,8 @@ export class WebSockets {
   }
 
   /**
-   * Reads the token and the options of the first message. Waits for no message if the handshake has a token. Undefined if the client
-   * leaves without a message.
+   * Returns the token of the handshake. Without a token in the handshake, waits for the first message and returns its token and options.
+   * Returns undefined if the client disconnects before it sends a message.
    */
   private async readIntroduction(
     webSocket: WebSocket,
@@ -206,13 +207,13 @@ export class WebSockets {
 
   private log(error: ServiceError): void {
     const details = { err: error.cause ?? error };
-    // In an outage, all connections fail for the same reason: log it once.
+    // In an outage, all connections fail for the same reason, so do not log each of them.
     if (error.code === 'unavailable') this.failures.warn('rejecting live connections', details);
     else this.logger.error(details, 'live connection failed');
   }
 }
 
-/** A request for a WebSocket. `head` holds the bytes that the client already sent after it. */
+/** A request for a WebSocket. `head` holds the bytes that the client already sent after the request. */
 interface Handshake {
   request: IncomingMessage;
   socket: Duplex;
@@ -230,15 +231,15 @@ interface WaitingClient extends Omit<Handshake, 'head'> {
 }
 
 /**
- * Ends the claim when the socket closes. This is a separate function because a listener keeps its whole enclosing scope in memory: in
- * `accept`, that would be the request, about 2 KiB for as long as the client is connected.
+ * Ends the claim when the socket closes. This is a separate function because a listener keeps its whole enclosing scope in memory. A
+ * listener in `accept` would keep the request, about 2 KiB, as long as the client is connected.
  */
 function releaseWithSocket(place: Claim, socket: Duplex): void {
   place.offer(() => socket.destroy().destroyed);
   socket.once('close', () => place.release());
 }
 
-/** Describes an error briefly enough for a close frame: the errors by field, if there are any. */
+/** Describes an error for a close frame: by its errors for each field, or by its detail if no field has an error. */
 function describe({ detail, errors }: ServiceError): string {
   const faults = Object.entries(errors ?? {}).map(([field, texts]) => `${field}: ${texts.join(', ')}`);
   return faults.length > 0 ? faults.join('; ') : detail;

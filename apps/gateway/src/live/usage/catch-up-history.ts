@@ -4,7 +4,7 @@ import type { WorkBudgets } from '../../access/work-budgets.service.js';
 import type { EventHistory, HistoryPage, Place } from '../stream/event-history.service.js';
 import type { CatchUps, CatchUpTurn } from './catch-ups.js';
 
-/** Reads older events for one connection, in the turns of its user. */
+/** Reads older events for one connection, while the connection has one of its user's turns (see `CatchUps`). */
 export class CatchUpHistory {
   private turn: Promise<CatchUpTurn> | undefined;
   /** When the next page may be read. */
@@ -17,7 +17,10 @@ export class CatchUpHistory {
     private readonly caller: Pick<Caller, 'id' | 'role'>,
   ) {}
 
-  /** Reads like `EventHistory.read`. Waits for a turn first, and gives the turn to others of the user when it has lasted long enough. */
+  /**
+   * Waits for a turn and for the permitted rate, then reads a page (see `EventHistory.read`). If the current turn is due to end, first
+   * leaves it to the user's other connections.
+   */
   async read(place: Place, signal: AbortSignal): Promise<HistoryPage> {
     if (this.turn && (await this.turn).isDue) this.rest();
     this.turn ??= this.beginTurn(signal);
@@ -36,7 +39,7 @@ export class CatchUpHistory {
     return (count / this.catchUps.limits.messagesPerSecond) * 1_000;
   }
 
-  /** Ends the turn: the connection needs no older events any more, or not soon. */
+  /** Ends the turn. The connection calls this when it needs no older events, or none soon. */
   rest(): void {
     const { turn } = this;
     this.turn = undefined;
@@ -48,7 +51,7 @@ export class CatchUpHistory {
 
   private beginTurn(signal: AbortSignal): Promise<CatchUpTurn> {
     const turn = this.catchUps.begin(this.caller.id, signal);
-    // The callers that await the turn get the failure; here, the next read only has to ask for a new turn.
+    // The callers that await the turn handle its failure. This handler only lets the next read ask for a new turn.
     turn.catch(() => {
       if (this.turn === turn) this.turn = undefined;
     });

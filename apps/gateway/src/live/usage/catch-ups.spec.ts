@@ -14,7 +14,7 @@ interface Gateway {
   metrics: Registry;
 }
 
-/** Gateways that hear of each other's catch-ups at once. */
+/** Starts gateways that learn of each other's catch-ups immediately. */
 function startGateways(count: number, limits: Partial<CatchUpLimits> = {}): [Gateway, Gateway] {
   const gateways = Array.from({ length: count }, () => {
     const [board, metrics] = [new UsageBoard(), new Registry()];

@@ -5,7 +5,7 @@ import { UsageBoard } from './usage-board.js';
 
 /** A turn of a connection to read older events. */
 export interface CatchUpTurn {
-  /** Whether the turn should end now, because others of the user have waited long enough. */
+  /** Whether the turn has used its time and another connection of the user is waiting. */
   readonly isDue: boolean;
   end(): void;
 }
@@ -14,17 +14,18 @@ interface Waiter {
   grant(turn: CatchUpTurn): void;
 }
 
-// The pause before this gateway takes the next turn, so that a gateway whose catch-ups wait can take the one that ends here.
+// The pause before this gateway starts the user's next turn. During the pause, another gateway with waiting catch-ups can start one.
 const courtesyMs = { min: 50, spread: 100 };
 
 /**
- * Runs a few catch-ups of each user at a time, at all gateways together. The others wait in order of arrival; no more can wait than a user
- * may have live connections. When two gateways begin at the same moment, or while NATS is unavailable, each gateway can run that many.
+ * Limits how many catch-ups of each user run at a time, at all gateways together. Further catch-ups wait in order of arrival. The limit
+ * on live connections also limits the number of waiting catch-ups. When two gateways begin catch-ups at the same moment, or while NATS
+ * is unavailable, each gateway can run the full number.
  */
 @Injectable()
 export class CatchUps {
   private readonly waiting = new Map<string, Waiter[]>();
-  /** Users whose turn another gateway may take now. */
+  /** Users for whom this gateway starts no turn now, so that another gateway can start one. */
   private readonly courteous = new Set<string>();
 
   constructor(
@@ -50,7 +51,7 @@ export class CatchUps {
   /**
    * Waits for a turn.
    *
-   * @throws the signal's reason
+   * @throws the signal's reason when the signal aborts
    */
   async begin(userId: string, signal: AbortSignal): Promise<CatchUpTurn> {
     signal.throwIfAborted();
@@ -58,7 +59,7 @@ export class CatchUps {
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
         this.leave(userId, waiter);
-        reject(signal.reason as Error); // holds: the reasons of our signals are errors
+        reject(signal.reason as Error); // Safe cast: the reasons of our signals are errors
       };
       const waiter: Waiter = {
         grant: (turn) => {

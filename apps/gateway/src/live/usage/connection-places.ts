@@ -13,13 +13,13 @@ interface Waiter {
  * Grants places for live connections. Each user has a limited number of places at all gateways together:
  *
  * ```
- *  this gateway is full, or has as many of the user ▶ refused
- *  all gateways together have as many ──────────────▶ waits; refused after `patienceMs`
+ *  this gateway is full, or has the user's maximum ─▶ refused
+ *  all gateways together have the user's maximum ───▶ waits; refused after `patienceMs`
  *  otherwise ───────────────────────────────────────▶ granted
  * ```
  *
- * A client waits because another gateway may just have stopped: its clients come here before this gateway knows that they have left
- * there. Two gateways can grant the last place at the same time. `findExcess` then says how many connections to close.
+ * Clients wait because another gateway may just have stopped. Its clients can connect here before this gateway knows that their old
+ * connections have ended. Two gateways can grant the last place at the same time. `findExcess` then returns how many connections to close.
  */
 @Injectable()
 export class ConnectionPlaces {
@@ -36,7 +36,7 @@ export class ConnectionPlaces {
   }
 
   /**
-   * Takes a place for a user, if necessary after waiting. Give it back with `release`.
+   * Takes a place for a user. Waits if no place is free. The caller returns the place with `release`.
    *
    * @throws ServiceError `too_many_requests`; `unavailable` if the process has too many connections or stops meanwhile
    */
@@ -55,7 +55,7 @@ export class ConnectionPlaces {
     this.grant(userId);
   }
 
-  /** Refuses all who wait. */
+  /** Refuses all waiting clients. */
   stop(): void {
     this.isStopped = true;
     for (const waiter of [...this.waiting.values()].flat()) waiter.refuse(stopping());
@@ -63,8 +63,8 @@ export class ConnectionPlaces {
   }
 
   /**
-   * Returns how many connections of each user this gateway must close, because the user had too many at the last call, too. Of the gateways
-   * where the user has connections, the last one closes first.
+   * Returns how many connections of each user this gateway must close. Includes only users who already had too many connections at the
+   * previous call. Of the gateways with connections of such a user, only the gateway with the highest id closes any.
    */
   findExcess(): Map<string, number> {
     const excess = new Map<string, number>();
@@ -111,7 +111,7 @@ export class ConnectionPlaces {
     });
   }
 
-  /** Grants as many places as there are, in the order of arrival. */
+  /** Grants the free places in order of arrival. */
   private grant(userId: string): void {
     for (const waiter of this.waiting.get(userId) ?? []) {
       if (!this.hasRoom(userId)) return;
@@ -128,7 +128,7 @@ export class ConnectionPlaces {
   }
 
   private tooMany(): ServiceError {
-    // Fits in the close frame of a WebSocket.
+    // Keep this text short: it must fit in the close frame of a WebSocket.
     return new ServiceError(
       'too_many_requests',
       `This user has ${this.limits.perUser} live connections, the maximum for all gateways. Close one, or retry in 10 s.`,

@@ -59,7 +59,7 @@ describe(UsageBoard.name, () => {
     expect(told).toEqual(['ada']);
   });
 
-  it('takes leave, so that its users can connect elsewhere at once', () => {
+  it('announces that it stops, so that its users can connect elsewhere at once', () => {
     const [one, other] = [create(), create()];
     one.change('ada', 'connections', 1);
     exchange(one, other);

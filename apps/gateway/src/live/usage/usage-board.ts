@@ -2,23 +2,23 @@ import { randomUUID } from 'node:crypto';
 import { Injectable, Optional } from '@nestjs/common';
 import type { LiveUsage, LiveUsageMessage } from '@stream-events/contracts';
 
-/** What a user holds open, with the user's id. */
+/** The live usage of a user, with the user's id. */
 type UserUsage = LiveUsage & { id: string };
 
 interface Announced extends LiveUsage {
   at: number;
 }
 
-// Gateways announce every second, so this is the time after which a gateway counts as gone.
+// A gateway counts as gone after this time without an announcement. Every gateway announces its usage once a second.
 const expiryMs = 4_000;
-// About 60 KiB, far below the 1 MiB that NATS takes.
+// A message with this many users has about 60 KiB, far below the 1 MiB that NATS accepts.
 const maxUsersPerMessage = 1_000;
 const nothing: LiveUsage = { connections: 0, catchUps: 0, waiting: 0 };
 
-/** What users hold open, at this gateway and, as far as announced, at the others. */
+/** Tracks the live connections and catch-ups of each user, at this gateway and, as announced, at the other gateways. */
 @Injectable()
 export class UsageBoard {
-  /** The id of this gateway among all. */
+  /** A random id of this gateway. */
   readonly gateway: string = randomUUID();
   private readonly own = new Map<string, LiveUsage>();
   private readonly others = new Map<string, Map<string, Announced>>();
@@ -28,12 +28,12 @@ export class UsageBoard {
 
   constructor(@Optional() private readonly now: () => number = () => performance.now()) {}
 
-  /** What a user holds at this gateway. */
+  /** Returns the usage of a user at this gateway. */
   ownOf(userId: string): LiveUsage {
     return this.own.get(userId) ?? nothing;
   }
 
-  /** What a user holds at all other gateways together. */
+  /** Returns the usage of a user at all other gateways together. */
   othersOf(userId: string): LiveUsage {
     let sum = nothing;
     const oldest = this.now() - expiryMs;
@@ -44,7 +44,7 @@ export class UsageBoard {
     return sum;
   }
 
-  /** The gateways at which a user has connections. */
+  /** The ids of the gateways at which a user has connections. */
   gatewaysOf(userId: string): string[] {
     const oldest = this.now() - expiryMs;
     const others = [...this.others].filter(([, users]) => {
@@ -55,7 +55,7 @@ export class UsageBoard {
     return [...own, ...others.map(([gateway]) => gateway)];
   }
 
-  /** Whether this gateway is the last one, in the order of ids, that has connections of a user. */
+  /** Whether no gateway with a higher id has connections of a user. */
   isLastOf(userId: string): boolean {
     const oldest = this.now() - expiryMs;
     return [...this.others].every(([gateway, users]) => {
@@ -64,22 +64,22 @@ export class UsageBoard {
     });
   }
 
-  /** The users that hold something at this gateway. */
+  /** The ids of the users with connections or catch-ups at this gateway. */
   get ownUsers(): string[] {
     return [...this.own.keys()];
   }
 
-  /** Calls the listener with the id of a user when what the user holds at another gateway has changed, or may have. */
+  /** Calls the listener with a user's id whenever the user's usage at another gateway may have changed. */
   listen(listener: (userId: string) => void): void {
     this.listeners.push(listener);
   }
 
-  /** Calls a function when something is to be announced. */
+  /** Sets the function that the board calls when there is a change to announce. */
   onAnnounce(announce: () => void): void {
     this.announce = announce;
   }
 
-  /** Changes what a user holds at this gateway. */
+  /** Changes the usage of a user at this gateway. */
   change(userId: string, kind: keyof LiveUsage, difference: 1 | -1): void {
     const before = this.ownOf(userId);
     const after = { ...before, [kind]: before[kind] + difference };
@@ -89,7 +89,7 @@ export class UsageBoard {
     this.announce();
   }
 
-  /** Returns the announcements of what has changed since the last call, or of everything. */
+  /** Returns the messages that announce the changes since the last call or, with `all`, the usage of all users at this gateway. */
   takeMessages(all: boolean): LiveUsageMessage[] {
     const ids = all ? new Set([...this.own.keys(), ...this.changed]) : new Set(this.changed);
     this.changed.clear();
@@ -97,12 +97,12 @@ export class UsageBoard {
     return this.toMessages(users);
   }
 
-  /** Returns the announcements that this gateway leaves. */
+  /** Returns the messages that report zero usage for every user of this gateway. A gateway sends them when it stops. */
   farewell(): LiveUsageMessage[] {
     return this.toMessages(this.ownUsers.map((id) => ({ id, ...nothing })));
   }
 
-  /** Takes the announcement of a gateway. */
+  /** Records the announcement of another gateway. */
   learn({ gateway, users }: LiveUsageMessage): void {
     if (gateway === this.gateway) return;
     const known = this.others.get(gateway) ?? new Map<string, Announced>();
@@ -116,7 +116,7 @@ export class UsageBoard {
     for (const { id } of users) this.tell(id);
   }
 
-  /** Forgets what gateways have announced that are gone. */
+  /** Removes the announcements of gateways that are gone. */
   expire(): void {
     const oldest = this.now() - expiryMs;
     for (const [gateway, users] of this.others) {

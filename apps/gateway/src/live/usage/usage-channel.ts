@@ -9,13 +9,13 @@ import { FailureLog, within, type Logger } from '@stream-events/service';
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import type { UsageBoard } from './usage-board.js';
 
-// A gateway that was silent for four times as long counts as gone.
+// The other gateways count a gateway as gone after four times this interval without an announcement.
 const announcementMs = 1_000;
 const flushLimitMs = 2_000;
 
 /**
- * Exchanges what users hold open between gateways, on core NATS: changes immediately, and everything once a second. While NATS is
- * unavailable, each gateway applies the limits on its own.
+ * Exchanges the live usage of users between gateways, over core NATS. Announces changes immediately, and the usage of all users once a
+ * second. While NATS is unavailable, each gateway applies the limits on its own.
  */
 export class UsageChannel {
   private connection: NatsConnection | undefined;
@@ -32,7 +32,7 @@ export class UsageChannel {
     this.failures = new FailureLog(logger);
   }
 
-  /** Connects, and exchanges announcements from now on. */
+  /** Connects to NATS and starts to exchange announcements. */
   async connect(): Promise<void> {
     this.connection = await connectNats(this.options);
     this.watch = new ConnectionWatch(this.connection);
@@ -42,7 +42,7 @@ export class UsageChannel {
         else this.take(message);
       },
     });
-    // If NATS is away now, the client subscribes when it reconnects.
+    // If NATS is unavailable now, the client subscribes when it reconnects.
     await within(flushLimitMs, this.connection.flush());
     this.board.onAnnounce(() => this.announceSoon());
     this.timer = setInterval(() => {
@@ -51,7 +51,7 @@ export class UsageChannel {
     }, announcementMs);
   }
 
-  /** Announces that this gateway leaves, so that clients can connect to another one at once. */
+  /** Announces that this gateway stops, so that its clients can connect to another gateway at once. Then disconnects from NATS. */
   async close(): Promise<void> {
     clearInterval(this.timer);
     this.publish(this.board.takeMessages(false));
@@ -70,12 +70,12 @@ export class UsageChannel {
   }
 
   private publish(messages: readonly LiveUsageMessage[]): void {
-    // Without a connection, the NATS client would buffer everything. The next announcement has everything again.
+    // While disconnected, the NATS client would buffer every message. The next full announcement makes these messages unnecessary.
     if (!this.connection || !this.watch?.isConnected) return;
     for (const message of messages) this.connection.publish(liveUsageSubject, printLiveUsage(message));
   }
 
-  /** Ignores other messages: an error thrown here would break the connection permanently. */
+  /** Records an announcement. Ignores invalid messages, because an error thrown here would break the connection permanently. */
   private take(message: Msg): void {
     const usage = parseLiveUsage(message.string());
     if (usage) this.board.learn(usage);

@@ -18,7 +18,7 @@ function createEvents({ type, version }: EventType): Record<string, unknown>[] {
   });
 }
 
-/** The differences between an event and the fields of its type. */
+/** Returns the differences between an event and the fields of its type. */
 function findFaults(event: Record<string, unknown>, fields: Record<string, string>): string[] {
   const unknown = Object.keys(event).filter((field) => fields[field] === undefined);
   const wrong = Object.entries(fields).filter(([field, kind]) => !fits(event[field], kind));
@@ -28,7 +28,7 @@ function findFaults(event: Record<string, unknown>, fields: Record<string, strin
   ];
 }
 
-/** Whether a value matches a kind in the catalogue's notation: `string`, `object[]|null`, `boolean?|null`. */
+/** Returns whether a value matches a kind in the catalogue's notation: `string`, `object[]|null`, `boolean?|null`. */
 function fits(value: unknown, kind: string): boolean {
   if (value === undefined) return kind.includes('?');
   if (value === null) return kind.endsWith('|null');
@@ -40,7 +40,7 @@ function fits(value: unknown, kind: string): boolean {
   return typeof value === base && !Array.isArray(value);
 }
 
-/** The schema without further fields, which real schemas permit: a test must find those that the schema forgets. */
+/** Returns the schema with additional fields forbidden. Real schemas permit them, but a test must find fields that a schema lacks. */
 function closeObjects(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closeObjects);
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -70,7 +70,7 @@ describe(buildEvent.name, () => {
     'builds events that the schema of %s describes completely',
     (_, row) => {
       const schema = schemaOf(row);
-      const validate = new Ajv2020({ allErrors: true }).compile(closeObjects(schema) as object); // holds: a schema is an object
+      const validate = new Ajv2020({ allErrors: true }).compile(closeObjects(schema) as object); // Safe cast: a schema is an object.
       const faults = createEvents(row).flatMap((event) =>
         validate(batch(row, event))
           ? []

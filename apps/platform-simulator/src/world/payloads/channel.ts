@@ -37,7 +37,7 @@ function beginStream({ channel, random, now }: Scene): EventPayload {
   };
 }
 
-/** The running stream, or the last one. */
+/** The running stream, or the last stream if the channel is offline. */
 function endStream({ channel, random }: Scene): EventPayload {
   const stream = channel.stream ?? channel.pastStreams.at(-1);
   return { id: stream?.id ?? random.digits(15), ...identify('broadcaster_user', channel.broadcaster) };
@@ -115,7 +115,7 @@ function listParticipants({ channel, otherChannel }: Scene): EventPayload[] {
   return [channel, otherChannel].map(({ broadcaster }) => identify('broadcaster_user', broadcaster));
 }
 
-// The platform documents these events poorly. The moderator may be missing or null.
+// The platform's documentation of these events is incomplete. The moderator may be missing or null.
 function perhapsModerator(scene: Scene): EventPayload {
   const { random } = scene;
   if (random.chance(0.3)) return {};

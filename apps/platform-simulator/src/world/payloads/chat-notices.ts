@@ -12,7 +12,7 @@ import {
 
 const tiers = ['1000', '1000', '2000', '3000'];
 
-/** The types of notice with their details (docs/platform-facts.md §5.2). Each can also come from a shared chat. */
+/** The types of notices with their details (docs/platform-facts.md §5.2). Each type can also occur in a shared chat. */
 const notices: Readonly<Record<string, PayloadBuilder>> = {
   sub: ({ random }) => ({ sub_tier: random.pick(tiers), is_prime: random.chance(0.3), duration_months: 1 }),
   resub: ({ random, otherViewer }) => {
@@ -67,7 +67,7 @@ const notices: Readonly<Record<string, PayloadBuilder>> = {
 // The platform has no shared-chat variant of this notice.
 const neverShared = ['watch_streak'];
 
-/** Chat notices, of whose details exactly one is not null. */
+/** Chat notices. In each, only the details of its own type are not null. */
 export const chatNoticeBuilders: PayloadBuilders = { 'channel.chat.notification': notice };
 
 function notice(scene: Scene): EventPayload {

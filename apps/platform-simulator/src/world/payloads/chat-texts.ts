@@ -67,7 +67,7 @@ export function createCheerText(random: Random): ChatText & { bits: number } {
   return { ...joinFragments(fragments), bits };
 }
 
-/** A text without mentions. Held messages also have fewer details of their emotes. */
+/** A text without mentions, for held messages. Its emotes have fewer details than in chat messages. */
 export function createPlainText(random: Random, emoteKeys: readonly string[] = fullEmoteKeys): ChatText {
   const fragments: Fragment[] = [textFragment(`${random.pick(phrases)} `)];
   if (random.chance(0.4)) {
@@ -101,7 +101,7 @@ export function pickEmote(random: Random): { id: string; name: string } {
   return random.pick(emotes);
 }
 
-/** A random phrase, for free text of viewers. */
+/** A random phrase for texts that viewers write. */
 export function createPhrase(random: Random): string {
   return random.pick(phrases);
 }
@@ -115,7 +115,7 @@ function textFragment(text: string): Fragment {
   return { type: 'text', text, cheermote: null, emote: null, mention: null };
 }
 
-/** Puts spaces between the fragments; on the platform they are part of the text fragments. */
+/** Puts spaces between the fragments. On the platform, the spaces are part of the text fragments. */
 function joinFragments(fragments: Fragment[]): ChatText {
   const joined = fragments.flatMap((fragment, index) =>
     index === 0 ? [fragment] : [textFragment(' '), fragment],

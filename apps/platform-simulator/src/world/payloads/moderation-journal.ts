@@ -73,7 +73,7 @@ const warning: Readonly<Record<string, Action>> = {
   },
 };
 
-/** The log of moderators' actions. Only the action's own detail is not null. */
+/** The log of moderators' actions. Only the detail field of the action itself is not null. */
 export const moderationJournalBuilders: PayloadBuilders = {
   'channel.moderate/1': (scene) => record(scene, '1', actions),
   'channel.moderate/2': (scene) => record(scene, '2', { ...actions, ...warning }),

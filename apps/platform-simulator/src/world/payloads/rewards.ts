@@ -83,7 +83,7 @@ function redeem(scene: Scene, status: string): EventPayload {
   };
 }
 
-/** Version 1: the message with positions of emotes, and the user input as a separate copy. */
+/** Version 1 has the message with positions of emotes, and the user input as a separate copy. */
 function redeemAutomaticOld(scene: Scene): EventPayload {
   const { random, now } = scene;
   const { type, cost } = random.pick(automaticRewards);

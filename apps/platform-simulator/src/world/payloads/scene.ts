@@ -28,7 +28,7 @@ export interface Scene {
 /** Builds an event of one type. */
 export type PayloadBuilder = (scene: Scene) => EventPayload;
 
-/** Builders by type, or by `type/version` where versions differ. */
+/** Builders by type, or by `type/version` if the versions differ. */
 export type PayloadBuilders = Readonly<Record<string, PayloadBuilder>>;
 
 /** The three fields that name a person; null for an anonymous person. */
@@ -55,7 +55,7 @@ export function pickModerator({ random, channel, viewer }: Scene): Person {
   return random.pick([channel.broadcaster, ...channel.moderators.filter(({ id }) => id !== viewer.id)]);
 }
 
-/** The time some seconds after `now`, or before it when negative. */
+/** The time this many seconds after `now`, or before `now` if the number is negative. */
 export function after(now: Date, seconds: number): string {
   return new Date(now.getTime() + seconds * 1_000).toISOString();
 }

@@ -66,7 +66,7 @@ function cheer(scene: Scene): EventPayload {
   };
 }
 
-/** Bits spent in one of three ways, with the details of the purchase. */
+/** An event about Bits that were spent in one of three ways, with the details of the purchase. */
 function useBits(scene: Scene): EventPayload {
   const { random } = scene;
   const type = random.pick(['cheer', 'power_up', 'custom_power_up']);

@@ -93,7 +93,7 @@ function predictionLocks({ random, now }: Scene): EventPayload {
 function endPrediction(scene: Scene): EventPayload {
   const status = scene.random.pick(['resolved', 'resolved', 'canceled']);
   const prediction = predict(scene, true);
-  const { outcomes } = prediction as { outcomes: { id: string }[] }; // holds: predict has just created them
+  const { outcomes } = prediction as { outcomes: { id: string }[] }; // Safe cast: predict has just created them.
   return {
     ...prediction,
     winning_outcome_id: status === 'resolved' ? scene.random.pick(outcomes).id : '',

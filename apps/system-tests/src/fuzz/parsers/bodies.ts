@@ -31,11 +31,11 @@ const bodies: readonly MessageClass<object>[] = [
   ...[StreamerBody, StreamerChangesBody, TokenBody, TokenChangesBody, UserStateBody],
 ];
 
-/** Bodies of requests, each read as the body of every route. */
+/** Bodies of requests. Each body is read as the body of every route. */
 export const bodyTarget: ParserTarget = {
   name: 'bodies',
   description:
-    'bodies of requests, each as the body of every route; data that is passed on as text must mean what it means to JSON.parse',
+    'bodies of requests, each as the body of every route; data that is forwarded as text must parse to the value that JSON.parse reads',
   seeds: bodySeeds,
   words: bodyWords,
   run: (input) => {

@@ -2,42 +2,42 @@ import { Corpus } from '../corpus.js';
 import { Coverage } from '../coverage.js';
 import type { ParserTarget } from './parser-target.js';
 
-/** What happened in a run. */
+/** The counts of a run. */
 export interface ParserCounts {
   inputs: number;
-  /** Inputs by what the parser made of them. */
+  /** The number of inputs by outcome, such as `accepted` or `refused`. */
   outcomes: Record<string, number>;
-  /** Inputs that were kept, because they reached new code. */
+  /** The number of inputs that were kept because they reached new code. */
   kept: number;
-  /** Statements, functions, and branches that were reached. */
+  /** The number of statements, functions, and branches that were reached. */
   reached: number;
   /** The longest time for one input. */
   slowestMs: number;
   findings: ParserFinding[];
 }
 
-/** An input that a parser did not handle as it promises. */
+/** An input for which a parser broke its promise. */
 export interface ParserFinding {
   /** The input, as Base64. */
   input: string;
   error: string;
 }
 
-/** How many inputs a run has. */
+/** The seed and the number of inputs of a run. */
 export interface ParserRun {
   seed: string;
   inputs: number;
-  /** Called regularly, so that a parser that hangs is noticed. */
+  /** Called after each batch. When the calls stop, the parser hangs. */
   onProgress?: (counts: ParserCounts) => void;
 }
 
-// Progress is reported after each batch.
+// The number of inputs between two reports of progress.
 const batchSize = 500;
-// A parser takes microseconds for a short input, and some milliseconds for the largest.
+// A parser needs microseconds for a short input, and some milliseconds for the largest input.
 const slowMs = 1_000;
 const maxFindings = 20;
 
-/** Calls a parser with many inputs. Inputs that reach new code are the base of further inputs. */
+/** Calls a parser with many inputs. Derives further inputs from inputs that reach new code. */
 export async function fuzzParser(
   target: ParserTarget,
   { seed, inputs, onProgress }: ParserRun,
@@ -57,12 +57,12 @@ export async function fuzzParser(
   return { ...counts, kept: corpus.found, reached: coverage.count };
 }
 
-/** The first call prepares what all calls use, such as the rules of classes, and takes up to a second. */
+/** Makes the first call. It takes up to a second, because it prepares data that all calls use, such as the validation rules of classes. */
 async function warmUp(target: ParserTarget): Promise<void> {
   try {
     await target.run(Buffer.from(target.seeds[0] ?? ''));
   } catch {
-    // The same input comes again, and its error is noted then.
+    // The run repeats this input and records its error.
   }
 }
 
@@ -74,7 +74,7 @@ async function tryInput(target: ParserTarget, input: Buffer, counts: ParserCount
   } catch (error) {
     note(counts, input, error instanceof Error ? (error.stack ?? error.message) : String(error));
   }
-  // Not the time that passed: on a busy machine, the process waits for a core.
+  // CPU time, not elapsed time, because on a busy machine the process waits for a core.
   const { user, system } = process.cpuUsage(startedAt);
   const ms = (user + system) / 1_000;
   if (ms > slowMs) note(counts, input, `took ${Math.round(ms)} ms of CPU`);

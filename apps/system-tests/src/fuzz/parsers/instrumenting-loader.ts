@@ -5,7 +5,10 @@ import { coverageVariable } from '../coverage.js';
 
 const instrumenter = createInstrumenter({ esModules: true, coverageVariable, compact: true });
 
-/** Adds counters to the modules of the services and their libraries when Node loads them. Registered by `parser-process.ts`. */
+/**
+ * Adds counters to the modules of the services and of the repository's libraries when Node loads them. `parser-process.ts` registers this
+ * loader.
+ */
 export const load: LoadHook = async (url, context, nextLoad) => {
   const loaded = await nextLoad(url, context);
   if (!/\/(apps|libs)\/[^/]+\/dist\//.test(url) || url.includes('/system-tests/') || !loaded.source)

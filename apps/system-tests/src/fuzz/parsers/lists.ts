@@ -11,7 +11,7 @@ const cursors = ids.flatMap((id) =>
   ),
 );
 
-/** Cursors: an accepted one must be exactly what the service printed. */
+/** Cursors of lists. An accepted cursor must be exactly as the service prints it. */
 export const cursorTarget: ParserTarget = {
   name: 'cursors',
   description: 'cursors of lists; an accepted cursor must be one that the service prints',
@@ -25,7 +25,7 @@ export const cursorTarget: ParserTarget = {
     const text = input.toString();
     const position = attempt(() => parseCursor(text, list));
     if (!position) return 'refused';
-    expectEqual(printCursor(position, list), text, 'the cursor prints differently');
+    expectEqual(printCursor(position, list), text, 'the service prints the cursor differently');
     return 'accepted';
   },
 };
@@ -40,7 +40,7 @@ export const querySeeds: readonly string[] = [
   'channel_id=4711&origin=test&event_source=TestCall&raid_from=a&raid_to=b',
 ];
 
-/** The query of the event list: what is accepted must be a request that the events service accepts. */
+/** Queries of the event list. An accepted query must make a request that the events service accepts. */
 export const filterTarget: ParserTarget = {
   name: 'filters',
   description:

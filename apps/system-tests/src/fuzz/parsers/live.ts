@@ -11,7 +11,7 @@ import {
 import { querySeeds } from './lists.js';
 import { attempt, expectEqual, type ParserTarget } from './parser-target.js';
 
-/** The seeds of first messages. `token` is what clients send as their token. */
+/** The seeds of first messages. `token` is the token that clients send. */
 export function firstMessageSeeds(token: string): string[] {
   const filters = Object.fromEntries(
     Object.entries(eventFilters).map(([name, { example }]) => [name, example]),
@@ -51,7 +51,7 @@ export const firstMessageTarget: ParserTarget = {
     if (!options) return 'refused';
     const { filter } = options.request;
     describeFilter(filter);
-    compileFilter(filter)?.({ fields: {}, receivedAt: 0 } as never); // holds: the test reads no other field
+    compileFilter(filter)?.({ fields: {}, receivedAt: 0 } as never); // Safe cast: the test reads no other field
     return 'accepted';
   },
 };
@@ -63,7 +63,7 @@ export const positionSeeds: readonly string[] = [
   '5f3a9c1e-1-00000000',
 ];
 
-/** Positions in the stream: an accepted one must be exactly what the service printed. */
+/** Positions in the stream. An accepted position must be exactly as the service prints it. */
 export const positionTarget: ParserTarget = {
   name: 'positions',
   description: 'positions in the stream; an accepted position must be one that the service prints',
@@ -73,7 +73,7 @@ export const positionTarget: ParserTarget = {
     const text = input.toString();
     const position = parsePosition(text);
     if (!position) return 'refused';
-    expectEqual(printPosition(position), text, 'the position prints differently');
+    expectEqual(printPosition(position), text, 'the service prints the position differently');
     return 'accepted';
   },
 };

@@ -4,16 +4,16 @@ import { runInNewContext } from 'node:vm';
 import 'reflect-metadata';
 import type { ParserOptions, ParserReport } from './parser-run.js';
 
-// `runParser` forks this process: a parser that hangs or crashes must not take the test with it.
+// `runParser` forks this process, so that a parser that hangs or crashes does not end the test.
 
 register('./instrumenting-loader.js', import.meta.url);
 
-// Imported after the loader is registered, which counts the code that inputs reach.
+// Imported after the loader is registered, so that the loader can count the code that inputs reach.
 const { fuzzParser } = await import('./fuzz-parser.js');
 const { parserTargets } = await import('./targets.js');
 
 setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void; // holds: the flag defines it
+const collectGarbage = runInNewContext('gc') as () => void; // Safe cast: the flag defines it
 
 process.once('message', ({ name, seed, inputs }: ParserOptions) => {
   void run({ name, seed, inputs }).then((report) => process.send?.(report, () => process.disconnect()));
@@ -21,8 +21,8 @@ process.once('message', ({ name, seed, inputs }: ParserOptions) => {
 
 async function run({ name, seed, inputs }: ParserOptions): Promise<ParserReport> {
   const target = parserTargets.find((candidate) => candidate.name === name);
-  if (!target) throw new Error(`there is no parser ${name}`);
-  // After these inputs, caches are full and all code is compiled.
+  if (!target) throw new Error(`unknown parser ${name}`);
+  // After this share of the inputs, caches are full and all code is compiled.
   const warmUp = Math.ceil(inputs / 5);
   let heapBefore = 0;
   const startedAt = performance.now();
@@ -38,7 +38,7 @@ async function run({ name, seed, inputs }: ParserOptions): Promise<ParserReport>
   return { ...counts, ms: performance.now() - startedAt, heapGrowth };
 }
 
-/** The bytes of the heap that are in use. */
+/** Returns the bytes of the heap in use. */
 function measureHeap(): number {
   collectGarbage();
   return process.memoryUsage().heapUsed;

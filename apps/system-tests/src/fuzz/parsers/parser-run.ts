@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { ParserCounts } from './fuzz-parser.js';
 
-/** Which parser, and how many inputs. */
+/** The parser, the seed, and the number of inputs. */
 export interface ParserOptions {
   name: string;
   seed: string;
@@ -13,11 +13,11 @@ export interface ParserOptions {
 /** A finished run. */
 export interface ParserReport extends ParserCounts {
   ms: number;
-  /** Bytes that the heap grew by after the first fifth of the inputs. */
+  /** The growth of the heap in bytes after the first fifth of the inputs. */
   heapGrowth: number;
 }
 
-// A batch of inputs takes milliseconds.
+// Far more than a batch of inputs needs: some milliseconds.
 const hangMs = 60_000;
 
 /**
@@ -40,7 +40,7 @@ export async function runParser(options: ParserOptions): Promise<ParserReport> {
   });
   const ended = once(child, 'exit');
   child.send(options);
-  const [, signal] = (await ended) as [number | null, string | null]; // holds: the arguments of `exit`
+  const [, signal] = (await ended) as [number | null, string | null]; // Safe cast: the arguments of `exit`
   clearTimeout(timer);
   if (report) return report;
   throw new Error(

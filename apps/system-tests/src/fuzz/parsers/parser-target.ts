@@ -1,20 +1,20 @@
 import { ServiceError } from '@stream-events/contracts';
 import type { InputSource } from '../corpus.js';
 
-/** A parser that is called directly with many inputs. */
+/** A parser that the test calls directly with many inputs. */
 export interface ParserTarget extends InputSource {
   name: string;
   description: string;
   /**
    * Parses an input.
    *
-   * @returns what the parser made of it: `accepted`, `refused`, or another outcome
-   * @throws for a defect: any error that the parser does not promise, or a broken property of its result
+   * @returns the outcome, such as `accepted` or `refused`
+   * @throws for a defect: an error that the parser does not promise, or a result that breaks a property
    */
   run(input: Buffer): string | Promise<string>;
 }
 
-/** Returns what a parser returns, or undefined when it refuses the input as it promises: with the error `invalid`. */
+/** Returns the result of a parser, or undefined when the parser refuses the input with the promised error `invalid`. */
 export function attempt<T>(parse: () => T, codes: readonly string[] = ['invalid']): T | undefined {
   try {
     return parse();
@@ -27,7 +27,7 @@ export function attempt<T>(parse: () => T, codes: readonly string[] = ['invalid'
   }
 }
 
-/** An error reaches clients as JSON, with a text that says what to do. */
+/** Throws unless the error has a message, and can be sent to clients as JSON. */
 function expectSoundError(error: ServiceError): void {
   if (error.detail.trim() === '') throw new Error('the error has no detail');
   JSON.parse(JSON.stringify(error.toMessage()));

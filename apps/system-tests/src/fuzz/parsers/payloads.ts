@@ -31,7 +31,7 @@ export const ingestTarget: ParserTarget = {
       parseIngestMessage(input);
       return 'accepted';
     } catch (error) {
-      // The errors that it promises, by name: in Jest, errors of Node itself have other classes.
+      // Recognizes the promised errors by name, because under Jest, Node’s own errors have other classes.
       if (promisedErrors.includes(nameOf(error))) return 'refused';
       throw error;
     }

@@ -9,7 +9,7 @@ import { readMessageInput, webhookSeeds, webhookWords } from '../webhook-message
 
 const secrets = ['the first secret of the fuzzing', 'the second secret of the fuzzing'];
 
-/** The webhook, with everything behind it but the store: an accepted message must be one that the events service can read. */
+/** The webhook and the code behind it, without the store. The events service must be able to read every accepted message. */
 export function webhookTarget(): ParserTarget {
   const stored: EventWithColumns[] = [];
   const ingest = {
@@ -19,16 +19,16 @@ export function webhookTarget(): ParserTarget {
     },
   };
   const service = new WebhookService(
-    ingest as never, // holds: the service only calls `store`
-    { noteFresh: () => undefined, noteStale: () => undefined } as never, // holds: the service only calls these
-    { PLATFORM_WEBHOOK_SECRET: secrets } as never, // holds: the service reads no other variable
+    ingest as never, // Safe cast: the service only calls `store`
+    { noteFresh: () => undefined, noteStale: () => undefined } as never, // Safe cast: the service only calls these
+    { PLATFORM_WEBHOOK_SECRET: secrets } as never, // Safe cast: the service reads no other variable
     createLogger('fuzzing', 'silent'),
     new Registry(),
   );
   return {
     name: 'webhook',
     description:
-      'headers and bodies of platform messages, with and without a valid signature; what is accepted must be readable by the events service, and a message without a valid signature must not be accepted',
+      'headers and bodies of platform messages, with and without a valid signature; the events service must be able to read every accepted message, and a message without a valid signature must be refused',
     seeds: webhookSeeds,
     words: webhookWords,
     run: async (input) => {
@@ -52,7 +52,7 @@ export function webhookTarget(): ParserTarget {
   };
 }
 
-/** Whether the signature is right after all, computed in another way than by the service. */
+/** Whether the signature is valid. Computes the signature in another way than the service, for messages that the test did not sign. */
 function isSignatureGenuine(headers: Record<string, string | string[] | undefined>, body: Buffer): boolean {
   const { messageId, timestamp, signature } = inbound.readHeaders(headers);
   return secrets.some((secret) => {

@@ -2,25 +2,25 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Corpus } from '../corpus.js';
 import { overloaded, type WireTarget } from './wire-target.js';
 
-/** What happened in a run. */
+/** The counts of a run. */
 export interface WireCounts {
   inputs: number;
   ms: number;
   outcomes: Record<string, number>;
-  /** How often an input was sent again, because the system was overloaded. */
+  /** The number of times that an input was sent again because the system was overloaded. */
   retries: number;
   slowestMs: number;
   findings: WireFinding[];
 }
 
-/** An input that the system did not handle as it promises. */
+/** An input for which the system broke its promise. */
 export interface WireFinding {
   /** The input, as Base64. */
   input: string;
   error: string;
 }
 
-/** How many inputs a run has. */
+/** The seed and the number of inputs of a run. */
 export interface WireRun {
   seed: string;
   inputs: number;
@@ -28,7 +28,7 @@ export interface WireRun {
   onProgress?: (counts: Readonly<WireCounts>) => Promise<void> | void;
 }
 
-// The longest time limit of a request is 26 s; no request of these tests comes near it.
+// Requests in these tests take far less, although the longest time limit of any request is 26 s.
 const hangMs = 15_000;
 const maxFindings = 20;
 const maxRetries = 60;
@@ -85,14 +85,14 @@ async function attempt(
 ): Promise<{ outcome?: string; error?: string }> {
   const limit = new AbortController();
   const late = wait(hangMs, undefined, { signal: limit.signal }).then(() => {
-    throw new Error(`no answer within ${hangMs} ms`);
+    throw new Error(`no response within ${hangMs} ms`);
   });
   try {
     return { outcome: await Promise.race([target.send(input, random), late]) };
   } catch (error) {
     return { error: error instanceof Error ? error.message : String(error) };
   } finally {
-    late.catch(() => undefined); // it is not awaited any more
+    late.catch(() => undefined); // nothing awaits it anymore
     limit.abort();
   }
 }
@@ -104,7 +104,7 @@ function reportProgress(
   const ended = new AbortController();
   const loop = async (): Promise<void> => {
     while (!ended.signal.aborted) {
-      // Only `stop` rejects this wait, to end it early.
+      // This wait rejects only when `stop` ends it early.
       await wait(1_000, undefined, { signal: ended.signal }).catch(() => undefined);
       await onProgress?.(counts);
     }

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 
-/** A response, or the end of the connection without one (status 0). */
+/** A response. Status 0: the connection ended without a response. */
 export interface Exchange {
   status: number;
   headers: Readonly<Record<string, string>>;
@@ -9,7 +9,7 @@ export interface Exchange {
 
 const none: Exchange = { status: 0, headers: {}, body: '' };
 
-/** A connection that sends requests as bytes, one after the other, and connects again when the server has closed it. */
+/** Sends requests as bytes, one after the other, on one connection. Connects again when the server has closed the connection. */
 export class HttpExchanges {
   private socket: Socket | undefined;
   private received: Buffer = Buffer.alloc(0);
@@ -20,7 +20,7 @@ export class HttpExchanges {
     private readonly localAddress: string,
   ) {}
 
-  /** Sends a request. A server may close a connection between two requests, so a connection that was used is tried twice. */
+  /** Sends a request. A server may close a connection between two requests, so a request on a used connection is sent a second time. */
   async send(bytes: Buffer): Promise<Exchange> {
     const isReused = this.socket !== undefined;
     const exchange = await this.sendOnce(bytes);
@@ -51,7 +51,7 @@ export class HttpExchanges {
       this.received = this.received.length === 0 ? chunk : Buffer.concat([this.received, chunk]);
       const exchange = readResponse(this.received);
       if (!exchange) return;
-      // A response to a request that the server could not read ends the connection.
+      // The server closes the connection after a request that it could not read.
       if (exchange.headers.connection === 'close') this.drop(socket);
       this.finish(exchange);
     });
@@ -76,7 +76,7 @@ export class HttpExchanges {
   }
 }
 
-/** Reads a whole response; undefined while a part is missing. */
+/** Reads a whole response. Returns undefined while a part is missing. */
 export function readResponse(bytes: Buffer): Exchange | undefined {
   const headEnd = bytes.indexOf('\r\n\r\n');
   if (headEnd === -1) return undefined;

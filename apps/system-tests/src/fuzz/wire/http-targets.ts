@@ -10,7 +10,7 @@ import { localAddress, overloaded, type WireTarget } from './wire-target.js';
 const eventsPath = '/api/v1/platform-events';
 const concurrency = 32;
 
-/** A request without its connection. */
+/** The content of a request. */
 interface Request {
   method: string;
   target: string;
@@ -38,7 +38,7 @@ export function webhookWireTarget({ port, system }: FuzzBed): WireTarget {
   });
 }
 
-/** Queries and paths of all lists: cursors, filters, ids. */
+/** Queries and paths of all lists, with cursors, filters, and ids. */
 export function queryWireTarget({ port, system }: FuzzBed): WireTarget {
   const lists = [
     '/api/v1/audit-log',
@@ -73,13 +73,13 @@ export function queryWireTarget({ port, system }: FuzzBed): WireTarget {
   });
 }
 
-/** Bodies of every route that has one. */
+/** Bodies to every route that accepts a body. */
 export function bodyWireTarget({ port, system }: FuzzBed): WireTarget {
   const routes = Object.keys(bodiesByRoute);
   return httpTarget(port, {
     name: 'bodies',
     description: 'bodies to every route that has one, with several content types and encodings',
-    // The first line is the route. When it is changed, another route gets the body.
+    // The first line is the route. When a mutation changes this line, another route gets the body.
     seeds: [
       ...Object.entries(bodiesByRoute).map(([route, body]) => `${route}\n${JSON.stringify(body)}`),
       ...bodySeeds.slice(-2).map((body) => `${loginRoute}\n${body}`),
@@ -104,7 +104,7 @@ const otherTypes = [
   'application/x-www-form-urlencoded',
 ];
 
-/** Mostly the content type that fits the body. */
+/** Returns headers, mostly with the content type that fits the body. */
 function pickHeaders(body: Buffer, random: Random): Record<string, string> {
   const fitting = body.includes('=') && !body.includes('{') ? 'application/x-www-form-urlencoded' : json;
   const key = body.toString('latin1', 0, 300).replace(/[^ -~\x80-\xff]/g, '');
@@ -128,7 +128,7 @@ function httpTarget(port: number, { toRequest, ...target }: RequestTarget): Wire
     ...target,
     concurrency,
     send: async (input, random) => {
-      // A request that gets no answer keeps its connection.
+      // While a request waits for its response, its connection is not in `idle`.
       const connection = idle.pop() ?? new HttpExchanges(port, localAddress(concurrency));
       try {
         return judge(await connection.send(printRequest(toRequest(input, random))));
@@ -142,14 +142,14 @@ function httpTarget(port: number, { toRequest, ...target }: RequestTarget): Wire
   };
 }
 
-/** The outcome of a response: its status. Throws when it is not one that the API promises. */
+/** Returns the status of a response as the outcome. Throws when the response is not one that the API promises. */
 export function judge({ status, headers, body }: Exchange): string {
   const outcome = judgeHead({ status, headers, body });
   if (/^application\/(problem\+)?json/.test(headers['content-type'] ?? '')) JSON.parse(body);
   return outcome;
 }
 
-/** Like `judge`, without the body. */
+/** Like `judge`, but ignores the body. */
 export function judgeHead({ status, headers, body }: Exchange): string {
   if (status === 503 && headers['retry-after'] !== undefined) return overloaded;
   if (status === 0) throw new Error('the connection was closed without a response');
@@ -174,7 +174,7 @@ function authorize(token: string): Record<string, string> {
   return { authorization: `Token ${token}` };
 }
 
-/** Leaves out what would change where the message ends. `raw-http.ts` changes that. */
+/** Leaves out headers that change where the message ends. `raw-http.ts` tests these headers. */
 function withoutFraming(
   headers: Readonly<Record<string, string | string[] | undefined>>,
 ): Record<string, string> {
@@ -183,7 +183,7 @@ function withoutFraming(
   return Object.fromEntries(entries.map(([name, value]) => [name, String(value).replace(/[\r\n]/g, ' ')]));
 }
 
-/** A request target has no spaces and control characters. Everything else is sent as it is. */
+/** Encodes spaces and control characters, which a request target cannot contain. Everything else is sent unchanged. */
 function printTarget(input: Buffer): string {
   const text = input.toString('latin1').replace(/[\0- \x7f]/g, (character) => encodeURIComponent(character));
   return text.startsWith('/') ? text : `/${text}`;

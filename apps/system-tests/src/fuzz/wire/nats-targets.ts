@@ -11,10 +11,10 @@ import { overloaded, type WireTarget } from './wire-target.js';
 
 // Longer than the time limit of any contract.
 const replyMs = 14_000;
-// Every dead letter is a transaction of its own: about 2 ms each. The last retry of a message comes after 5 s.
+// Every dead letter is a transaction of its own, which takes about 2 ms. The last retry of a message starts after 5 s.
 const stuckMs = 30_000;
 
-/** Requests on the subject of every contract, with the permissions of the gateway. */
+/** Sends requests on the subject of every contract, with the permissions of the gateway. */
 export async function requestWireTarget({ servers }: FuzzBed): Promise<WireTarget> {
   const connection = await connectNats({ urls: [servers.nats.urlFor('gateway')], name: 'fuzzing' });
   return {
@@ -43,7 +43,7 @@ async function request(connection: NatsConnection, input: Buffer, random: Random
   }
 }
 
-/** Prefers a contract that accepts the input, so that many inputs reach the service behind it. */
+/** Prefers a contract that accepts the input, so that many inputs reach the service behind the contract. */
 function pickContract(input: Buffer, random: Random): (typeof contracts)[number] {
   const candidates = Array.from({ length: 6 }, () => random.pick(contracts));
   return candidates.find((contract) => isAccepted(contract, input)) ?? random.pick(candidates);
@@ -80,7 +80,7 @@ function judgeReply(subject: string, reply: Msg): string {
   return code;
 }
 
-/** Messages on the INGEST stream. At the end, each must be an event or a dead letter, and the stream must be empty. */
+/** Publishes messages on the INGEST stream. At the end, each message must be an event or a dead letter, and the stream must be empty. */
 export async function ingestWireTarget({ servers, databaseUrl }: FuzzBed): Promise<WireTarget> {
   const connection = await connectNats({ urls: [servers.nats.urlFor('gateway')], name: 'fuzzing' });
   const drain = await connectNats({ urls: [servers.nats.urlFor('events')], name: 'fuzzing' });
@@ -90,7 +90,7 @@ export async function ingestWireTarget({ servers, databaseUrl }: FuzzBed): Promi
   return {
     name: 'INGEST messages',
     description:
-      'messages on the INGEST stream; at the end, all are events or dead letters, and the stream is empty',
+      'messages on the INGEST stream; at the end, all messages must be events or dead letters, and the stream must be empty',
     concurrency: 64,
     seeds: ingestSeeds,
     words: [
@@ -125,7 +125,7 @@ export async function ingestWireTarget({ servers, databaseUrl }: FuzzBed): Promi
   };
 }
 
-/** Waits until the stream is empty, or its messages have not become fewer for a while. Returns how many are left. */
+/** Waits until the stream is empty, or until its number of messages stops shrinking. Returns the number of messages left. */
 async function drainWhileShrinking(count: () => Promise<number>): Promise<number> {
   let left = await count();
   for (;;) {

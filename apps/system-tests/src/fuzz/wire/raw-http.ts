@@ -6,7 +6,7 @@ import { localAddress, type WireTarget } from './wire-target.js';
 
 let connections = 0;
 
-/** Bytes that are nearly HTTP, each on its own connection. */
+/** Sends bytes that are nearly HTTP. Each input has its own connection. */
 export function rawHttpTarget({ port, system }: FuzzBed): WireTarget {
   const body = '{"event_type":"raid","event_source":"fuzzing","event_data":{}}';
   const head = (method: string, path: string, ...headers: string[]): string =>
@@ -51,7 +51,8 @@ export function rawHttpTarget({ port, system }: FuzzBed): WireTarget {
   };
 }
 
-// Node drops a request in progress when its client half-closes the connection, so only requests that wait for more bytes get this.
+// Half-close a connection after this time. Node drops a request in progress when its client half-closes the connection, so wait long enough
+// that only requests that wait for more bytes are affected.
 const endAfterMs = 300;
 
 function exchange(port: number, input: Buffer): Promise<string> {
@@ -89,12 +90,13 @@ function isAnswered(bytes: Buffer): boolean {
   return /^HTTP\/1\.1 101|content-type: text\/event-stream/i.test(head) || readResponse(bytes) !== undefined;
 }
 
-/** A request that cannot be read may get no response. The first response counts. */
+/** Returns the outcome of the first response. An unreadable request may get no response. */
 function judgeBytes(bytes: Buffer): string {
   const text = bytes.toString('latin1', 0, 12);
   if (bytes.length === 0) return 'closed';
   if (text === 'HTTP/1.1 101') return '101';
   const response = readResponse(bytes);
-  // A response to HEAD has a length and no body, so bodies are not judged. Between 100 and its response, the client may be gone.
+  // Bodies are not judged, because a response to HEAD has a length and no body. After a response 100, the connection may end without a
+  // final response.
   return response ? judgeHead(response) : text.slice(9);
 }

@@ -6,10 +6,10 @@ import type { Random } from '../random.js';
 import { localAddress, overloaded, type WireTarget } from './wire-target.js';
 
 const path = '/ws/platform-events';
-// What the API promises, and what ws sends when a client breaks the protocol.
+// The close codes that the API promises, and the close codes that `ws` sends when a client breaks the protocol.
 const knownCodes = new Set([1000, 1002, 1003, 1005, 1007, 1008, 1009, 1012, 4400, 4401, 4403, 4429]);
 const overloadedCode = 1013;
-// Every connection comes from another address, because the limits of one address would refuse most of them.
+// Every connection uses another address, because the limits per address would refuse most connections from one address.
 let connections = 0;
 
 /** First messages of WebSockets, most of them with a valid token. */
@@ -24,7 +24,7 @@ export function firstMessageWireTarget({ port, system }: FuzzBed): WireTarget {
   };
 }
 
-/** Positions to resume at. */
+/** Connects with positions to resume from. */
 export async function positionWireTarget({ port, system: { token } }: FuzzBed): Promise<WireTarget> {
   const ready = await exchange(
     port,
@@ -35,7 +35,7 @@ export async function positionWireTarget({ port, system: { token } }: FuzzBed): 
   return {
     name: 'positions',
     description:
-      'positions to resume at, near and far from the current one; each gets `ready`, a gap, or an error',
+      'positions to resume from, near to and far from the current position; each gets `ready`, a gap, or an error',
     concurrency: 32,
     seeds: [current, ...positionSeeds, current.replace(/-\d+-/, '-1-'), current.replace(/-\d+-/, '-0-')],
     words: [current.slice(0, 9), current.slice(-9), '-1-', '9007199254740991'],
@@ -47,7 +47,7 @@ export async function positionWireTarget({ port, system: { token } }: FuzzBed): 
   };
 }
 
-/** Mostly a text frame, rarely another one or one with changed bits. */
+/** Returns mostly a text frame, rarely a frame with another opcode or with changed bits. */
 function makeFrame(input: Buffer, random: Random): Buffer {
   if (random.chance(0.95)) return frame(0x81, input);
   const bytes = frame(random.below(256), input);
@@ -55,7 +55,7 @@ function makeFrame(input: Buffer, random: Random): Buffer {
   return bytes;
 }
 
-/** A frame with a mask of zeros, which leaves the payload unchanged. */
+/** Returns a frame with a mask of zeros, which leaves the payload unchanged. */
 function frame(head: number, payload: Buffer): Buffer {
   const { length } = payload;
   const start = Buffer.alloc(length < 126 ? 6 : length < 65_536 ? 8 : 14);
@@ -67,8 +67,8 @@ function frame(head: number, payload: Buffer): Buffer {
 }
 
 /**
- * Connects, sends a frame, and waits for a reply: a text message; the closing of the connection; or, with `any reply`, the pong to a
- * second ping, by which the service has handled the frame and keeps the connection.
+ * Connects, sends a frame, and waits for a reply: a text message, or the end of the connection. With `any reply`, the pong to a second ping
+ * also counts, because it shows that the service has handled the frame and keeps the connection open.
  */
 function exchange(port: number, first: Buffer, until: 'text' | 'any reply'): Promise<string> {
   connections += 1;

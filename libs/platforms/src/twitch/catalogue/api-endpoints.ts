@@ -1,12 +1,12 @@
 import { readData } from './read-data.js';
 
-/** The kind of token that a call takes: a user's (`OA`) or the application's own (`AP`). */
+/** The kind of token that a call needs: a user's (`OA`) or the application's own (`AP`). */
 export const tokenTypes = ['OA', 'AP'] as const;
 export type TokenType = (typeof tokenTypes)[number];
 
 /**
- * The tokens that an endpoint accepts: the application's, a user's, or either. `app_with_grant_or_user` accepts the application's token
- * if the user who acts has granted the scope to the application. `ext_jwt` accepts neither, but a token of an Extension's backend.
+ * The tokens that an endpoint accepts: the application's, a user's, or either. `app_with_grant_or_user` accepts the application's token if
+ * the user who acts has granted the scope to the application. `ext_jwt` accepts only a token of an Extension's backend.
  */
 export const acceptedTokens = [
   'app',
@@ -28,7 +28,7 @@ export interface ApiEndpoint {
   token_type: TokenType;
   /** The scope with the least privilege; null when none is needed. */
   scope: string | null;
-  /** The scopes of which a user's token needs one; empty when none is needed. */
+  /** A user's token needs one of these scopes. Empty when the call needs no scope. */
   scopes_any_of: readonly string[];
   auth: AcceptedTokens;
 }

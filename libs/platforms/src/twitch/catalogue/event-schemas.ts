@@ -12,7 +12,7 @@ interface Field {
 }
 
 /**
- * Returns the JSON Schema (draft 2020-12) of the events of a type. Permits further fields, because the platform adds some without
+ * Returns the JSON Schema (draft 2020-12) of the events of a type. Permits additional fields, because the platform adds fields without
  * notice. A batched type has a list of such events in `events`.
  */
 export function schemaOf(row: EventType): JsonObject {
@@ -30,7 +30,7 @@ export function schemaOf(row: EventType): JsonObject {
   return { $schema: dialect, title: `${type} version ${version}`, description, ...whole };
 }
 
-/** Splits the catalogue's notation of a kind (`object[]?|null`) into the kind and the marks of a field's name. */
+/** Splits the catalog's notation of a kind (`object[]?|null`) into the kind and the marks of a field's name. */
 function splitKind(kind: string): [base: string, marks: string] {
   const base = kind.replace('|null', '').replace('?', '');
   return [base, kind.slice(base.length)];
@@ -67,7 +67,7 @@ function readField(marked: string): Field {
   return { name, isNullable, isOptional: marked.slice(name.length).startsWith('?') };
 }
 
-/** The event of a batched type: its fields are those of an item of `events`. */
+/** Returns the schema of a batched event, whose list `events` contains items with the schema `item`. */
 function listOf(item: JsonObject): JsonObject {
   return {
     type: 'object',

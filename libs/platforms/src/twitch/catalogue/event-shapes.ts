@@ -28,13 +28,13 @@ const fragment: Shape = {
   'emote|null': { id: 'string', emote_set_id: 'string', owner_id: 'string', format: ['string'] },
 };
 
-/** A message in chat. */
+/** A chat message. */
 const chatMessage: Shape = { text: 'string', fragments: [{ ...fragment, 'mention|null': user() }] };
 
-/** A message in chat with which a viewer spends something. */
+/** A chat message with which a viewer spends Bits or Channel Points. Its fragments contain no mentions. */
 const chatMessageWithoutMentions: Shape = { text: 'string', fragments: [fragment] };
 
-/** A chat message in other events, which report less of its fragments. */
+/** A chat message in other events, whose fragments contain fewer details. */
 const plainMessage: Shape = {
   text: 'string',
   fragments: [
@@ -140,7 +140,7 @@ const customReward: Shape = {
 };
 const redemption: Shape = { reward: { id: 'string', title: 'string', cost: 'integer', prompt: 'string' } };
 const charity: Shape = { current_amount: amount, target_amount: amount };
-// The counts are missing at the beginning of a poll and of a prediction.
+// The events that report the beginning of a poll or a prediction contain no counts.
 const poll: Shape = {
   choices: [
     {
@@ -181,8 +181,8 @@ const automodVerdict: Shape = {
 };
 
 /**
- * The fields of the objects in events, by type, or by `type/version` where versions differ (docs/platform-facts.md §5.2). The
- * catalogue says which of them can be missing or null.
+ * The fields of the objects in events, by type, or by `type/version` where versions differ (docs/platform-facts.md §5.2). The catalog says
+ * which of these fields can be missing or null.
  */
 export const eventShapes: Readonly<Record<string, Shape>> = {
   'automod.message.hold': automodVerdict,

@@ -3,10 +3,10 @@ import { scopes } from './scopes.js';
 
 const key = expect.stringMatching(/^[a-z_]+$/) as unknown as string; // Safe cast: Jest compares the matcher with text.
 
-/** A list of the same length whose items all match; an empty list for an empty list. */
+/** Returns a list of the same length, in which every item is the matcher. */
 const listOf = (matcher: string, values: readonly string[]): string[] => values.map(() => matcher);
 
-/** The order of versions: numbers by size, then `beta`. */
+/** Returns the rank of a version: numbers by size, then `beta`. */
 const rank = (version: string): number => (version === 'beta' ? Infinity : Number(version));
 
 describe('event types', () => {

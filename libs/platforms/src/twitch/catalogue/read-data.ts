@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 /** Reads a data file of this folder. Tests check the data against its type. */
 export function readData(name: string): unknown {
-  // The files stay in src. This path is valid from src and from dist.
+  // The data files stay in src. This relative path is valid from src and from dist.
   return JSON.parse(
     readFileSync(new URL(`../../../src/twitch/catalogue/${name}.json`, import.meta.url), 'utf8'),
   );
