@@ -20,9 +20,7 @@ class LiveConnections {
     });
   }
 
-  /**
-   * Returns the worst state of all connections; `connecting` when there is no connection yet, because the layout will open a connection.
-   */
+  /** Returns the worst state of all connections, or `live` when there is no connection. */
   get state(): LiveState {
     const states = [...this.feeds.values()].map(({ state }) => state);
     return (['reconnecting', 'connecting'] as const).find((state) => states.includes(state)) ?? 'live';
