@@ -27,7 +27,7 @@ export class AuditEntry {
   @Column('text', { nullable: true })
   address!: string | null;
 
-  /** The number of actions that the entry stands for. More than 1 only for failed logins beyond `FailedLoginLimit`. */
+  /** The number of actions that the entry represents. More than 1 only for failed logins above the limit in `FailedLoginLimit`. */
   @Column('integer')
   count!: number;
 }

@@ -4,7 +4,7 @@ import { AuditLogRepository } from './audit-log.repository.js';
 
 const intervalMs = 3_600_000;
 
-/** Deletes the entries of the audit log that are over 400 days old, at the start and every hour. */
+/** Deletes audit log entries that are more than 400 days old: when the gateway starts, and every hour after that. */
 @Injectable()
 export class AuditLogPruning implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly loop: WorkerLoop;
@@ -16,7 +16,7 @@ export class AuditLogPruning implements OnApplicationBootstrap, OnModuleDestroy 
       idleMs: intervalMs,
       maxBackoffMs: 60_000,
       onFailure: (err) =>
-        failureLog.warn('cannot delete old entries of the audit log, retrying within a minute', { err }),
+        failureLog.warn('cannot delete old audit log entries, retrying within a minute', { err }),
     });
   }
 

@@ -60,7 +60,7 @@ export class AuditEntryRecord {
 
   @ApiProperty({
     description:
-      'Number of actions that the entry stands for. Greater than 1 only for failed logins: after 60 in a minute at one gateway, further failed logins share an entry',
+      'Number of actions that the entry represents. Greater than 1 only for failed logins: after 60 failed logins in a minute at one gateway, further failed logins share an entry',
     example: 1,
   })
   count!: number;

@@ -109,6 +109,19 @@ describe('the audit log', () => {
       expect((await listAll()).map(({ objectId }) => objectId)).toEqual(['good']);
     });
 
+    it('loses only the entries that the database rejects, not the others of their batch', async () => {
+      const { log, countLost } = setup();
+      const bad = [0, 40, 41, 99];
+      for (let count = 0; count < 100; count += 1)
+        log.record(action({ objectId: bad.includes(count) ? 'a NUL: \0' : String(count) }));
+      await log.flushed();
+
+      expect(await countLost()).toBe(bad.length);
+      expect((await listAll()).map(({ objectId }) => Number(objectId)).reverse()).toEqual(
+        Array.from({ length: 100 }, (_, count) => count).filter((count) => !bad.includes(count)),
+      );
+    });
+
     it('counts failed logins beyond 60 a minute in one entry', async () => {
       const { log } = setup();
       for (let count = 0; count < 75; count += 1) log.record(action({ action: 'user.login_failed' }));

@@ -5,7 +5,7 @@ import { AuditEntry } from './audit-entry.entity.js';
 
 const keptDays = 400;
 const dayMs = 24 * 3_600_000;
-// Limits the rows of one DELETE, so that no statement takes long.
+// Maximum number of rows per DELETE, so that each statement is fast.
 const maxPruned = 5_000;
 
 /** One page of the audit log. */
@@ -14,7 +14,7 @@ export interface AuditLogPage extends PageReply {
   entries: AuditEntry[];
 }
 
-/** Reads and writes the table of the audit log. */
+/** Reads and writes the audit log table. */
 @Injectable()
 export class AuditLogRepository {
   constructor(private readonly dataSource: DataSource) {}
@@ -51,7 +51,10 @@ export class AuditLogRepository {
     return { ...neighbours, entries: position?.direction === 'newer' ? entries.reverse() : entries };
   }
 
-  /** Deletes a batch of entries that are over 400 days old. Returns whether more such entries may be left. */
+  /**
+   * Deletes a batch of entries that are more than 400 days old at `now` (milliseconds since 1970). Returns whether more of these entries
+   * may be left.
+   */
   async prune(now: number): Promise<boolean> {
     const [, count] = await this.dataSource.query<[unknown, number]>(
       `DELETE FROM audit_log WHERE id = ANY(ARRAY(

@@ -67,7 +67,7 @@ export class AuditLog implements OnApplicationBootstrap, OnApplicationShutdown {
     this.timer = setInterval(() => this.recordSuppressed(), suppressedIntervalMs);
   }
 
-  /** Writes the waiting entries, within 3 s. Runs when the last request has ended. */
+  /** Writes the waiting entries, within 3 s. Runs after the last request has ended. */
   async onApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
     this.recordSuppressed();
@@ -77,7 +77,7 @@ export class AuditLog implements OnApplicationBootstrap, OnApplicationShutdown {
     this.lose(this.waiting.splice(0), stopped());
   }
 
-  /** Queues an entry. Never fails. */
+  /** Queues an entry. Never throws. */
   record({ action, by, objectId, id = uuidV7() }: AuditedAction): void {
     if (action === 'user.login_failed' && !this.failedLogins.admit()) return;
     const address = by.address?.slice(0, maxAddressLength) ?? null;
@@ -108,17 +108,22 @@ export class AuditLog implements OnApplicationBootstrap, OnApplicationShutdown {
 
   private async write(): Promise<void> {
     let backoffMs = minBackoffMs;
+    let batchSize = maxBatch;
     while (this.waiting.length > 0 && !this.stopping.signal.aborted) {
-      const batch = this.waiting.slice(0, maxBatch);
+      const batch = this.waiting.slice(0, batchSize);
       try {
         await this.repository.add(batch);
         this.waiting.splice(0, batch.length);
         backoffMs = minBackoffMs;
+        batchSize = Math.min(2 * batchSize, maxBatch);
       } catch (err) {
-        // Do not retry: the database would reject these entries again, and all later entries would have to wait.
-        if (isContentError(err)) this.lose(this.waiting.splice(0, batch.length), err);
-        else
-          this.failureLog.warn('cannot write the audit log, retrying', { err, waiting: this.waiting.length });
+        if (isContentError(err)) {
+          // Look for the entry that the database rejects. Do not retry this entry, because all later entries would have to wait.
+          if (batch.length === 1) this.lose(this.waiting.splice(0, 1), err);
+          batchSize = Math.ceil(batch.length / 2);
+          continue;
+        }
+        this.failureLog.warn('cannot write the audit log, retrying', { err, waiting: this.waiting.length });
         await pause(backoffMs, this.stopping.signal);
         backoffMs = Math.min(2 * backoffMs, maxBackoffMs);
       }

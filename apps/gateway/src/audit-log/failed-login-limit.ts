@@ -1,9 +1,9 @@
-// An entry takes about 200 bytes. At this rate, a permanent attack on one gateway adds 7 GB in 400 days. Older entries are deleted.
+// An entry takes about 200 bytes. At this rate, a continuous attack on one gateway adds 7 GB in 400 days. Older entries are deleted.
 const maxPerMinute = 60;
 const minuteMs = 60_000;
 
 /**
- * Limits the audit log entries for failed logins to 60 per minute, and only counts further failed logins. Anybody can cause failed logins,
+ * Limits the audit log entries for failed logins to 60 per minute. Further failed logins are only counted. Anybody can cause failed logins,
  * so an attacker could otherwise fill the disk.
  */
 export class FailedLoginLimit {
