@@ -47,6 +47,14 @@ describe(announce.name, () => {
     expect(text).toContain('\n  Connect your channel: …\n    https://platform.example/activate\n');
   });
 
+  it('prints the command for a lost password with the platform and the folder of the data', () => {
+    const config = readConfig({ PLATFORM: 'twitch', DATA_DIR: '/data' });
+    expect(announce(config, announced)).toContain(
+      'run: DATA_DIR=/data PLATFORM=twitch npm run owner:reset\n',
+    );
+    expect(announce(readConfig({}), announced)).toContain('run: npm run owner:reset\n');
+  });
+
   it('explains how to control the simulator of another data folder', () => {
     const elsewhere = readConfig({ DATA_DIR: '/tmp/elsewhere' });
     expect(announce(readConfig({}), announced)).toContain('with: npm run simulator\n');

@@ -30,7 +30,7 @@ export function announce(
     ...(subscriberUrl ? [`                     password in ${subscriberPasswordPath(config)}`] : []),
     `  Data               ${dataDirectory(config)}`,
     '',
-    ...describeOwner(credentials),
+    ...describeOwner(config, credentials, shell),
     '',
     ...firstConnection.map((line) => `  ${line}`),
     ...(firstConnection.length > 0 ? [''] : []),
@@ -45,18 +45,27 @@ export function announce(
   return `${lines.join('\n')}\n`;
 }
 
-function describeSimulator({ SIMULATOR_RATE, DATA_DIR }: AllInOneConfig, shell: Shell): string {
-  // `npm run simulator` finds the simulator through the data folder.
-  const environment = DATA_DIR === '.data' ? '' : shell.prefix('DATA_DIR', DATA_DIR);
+function describeSimulator(config: AllInOneConfig, shell: Shell): string {
+  const { SIMULATOR_RATE } = config;
   const rate = SIMULATOR_RATE === 1 ? '1 event' : `${SIMULATOR_RATE} events`;
-  return `SIMULATED, ${rate} per second; control the simulator with: ${environment}npm run simulator`;
+  return `SIMULATED, ${rate} per second; control the simulator with: ${dataVariables(config, shell)}npm run simulator`;
 }
 
-function describeOwner(credentials: CredentialsNotice | undefined): string[] {
+function describeOwner(
+  config: AllInOneConfig,
+  credentials: CredentialsNotice | undefined,
+  shell: Shell,
+): string[] {
   if (!credentials)
     return [
       '  Lost the token? Log in with POST /api-token-auth.',
-      '  Lost the password? Stop the service and run: npm run owner:reset',
+      `  Lost the password? Stop the service and run: ${dataVariables(config, shell)}npm run owner:reset`,
     ];
   return ['  Created the first owner.', ...credentials.lines.map((line) => `  ${line}`)];
+}
+
+/** Returns the prefix that makes a command use the data folder of this service. */
+function dataVariables({ DATA_DIR, PLATFORM }: AllInOneConfig, shell: Shell): string {
+  const directory = DATA_DIR === '.data' ? '' : shell.prefix('DATA_DIR', DATA_DIR);
+  return directory + (PLATFORM === 'simulator' ? '' : shell.prefix('PLATFORM', PLATFORM));
 }

@@ -1,6 +1,7 @@
 import { DirectoryLockedError, lockDirectory, startEmbeddedPostgres } from '@stream-events/embedded';
 import { resetOwner } from '@stream-events/gateway';
-import { readConfig, usesOwnDatabase, type AllInOneConfig } from './all-in-one.config.js';
+import { usesOwnDatabase, type AllInOneConfig } from './all-in-one.config.js';
+import { readCommandConfig } from './command-config.js';
 import { prepareEmbeddedDatabase, prepareOwnDatabase, type Databases } from './databases.js';
 import { keepSecret } from './kept-secret.js';
 import { presentCredentials } from './owner-credentials.js';
@@ -9,7 +10,7 @@ import { createDataDirectory, secretKeyPath } from './servers.js';
 /** Restores access for an owner who lost the password: sets a new password and presents it once. */
 export async function runOwnerReset(): Promise<void> {
   try {
-    const config = readConfig(process.env);
+    const config = await readCommandConfig(process.env);
     const directory = await createDataDirectory(config);
     const { lines } = await presentCredentials(await reset(config, directory), directory);
     process.stdout.write(`\n${['The owner has new credentials.', ...lines].join('\n')}\n\n`);

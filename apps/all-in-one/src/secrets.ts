@@ -4,7 +4,8 @@ import { reencryptEvents } from '@stream-events/events';
 import { reencryptGateway } from '@stream-events/gateway';
 import { reencryptPlatformConnector } from '@stream-events/platform-connector';
 import { createLogger } from '@stream-events/service';
-import { readConfig, type AllInOneConfig } from './all-in-one.config.js';
+import type { AllInOneConfig } from './all-in-one.config.js';
+import { readCommandConfig } from './command-config.js';
 import { prepareEmbeddedDatabase } from './databases.js';
 import { keepSecret, replaceSecret } from './kept-secret.js';
 import { createDataDirectory, secretKeyPath, subscriberPasswordPath } from './servers.js';
@@ -34,7 +35,7 @@ export async function runSecrets(command: string | undefined): Promise<void> {
     return;
   }
   try {
-    const config = readConfig(process.env);
+    const config = await readCommandConfig(process.env);
     await run(config, await createDataDirectory(config));
   } catch (error) {
     process.stderr.write(`\nnpm run secrets -- ${command} failed: ${explain(error)}\n`);
@@ -69,7 +70,7 @@ function changeWebhookSecret(change: (directory: string) => Promise<string>): Co
 
 /**
  * Writes `new,old` to the key file, encrypts every value with the new key, and then removes the old key. After a crash, the next run
- * continues with the new key that is already in the file. `npm start` works in between.
+ * continues with the new key that is already in the file. Until then, `npm start` works with both keys.
  */
 async function rotateSecretKey(config: AllInOneConfig, directory: string): Promise<void> {
   if (config.SECRET_KEY)

@@ -3,7 +3,8 @@ import { backUp, closeSessions, openSessions } from '@stream-events/database/bac
 import type { DatabaseService } from '@stream-events/database/roles';
 import { readErasureList } from '@stream-events/events/backup';
 import { version } from '@stream-events/service';
-import { readConfig, type AllInOneConfig } from '../all-in-one.config.js';
+import type { AllInOneConfig } from '../all-in-one.config.js';
+import { readCommandConfig } from '../command-config.js';
 import { secretKeyPath, dataDirectory } from '../servers.js';
 import { writeErasureList } from './erasure-files.js';
 import {
@@ -31,7 +32,7 @@ export async function runBackup(words: readonly string[]): Promise<void> {
   }
   try {
     // A backup needs no key, so the machine that creates backups need not know the key.
-    const config = readConfig(process.env, { needsSecretKey: false });
+    const config = await readCommandConfig(process.env, { needsSecretKey: false });
     const database = await openForBackup(config, say);
     try {
       if (choice.isList) await saveErasures(choice.path, database);
@@ -86,7 +87,7 @@ async function saveErasures(path: string, database: OpenDatabase): Promise<void>
   try {
     const [session] = sessions;
     const list = session && (await readErasureList(session.client));
-    if (!list) throw new Error('the store has no tables, because the events service was never started');
+    if (!list) throw new Error('the events service has no tables, because it was never started');
     await writeErasureList(path, list);
     say(`${path}: ${list.erasures.length} erasures`);
   } finally {
