@@ -1,10 +1,11 @@
 #!/bin/sh
-# Creates .env for docker-compose.yml, with a new secret for each role, user, and key. Only you can read the file.
+# Creates .env for docker-compose.yml, with a new secret for each database role, NATS user, and key. Only you can read the file.
 #
 #   deploy/create-env.sh               then set PLATFORM and the credentials of your application in .env
 #   deploy/create-env.sh --simulator   for a first look: events come from a simulated platform
 #
-# Run the script again after an upgrade: it keeps every line of the file, and adds missing variables. ENV_FILE names another file.
+# Run the script again after an upgrade: the script keeps every line of the file, and adds missing variables. To use another file, set
+# ENV_FILE.
 set -eu
 cd "$(dirname "$0")/.."
 file=${ENV_FILE:-.env}
@@ -32,7 +33,7 @@ add() {
 
 [ -e "$file" ] || echo '# Created by deploy/create-env.sh. Contains secrets: keep this file, and do not share it.' >"$file"
 chmod 600 "$file"
-# A file that somebody edited may lack the line break at its end.
+# If somebody has edited the file, the line break at its end can be missing.
 [ -z "$(tail -c 1 "$file")" ] || echo >>"$file"
 
 if [ "$platform" = simulator ] && grep '^PLATFORM=' "$file" | grep -qv '=simulator$'; then
@@ -62,5 +63,8 @@ if [ "$platform" = simulator ]; then
   add PLATFORM_SOCKET_URL ws://platform-simulator:8100/ws
 fi
 
+if grep -q '^PLATFORM=none$' "$file"; then
+  echo "$file has PLATFORM=none. For events of a platform, set PLATFORM, PLATFORM_CLIENT_ID, and PLATFORM_CLIENT_SECRET in it."
+fi
 echo "$file is complete. Start with: docker compose up --detach --wait"
 echo "Then open http://127.0.0.1:$(sed -n 's/^PORT=//p' "$file" | grep . || echo 8000)/ and log in as $(sed -n 's/^OWNER_USERNAME=//p' "$file") with OWNER_PASSWORD from $file."

@@ -8,7 +8,7 @@ export const createStoreIdentity = `CREATE TABLE store_identity (
   CONSTRAINT store_identity_one_row CHECK (id)
 )`;
 
-/** One row with the platform that all data in a service's schema belongs to. */
+/** The only row of the table: the platform that all data in the service's schema belongs to. */
 @Entity({ name: 'store_identity' })
 export class StoreIdentity {
   @PrimaryColumn('boolean', { default: true })
@@ -19,14 +19,17 @@ export class StoreIdentity {
 }
 
 /**
- * Records the platform of a service's data at the first start.
+ * At the first start, records the platform that a service's data belongs to. `none` can become another platform later, because such data
+ * contains no events of a platform.
  *
  * @throws Error at a later start with another platform, because simulated events and users must never mix with real ones
  */
 export async function claimStoreFor(platform: string, dataSource: DataSource): Promise<void> {
-  await dataSource.query('INSERT INTO store_identity (platform) VALUES ($1) ON CONFLICT DO NOTHING', [
-    platform,
-  ]);
+  await dataSource.query(
+    `INSERT INTO store_identity (platform) VALUES ($1)
+     ON CONFLICT (id) DO UPDATE SET platform = excluded.platform WHERE store_identity.platform = 'none'`,
+    [platform],
+  );
   const [identity] = await dataSource.query<{ platform: string }[]>('SELECT platform FROM store_identity');
   if (identity?.platform === platform) return;
   throw new Error(
