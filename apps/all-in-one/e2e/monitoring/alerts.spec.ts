@@ -101,6 +101,7 @@ describe('the alert rules', () => {
       ['check', 'rules', 'alerts.yml'],
       ['test', 'rules', 'alerts.test.yml'],
       ['check', 'config', '--syntax-only', 'prometheus.yml'],
+      ['check', 'config', '--syntax-only', 'prometheus-compose.yml'],
     ])
       expect(runPromtool(...args)).toMatchObject({
         status: 0,

@@ -18,7 +18,7 @@ import type { GatewayConfig } from '../gateway.config.js';
 type DiskConfig = Pick<GatewayConfig, 'MIN_FREE_DISK_MB' | 'DATA_DIR'>;
 
 const mebibyte = 1024 ** 2;
-// At 100 MiB/s, writes take 200 MiB of space between two checks.
+// At 100 MiB/s, writes use 200 MiB of space between two checks.
 const checkMs = 2_000;
 // The gateway accepts writes again only when this many times the minimum is free, so that the space does not run low again immediately.
 const recoveryFactor = 1.1;
@@ -26,8 +26,8 @@ const recoveryFactor = 1.1;
 const retryAfterSeconds = 60;
 
 /**
- * Watches the free space on the disk of PostgreSQL and nats-server. When space runs low, the gateway rejects the writes of clients. This
- * reserves the remaining space for platform messages and gives the operator time to act before the two servers stop.
+ * Watches the free space on the disk of PostgreSQL and nats-server. When space runs low, the gateway rejects client writes. This reserves
+ * the remaining space for platform messages and gives the operator time to act before the two servers stop.
  */
 @Injectable()
 export class DiskSpace implements OnApplicationBootstrap, OnModuleDestroy {
@@ -98,8 +98,8 @@ export class DiskSpace implements OnApplicationBootstrap, OnModuleDestroy {
     if (this.isLow === wasLow) return;
     this.report();
     const details = { directory, freeMegabytes: Math.floor(this.freeBytes / mebibyte), minMegabytes };
-    if (this.isLow) this.logger.warn(details, 'disk space is low, rejecting the writes of clients');
-    else this.logger.warn(details, 'disk space is sufficient again, accepting the writes of clients');
+    if (this.isLow) this.logger.warn(details, 'disk space is low, rejecting client writes');
+    else this.logger.warn(details, 'disk space is sufficient again, accepting client writes');
   }
 
   private report(): void {
@@ -107,7 +107,7 @@ export class DiskSpace implements OnApplicationBootstrap, OnModuleDestroy {
     if (!this.isLow) return this.alarms.clear(key);
     this.alarms.raise(
       key,
-      `The disk of DATA_DIR on ${hostname()} has less than ${this.config.MIN_FREE_DISK_MB} MiB of free space (MIN_FREE_DISK_MB), so the gateway rejects the writes of clients. Lower RETENTION_DAYS to free space, or enlarge the disk.`,
+      `The disk of DATA_DIR on ${hostname()} has less than ${this.config.MIN_FREE_DISK_MB} MiB of free space (MIN_FREE_DISK_MB), so the gateway rejects client writes. Enlarge the disk, or free space: see "When disk space runs low" in docs/operations.md.`,
     );
   }
 
@@ -116,7 +116,7 @@ export class DiskSpace implements OnApplicationBootstrap, OnModuleDestroy {
     const isLow = (): boolean => this.isLow;
     new Gauge({
       name: 'gateway_disk_free_bytes',
-      help: 'Free space on the disk of DATA_DIR; NaN when the gateway checks no disk',
+      help: 'Free space on the disk of DATA_DIR; NaN when the gateway does not check the disk',
       registers: [metrics],
       collect() {
         this.set(countFree());
@@ -124,7 +124,7 @@ export class DiskSpace implements OnApplicationBootstrap, OnModuleDestroy {
     });
     new Gauge({
       name: 'gateway_disk_low',
-      help: '1 while the free disk space is below MIN_FREE_DISK_MB and the gateway rejects the writes of clients; otherwise 0',
+      help: '1 while the free disk space is below MIN_FREE_DISK_MB and the gateway rejects client writes; otherwise 0',
       registers: [metrics],
       collect() {
         this.set(isLow() ? 1 : 0);

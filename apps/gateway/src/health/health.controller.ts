@@ -25,7 +25,7 @@ class Readiness {
       type: 'object',
       properties: { status: { type: 'string', enum: ['ok', 'error'] } },
     },
-    description: 'The status of each check, by the name of the check',
+    description: 'The status of each check, by check name',
     example: { 'gateway database': { status: 'ok' }, 'gateway nats': { status: 'ok' } },
   })
   checks!: Record<string, { status: string }>;
@@ -45,7 +45,7 @@ export class HealthController {
   @ApiOperation({
     operationId: 'getHeartbeat',
     summary: 'Check that the API responds',
-    description: 'Needs no token, and ignores the token of a request.',
+    description: 'Needs no token, and ignores any token in the request.',
   })
   @Answers(200, 'The API responds', { type: Heartbeat })
   heartbeat(): Heartbeat {
@@ -93,7 +93,7 @@ export class HealthController {
     operationId: 'getMetrics',
     summary: 'Get metrics for Prometheus',
     description:
-      'Owners only. When services run as separate processes, ADMIN_PORT serves the same metrics without an access token.',
+      'Owners only. When the services run as separate processes, each one serves its metrics on its ADMIN_PORT: see METRICS_TOKEN.',
   })
   @Answers(200, 'Metrics in the Prometheus text format', { example: 'events_published_total 27' })
   @AllowAccess('owner')
