@@ -170,21 +170,21 @@ export default tseslint.config(
       '@typescript-eslint/no-misused-spread': 'off',
       // A Nest module is a class that has only a decorator or a static method.
       '@typescript-eslint/no-extraneous-class': 'off',
-      // The code treats an empty string as missing, so || is often right.
+      // The code treats an empty string as a missing value, so || is often right.
       '@typescript-eslint/prefer-nullish-coalescing': ['error', { ignorePrimitives: { string: true } }],
       eqeqeq: ['error', 'always', { null: 'ignore' }],
       'max-lines': ['error', { max: 400, skipBlankLines: true, skipComments: true }],
     },
   },
   {
-    // Browsers have other globals than Node, so the console is a separate TypeScript program.
+    // Browsers have different globals from Node, so the console is a separate TypeScript program.
     files: ['apps/console/**/*.{ts,tsx}'],
     extends: [reactHooks.configs.flat.recommended],
     languageOptions: {
       parserOptions: { project: ['./apps/console/tsconfig.json'], tsconfigRootDir: import.meta.dirname },
     },
     rules: {
-      // The rule warns about components that the React Compiler skips, but the console does not use that compiler.
+      // The rule warns about components that the React Compiler skips, but the console does not use this compiler.
       'react-hooks/incompatible-library': 'off',
       // A route redirects by throwing a `Redirect`.
       '@typescript-eslint/only-throw-error': ['error', { allow: ['Redirect'] }],

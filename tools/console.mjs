@@ -10,7 +10,7 @@ import { compressFiles } from './compress-files.mjs';
 const project = fileURLToPath(new URL('../apps/console/', import.meta.url));
 const dist = `${project}dist/`;
 
-/** Maximum size of the scripts that the first page needs. The size is that of gzip, which every browser and proxy supports. */
+/** Maximum size of the scripts that the first load of a page needs, compressed with gzip, which every browser and proxy supports. */
 const maxFirstLoadKilobytes = 300;
 
 const config = {
@@ -49,8 +49,8 @@ async function buildConsole() {
 }
 
 /**
- * Fails when the first load of a page needs too much script. The first load consists of the entry, the page, and all their static imports.
- * It does not include scripts that the page loads later, such as the form of a test event.
+ * Fails when the scripts for the first load of a page are larger than the limit. The first load consists of the entry, the page, and all
+ * their static imports. It does not include scripts that the page loads later, such as the form of a test event.
  */
 function checkFirstLoad() {
   const manifest = JSON.parse(readFileSync(`${dist}.vite/manifest.json`, 'utf8'));
@@ -69,7 +69,7 @@ function checkFirstLoad() {
   process.exit(1);
 }
 
-/** The script of a chunk, and the scripts that it imports. */
+/** Returns the script of a chunk, and the scripts that the chunk imports. */
 function filesOf(manifest, name, seen = new Set()) {
   const { file, imports = [] } = manifest[name];
   if (seen.has(file)) return seen;

@@ -6,8 +6,8 @@ import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { build, prepare, root } from './prepare.mjs';
 
-// Scan the files, because file events get lost when an editor replaces a file or adds a folder. A scan of about 1,000 files takes about 20
-// ms.
+// Scan the files, because file system events get lost when an editor replaces a file or adds a folder. A scan of about 1,000 files takes
+// about 20 ms.
 const scanIntervalMs = 500;
 const inspector = '127.0.0.1:9229';
 

@@ -10,7 +10,7 @@ import { root } from './prepare.mjs';
 const metricPrefix =
   /^(gateway|live|streamer_monitor|platform_connector|nats_handled|nats_sent|stream_consumer|database_pool|http_request)_/;
 const metricSuffix = /_(total|seconds|bytes|ratio)$/;
-/** Matches other names that can begin like a metric: indexes, and names of two words, such as schemas. */
+/** Matches other names that can begin like a metric: indexes, and two-word names, such as schemas. */
 const otherNames = /_index$|^[a-z]+_[a-z]+$/;
 
 /** Returns the unknown names in the documentation, as `<page>: <name>`. */
@@ -42,9 +42,9 @@ function readPages() {
   return new Map(paths.map((path) => [path, readFileSync(root + path, 'utf8')]));
 }
 
-/** Returns a function that knows the variables of the services, of docker-compose.yml, of the chart, and of the scripts in deploy. */
+/** Returns a function that returns true for the variables of the services, docker-compose.yml, the chart, and the scripts in deploy. */
 async function knowVariables() {
-  // A variable of pip, which libs/embedded reads too.
+  // A pip variable, which libs/embedded also reads.
   const known = new Set(['PIP_INDEX_URL']);
   for (const variables of Object.values(await loadVariables()))
     for (const [name, { isSecret }] of Object.entries(variables)) {

@@ -39,7 +39,7 @@ async function printFiles(directory) {
   };
 }
 
-/** Returns an example event of each type and version, from the simulated platform. Every run returns the same examples. */
+/** Returns an example event for each type and version, from the simulated platform. Every run returns the same examples. */
 async function printEventExamples() {
   const { World } = await import('../apps/platform-simulator/dist/world/world.js');
   const { eventTypes } = await import('../libs/platforms/dist/index.js');
@@ -54,7 +54,7 @@ async function printEventExamples() {
   return prettier.format(JSON.stringify(Object.fromEntries(examples)), { parser: 'json', printWidth: 110 });
 }
 
-/** Returns the types of the platform's events for the client. */
+/** Returns the TypeScript types of the platform's events, for the client. */
 async function printClientEvents() {
   const { eventTypes, schemaOf } = await import('../libs/platforms/dist/index.js');
   const prettier = await import('prettier');
@@ -87,7 +87,7 @@ async function printAsyncApi() {
   return `${JSON.stringify(await printAsyncApi(), null, 2)}\n`;
 }
 
-/** Returns accounts, users, and permissions for an external nats-server. Passwords come from its environment. */
+/** Returns accounts, users, and permissions for an external nats-server. The passwords come from the environment of the nats-server. */
 async function printNatsConfig() {
   const { natsUsers } = await import('../libs/contracts/dist/index.js');
   const { renderAccounts } = await import('../libs/embedded/dist/index.js');

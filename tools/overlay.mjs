@@ -37,7 +37,7 @@ compressFiles(dist);
 
 /**
  * Fails when a script needs a newer browser. The parser rejects newer syntax. The check finds newer globals and newer static members. It
- * also finds a member if neither this browser nor the script has an object with a member of this name.
+ * also finds a newer member of other objects, unless an object of this browser or of the script has a member with the same name.
  */
 function checkScripts() {
   const versions = readVersions();

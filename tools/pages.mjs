@@ -6,7 +6,7 @@ import { root } from './prepare.mjs';
 
 const parts = /<!-- generated: (?!end)(?<what>.+) -->[^]*?<!-- generated: end -->/g;
 
-/** Returns a page with its generated parts up to date. */
+/** Returns the text of a page with up-to-date generated parts. */
 export async function printPage(path) {
   const page = readFileSync(path, 'utf8');
   const printed = await Promise.all([...page.matchAll(parts)].map(({ groups }) => printPart(groups.what)));

@@ -35,7 +35,10 @@ export function install() {
   markInstalled();
 }
 
-/** Records that the installed packages match the lock file. Call this function after a change of the lock file that changes no package. */
+/**
+ * Records that the installed packages match the lock file. Call this function after you edit the lock file without changing any installed
+ * package, such as when a release sets the version.
+ */
 export function markInstalled() {
   writeFileSync(installedMark, hashLock());
 }
@@ -47,8 +50,8 @@ function hashLock() {
 }
 
 /**
- * Returns the command that starts npm. On Windows, npm is a batch script, which Node refuses to start. Node therefore runs npm's JavaScript
- * file: of the npm that runs this script, or of the npm that is installed with Node.
+ * Returns the command that starts npm. On Windows, npm is a batch script, which Node refuses to start. Node therefore runs the JavaScript
+ * file of npm: the npm that runs this script, or the npm that is installed with Node.
  */
 export function npmCommand() {
   const current = process.env.npm_execpath ?? '';

@@ -1,5 +1,4 @@
-// Computes the new texts of the files that a release changes. `npm run release` writes these texts, and `npm run check` tests
-// them.
+// Computes the new text of each file that a release changes. `npm run release` writes these texts, and `npm run check` tests them.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { root } from './prepare.mjs';
 
@@ -13,7 +12,8 @@ const releasedPath = 'libs/testing/released.json';
  *
  * @param {string} version the new version, such as 0.2.0
  * @param {string} date the day of the release, such as 2026-11-24
- * @param {{ isTrial?: boolean }} options a trial also succeeds when the changelog has no unreleased changes, as right after a release
+ * @param {{ isTrial?: boolean }} options a trial also succeeds when the changelog has no unreleased changes, which is the case right after
+ * a release
  * @throws Error that says why the version cannot be released
  */
 export function planRelease(version, date, { isTrial = false } = {}) {
@@ -66,7 +66,7 @@ function setVersion(text, current, version) {
 function setLockVersions(text, version) {
   const lock = JSON.parse(text);
   lock.version = version;
-  // Set the version only outside of node_modules: inside are the packages of the registry, and links to the workspaces.
+  // Set the version only outside of node_modules, which contains packages from the registry and links to the workspaces.
   for (const [path, entry] of Object.entries(lock.packages))
     if (!path.startsWith('node_modules/')) entry.version = version;
   return `${JSON.stringify(lock, undefined, 2)}\n`;

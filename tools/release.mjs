@@ -22,7 +22,7 @@ try {
     if (!isDryRun) writeFileSync(root + path, text);
   }
   if (!isDryRun) markInstalled();
-  // Builds the packages with the new version.
+  // Build the packages with the new version.
   if (!isDryRun && !build()) throw new Error('the build failed');
   for (const [purpose, command, ...options] of listPacking()) make(purpose, command, options);
   make('commit', 'git', ['commit', '--all', '--message', `chore: release ${version}`]);

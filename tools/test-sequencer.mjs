@@ -3,8 +3,8 @@ import TestSequencer from '@jest/test-sequencer';
 
 /**
  * Runs the slowest test files first, so that no slow file runs alone at the end. Jest knows the duration of each file from the previous
- * run. On a new machine, Jest itself would sort only by size, and would start small end-to-end specs last, although these take half a
- * minute.
+ * run. On a new machine, Jest itself would sort only by size, and would start small end-to-end specs last, although each of them takes half
+ * a minute.
  */
 export default class SlowestFirst extends TestSequencer {
   sort(tests) {
@@ -19,7 +19,7 @@ export default class SlowestFirst extends TestSequencer {
 // of all other files would get too little CPU time.
 const filesBetweenBrowsers = 3;
 
-/** Keeps the files that start a browser apart, so that they do not begin together. */
+/** Puts other files between the files that start a browser, so that these files do not begin together. */
 function spread(tests) {
   const inOrder = tests.filter((test) => !usesBrowser(test));
   for (const [place, test] of tests.filter(usesBrowser).entries())

@@ -1,7 +1,7 @@
 // node tools/try-start.mjs: tries `npm start` on this system as a new user would. Starts the service on an empty data folder, stores an
 // event, stops the service, and checks that the event exists after the next start. Stops the service once with SIGKILL, so that the next
-// start finds the servers of a killed run. With the folder of an earlier version as an argument, the first and the last start use that
-// version, which tests the upgrade of its data and the downgrade.
+// start finds servers that a killed run left behind. With the folder of an earlier version as an argument, the first and the last start use
+// that version, which tests the upgrade of its data and the downgrade.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

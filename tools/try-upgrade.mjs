@@ -77,7 +77,7 @@ async function upgrade() {
   gateways.push(newGateway.url);
   await phase('the new events service, both versions of the gateway');
   gateways.shift();
-  // Like a proxy, let the requests in flight finish before the gateway stops.
+  // Let the requests in flight finish before the gateway stops, as a proxy does.
   await wait(1_000);
   await stop(oldGateway);
   await start(root, 'platform-connector');
@@ -163,7 +163,7 @@ async function send(url, number) {
   else refused.set(response.status, (refused.get(response.status) ?? 0) + 1);
 }
 
-/** Checks the stored events. An event that was not accepted can be stored too. */
+/** Checks the stored events. An event that was not accepted can also be stored. */
 async function check() {
   const client = new pg.Client({ connectionString: postgres.url });
   await client.connect();

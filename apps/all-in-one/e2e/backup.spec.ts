@@ -172,7 +172,7 @@ describe('backup and restore of the embedded installation', () => {
 
       const second = await restore(archive, '--erasures', list);
       expect(second.output).toContain('An earlier restore was interrupted: starting over');
-      expect(second.output).toContain('1 erasures of after the backup run again');
+      expect(second.output).toContain('1 erasures from after the backup run again');
       expect(second.code).toBe(0);
     },
     limitMs,
@@ -255,9 +255,9 @@ describe('backup and restore of the embedded installation', () => {
       expect((await restore(archive, '--replace')).output).toContain('npm start is running on this data');
       await restored.stop();
 
-      expect((await restore(archive)).output).toContain('the installation has data already');
+      expect((await restore(archive)).output).toContain('the installation already contains data');
       const { code, output } = await restore(archive, '--replace');
-      expect(output).toContain('1 erasures of after the backup run again');
+      expect(output).toContain('1 erasures from after the backup run again');
       expect(code).toBe(0);
     },
     limitMs,

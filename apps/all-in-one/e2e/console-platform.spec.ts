@@ -88,7 +88,7 @@ describeWithBrowser('the platform in the console', (browserPath) => {
       await view.screenshot('onboarding-code');
       await giveConsent(ada);
       await page.getByText(`${ada.login} is connected`).waitFor();
-      await page.getByText(`Waiting for an event of ${ada.login}`).waitFor();
+      await page.getByText(`Waiting for an event from ${ada.login}`).waitFor();
       await view.screenshot('onboarding-waiting');
 
       await untilGranted(ada.id, 'stream-online');

@@ -334,7 +334,7 @@ describeWithBrowser('the overlay', (browserPath) => {
           await alert.waitFor();
           await page.evaluate(`for (const each of [null, 'text', {}, { event_type: 1 }])
           frames[0].postMessage(each, location.origin);`);
-          await page.getByRole('button', { name: 'Show the next one' }).click();
+          await page.getByRole('button', { name: 'Show the next alert' }).click();
           await page.frameLocator('iframe').locator('.alert[data-type=channel-subscribe]').waitFor();
           await page.locator('iframe').scrollIntoViewIfNeeded();
           await look.screenshot(`browser-sources-preview-${theme}-${size}`);

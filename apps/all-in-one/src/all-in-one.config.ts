@@ -68,7 +68,7 @@ export function usesOwnDatabase(config: AllInOneConfig): boolean {
   return config.DATABASE_URL !== undefined || serviceUrlsOf(config) !== undefined;
 }
 
-/** Returns the database URL of each service. Undefined unless all of them are configured. */
+/** Returns the database URL of each service. Undefined unless all four URLs are configured. */
 export function serviceUrlsOf(config: AllInOneConfig): Record<DatabaseService, string> | undefined {
   const {
     EVENTS_DATABASE_URL: events,

@@ -11,7 +11,7 @@ import { presentCredentials } from './owner-credentials.js';
 import { dataDirectory, startServers } from './servers.js';
 import { startServices, type Services } from './services.js';
 
-// When the service stops, PostgreSQL has half a minute for its last checkpoint before it is killed.
+// Shutdown of PostgreSQL alone can take 40 s: 30 s for a fast shutdown with its checkpoint, then 10 s for an immediate shutdown.
 const shutdownTimeoutMs = 60_000;
 
 /** Runs embedded servers, all services, and the simulated platform in this process until Ctrl-C. */

@@ -24,7 +24,7 @@ export interface Databases {
 }
 
 /**
- * Creates the roles in the embedded database. The data folder has a file with each role's password. A role without a file gets a new
+ * Creates the roles in the embedded database. The data folder contains a password file for each role. A role without a file gets a new
  * password.
  */
 export async function prepareEmbeddedDatabase(superuserUrl: string, directory: string): Promise<Databases> {
@@ -48,8 +48,8 @@ export async function prepareOwnDatabase(
   const outcome = await tryToCreateRoles(DATABASE_URL);
   if (typeof outcome !== 'string') return outcome;
   say(
-    `PostgreSQL: WARNING: all services use the role of DATABASE_URL, so each can read the tables of the others: ${outcome}. ` +
-      'To separate them, see "Database roles" in docs/security.md',
+    `PostgreSQL: WARNING: all services use the role of DATABASE_URL, so each service can read all tables: ${outcome}. ` +
+      'To separate the services, see "Database roles" in docs/security.md',
   );
   return { urlFor: () => DATABASE_URL, finishMigrations: () => Promise.resolve() };
 }

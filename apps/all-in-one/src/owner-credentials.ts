@@ -50,8 +50,8 @@ export async function presentCredentials(
 }
 
 async function writeCredentials(path: string, credentials: readonly string[]): Promise<void> {
-  const header = `# Written at ${new Date().toISOString()}. Later changes of the password or the token are not in this file.`;
-  // Delete a stale file of an earlier owner. A new file does not inherit the permissions of an old file, and follows no link.
+  const header = `# Written at ${new Date().toISOString()}. This file does not contain later changes to the password or the token.`;
+  // Delete an earlier owner's file, so that the new file neither inherits the old permissions nor follows a link.
   await rm(path, { force: true });
   await writeFile(path, `${[header, ...credentials].join('\n')}\n`, { flag: 'wx', mode: 0o600, flush: true });
 }

@@ -107,8 +107,8 @@ export async function startServices(
 }
 
 /**
- * Chooses the sizes of the JetStream streams: 8 GiB for EVENTS and 2 GiB for INGEST. On a small disk, both together get half of the free
- * space, because NATS reserves the sizes.
+ * Chooses the sizes of the JetStream streams: 8 GiB for EVENTS and 2 GiB for INGEST. With less than 20 GiB of free disk space, both
+ * together get half of that space, but each gets at least 1 GiB, because NATS reserves the sizes.
  */
 async function chooseStreamSizes(config: AllInOneConfig): Promise<NodeJS.ProcessEnv> {
   const { bavail, bsize } = await statfs(dataDirectory(config));

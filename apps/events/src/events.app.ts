@@ -78,7 +78,7 @@ import { SummaryMaintenance } from './stream-summaries/summary-maintenance.servi
 import { EventIndexBuilder } from './upgrade/event-index-builder.service.js';
 import { RaidChannelBackfill } from './upgrade/raid-channel-backfill.service.js';
 
-// More concurrent writers would only wait for each other's locks and commits.
+// More connections would only wait for each other's locks and commits.
 const writeConnections = 4;
 
 /** The contracts that the events service serves. */
@@ -131,7 +131,7 @@ async function start(shell: Shell<EventsConfig>) {
   const nats = { urls: config.NATS_URL, name: 'events', tracing: shell.tracing };
   const { entities, migrations, ...database } = databaseAt(config.DATABASE_URL);
   const dataSource = await connectDatabase({ ...database, entities, migrations, poolSize: 10 });
-  // Batches have their own connection pool, so that no list keeps a write waiting.
+  // Writes have their own connection pool, so that no list keeps a write waiting.
   const writePool = createPool({ ...database, poolSize: writeConnections });
   const listPool = createPool({ ...database, ...listPoolOptions });
   measurePool(shell.metrics, 'events', dataSource);
@@ -276,7 +276,9 @@ function encrypted(dataSource: DataSource, secretKeys: readonly string[]) {
   };
 }
 
-/** Encrypts every stored secret with the first key, and returns the number of secrets. Call this only while no service runs. */
+/**
+ * Encrypts every stored secret with the first key of `secretKeys`, and returns the number of secrets. Call this only while no service runs.
+ */
 export async function reencryptEvents(
   databaseUrl: string,
   secretKeys: string[],
@@ -284,7 +286,7 @@ export async function reencryptEvents(
 ): Promise<number> {
   const dataSource = await connectDatabase({ ...databaseAt(databaseUrl), poolSize: 2 });
   try {
-    // In a store of an earlier version, `load` derives the hash keys from SECRET_KEY. Call it while the old key is still known.
+    // In a store of an earlier version, `load` derives the hash keys from SECRET_KEY. Call `load` while the old key is still known.
     await UserHashKeys.load(dataSource, secretKeys);
     return await new KeyRotation({ ...encrypted(dataSource, secretKeys), logger }).runOnce();
   } finally {

@@ -23,8 +23,8 @@ export async function forgetEventsStream(queries: Pick<pg.Client, 'query'>): Pro
 }
 
 /**
- * Deletes the erasures that have ended. Call this when the keys of their hashes are lost, because an ended erasure identifies its user only
- * by the hash.
+ * Deletes the erasures that have ended. Call this when the keys that created their hashes are lost, because an ended erasure identifies its
+ * user only by the hash.
  */
 export async function forgetUserHashes(queries: Pick<pg.Client, 'query'>): Promise<void> {
   await queries.query('DELETE FROM erasures WHERE ended_at IS NOT NULL');

@@ -40,7 +40,7 @@ export class EventStore {
   readonly statistics: EventStatistics;
   /** Which indexes the list uses. */
   indexes: IndexReadiness = { isReady: () => true };
-  /** Milliseconds by which the clock of pages advances each time that it is read. */
+  /** Milliseconds by which the page clock advances on each read. */
   pageClockStep = 0;
   readonly deadLetters: DeadLettersRepository;
   readonly writer: EventWriter;
@@ -95,7 +95,7 @@ export class EventStore {
     return new EventStore(database, dataSource, writePool);
   }
 
-  /** Creates another writer. It creates missing partitions through `partitions`, and writes through `events`. */
+  /** Creates another writer, which creates missing partitions through `partitions` and writes through `events`. */
   createWriter(
     partitions: PartitionsRepository,
     metrics: Registry,

@@ -10,7 +10,7 @@ import { RetentionPolicy } from '../src/store/retention-policy.js';
 import type { EventWriter } from '../src/store/event-writer.service.js';
 import type { EventStore } from './event-store.js';
 
-/** The sessions that remove partitions have this name in pg_stat_activity. */
+/** The application name in pg_stat_activity of the sessions that remove partitions. */
 export const retentionSession = 'events-retention-test';
 
 /** The parts of an events service that keeps events for a number of days. Several of them can share a store. */

@@ -124,7 +124,7 @@ async function start(shell: Shell<GatewayConfig>) {
     owner,
     close: () =>
       closeAll([
-        // The readiness probe already fails. Serve requests until the load balancer has noticed this.
+        // The readiness probe already fails. Keep serving requests until the load balancer has noticed the failing probe.
         () => wait(config.DRAIN_SECONDS * 1_000),
         () => reporter.stop(),
         () => replays.stop(),
@@ -132,7 +132,8 @@ async function start(shell: Shell<GatewayConfig>) {
         // Close live connections before the server, because clients keep them open indefinitely and the server would wait for them.
         () => live.stop(),
         () => webSockets.stop(),
-        // Tell the other gateways now that the connections here have ended, because the clients immediately reconnect to those gateways.
+        // Tell the other gateways immediately that the connections at this gateway have ended, because the clients reconnect to the other
+        // gateways at once.
         () => usage.close(),
         () => named.close(),
         // Do not wait for exports, which can take many minutes. Clients continue them at another gateway.
@@ -167,9 +168,11 @@ async function resetOwnerOnTerminal({ DATABASE_URL, SECRET_KEY }: GatewayConfig)
 }
 
 /**
- * Restores an owner's access after a lost password. `npm run owner:reset` calls this on the machine itself.
+ * Restores an owner's access after a lost password, and returns the new credentials. `npm run owner:reset` calls this on the machine
+ * itself.
  *
- * @throws Error when the keys differ from the keys of the gateways. A token that another key encrypts would keep the gateways from starting
+ * @throws Error when the keys differ from the keys of the gateways. A token that is encrypted with another key would keep the gateways from
+ * starting
  */
 export async function resetOwner(databaseUrl: string, secretKeys: string[]): Promise<RecoveredOwner> {
   const dataSource = await connectGatewayDatabase(databaseUrl, 1);
@@ -192,7 +195,7 @@ function encrypted(dataSource: DataSource, secretKeys: readonly string[]) {
   };
 }
 
-/** Encrypts every stored secret with the first key. Call this while no service runs. Returns the number of secrets. */
+/** Encrypts every stored secret with the first of `secretKeys`. Call this function while no service runs. Returns the number of secrets. */
 export async function reencryptGateway(
   databaseUrl: string,
   secretKeys: string[],

@@ -10,7 +10,7 @@ import {
   type Variable,
 } from '@stream-events/service';
 
-/** The clients whose `X-Forwarded-*` headers are trusted: none, all, or those at these addresses and networks. */
+/** The clients whose `X-Forwarded-*` headers are trusted: none, all, or the clients at these addresses and networks. */
 export type TrustProxy = boolean | string[];
 
 /**
@@ -41,7 +41,7 @@ export const variables = {
   ADMIN_PORT: adminPort(9000),
   METRICS_TOKEN: sharedVariables.METRICS_TOKEN,
   DRAIN_SECONDS: integer(
-    'Seconds for which a stopping gateway still serves requests while its readiness probe already fails. Set this to more seconds than the load balancer needs to notice the failing probe',
+    'Seconds during which a stopping gateway still serves requests while its readiness probe already fails. Set more seconds than the load balancer needs to notice the failing probe',
     [0, 15],
     { default: 0 },
   ),
@@ -63,14 +63,14 @@ export const variables = {
     default: 'owner',
   }),
   RATE_LIMIT_REQUESTS: integer(
-    'Maximum number of requests per second of one user at each gateway. 0: no limit',
+    'Maximum number of requests per second from one user at each gateway. 0: no limit',
     [0, 1_000_000],
     {
       default: 200,
     },
   ),
   RATE_LIMIT_WRITES: integer(
-    'Maximum number of writes (requests that change something) per second of one user at each gateway. 0: no limit',
+    'Maximum number of writes (requests that change something) per second from one user at each gateway. 0: no limit',
     [0, 1_000_000],
     { default: 50 },
   ),
@@ -80,17 +80,17 @@ export const variables = {
     { default: 'off' },
   ),
   MAX_STORED_MB_PER_DAY: integer(
-    'Maximum MiB of events that one user may add per day (UTC), at all gateways together. All users together may fill 10 % of the EVENTS stream. 0: neither limit applies',
+    'Maximum MiB of events that each user may add per day (UTC), across all gateways. Events from all clients together may fill at most 10 % of the EVENTS stream. 0: neither limit applies',
     [0, 1_000_000],
     { default: 200 },
   ),
   MIN_FREE_DISK_MB: integer(
-    'Minimum free space on the disk of DATA_DIR, in MiB. With less free space, the gateway rejects events and other data of clients with 503, but still accepts platform messages. 0: no limit',
+    'Minimum free space on the disk of DATA_DIR, in MiB. With less free space, the gateway rejects events and other data from clients with 503, but still accepts platform messages. 0: no limit',
     [0, 100_000_000],
     { default: 1_024 },
   ),
   DATA_DIR: optionalText(
-    'Directory on the disk that the gateway checks against MIN_FREE_DISK_MB. `npm start` sets it to the directory of the embedded servers. Without a directory, the gateway checks no disk',
+    'Directory on the disk that the gateway checks against MIN_FREE_DISK_MB. `npm start` sets it to the directory of the embedded servers. Without a directory, the gateway does not check any disk',
   ),
   PLATFORM_WEBHOOK_SECRET: sharedVariables.PLATFORM_WEBHOOK_SECRET,
   INGEST_FALLBACK: sharedVariables.INGEST_FALLBACK,

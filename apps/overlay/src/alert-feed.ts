@@ -15,7 +15,7 @@ export interface FeedParts {
   onState: (state: string) => void;
 }
 
-/** Skips older alerts, so that the first start of the day does not show the alerts of the night. */
+/** Alerts older than this are skipped, so that the first start of the day does not show last night's alerts. */
 const maxAgeMs = 600_000;
 // Not longer, because a reloaded source reads again, and skips again, all events that it has skipped since it saved its position.
 const saveMs = 5_000;
@@ -51,7 +51,7 @@ export class AlertFeed {
   /**
    * Runs until the service refuses the connection.
    *
-   * @throws LiveError with the reason
+   * @throws LiveError with the reason for the refusal
    */
   async run(): Promise<never> {
     await this.readClock();
@@ -63,7 +63,10 @@ export class AlertFeed {
     }
   }
 
-  /** Handles the events of one connection, which reconnects by itself, until the queue has room for events that were dropped. */
+  /**
+   * Handles the events of one connection, which reconnects automatically. Returns when the queue has room for dropped events, so that a new
+   * connection reads them again.
+   */
   private async follow(): Promise<void> {
     const events = this.connect();
     this.events = events;

@@ -12,7 +12,7 @@ export interface Alert {
   position?: string | undefined;
 }
 
-/** The maximum number of waiting alerts: more than an hour of alerts. Each alert needs only about 1 kB of memory. */
+/** The maximum number of waiting alerts, enough for more than an hour. Each alert needs only about 1 kB of memory. */
 const maxWaiting = 500;
 // The number of remembered event ids. The service sends an event a second time only after a fault, and soon after the first time.
 const maxKnown = 1_000;

@@ -39,7 +39,7 @@ export class AlertView {
     this.skip();
   }
 
-  /** Waits for a time, or until the alert is skipped. */
+  /** Waits for `ms` milliseconds, or until the alert is skipped. */
   private until(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, ms);

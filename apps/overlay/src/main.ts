@@ -16,7 +16,7 @@ if (!frame) throw new Error('index.html does not contain the element #alerts.');
 const view = new AlertView(frame, settings.showMs);
 let state = 'starting';
 
-// The settings are in the fragment, and a browser does not load a page again when only its fragment changes.
+// The settings are in the fragment, and a browser does not reload a page when only its fragment changes.
 addEventListener('hashchange', () => location.reload());
 if (settings.isDebug) showMark();
 void play(settings.isPreview ? followPage() : followService());
@@ -25,7 +25,7 @@ void play(settings.isPreview ? followPage() : followService());
 async function play(onTaken: (alert: Alert) => void): Promise<never> {
   for (;;) {
     const alert = await queue.take();
-    // Call this before the alert is drawn, so that an alert that was on air when the page closed is not shown again.
+    // `onTaken` saves the position before the alert is drawn, so that an alert that is on air when the page closes is not shown again.
     onTaken(alert);
     await view.show(alert);
   }

@@ -43,7 +43,7 @@ async function fetchPage(): Promise<Response> {
   const limit = new AbortController();
   setTimeout(() => limit.abort(), pageLimitMs);
   const response = await fetch(page, { signal: limit.signal });
-  if (!response.ok) throw new Error(`The service responds with ${response.status}`);
+  if (!response.ok) throw new Error(`The service responded with ${response.status}`);
   const html = await response.clone().text();
   const paths = [...html.matchAll(/"(\/overlay\/assets\/[^"]+)"/g)].map(([, path = '']) => path);
   const cache = await caches.open(cacheName);

@@ -102,7 +102,7 @@ const measures: MeasureSources = {
   subscriptions_enabled: { metric: 'platform_subscriptions', labels: { status: 'enabled' } },
 };
 
-/** The platform connector: the only service that talks to the platform. */
+/** The platform connector: the only service that calls the platform. */
 export const platformConnector = defineService({
   name: 'platform-connector',
   variables,
@@ -204,7 +204,7 @@ function encrypted(dataSource: DataSource, secretKeys: readonly string[]) {
   };
 }
 
-/** Encrypts every stored secret with the first key, while no service is running. Returns the number of secrets. */
+/** Encrypts every stored secret with the first key. Call this function only while no service is running. Returns the number of secrets. */
 export async function reencryptPlatformConnector(
   databaseUrl: string,
   secretKeys: string[],

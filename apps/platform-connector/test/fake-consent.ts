@@ -8,10 +8,10 @@ export type Decision = 'pending' | 'granted' | 'refused';
 /** The consent of users at the fake platform: device codes, and one-time refresh tokens (docs/platform-facts.md §4.1). */
 export class FakeConsent {
   decision: Decision = 'pending';
-  /** What the platform replies about a code whose user has refused. */
+  /** The platform's reply for a device code whose user has refused. */
   refusal = 'invalid device code';
   user = { user_id: '77', login: 'mira', scopes: ['bits:read'] };
-  /** The interval between polls that the platform asks for, in seconds. */
+  /** The poll interval that the platform asks for, in seconds. */
   interval = 1;
   expiresInSeconds = 1_800;
   /** Whether the application is confidential, so that it needs its secret to refresh. */

@@ -25,7 +25,7 @@ export class FakePlatform {
   isSimulation = true;
   clientSecret = `secret-${randomBytes(8).toString('hex')}`;
   expiresInSeconds = 5_000_000;
-  /** The time that issuing a token takes, in milliseconds. */
+  /** How long issuing a token takes, in milliseconds. */
   tokenDelayMs = 0;
   callsPerMinute = 800;
   /** Handles a request instead of the platform. Returns whether it handled the request. */

@@ -44,9 +44,9 @@ export class StandInPlatform implements OutboundPlatform {
   saysIdOnConflict = true;
   /** The scopes that users have granted; undefined while everyone has granted everything. */
   grants: Map<string, string[]> | undefined;
-  /** Fails every list of what is granted. */
+  /** Fails every listing of grants. */
   authorizationFailure: PlatformUnavailableError | undefined;
-  /** The users of each list of what is granted. */
+  /** The users in each listing of grants. */
   readonly authorizationLists: (readonly string[])[] = [];
   /** The number of refusals for lack of consent, by streamer. */
   readonly denials = new Map<string, number>();

@@ -43,7 +43,7 @@ import { schema } from './streamer-monitor.database.js';
 import { StreamerMonitorModule } from './streamer-monitor.module.js';
 import { StreamMaintenance } from './streams/stream-maintenance.service.js';
 
-// Six connections for events, two for polls, four for a rebuild, and the rest for requests.
+// Up to six connections for events, two for polls, four for a rebuild, and the rest for requests.
 const databaseConnections = 16;
 
 /** The contracts that the streamer monitor serves. */
@@ -64,7 +64,7 @@ const servedContracts: readonly Contract<object, object>[] = [
   getRebuild,
 ];
 
-/** What each instance reports about itself. */
+/** The measures that each instance reports about itself. */
 const measures: MeasureSources = {
   poll_lag_seconds: { metric: 'streamer_monitor_poll_lag_seconds' },
   stream_events_waiting: { metric: 'streamer_monitor_events_waiting' },

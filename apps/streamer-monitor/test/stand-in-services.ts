@@ -33,7 +33,7 @@ export class StandInPlatform {
   isAway = false;
   /** The connector's clock, for `askedAt`. */
   now: () => number = () => Date.now();
-  /** Every reply waits for this. */
+  /** Every reply waits for this promise. */
   gate: Promise<void> = Promise.resolve();
   readonly streamLookUps: string[][] = [];
   readonly userLookUps: LookUpUsersRequest[] = [];

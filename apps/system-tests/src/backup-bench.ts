@@ -30,7 +30,7 @@ const test: SystemTest = {
   command: 'bench:backup',
   page: 'backup-benchmarks.md',
   setting:
-    'No service runs: `npm run backup` and `npm run restore` work with one PostgreSQL server that has the settings of `npm start`. Everything shares one machine.',
+    'No service runs: `npm run backup` and `npm run restore` use one PostgreSQL server with the settings of `npm start`. Everything shares one machine.',
 };
 const { values: flags } = parseArgs({
   options: { quick: { type: 'boolean', default: false }, events: { type: 'string' } },
@@ -39,11 +39,11 @@ const { values: flags } = parseArgs({
 const events = Number(flags.events ?? (flags.quick ? 100_000 : 1_000_000));
 const months = 3;
 const smallShare = 0.1;
-// Memory varies with garbage collection. A command that kept all rows in memory would need ten times as much for ten times as many events.
+// Memory varies with garbage collection. A command that kept all rows in memory would need ten times the memory for ten times the events.
 const maxGrowth = 1.5;
 const directoryOfArchives = '/var/tmp';
 
-/** A store that was backed up, restored, and compared. */
+/** A store that was backed up, and restored to a second store that was compared with the first. */
 interface Drill {
   events: number;
   rows: number;
@@ -106,7 +106,7 @@ async function drill(on: Servers, { name, count }: { name: string; count: number
   };
 }
 
-/** Returns the number of rows, a hash of all events, and the number of indexes of a store, to compare two stores. */
+/** Returns the number of rows, a hash of all events, the number of valid indexes, and the size in bytes of the store at `url`. */
 async function summarize(
   url: string,
 ): Promise<{ rows: number; hash: string; indexes: string; bytes: number }> {
@@ -128,7 +128,7 @@ function printSection(small: Drill, large: Drill): Section {
   return {
     title: 'Backup and restore',
     paragraphs: [
-      `The stores have ${months} monthly partitions with the mix of events and the indexes of the [store benchmarks](../apps/system-tests/README.md). The restore includes the check of the archive, the load, all indexes, and the statistics. CPU (in seconds) and memory (the highest private memory, read every 100 ms) are those of the command, without PostgreSQL.`,
+      `The stores have ${months} monthly partitions, and the same mix of events and the same indexes as in the [store benchmarks](../apps/system-tests/README.md). The restore includes checking the archive, loading the rows, building all indexes, and collecting statistics. CPU (in seconds) and memory (the highest private memory, sampled every 100 ms) are those of the command, without PostgreSQL.`,
       table(
         [
           'events',

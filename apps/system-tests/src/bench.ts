@@ -39,7 +39,7 @@ class Benchmark {
     private readonly createStore: () => Promise<string>,
   ) {}
 
-  /** Runs the subjects in alternation, so that other load on the machine affects all of them. */
+  /** Runs the subjects in alternation, so that other load on the machine affects all subjects equally. */
   async compare(): Promise<Record<SubjectName, Measurement[]>> {
     const results: Record<SubjectName, Measurement[]> = { ceiling: [], '1 + 1': [], '2 + 2': [] };
     for (let round = 1; round <= rounds; round += 1) {

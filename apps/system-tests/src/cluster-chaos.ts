@@ -32,7 +32,7 @@ try {
   const results = await runScenarios(cluster.bed, chosen, (scenario) => runScenario(scenario, cluster, pace));
   const page = {
     load: clusterLoad,
-    requestsSince: 'the start of the fault, which still lasts (some scenarios name a later start),',
+    requestsSince: 'the start of the fault, which continues meanwhile (some scenarios define a later start),',
   };
   await report(test, {
     servers: cluster.servers,

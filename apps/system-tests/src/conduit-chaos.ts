@@ -83,7 +83,7 @@ try {
       {
         title: 'Method',
         paragraphs: [
-          `${perSecond} events per second happen in ${channels} channels. A connector gets SIGKILL at random moments, and is started again after ${formatSeconds(supervisorMs)}. The platform sends a message of a lost shard over another shard, or drops the message. Every event must be stored exactly once. An event may be missing only if a gap is reported for its shard at that time.`,
+          `${perSecond} events per second happen in ${channels} channels. A connector gets SIGKILL at random moments, and restarts after ${formatSeconds(supervisorMs)}. The platform sends a lost shard's messages over another shard, or drops them. Every event must be stored exactly once. An event may be missing only if a gap is reported for its shard at that time.`,
         ],
         promises: [
           {
@@ -93,7 +93,7 @@ try {
           },
           {
             promise: 'A kill loses at most 1 s of a shard’s events, and the loss is reported',
-            measured: `at most ${formatSeconds(Math.max(...longest))}; ${lost} events in all`,
+            measured: `at most ${formatSeconds(Math.max(...longest))}; ${lost} events in total`,
             isKept: Math.max(...longest) <= 1_000,
           },
           {

@@ -27,7 +27,7 @@ const warmUpSeconds = flags.quick ? 8 : 20;
 const roundSeconds = 10;
 const inputEveryMs = 500;
 const maxInputMs = 100;
-// The heap varies by a tenth from round to round, depending on what is in flight.
+// The heap varies by 10 % from round to round, depending on the requests in flight.
 const maxGrowth = 1.1;
 const minLoad = 0.95;
 
@@ -45,21 +45,21 @@ interface Phase {
   title: string;
   text: string;
   rounds: number;
-  /** Called every half second. */
+  /** Presses a key. Called every half second. */
   press: (page: FeedPage, count: number) => Promise<void>;
   feed: FeedState;
 }
 
 const phases: readonly Phase[] = [
   {
-    title: 'The feed follows',
+    title: 'Feed shows new events',
     text: 'New events appear at the top, and the user types into a filter.',
     rounds: flags.quick ? 1 : 6,
     press: (page, count) => page.type(count % 2 === 0 ? 'm' : 'Backspace'),
     feed: 'follows',
   },
   {
-    title: 'The feed waits',
+    title: 'Feed holds new events back',
     text: 'The user moves through the events with the keys j and k, and inspects each event. The console counts new events instead of showing them.',
     rounds: flags.quick ? 1 : 6,
     press: (page, count) => page.select(count % 2 === 0 ? 'j' : 'k'),
@@ -125,7 +125,7 @@ async function measure(
   return printSection(phase, results, (performance.now() - beganAt) / 1_000);
 }
 
-/** Presses keys for some seconds, twice a second. */
+/** Presses a key twice a second, for `seconds` seconds. */
 async function pressKeys(page: FeedPage, { press }: Phase, seconds: number): Promise<void> {
   const endsAt = performance.now() + seconds * 1_000;
   for (let count = 0; performance.now() < endsAt; count += 1) {
@@ -143,7 +143,7 @@ function printSection({ title, text }: Phase, results: readonly Round[], seconds
   return {
     title,
     paragraphs: [
-      `${text} ${perSecond} signed platform messages arrive per second. The measurement begins after ${warmUpSeconds} s, when the feed has as many rows as it keeps. An input counts from the press of the key until the next frame is drawn. The heap is measured after a garbage collection, whose frames do not count.`,
+      `${text} ${perSecond} signed platform messages arrive per second. The measurement begins after ${warmUpSeconds} s, when the feed has reached its maximum number of rows. Input latency is the time from the key press until the next frame is drawn. The heap is measured after a garbage collection; frames during the collection do not count.`,
       table(
         [
           'round',
@@ -162,16 +162,16 @@ function printSection({ title, text }: Phase, results: readonly Round[], seconds
           ['all', ...describe(results)],
         ],
       ),
-      `The load average of the machine was ${averageLoad().toFixed(1)} at the end, on ${availableParallelism()} cores. If it is above the number of cores, work waits for a core, including the work of the page.`,
+      `At the end, the machine’s load average was ${averageLoad().toFixed(1)} on ${availableParallelism()} cores. When the load average is above the number of cores, work waits for a core, including the page’s work.`,
     ],
     promises: [
       {
-        promise: `${title}: the latency of inputs is at most ${maxInputMs} ms (p98, as in the metric INP)`,
+        promise: `${title}: input latency is at most ${maxInputMs} ms (p98, like the INP metric)`,
         measured: `${quantile(all.inputs, 0.98).toFixed(0)} ms; at most ${Math.max(...all.inputs).toFixed(0)} ms; ${all.inputs.length} inputs`,
         isKept: quantile(all.inputs, 0.98) <= maxInputMs,
       },
       {
-        promise: `${title}: the memory of the page is flat, the heap of the later rounds is at most ${Math.round((maxGrowth - 1) * 100)} % above that of the earlier ones (medians)`,
+        promise: `${title}: page memory is flat (the median heap of the later rounds is at most ${Math.round((maxGrowth - 1) * 100)} % larger than in the earlier rounds)`,
         measured: `${heapEarlier.toFixed(1)} to ${heapLater.toFixed(1)} MiB in ${results.length * roundSeconds} s`,
         isKept: heapLater <= heapEarlier * maxGrowth,
       },
@@ -197,7 +197,7 @@ function sumUp(results: readonly Round[]): Pick<Round, 'events' | 'frames' | 'in
   };
 }
 
-/** Returns the cells of a row of the table, without the name of the row. */
+/** Returns the cells of a table row, without the row's name. */
 function describe(results: readonly Round[]): string[] {
   const { events, frames, inputs } = sumUp(results);
   const ms = (value: number): string => `${value.toFixed(0)} ms`;

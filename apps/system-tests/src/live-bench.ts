@@ -31,18 +31,18 @@ if (flags.only !== undefined && !partNames.includes(flags.only))
 
 const clients = 1_000;
 const eventsPerSecond = 20;
-// The maximum number of clients that one gateway accepts. A fifth of them have filters.
+// The maximum number of clients that one gateway accepts. A fifth of the clients have filters.
 const many = { clients: 10_000, filterEvery: 5, eventsPerSecond: 5 };
 const rounds = flags.quick ? 1 : 3;
 // V8 compiles hot code within a few seconds under load.
 const pace = flags.quick ? { warmUpSeconds: 2, seconds: 4 } : { warmUpSeconds: 3, seconds: 7 };
 
-/** Whether a part was chosen. */
+/** Whether `part` was chosen. */
 function has(part: string): boolean {
   return flags.only === undefined || flags.only === part;
 }
 
-/** Runs the subjects in alternation, so that other load on the machine affects both. */
+/** Runs the subjects in alternation, so that other load on the machine affects both equally. */
 async function alternate(
   label: string,
   work: (subject: SubjectName) => Promise<Measurement>,

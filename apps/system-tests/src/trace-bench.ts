@@ -30,7 +30,7 @@ const pairs = Number(flags.pairs);
 
 const startedAt = performance.now();
 const filledEvents = 20_000;
-// Far below the maximum rate of two cores, so that the size of the batches does not depend on other load on the machine.
+// Far below the maximum rate of two cores, so that batch sizes do not depend on other load on the machine.
 const perSecond = 400;
 const warmUpSeconds = 8;
 const seconds = 15;
@@ -127,7 +127,7 @@ try {
     return [variant, `${median(values).toFixed(0)} µs`, values.map((value) => value.toFixed(0)).join(', ')];
   });
   const paragraphs = [
-    `Signed notifications arrive at ${perSecond} per second, in an open loop, for ${seconds} s after ${warmUpSeconds} s of warm-up. The store holds ${formatCount(filledEvents)} events. CPU is that of the gateway, the events service, PostgreSQL, and nats-server, per event.`,
+    `Signed notifications arrive at ${perSecond} per second, in an open loop, for ${seconds} s after ${warmUpSeconds} s of warm-up. The store holds ${formatCount(filledEvents)} events. CPU is the CPU time per event of the gateway, the events service, PostgreSQL, and nats-server.`,
     table(['traces', 'median', 'all runs, in µs per event'], rows),
   ];
   const sections = [{ title: 'Traces at 1 %', paragraphs, promises }];

@@ -13,11 +13,11 @@ export interface ClientOptions {
   token: string;
   /** Replaces the global `fetch`. */
   fetch?: typeof fetch | undefined;
-  /** Replaces the global `WebSocket`, which Node has since version 22. */
+  /** Replaces the global `WebSocket`, which Node has had since version 22. */
   WebSocket?: (new (url: string) => WebSocketLike) | undefined;
 }
 
-/** Which live events to receive, and how. */
+/** Which live events to receive, and how to receive them. */
 export interface LiveOptions extends LiveCallbacks {
   /** Default: all events. */
   filters?: LiveFilters | undefined;
@@ -26,8 +26,9 @@ export interface LiveOptions extends LiveCallbacks {
   /** Name of this connection. Replays, rehearsals, and controls can target connections by name. */
   name?: string | undefined;
   /**
-   * How events arrive. `server-sent` (the default) reads events only as fast as your loop handles them. Use `web-socket` for web pages that
-   * people open in many tabs: a browser opens at most six HTTP/1.1 connections to a host, and WebSockets do not count toward this limit.
+   * The transport for events. `server-sent` (the default) reads events only as fast as your loop handles them. Use `web-socket` for web
+   * pages that people open in many tabs: a browser opens at most six HTTP/1.1 connections to a host, and WebSockets do not count toward
+   * this limit.
    */
   transport?: 'server-sent' | 'web-socket' | undefined;
   /** The client reconnects when a connection is silent for this many milliseconds. Default: 45,000. */
@@ -49,7 +50,7 @@ export interface Client {
   live(options?: LiveOptions): LiveEvents;
 }
 
-// The service sends something every 15 s. Three missed messages in a row mean that the connection is dead.
+// The service sends something every 15 s. If three messages in a row are missing, the connection is dead.
 const defaultSilenceMs = 45_000;
 
 /**

@@ -45,7 +45,7 @@ export class EventStream implements LiveConnection {
     return undefined;
   }
 
-  /** Reads from the network only after it has returned all blocks that have arrived. */
+  /** Returns the next message. Reads from the network only when no block is left from the previous read. */
   async read(): Promise<LiveMessage | Loss> {
     while (!this.ending.signal.aborted) {
       const block = this.blocks.shift();
@@ -75,7 +75,7 @@ export class EventStream implements LiveConnection {
     return new Loss(error, parseRetryAfter(response.headers.get('retry-after')));
   }
 
-  /** Runs one network step. Returns a Loss if the step fails or takes too long. */
+  /** Runs one network step. Returns a Loss if the step fails or takes longer than `silenceMs`. */
   private async attempt<T>(step: () => Promise<T>): Promise<T | Loss> {
     const timer = setTimeout(() => this.endSilent(), this.request.silenceMs);
     try {

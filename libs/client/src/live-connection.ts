@@ -9,11 +9,11 @@ export interface LiveConnection {
   open(after: string | undefined): Promise<Loss | undefined>;
   /** Returns the next message, which may have arrived earlier. */
   read(): Promise<LiveMessage | Loss>;
-  /** Ends the connection and every wait on it. */
+  /** Ends the connection. A pending `open` or `read` then returns a Loss. */
   close(): void;
 }
 
-/** A message of the service. */
+/** A message from the service. */
 export interface LiveMessage {
   /** `message` for an event. Otherwise a control, such as `gap` or `closed`. */
   kind: string;

@@ -1,6 +1,6 @@
 import type { components } from './api.js';
 
-/** An error response of the service (RFC 9457). */
+/** An error response from the service (RFC 9457). */
 export type Problem = components['schemas']['Problem'];
 
 /** How the service refused or ended the live events. */

@@ -12,21 +12,21 @@ export interface EventRecord extends Omit<Schemas['EventRecord'], 'origin'> {
 /** A type of event that the platform defines. */
 export type PlatformEventType = keyof EventData;
 
-/** The record of an event of this type. `event_data` has the fields that the platform documents, and may have more. */
+/** The record of an event of this type. `event_data` has the fields that the platform documents, and can have more. */
 export type EventOf<Type extends PlatformEventType> = EventRecord & {
   event_type: Type;
   event_data: EventData[Type];
 };
 
 /**
- * Any text except the platform's event types. TypeScript cannot exclude texts from `string`, but it knows that no enum value equals one of
- * these types.
+ * Any text other than the platform's event types. TypeScript cannot exclude texts from `string`, but it knows that no enum value equals one
+ * of these types.
  */
 declare enum OtherEventType {
   Any = 'any other type',
 }
 
-/** The record of an event whose type `EventData` does not define: a client posted the event, or the platform has added the type since. */
+/** The record of an event whose type `EventData` does not define: a client posted the event, or the platform added the type later. */
 export type OtherEvent = EventRecord & { event_type: OtherEventType };
 
 interface Positioned {

@@ -8,7 +8,7 @@ import { waitFor } from './wait-for.js';
 /** A gap: the client missed events. */
 export interface Gap {
   /**
-   * - `unknown_position`: the position is not valid, or the stream has no event at it
+   * - `unknown_position`: the position is not valid, or the stream has no event at this position
    * - `other_epoch`: the stream was recreated, or lost its newest events, after you received the position
    * - `expired`: the events that follow the position are no longer on the stream
    */
@@ -26,20 +26,23 @@ export interface Retry {
   delayMs: number;
 }
 
-/** Callbacks of the live events, and the signal that ends them. */
+/** Callbacks for live events, and the signal that ends the iteration. */
 export interface LiveCallbacks {
   /** Called when a connection delivers its first message: at the start, and after each reconnect. */
   onConnect?: (() => void) | undefined;
-  /** Called when you missed events that are no longer on the stream. The next event waits for the returned promise. */
+  /**
+   * Called when you missed events that are no longer on the stream. The client delivers the next event after the returned promise resolves.
+   */
   onGap?: ((gap: Gap) => void | Promise<void>) | undefined;
   /**
-   * Called when somebody sends a control to this connection by its name: `skip` the current alert, `replay` the last one, `pause`, or
-   * `resume`. Called before the loop gets the events that arrive after the control. Set this callback only if you need controls.
+   * Called when somebody sends a control to this connection by the name of the connection: `skip` the current alert, `replay` the last one,
+   * `pause`, or `resume`. Called before the loop gets the events that arrive after the control. Set this callback only if you need
+   * controls.
    */
   onControl?: ((control: LiveControl) => void) | undefined;
-  /** Called before each wait to reconnect. */
+  /** Called before the client waits to reconnect. */
   onRetry?: ((retry: Retry) => void) | undefined;
-  /** Aborting it ends the iteration, which throws the signal's reason. */
+  /** Aborting this signal ends the iteration, which then throws the signal's reason. */
   signal?: AbortSignal | undefined;
 }
 
@@ -69,9 +72,9 @@ const finalCloseCodes: readonly number[] = [
  *            │ signal aborts                                      │ ended (error)
  * ```
  *
- * Connects on the first call of `next()`, and reads from the network only as fast as events are consumed. When a consumer is
- * too slow, the service ends the connection, and the client resumes at the consumer's position. Each connection resumes after the
- * last event that was returned, not after the last one that arrived: no event is lost or repeated.
+ * Connects on the first call of `next()`, and reads from the network only as fast as events are consumed. When a consumer is too slow, the
+ * service ends the connection, and the client resumes at the consumer's position. Each connection resumes after the last event that
+ * `next()` returned, not after the last event that arrived, so no event is lost or repeated.
  */
 export class LiveEvents implements AsyncIterableIterator<LiveEvent> {
   private readonly ending = new AbortController();
@@ -159,7 +162,7 @@ export class LiveEvents implements AsyncIterableIterator<LiveEvent> {
     if (!content) return undefined;
     if (kind === 'gap') await this.callbacks.onGap?.(content as unknown as Gap); // Safe cast: a gap has a reason.
     if (kind === 'control') this.callbacks.onControl?.(String(content.control));
-    // A newer service may send other kinds of messages: ignore them.
+    // Ignore other kinds of messages, which a newer service may send.
     if (kind !== 'message') return undefined;
     return { ...content, position } as LiveEvent; // Safe cast: the content of such a message is a record.
   }

@@ -18,8 +18,8 @@ export function reconnectDelay(attempts: number, random: () => number = Math.ran
 }
 
 /**
- * Returns the wait in milliseconds that a `Retry-After` header asks for (RFC 9110 §10.2.3: seconds or a date), at most five
- * minutes. Undefined without a valid header.
+ * Returns how many milliseconds a `Retry-After` header asks the client to wait (RFC 9110 §10.2.3: seconds or a date), at most five minutes.
+ * Undefined without a valid header.
  */
 export function parseRetryAfter(header: string | null, now = Date.now()): number | undefined {
   if (!header) return undefined;

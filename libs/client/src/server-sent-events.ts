@@ -73,7 +73,7 @@ function parseBlock(lines: readonly string[]): Block {
   return { id, event: event || 'message', data: data.length > 0 ? data.join('\n') : undefined };
 }
 
-/** Splits a line into field and value. A comment, which begins with a colon, has the field ''. */
+/** Splits a line into field and value. For a comment, which begins with a colon, the field is ''. */
 function parseLine(line: string): [field: string, value: string] {
   const colon = line.indexOf(':');
   if (colon === -1) return [line, ''];

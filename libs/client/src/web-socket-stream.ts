@@ -1,6 +1,6 @@
 import { Loss, parseObject, type LiveConnection, type LiveMessage } from './live-connection.js';
 
-/** The parts of the browsers' WebSocket that the client uses. In other implementations, the events have other types. */
+/** The parts of the browser's WebSocket that the client uses. Other implementations have other types for the events. */
 export interface WebSocketLike {
   onopen: ((event: never) => void) | null;
   onmessage: ((event: never) => void) | null;
@@ -22,7 +22,7 @@ export interface WebSocketRequest {
 // A WebSocket has no backpressure, so unread messages wait in memory. The limit holds about 30 s at a thousand events per second.
 const maxWaitingLength = 32 * 1024 ** 2;
 
-// The codes that a browser reports when a connection ends without a code of the service (RFC 6455 §7.4.1).
+// The codes that a browser reports when a connection ends without a code from the service (RFC 6455 §7.4.1).
 const lostCodes = [1005, 1006];
 
 /** One live WebSocket, with positions and keep-alives. */

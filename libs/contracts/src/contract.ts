@@ -15,8 +15,8 @@ export interface RawFormat<Message extends object> {
 }
 
 /**
- * Declares a request that one service handles for other services over NATS. The types of the caller and the handler, the validation at both
- * ends, and the errors derive from this declaration.
+ * Declares a request that one service handles for other services over NATS. This declaration determines the types of the caller and the
+ * handler, the validation at both ends, and the errors.
  */
 export interface Contract<Request extends object, Reply extends object> {
   /** NATS subject: `request.<service>.<verb>`. The prefix keeps requests apart from events. */
@@ -35,12 +35,13 @@ export interface Contract<Request extends object, Reply extends object> {
   /** Like `parseRequest`, for the reply. */
   readonly parseReply?: (message: unknown) => Reply;
   /**
-   * Every request is sent in this format. To add a format to an existing contract, declare a new subject, because handlers of older
+   * Callers send every request in this format. To add a format to an existing contract, declare a new subject, because handlers of older
    * versions expect JSON.
    */
   readonly rawRequest?: RawFormat<Request>;
   /**
-   * The reply is sent in this format when the caller can parse it. Between services of different versions, the reply can be JSON instead.
+   * The handler sends the reply in this format when the caller can parse the format. Between services of different versions, the reply can
+   * be JSON instead.
    */
   readonly rawReply?: RawFormat<Reply>;
 }

@@ -21,12 +21,12 @@ export const errorCatalogue = {
 /** The code of a failure on the wire. */
 export type ErrorCode = keyof typeof errorCatalogue;
 
-/** Messages of a validation error by field name: `{ "event_type": ["must be text of 1 to 255 characters"] }`. */
+/** The messages of a validation error, by field name: `{ "event_type": ["must be text of 1 to 255 characters"] }`. */
 export type FieldErrors = Record<string, string[]>;
 
 /** The optional parts of an error. */
 export interface ErrorExtras {
-  /** Errors by field, for `invalid`. */
+  /** Error messages by field, for `invalid`. */
   errors?: FieldErrors;
   /** Seconds after which a retry makes sense, for `unavailable` and `too_many_requests`. */
   retryAfterSeconds?: number;
@@ -61,7 +61,7 @@ export class ServiceError extends Error {
     this.allow = extras.allow;
   }
 
-  /** Returns the error for the wire, without `allow` and the cause. */
+  /** Returns the error as it is sent to other services: without `allow` and the cause. */
   toMessage(): ErrorMessage {
     return {
       code: this.code,
@@ -82,7 +82,7 @@ export class ServiceError extends Error {
     return ServiceError.onFields({ [field]: [message] });
   }
 
-  /** Creates a validation error for several fields. `detail` lists all their messages. */
+  /** Creates a validation error for several fields. `detail` lists the messages of all fields. */
   static onFields(errors: FieldErrors): ServiceError {
     const faults = Object.entries(errors).map(([field, messages]) => `${field}: ${messages.join(', ')}`);
     return new ServiceError('invalid', faults.join('; '), { errors });

@@ -8,8 +8,8 @@ export const maxNesting = 32;
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * A JSON object as it was sent: the parsed value, and the text of each member. Members can be passed on as text, without
- * parsing and printing them again.
+ * A JSON object as it was sent: the parsed value, and the text of each member. Callers can pass members on as text, without parsing and
+ * printing them again.
  */
 export interface JsonObjectText {
   value: JsonObject;

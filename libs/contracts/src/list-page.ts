@@ -58,7 +58,7 @@ export class PageReply {
   previous!: ListPosition | null;
 }
 
-/** The positions of the pages before and after a page, and the number of items in the list. */
+/** The positions of the pages before and after a page, and the total number of items in the list. */
 export class CountedPageReply extends PageReply {
   /** The total number of items in the list. */
   @IsInt()

@@ -48,7 +48,7 @@ export interface NatsUser {
   subscribe: readonly string[];
   /** Whether the user may reply to the requests that it receives, on the inbox that each request names. */
   servesRequests: boolean;
-  /** The name of the user whose password this user shares. Undefined when this user has a password of its own. */
+  /** The name of the user whose password this user shares. Undefined when this user has its own password. */
   passwordOf?: string;
 }
 
@@ -78,7 +78,7 @@ const pullEvents = `$JS.API.CONSUMER.MSG.NEXT.${eventsStreamName}.>`;
  * subject on which the events service receives such requests from subscribers. In both subjects, the consumer's name follows.
  */
 export const consumerCreation = [
-  // The consumer's name must be in the subject. Permissions cannot restrict a name in the payload.
+  // The consumer's name must be in the subject, because permissions cannot restrict a name in the payload.
   { api: `$JS.API.CONSUMER.CREATE.${eventsStreamName}`, gate: 'subscribers.create-consumer' },
   {
     api: `$JS.API.CONSUMER.DURABLE.CREATE.${eventsStreamName}`,
@@ -160,11 +160,11 @@ function eventsUser(service: string, publish: readonly string[]): NatsUser {
 }
 
 /**
- * The users of the system. `subscriber` is for your own services: it reads events with pull consumers, receives replays, and may do nothing
- * else. It can list streams, but not consumers. Its permissions deny each of our services' durable consumers by its fixed name. Permissions
- * cannot deny the gateways' consumers, which have random names: a name is one token of a subject, and a wildcard cannot match a part of a
- * token. A list of consumers would reveal these names, and a subscriber that knows a name could pull a gateway's events or replace its
- * consumer.
+ * The users of the system. `subscriber` is for your own services: it reads events with pull consumers, receives replays, and has no other
+ * permissions. It can list streams, but not consumers. Its permissions deny each of our services' durable consumers by its fixed name.
+ * Permissions cannot deny the gateways' consumers, which have random names: a name is one token of a subject, and a wildcard cannot match a
+ * part of a token. A list of consumers would reveal these names, and a subscriber that knows a name could pull a gateway's events or
+ * replace its consumer.
  *
  * The consumer gate refuses push consumers. On nats-server 2.9, a push consumer could deliver to the pull subject of a durable consumer,
  * which would then deliver its events to no one.

@@ -1,11 +1,11 @@
 /**
  * Parses JSON like `JSON.parse`, and reads escaped names correctly.
  *
- * In Node 24 and 26 (nodejs/node#63785), V8 compares a name that contains an escape, such as `"user\u005fid"`, with the names of previously
- * parsed objects, but only by the first characters of its raw text. Once any text has contained the name `user\u0`, `JSON.parse` returns
- * that name instead of `user_id`. Names without escapes and all values are always correct. Use this function wherever names come from
- * outside: in request bodies, event data, replies of the platform, and messages of clients. One exception: `libs/client` must not import
- * our other libraries, so it parses event data with `JSON.parse`.
+ * In Node 24 and 26 (nodejs/node#63785), V8 compares a name that contains an escape, such as `"user\u005fid"`, with the names in previously
+ * parsed objects, but compares only the first characters of the raw text. Once any text has contained the name `user\u0`, `JSON.parse`
+ * returns that name instead of `user_id`. Names without escapes and all values are always correct. Use this function wherever names come
+ * from outside: in request bodies, event data, replies of the platform, and messages of clients. One exception: `libs/client` must not
+ * import our other libraries, so it parses event data with `JSON.parse`.
  *
  * @throws SyntaxError
  */
@@ -109,7 +109,7 @@ function isSpace(code: number): boolean {
 
 /** Returns the index after the closing quote of a string. The string begins at `from` or has an escape there. */
 export function endOfString(text: string, from: number): number {
-  // indexOf is many times faster than a loop here, and strings are most of a message.
+  // indexOf is many times faster than a loop here, and most of a message consists of strings.
   let at = text.indexOf('"', from + 1);
   while (at !== -1 && isEscaped(text, at)) at = text.indexOf('"', at + 1);
   return at === -1 ? text.length : at + 1;

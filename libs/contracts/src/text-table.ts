@@ -2,8 +2,8 @@ import { ServiceError } from './errors.js';
 import { isJsonObject, type JsonObject } from './json-object.js';
 
 /**
- * A head and a list of texts and nulls, encoded as bytes. The texts are joined, so that one call converts all of them to or from UTF-8 and
- * no text needs escapes.
+ * A head and a list of texts and nulls, encoded as bytes. The texts are joined, so that one call converts all texts to or from UTF-8 and no
+ * text needs escapes.
  *
  * ```
  * uint32: bytes of the head │ the head: JSON │ uint32: number of texts │ uint32 for each text: its length │ all texts in UTF-8

@@ -14,7 +14,7 @@ export function countCharacters(text: string): number {
 
 /** Whether a value is text of `min` to `max` characters that PostgreSQL can store. */
 export function isTextWithin(value: unknown, min: number, max: number): value is string {
-  // A character has at most two code units, so a text of more than `max` * 2 units is too long. No counting is needed.
+  // A character has at most two code units, so a text of more than `max` * 2 units is too long, and its characters need not be counted.
   if (typeof value !== 'string' || value.length > max * 2 || !isStorableText(value)) return false;
   // Nearly every text meets this condition, which implies that the number of characters is within the limits, too.
   if (value.length <= max && value.length >= 2 * min) return true;

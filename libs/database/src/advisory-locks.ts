@@ -11,12 +11,12 @@ export const advisoryLocks = {
   migrations: 7_243_001,
   /** Held while a partition of the events table is created, so that two instances do not create the same partition. */
   eventPartitions: 7_243_002,
-  /** Held while streamers are claimed for a lookup of their usernames, so that each claim gets a full batch. */
+  /** Held while an instance claims streamers for a username lookup, so that each claim gets a full batch. */
   usernameClaims: 7_243_003,
   /**
-   * Held while streamers are claimed for a poll, so that each claim gets a full batch. Version 0.1.0 used the number of
-   * `eventPartitions` for this purpose. During an upgrade, an old and a new instance can therefore claim at the same time. Such
-   * claims are safe, because each claim skips locked rows: no streamer is claimed twice, but a batch can be smaller.
+   * Held while an instance claims streamers for a poll, so that each claim gets a full batch. Version 0.1.0 used the number of
+   * `eventPartitions` for this purpose. During an upgrade, an old and a new instance can therefore claim at the same time. Such claims are
+   * safe, because each claim skips locked rows: no streamer is claimed twice, but a batch can be smaller.
    */
   pollClaims: 7_243_004,
   /**
@@ -24,12 +24,13 @@ export const advisoryLocks = {
    * a removal could deadlock.
    */
   partitionMaintenance: 7_243_005,
-  /** Held while the roles of the services are created or changed. */
+  /** Held while the database roles of the services are created or changed. */
   serviceRoles: 7_243_006,
   /** Held while the keys that hash the ids of erased users are read or created, so that all instances use the same keys. */
   userHashKeys: 7_243_007,
   /**
-   * Held while a picture is stored and the least recently used pictures are removed, so that two instances do not remove the same pictures.
+   * Held while an instance stores a picture and removes the least recently used pictures, so that no two instances remove the same
+   * pictures.
    */
   pictures: 7_243_020,
   /** Held by the session of a restore, so that two restores do not write to the same database. */
@@ -75,8 +76,8 @@ export async function tryAdvisoryLock(session: Queries, lock: AdvisoryLock): Pro
 }
 
 /**
- * Waits for the advisory locks of several keys. The end of the transaction releases the locks. Every transaction takes the
- * locks in the same order, so that two transactions with common keys do not deadlock.
+ * Waits for the advisory locks of several keys. The end of the transaction releases the locks. Every transaction takes the locks in the
+ * same order, so that transactions with common keys do not deadlock.
  */
 export async function takeKeyedAdvisoryLocks(
   transaction: Transaction,

@@ -93,7 +93,7 @@ export async function connectClient(options: SessionOptions): Promise<pg.Client>
     await applySettings(client, options);
     return client;
   } catch (error) {
-    // Ignore the error of `end`: the caller gets the first error, and the connection is lost in any case.
+    // Ignore an error from `end`: the caller gets the first error, and the connection is lost in any case.
     await client.end().catch(() => undefined);
     throw error;
   }
@@ -104,7 +104,7 @@ interface PoolOfClients {
   on(event: 'release', listener: (error: unknown, client: PooledClient) => void): void;
 }
 interface PooledClient {
-  /** The query whose result the client waits for. Private to pg: the public name is deprecated and has no replacement. */
+  /** The query that the client is waiting for. Private to pg: the public name is deprecated and has no replacement. */
   _activeQuery?: unknown;
   connection: { stream: { destroy(): void } };
 }
@@ -170,7 +170,7 @@ async function connectWithin(dataSource: DataSource): Promise<void> {
   }
 }
 
-/** Whether a retry cannot help: wrong password, unknown database, no permission. */
+/** Whether a retry cannot help, because the password is wrong, the database is unknown, or a permission is missing. */
 function isFinal(error: unknown): boolean {
   const code: unknown =
     typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;

@@ -29,7 +29,9 @@ export function isContentError(error: unknown): boolean {
   return /^(22|23|54)/.test(sqlState(error) ?? '');
 }
 
-/** Whether the statement lost a conflict with a concurrent transaction (deadlock, serialization failure). A retry can succeed. */
+/**
+ * Whether the statement failed because of a conflict with a concurrent transaction (deadlock, serialization failure). A retry can succeed.
+ */
 export function isConflictError(error: unknown): boolean {
   return /^40(P01|001)$/.test(sqlState(error) ?? '');
 }
@@ -45,7 +47,7 @@ export function isDroppedTableError(error: unknown): boolean {
   return /could not open relation with OID|cache lookup failed for relation/.test(String(error.message));
 }
 
-/** Reads from a partitioned table. Retries up to twice when a partition is dropped during the read. */
+/** Reads from a partitioned table. Retries up to two times when a partition is dropped during the read. */
 export async function readDespiteDrops<T>(read: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {

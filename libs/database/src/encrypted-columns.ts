@@ -7,7 +7,7 @@ export interface EncryptedColumn {
   column: string;
   /** The primary key. */
   boundTo: string;
-  /** Whether the service obtains a new value when it cannot decrypt the stored one. Keys that only such values need can be removed. */
+  /** Whether the service obtains a new value when it cannot decrypt the stored value. A key that only such values need can be removed. */
   isReplaceable?: boolean;
 }
 
@@ -23,7 +23,7 @@ export interface EncryptedCounts {
 
 /** Reads and re-encrypts one column, in order of the primary key. */
 export class EncryptedValues {
-  // Decrypting a batch of this size takes about a millisecond, so the requests of clients do not wait.
+  // Decrypting a batch of this size takes about a millisecond, so client requests do not wait.
   static readonly batchRows = 200;
 
   constructor(

@@ -15,7 +15,7 @@ export const createEncryptionKeys = `CREATE TABLE encryption_keys (
 export const encryptionLease = new LeaseColumns({ holder: 'leased_by', until: 'leased_until' }, 20);
 
 /**
- * A key that was the first in the `SECRET_KEY` of an instance. Values move to the key with the highest number. Without this table, an
+ * A key that was the first key in the `SECRET_KEY` of some instance. Values move to the key with the highest number. Without this table, an
  * instance that still has the old order of keys would move values back during a rotation.
  */
 @Entity({ name: 'encryption_keys' })
@@ -28,7 +28,7 @@ export class EncryptionKey {
   @Column('text', { unique: true })
   id!: string;
 
-  /** The instance that re-encrypts values, or did so last. */
+  /** The instance that re-encrypts values, or the last instance that did. */
   @Column('uuid', { name: 'leased_by', nullable: true })
   leasedBy!: string | null;
 

@@ -23,13 +23,13 @@ export interface KeyRotationOptions {
   box: SecretBox;
   logger: Pick<Logger, 'info' | 'warn' | 'error'>;
   metrics?: Registry;
-  /** The time between two passes in milliseconds. Default: one minute. */
+  /** The time between two passes, in milliseconds. Default: one minute. */
   idleMs?: number;
-  /** The time between two lines of progress in milliseconds. Default: 10 s. */
+  /** The time between two log lines about the progress, in milliseconds. Default: 10 s. */
   progressMs?: number;
 }
 
-// Within this time, a value that an instance with the old order of keys wrote moves to the first key.
+// If an instance with the old order of keys writes a value, the value moves to the first key within this time.
 const defaultIdleMs = 60_000;
 const maxBackoffMs = 60_000;
 
@@ -52,7 +52,7 @@ const gaugeOf = perRegistry(
  *                                        moves the rest to it    while a value needs old
  * ```
  *
- * One instance at a time moves values. The instance moves values only to the most recently introduced first key, because instances with the
+ * Only one instance moves values at any time. It moves values only to the most recently introduced first key, because instances with the
  * `SECRET_KEY` of two neighboring columns can run side by side. If a value changes during its move, the new value is kept.
  */
 export class KeyRotation {
@@ -77,7 +77,7 @@ export class KeyRotation {
   }
 
   /**
-   * Checks that `SECRET_KEY` decrypts every value, and begins to move values to the first key.
+   * Checks that `SECRET_KEY` decrypts every value, and starts moving values to the first key.
    *
    * @throws Error that says how many values of which table need a key that is missing
    */

@@ -38,7 +38,7 @@ export class LeaseColumns {
     return `now() + interval '${this.seconds} seconds'`;
   }
 
-  /** Assignment that lets any instance take the lease at once. */
+  /** Assignment that releases the lease, so that any instance can take the lease immediately. */
   get release(): string {
     return `${this.names.until} = now()`;
   }
@@ -86,7 +86,7 @@ export class Lease {
   }
 
   /**
-   * Aborts when the holder must stop its work. The abort reason has the error of the last failed renewal as its cause, if a renewal failed.
+   * Aborts when the holder must stop its work. If a renewal failed, the abort reason has the error of the last failed renewal as its cause.
    */
   get lost(): AbortSignal {
     return this.losing.signal;
@@ -109,7 +109,7 @@ export class Lease {
     if (isOurs === undefined || this.isEnded) return;
     this.failure = undefined;
     clearTimeout(this.lossTimer);
-    // Measure from the start of the request, because the reply can take long.
+    // Measure from the start of the request, because the reply can be slow.
     this.lossTimer = this.loseIn(isOurs ? askedAt + this.trustedMs - performance.now() : 0);
   }
 

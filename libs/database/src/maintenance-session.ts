@@ -35,7 +35,7 @@ export class MaintenanceSessions {
     return undefined;
   }
 
-  /** Ends a session on the server, which would otherwise notice the closed connection only after the running statement. */
+  /** Ends a session on the server. Otherwise, the server would notice the closed connection only after the running statement. */
   private async terminate(pid: number): Promise<void> {
     const client = await connectClient({ ...this.options, statementTimeoutMs: endLimitMs });
     try {

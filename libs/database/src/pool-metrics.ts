@@ -30,7 +30,7 @@ const poolsOf = perRegistry((registry) => {
   return pools;
 });
 
-/** Measures a pool of connections under a name that no other pool of the process has. */
+/** Exports the metrics of a connection pool. `name` must be unique among the pools of the process. */
 export function measurePool(registry: Registry, name: string, pool: PoolCounts | DataSource): void {
   // Safe cast: TypeORM's postgres driver keeps its pool there.
   const counts = 'driver' in pool ? (pool.driver as unknown as { master: PoolCounts }).master : pool;

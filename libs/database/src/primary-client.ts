@@ -46,7 +46,8 @@ export class PrimaryClient extends pg.Client {
     super(options);
     this.search = options.primarySearch;
     this.isReadOnly = watchReadOnly(this);
-    // Without a listener, an error between two queries would end the process. The next query fails in any case.
+    // Without a listener, an error between two queries would end the process. The listener can ignore the error, because the next query
+    // fails in any case.
     this.on('error', () => undefined);
     this.inner.connection.on('errorMessage', ({ code }) => {
       // Wait until the failed statement has received its error.

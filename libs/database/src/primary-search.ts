@@ -23,7 +23,7 @@ const searchLimitMs = 2_000;
 // write.
 const readOnlySettings = ['in_hot_standby', 'default_transaction_read_only'];
 
-/** No host accepts writes at the moment. */
+/** Currently, no host accepts writes. */
 export class NoPrimaryError extends Error {
   constructor(reason: string, options?: ErrorOptions) {
     super(`no connection to a primary: ${reason}`, options);
@@ -45,7 +45,8 @@ export class PrimarySearch {
   }
 
   /**
-   * Asks all hosts at once which one accepts writes, unless the primary is known. Returns undefined when the URL has only one host.
+   * Returns the primary. Asks all hosts at once which host accepts writes, unless the primary is known. Returns undefined when the URL has
+   * only one host.
    *
    * @throws when no host replies as a primary within 2 s
    */

@@ -2,11 +2,11 @@ import type pg from 'pg';
 import { PrimaryClient, toPrimary } from './primary-client.js';
 import { connectionOptions, type SessionOptions } from './session-settings.js';
 
-// A pooler gives the session that was released last to the next client, so the first round nearly always detects the pooler.
+// A pooler gives the most recently released session to the next client, so the first round nearly always detects the pooler.
 const rounds = 5;
 
 const advice =
-  'A service needs sessions of its own, for its search path, prepared statements, and locks. ' +
+  'Each service needs its own sessions for its search path, prepared statements, and locks. ' +
   'Set pool_mode = session in the pooler, or connect to PostgreSQL directly.';
 
 /**
@@ -29,7 +29,7 @@ export async function refuseTransactionPooler(options: SessionOptions): Promise<
     const sessions: number[][] = [];
     for (const client of clients) await client.connect();
     for (let round = 1; round <= rounds; round += 1)
-      // Query one after the other, so that the pooler can give the released session to the next client.
+      // Run the queries one after the other, so that the pooler can give the released session to the next client.
       for (const [index, client] of clients.entries())
         (sessions[index] ??= []).push(await readSession(client));
     const distinct = sessions.map((pids) => new Set(pids).size);
@@ -39,7 +39,7 @@ export async function refuseTransactionPooler(options: SessionOptions): Promise<
         `cannot use PostgreSQL as ${options.applicationName}: the address leads to a pooler that shares sessions between clients, per transaction or per statement. ${advice}`,
       );
   } finally {
-    // Ignore errors: these connections only served the check, and its result is known.
+    // Ignore errors: only the check used these connections, and its result is known.
     await Promise.allSettled(clients.map((client) => client.end()));
   }
 }

@@ -17,9 +17,9 @@ interface ResolveOptions {
 const pauseMs = 100;
 
 /**
- * Resolves a host name. Retries for up to 2 s, because the DNS of a container engine or cluster can have gaps while containers start and
- * stop, and such a gap should not make a request fail. Returns undefined when the name does not resolve, or when `host` is not a name. The
- * caller then connects as usual; if the name does not resolve, the connection attempt reports the error.
+ * Resolves a host name to its addresses. Retries for up to 2 s, because the DNS of a container engine or cluster can have gaps while
+ * containers start and stop, and such a gap should not make a request fail. Returns undefined when the name does not resolve, or when
+ * `host` is not a name. The caller then connects as usual; if the name does not resolve, the connection attempt reports the error.
  *
  * @param host a name, an IP address, or the directory of a Unix socket
  */
@@ -42,7 +42,7 @@ export async function resolveHost(
   return undefined;
 }
 
-/** Returns a lookup function for a socket that returns these addresses, so that the name is not resolved again. */
+/** Returns a lookup function that always finds these addresses, so that a socket does not resolve the name again. */
 export function lookUpIn(addresses: LookupAddress[]): LookupFunction {
   return (_host, { all }, callback) => {
     const [first] = addresses;

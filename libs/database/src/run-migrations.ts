@@ -6,7 +6,7 @@ import { refuseIncompleteRestore } from './backup/restore-mark.js';
 /** Time limit of one statement of a migration. Building an index on a large table can take hours. */
 export const migrationTimeoutMs = 6 * 3_600_000;
 
-// Instances that start together usually wait only for a few short migrations, so poll often at first. During a long migration,
+// When instances start together, they usually wait only for a few short migrations, so poll often at first. During a long migration,
 // frequent polls would load the database.
 const firstPollMs = 10;
 const lastPollMs = 250;

@@ -14,7 +14,7 @@ export interface SessionOptions {
   settings?: Readonly<Record<string, string>>;
 }
 
-// Clients give up before a query has run this long.
+// Clients give up before a query reaches this limit.
 const defaultStatementTimeoutMs = 10_000;
 
 /** Returns pg's options for a connection. */

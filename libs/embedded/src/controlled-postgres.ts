@@ -28,14 +28,14 @@ export interface ControlledPostgresCommand {
 
 type StopOptions = Pick<ControlledPostgresCommand, 'pgCtl' | 'dataDirectory' | 'account'>;
 
-/** The shutdown modes of `pg_ctl`, each by the signal with the same effect. */
+/** The shutdown mode of `pg_ctl` for each signal, with the same effect as the signal. */
 const MODES: Partial<Record<NodeJS.Signals, string>> = { SIGINT: 'fast', SIGQUIT: 'immediate' };
 const EXIT_POLL_MS = 500;
 const KILL_WAIT_MS = 10_000;
 
 /**
  * Starts PostgreSQL through `pg_ctl`, and resolves when the server accepts connections. The server is not a child of this process, so this
- * process checks by the pid whether the server runs.
+ * process uses the pid to check whether the server runs.
  *
  * @throws ServerStartError with the end of the log when the server does not start
  */

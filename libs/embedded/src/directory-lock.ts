@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { hasCode } from './error-code.js';
 import { identifyProcess, isSameProcess, type ProcessIdentity } from './running-process.js';
 
-/** A lock that the process holds until `release()`, or until the process ends, even by a kill. */
+/** A lock that the process holds until `release()` or until the process ends, even if it is killed. */
 export interface DirectoryLock {
   release(): Promise<void>;
 }
@@ -24,7 +24,8 @@ const LOCK_FILE = /^lock\.(\d+)$/;
 const RELEASED = 'released';
 
 /**
- * Locks a directory (created when missing) so that one process on this machine uses it at a time.
+ * Locks a directory, so that only one process on this machine uses it at any time. Creates the directory when it is missing. Throws a
+ * DirectoryLockedError when another process holds the lock.
  *
  * The lock is a file `lock.<generation>` that names its holder. Only the file with the highest generation counts. This file is
  * never removed, only replaced by the next generation:
@@ -105,7 +106,7 @@ async function readHolder(path: string): Promise<ProcessIdentity | undefined> {
   }
 }
 
-/** Undefined when the lock was released, or when a crash of the machine damaged the file. */
+/** Returns undefined when the lock was released, or when a crash of the machine damaged the file. */
 export function parseHolder(content: string): ProcessIdentity | undefined {
   const match = /^\{"pid":(\d+),"startedAt":"([^"]*)"\}$/.exec(content);
   if (!match?.[1] || match[2] === undefined) return undefined;

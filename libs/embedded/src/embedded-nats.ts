@@ -32,7 +32,7 @@ export interface EmbeddedNatsOptions {
   /** The preferred port when `port` is not set. If this port is in use, any free port. */
   preferredPort?: number;
   users: readonly NatsUser[];
-  /** Makes the server a member of a cluster, under a permanent name. The server is ready earlier than the cluster. */
+  /** Makes the server a member of a cluster, under a permanent name. The server is ready before the cluster is. */
   member?: { serverName: string; cluster: NatsClusterOptions };
   log: Log;
   /** Path of a program named nats-server. Default: `findNatsServer` with `directory` as its cache. */
@@ -55,7 +55,7 @@ export interface EmbeddedNats {
   kill(): Promise<void>;
 }
 
-/** On SIGINT the server flushes its streams and exits, usually in less than a second. */
+/** On SIGINT, the server flushes its streams and exits, usually in less than a second. */
 const STOP_STEPS: readonly StopStep[] = [
   { signal: 'SIGINT', waitMs: 10_000 },
   { signal: 'SIGTERM', waitMs: 5_000 },

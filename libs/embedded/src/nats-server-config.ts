@@ -23,7 +23,7 @@ export interface NatsUser {
   /** Exceptions to `publish`. */
   doNotPublish?: readonly string[];
   subscribe: readonly string[];
-  /** Whether the user may reply to each request that it receives, even though `publish` does not contain the reply subject. */
+  /** Whether the user may reply to each request that it receives, even if `publish` does not contain the reply subject. */
   servesRequests?: boolean;
   /** Default: random at each start. */
   password?: string;
@@ -145,7 +145,7 @@ function renderUser(user: NatsUserWithPassword): object {
   };
 }
 
-/** nats-server treats an empty list of allowed subjects as all subjects, so deny all subjects when the list is empty. */
+/** nats-server reads an empty list of allowed subjects as permission for all subjects, so deny all subjects when the list is empty. */
 function allowOnly(subjects: readonly string[]): { allow: readonly string[] } | { deny: readonly string[] } {
   return subjects.length > 0 ? { allow: subjects } : { deny: ['>'] };
 }

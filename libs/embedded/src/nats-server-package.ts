@@ -19,7 +19,7 @@ const VERIFIED_ONLY = [
   'Acquire::AllowDowngradeToInsecureRepositories=false',
 ];
 
-/** The marks that make apt trust a repository without a signature, in the one-line format and in the format of .sources files. */
+/** The options that make apt trust a repository without a signature, in the one-line format and in the format of .sources files. */
 const TRUST_OPTION = /\b(?:trusted|allow-(?:insecure|weak|downgrade-to-insecure))\s*=\s*[^\s\]]+/gi;
 const TRUST_FIELD = /^(?:Trusted|Allow-(?:Insecure|Weak|Downgrade-To-Insecure))\s*:.*$/gim;
 
@@ -32,7 +32,7 @@ export interface PackageSource {
 
 /**
  * Downloads a package that apt has verified into the folder `work`. Uses the system's package lists at first. Downloads new lists when the
- * system's lists are empty or old, or when a repository is marked as trusted without a signature, because such marks are ignored.
+ * system's lists are empty or old, or when a repository is marked as trusted without a signature, because this function ignores such marks.
  *
  * @param reasons receives the reasons why the package could not be downloaded
  */

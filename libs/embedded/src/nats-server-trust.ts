@@ -12,7 +12,7 @@ const OLDEST = [2, 9] as const;
 const WRITABLE_BY_GROUP = 0o020;
 const WRITABLE_BY_ALL = 0o002;
 
-/** The version of a program that can be started safely, or the reason why the program must not be started. */
+/** The version of a program that is safe to start, or the reason why the program must not be started. */
 export type Verdict = { version: string } | { reason: string };
 
 /**

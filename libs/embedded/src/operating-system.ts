@@ -25,7 +25,7 @@ export interface OperatingSystem {
    * and `postgres.exe` refuses to run with them.
    */
   startsPostgresThroughControl: boolean;
-  /** Whether a folder can be opened. Flushing the file names of a folder to disk requires opening the folder. */
+  /** Whether a folder can be opened, which is necessary to flush its file names to disk. */
   canFlushFolders: boolean;
   /**
    * Whether a server writes its log file itself. On Windows, a child that inherits a file also inherits the console, so Ctrl-C would stop
@@ -55,7 +55,7 @@ const posixSystem: OperatingSystem = {
   inheritsLogFiles: true,
   processTool: {
     command: 'ps',
-    // `-ww`: do not cut long lines.
+    // `-ww` prints long lines in full.
     argumentsFor: (pid) => ['-ww', '-o', 'lstart=', '-o', 'command=', '-p', String(pid)],
     timeoutMs: 5_000,
   },

@@ -12,7 +12,7 @@ const COMMAND_TIMEOUT_MS = 30_000;
  */
 export async function choosePostgresAccount(dataDirectory: string, log: Log): Promise<Account | undefined> {
   if (!isRoot()) return undefined;
-  // The data does not exist yet, or cannot be read. If it cannot be read, PostgreSQL reports an error at its start.
+  // The data does not exist yet or cannot be read. In the second case, PostgreSQL reports an error when it starts.
   const data = await stat(dataDirectory).catch(() => undefined);
   if (data && data.uid !== 0) return { name: `uid ${data.uid}`, uid: data.uid, gid: data.gid };
   return (await findAccount()) ?? (await createAccount(log));
@@ -35,7 +35,7 @@ async function createAccount(log: Log): Promise<Account> {
   await runCommand('groupadd', ['--system', ACCOUNT_NAME], options);
   const args = ['--system', '--gid', ACCOUNT_NAME, '--no-create-home', '--home-dir', '/nonexistent'];
   const created = await runCommand('useradd', [...args, '--shell', '/bin/false', ACCOUNT_NAME], options);
-  // Another start can have created the user at the same time, so look for the user instead of checking the exit code.
+  // Another process can have created the user at the same time, so look for the user instead of checking the exit code.
   const account = await findAccount();
   if (account) return account;
   throw new Error(

@@ -105,7 +105,7 @@ async function packageVersion(packageDirectory: string): Promise<string> {
   return /"version":\s*"([\w.+-]+)"/.exec(manifest)?.[1] ?? 'unknown';
 }
 
-/** Root runs programs from this folder, so only root may have write permission. */
+/** Root runs programs from this folder, so only root may write to it. */
 export async function sharedDirectory(): Promise<string> {
   await mkdir(SHARED_DIRECTORY, { recursive: true, mode: 0o755 });
   const { uid, mode } = await lstat(SHARED_DIRECTORY);

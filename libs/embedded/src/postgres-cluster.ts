@@ -20,8 +20,8 @@ export function dataPath(site: PostgresSite): string {
 }
 
 /**
- * Reads the superuser's password from its file. If the file is missing, sets a new password: at the first start, or after somebody deleted
- * the file to rotate the password. Only the current user can read the file. The server must not be running.
+ * Reads the superuser's password from its file. If the file is missing, sets a new password. The file is missing at the first start, and
+ * after somebody deletes it to rotate the password. Only the current user can read the file. The server must not be running.
  */
 export async function readOrReplacePassword(directory: string, site: PostgresSite): Promise<string> {
   const path = join(directory, 'postgres-password');
@@ -99,7 +99,7 @@ async function runInitdb(
     `--pwfile=${passwordFile}`,
     '--auth=scram-sha-256',
     '--encoding=UTF8',
-    // This locale sorts by code point and knows letters beyond ASCII. It works the same on every platform, without system libraries.
+    // This locale sorts by code point and recognizes letters beyond ASCII. It works the same on every platform, without system libraries.
     '--locale=C',
     '--locale-provider=builtin',
     '--builtin-locale=C.UTF-8',

@@ -8,7 +8,7 @@ import { runCommand } from './run-command.js';
 /** Identifies a process. A pid alone is not enough: after the process ends, another program may get the same pid. */
 export interface ProcessIdentity {
   pid: number;
-  /** Start time as the system prints it; compared only for equality. */
+  /** The start time as the system prints it. It is only compared for equality. */
   startedAt: string;
 }
 
@@ -36,7 +36,7 @@ export async function isSameProcess(identity: ProcessIdentity): Promise<boolean>
   return current?.startedAt === identity.startedAt;
 }
 
-/** Whether a process runs. A zombie counts as ended, because it can stay forever in a container without an init process. */
+/** Whether a process runs. A zombie counts as ended, because a zombie can stay forever in a container without an init process. */
 export async function isRunning(pid: number): Promise<boolean> {
   if (!Number.isSafeInteger(pid) || pid <= 0) return false;
   try {

@@ -7,7 +7,7 @@ import { currentSystem, type OperatingSystem } from './operating-system.js';
 import { plainEnvironment, type Account } from './run-command.js';
 import { isProgram, waitForEnd } from './running-process.js';
 
-/** Exit code or signal of a server process that ended. */
+/** The exit code or the signal of a server process that ended. */
 export interface ServerExit {
   code: number | null;
   signal: NodeJS.Signals | null;
@@ -34,7 +34,10 @@ export interface RunningServer {
   pid: number;
   /** Resolves when the server ends, for any reason. */
   exited: Promise<ServerExit>;
-  /** Resolves when `isReady` returns true. Throws with the end of the log when the server exits or takes too long. */
+  /**
+   * Resolves when `isReady` returns true. Throws an error with the end of the log when the server exits, or is not ready within
+   * `timeoutMs`.
+   */
   waitUntilReady(isReady: () => Promise<boolean>, timeoutMs: number): Promise<void>;
   /** Runs one step after the other until the server ends. The last step kills the server. */
   stop(steps: readonly StopStep[]): Promise<void>;
@@ -156,7 +159,7 @@ export async function stopOrphan(
   const { pid, program, argument } = orphan;
   if (!(await isProgram(pid, program, argument))) return 'not-ours';
   for (const step of [...(currentSystem.hasSignals ? steps : []), KILL]) {
-    // Check before each signal: the server can have ended, and another program can have got its pid.
+    // Check before each signal: the server can have ended, and another program can have received its pid.
     if (!(await isProgram(pid, program, argument))) return 'stopped';
     process.kill(pid, step.signal);
     if (await waitForEnd(pid, step.waitMs)) return 'stopped';

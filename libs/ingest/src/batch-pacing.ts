@@ -39,8 +39,8 @@ export class BatchPacing {
   constructor(private readonly options: BatchPacingOptions) {}
 
   /**
-   * Returns how many milliseconds to keep collecting: 0 means that the batch should be sent now, Infinity that it must wait until another
-   * batch ends.
+   * Returns how many milliseconds to keep collecting: 0 means that the batch should be sent now, and Infinity means that the batch must
+   * wait until another batch ends.
    */
   delay(waiting: { count: number; isFull: boolean }): number {
     if (this.inFlight >= maxInFlight) return Infinity;

@@ -20,7 +20,7 @@ export function generateEventId(): string {
   const now = Date.now();
   if (now > lastMillisecond || now < lastMillisecond - maxStepBackMs) {
     lastMillisecond = now;
-    // A random start in the lower half of the range leaves room to count, and keeps the ids of two processes apart.
+    // A random start in the lower half of the range leaves room to count, and makes it unlikely that two processes generate the same id.
     sequence = new DataView(random.buffer, random.byteOffset).getUint32(0) >>> 1;
   } else {
     sequence += 1;

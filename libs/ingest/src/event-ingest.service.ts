@@ -19,8 +19,8 @@ import { BatchPacing } from './batch-pacing.js';
 import { IngestMetrics } from './ingest-metrics.js';
 import { defaultCircuitRestMs, INGEST_OPTIONS, type IngestOptions } from './ingest-options.js';
 
-// Above these limits the service cannot keep up: reject immediately rather than let clients wait. The estimated size of an
-// event counts three bytes for each character, so 96 MiB are about 32 MiB of ordinary text.
+// At these limits, the service cannot keep up: reject new events immediately rather than let clients wait. The estimated size of an event
+// counts three bytes for each character, so 96 MiB are about 32 MiB of ordinary text.
 const maxWaitingEvents = 4_096;
 const maxWaitingBytes = 96 * 1024 * 1024;
 // Two attempts are enough: after a few seconds, platforms and clients give up and send the same event again.
@@ -189,7 +189,7 @@ export class EventIngest {
     }
   }
 
-  /** Records the failure. If it opens the circuit, also rejects the waiting events, because no batch would be sent for them. */
+  /** Records the failure. If the failure opens the circuit, also rejects the waiting events, because no batch would be sent for them. */
   private onUnavailable(begunAt: number): void {
     this.circuit.fail(begunAt);
     if (this.circuit.isClosed) return;
@@ -241,7 +241,8 @@ export class EventIngest {
 }
 
 /**
- * Whether the event store is unavailable. An overloaded store does not count as unavailable: it still works, so the sender should retry.
+ * Whether an error means that the event store is unavailable. An overloaded store does not count as unavailable, because it still works and
+ * the sender should retry.
  */
 export function isStoreUnavailable(error: unknown): boolean {
   return isUnavailable(error) && !(error instanceof IngestFullError);

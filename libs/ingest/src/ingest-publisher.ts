@@ -12,8 +12,7 @@ import {
 import { CircuitBreaker, within } from '@stream-events/service';
 import { PermissionViolationError, type NatsConnection } from '@nats-io/transport-node';
 
-// The platform gives up after a few seconds, and the request may already have waited for the events service for some of this
-// time.
+// The platform gives up after a few seconds, and the request may already have spent a part of this time waiting for the events service.
 const acknowledgementTimeoutMs = 2_000;
 // Limits the memory that unacknowledged messages use when the broker is slow.
 const maxPendingBytes = 32 * 1024 * 1024;
@@ -48,7 +47,10 @@ export class IngestPublisher {
     });
   }
 
-  /** Waits up to 1 s for the acknowledgements of messages in flight, fails the others, and closes the connection. */
+  /**
+   * Waits up to 1 s for the acknowledgements of messages in flight, closes the connection, and fails the messages that are still
+   * unacknowledged.
+   */
   async close(): Promise<void> {
     await within(closeLimitMs, Promise.allSettled(this.inFlight));
     if (this.connection) await closeNats(this.connection);

@@ -9,7 +9,7 @@ import { IngestPublisher } from './ingest-publisher.js';
 /** The outcome for a platform message: the store's outcome, or `deferred` when the message is on the INGEST stream. */
 export type PlatformIngestOutcome = StoreOutcome['outcome'] | 'deferred';
 
-/** A period in which events cannot be stored, with the number of messages that went to the INGEST stream or were rejected. */
+/** A period in which events cannot be stored: how many messages were diverted to the INGEST stream, and how many were rejected. */
 interface Outage {
   deferred: number;
   rejected: number;

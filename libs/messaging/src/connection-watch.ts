@@ -5,11 +5,14 @@ import type { NatsConnection, Status } from '@nats-io/transport-node';
 export interface ConnectionListeners {
   onLost?: () => void;
   onBack?: () => void;
-  /** The broker reports an error, for example because this user has no permission for a subject. `ConnectionWatch` also logs the error. */
+  /**
+   * Called when the broker reports an error, for example because this user has no permission for a subject. `ConnectionWatch` also logs the
+   * error.
+   */
   onError?: (error: Error) => void;
 }
 
-// The broker reports a refused subject once for each message, so limit the log lines.
+// The broker reports a refused subject for each message, so limit the number of log lines.
 const errorIntervalMs = 1_000;
 
 /**

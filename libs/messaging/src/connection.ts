@@ -27,7 +27,7 @@ export interface NatsOptions {
 const firstConnectionLimitMs = 30_000;
 
 /**
- * The options of the NATS client: credentials from the URL, the inbox prefix of the user, and endless reconnecting.
+ * Returns the options for the NATS client: the credentials from the URLs, the inbox prefix of the user, and unlimited reconnect attempts.
  *
  * @param attempt the number of earlier attempts that the server rejected; selects the next password
  */
@@ -63,7 +63,7 @@ export function natsConnectionOptions(
 }
 
 /**
- * Connects to NATS, and retries for 30 s.
+ * Connects to NATS. Retries for 30 s.
  *
  * @throws Error with the client's last error when no member of the cluster replied in this time; immediately when the server rejects all
  * passwords
@@ -91,14 +91,14 @@ export async function connectNats(options: NatsOptions): Promise<NatsConnection>
   }
 }
 
-/** Closes a connection after sending its buffered messages. Waits for the broker for at most 1 s. */
+/** Sends the buffered messages of a connection and closes the connection. Waits at most 1 s for the broker. */
 export async function closeNats(connection: NatsConnection): Promise<void> {
   if (connection.isClosed()) return;
   await within(1_000, connection.drain());
   await connection.close();
 }
 
-/** The user for the account. Empty when the URL names no user: such a server has no users. */
+/** The user for the account. Empty when the URL names no user, because the server is configured without users. */
 function userOf({ urls, account }: NatsOptions): string {
   const [first] = urls;
   const user = first === undefined ? '' : decodeURIComponent(new URL(first).username);

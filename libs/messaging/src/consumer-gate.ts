@@ -6,13 +6,13 @@ import { isStreamNotFound } from './stream-not-found.js';
 
 /** The connections and limits of a consumer gate. */
 export interface ConsumerGateOptions {
-  /** The connection to the account of the services, where the requests of subscribers arrive. */
+  /** The connection to the account of the services, where subscriber requests arrive. */
   services: NatsConnection;
   /** The connection to the account EVENTS, with all permissions in that account. */
   events: NatsConnection;
   log: FailureLog;
   /**
-   * Default: 500. Enough for a client that restarts every second, and each time leaves behind an ephemeral consumer that expires after 5
+   * Default: 500. This is enough for a client that restarts every second and leaves an ephemeral consumer each time, which expires after 5
    * minutes.
    */
   maxConsumers?: number;
@@ -26,17 +26,20 @@ interface ApiError {
 }
 
 const defaultMaxConsumers = 500;
-// Requests are handled one after the other. In a longer queue, the last request would exceed the timeout of its client.
+// Requests are handled one after the other. In a longer queue, the last request would exceed its client's timeout.
 const maxWaiting = 256;
 const maxPayloadBytes = 16_384;
 const apiTimeoutMs = 4_000;
 const stopLimitMs = 1_000;
-/** Maximum age of the count of consumers. Counting is expensive, because the broker sends the configurations of up to 256 consumers. */
+/**
+ * The maximum age of the consumer count, in milliseconds. Counting is expensive, because the broker sends the configurations of up to 256
+ * consumers.
+ */
 const maxCountAgeMs = 1_000;
 
 /**
- * The prefix of the description of every consumer that a subscriber created. The gate adds this prefix, so subscribers cannot create a
- * consumer without it.
+ * The description of every consumer that a subscriber created begins with this prefix. The gate adds this prefix, so subscribers cannot
+ * create a consumer without it.
  */
 export const subscriberMark = 'subscriber';
 
@@ -61,15 +64,15 @@ const allowedFields = [
 
 /**
  * Creates the consumers of subscribers on the EVENTS stream. NATS delivers the requests of the user `subscriber` to the events service
- * instead of JetStream. The gate refuses push consumers, the names of our own consumers, and consumers above `maxConsumers`. It forwards
- * all other requests.
+ * instead of JetStream. The gate refuses push consumers, the names of our own consumers, and new consumers when subscribers already have
+ * `maxConsumers`. It forwards all other requests.
  *
  * ```
  *  subscriber ── $JS.API.CONSUMER.CREATE.EVENTS.<name> ──▶ gate ── the same request, checked ──▶ JetStream
  * ```
  *
- * Several instances share the requests. Each instance uses a count of all consumers that is at most a second old, plus the consumers that
- * it has created since that count. Together, n instances can therefore exceed the limit, but not n times the limit.
+ * Several instances share the requests. Each instance counts all consumers at most one second before it needs the count, and adds the
+ * consumers that it has created since then. Together, n instances can therefore exceed the limit, but not n times the limit.
  */
 export class ConsumerGate {
   private readonly subscriptions: Subscription[] = [];
@@ -87,7 +90,7 @@ export class ConsumerGate {
         this.options.services.subscribe(`${gate}.>`, {
           queue: 'events',
           callback: (err, message) => {
-            if (err) this.options.log.warn('cannot receive the consumer requests of subscribers', { err });
+            if (err) this.options.log.warn('cannot receive consumer requests from subscribers', { err });
             else this.enqueue(message, api, message.subject.slice(gate.length + 1));
           },
         }),
@@ -142,7 +145,7 @@ export class ConsumerGate {
     const { maxConsumers = defaultMaxConsumers } = this.options;
     if (performance.now() > this.countedAt + maxCountAgeMs) await this.count();
     if (this.known.has(name) || this.known.size < maxConsumers) return undefined;
-    // JetStream's code for a reached limit of the account, because clients know this code.
+    // The code that JetStream sends when an account has reached its limit, because clients know this code.
     const description = `maximum consumers limit reached: subscribers have ${maxConsumers} consumers. Give consumers an inactive_threshold, so that unused consumers expire`;
     return { code: 400, err_code: 10_026, description };
   }
@@ -168,7 +171,7 @@ function readRequest(message: Msg, name: string): { forwarded: object } | { faul
   if (message.data.length > maxPayloadBytes) return { fault: invalid('the request is too large') };
   const body = parseObject(message.string());
   const config = body && asObject(body.config);
-  if (!config) return { fault: invalid('the request has no configuration of a consumer') };
+  if (!config) return { fault: invalid('the request has no consumer configuration') };
   for (const [field, value] of Object.entries(config))
     if (/^deliver_(subject|group)$/i.test(field) && value !== '' && value !== null)
       return {
@@ -194,7 +197,7 @@ function parseObject(text: string): Record<string, unknown> | undefined {
   try {
     return asObject(JSON.parse(text));
   } catch {
-    // `readRequest` then replies that the request has no configuration of a consumer.
+    // `readRequest` then replies that the request has no consumer configuration.
     return undefined;
   }
 }

@@ -39,7 +39,7 @@ export type Outcome = 'done' | 'discard' | 'retry';
 
 /** Handles messages one by one, as they arrive. */
 export interface MessageHandling {
-  /** How many messages are handled at the same time. With 1, messages are handled in the order of the stream. */
+  /** The maximum number of messages that are handled concurrently. With 1, messages are handled in the order of the stream. */
   maxInFlight: number;
   handle(message: DeliveredMessage): Promise<Outcome>;
 }
@@ -47,9 +47,8 @@ export interface MessageHandling {
 /** Handles messages in batches of up to 100 messages and 2 MiB, collected for at most one second. */
 export interface BatchHandling {
   /**
-   * Returns the outcome of each message, in the order of the messages. When this method throws, the consumer retries every
-   * message of the batch. When it throws or every outcome is `retry`, the database is probably unavailable, so the consumer
-   * pauses, longer each time.
+   * Returns the outcome of each message, in the order of the messages. When this method throws, the consumer retries every message in the
+   * batch. When it throws or every outcome is `retry`, the database is probably unavailable, so the consumer pauses, longer each time.
    */
   handleBatch(messages: readonly DeliveredMessage[]): Promise<readonly Outcome[]>;
 }
@@ -74,20 +73,20 @@ export interface DurableConsumerOptions {
    * @returns false when the stream does not exist and should not be created; the consumer checks again after a minute
    */
   prepareStream?: () => Promise<boolean>;
-  /** Runs after a fetch that found no message. */
+  /** Called after a fetch that found no message. */
   onIdle?: () => Promise<void>;
-  /** Where messages are counted. */
+  /** The registry for the metrics that count messages. */
   metrics?: Registry;
 }
 
 // Longer than a handler runs: usually milliseconds, and at most 12 s (the time limit of a query).
 const ackWaitMs = 30_000;
 const maxMessages = 100;
-// How long a fetch waits for messages that are handled one by one.
+// How long a fetch waits when messages are handled one by one.
 const fetchMs = 5_000;
 // How long a batch waits for more messages: the shortest time that the NATS client allows.
 const gatherMs = 1_000;
-// A message that is larger forms a batch of its own.
+// A larger message forms a batch by itself.
 const maxBatchBytes = 2 * 1024 ** 2;
 const minRetryDelayMs = 500;
 const maxPauseMs = 5_000;
@@ -141,15 +140,15 @@ export class DurableConsumer {
   }
 
   /**
-   * Stops fetching, and waits up to 3 s for the messages in progress. The broker immediately delivers the other fetched
-   * messages to another instance. After 30 s, it also delivers the messages whose handling did not finish.
+   * Stops fetching, and waits up to 3 s for the messages in progress. The broker immediately delivers the other fetched messages to another
+   * instance and, after 30 s, also the messages whose handling did not finish.
    */
   async stop(): Promise<void> {
     await within(stopLimitMs, this.loop.stop());
   }
 
   /**
-   * Counts the messages that the consumer has not delivered yet; the number is the same on every instance.
+   * Returns the number of messages that the consumer has not delivered yet, which is the same on every instance.
    *
    * @throws when the broker does not respond, or the consumer does not exist
    */
@@ -191,7 +190,7 @@ export class DurableConsumer {
     return jetstream(this.connection).consumers.get(stream, name);
   }
 
-  /** Handles the messages of one fetch, and returns the number of messages. */
+  /** Handles the messages of one fetch and returns their number. */
   private async fetch(consumer: Consumer, stopping: AbortSignal): Promise<number> {
     const { handling } = this.options;
     const isBatch = 'handleBatch' in handling;
@@ -320,9 +319,9 @@ export class DurableConsumer {
   }
 
   /**
-   * Deletes the consumer when the stream still holds acknowledged messages, so that the next consumer gets them again.
-   * nats-server 2.9 writes the removal of a message from a work queue to disk late. A crash therefore brings acknowledged
-   * messages back, and the old consumer never delivers them.
+   * Deletes the consumer when the stream still holds acknowledged messages, so that the next consumer gets them again. nats-server 2.9
+   * writes the removal of a message from a work queue to disk late. After a crash, acknowledged messages are therefore on the stream again,
+   * and the old consumer never delivers them.
    */
   private async redeliverForgotten(): Promise<void> {
     const { stream, name } = this.options;
@@ -341,7 +340,7 @@ export class DurableConsumer {
     return jetstreamManager(this.connection, { checkAPI: false, timeout: requestLimitMs });
   }
 
-  /** Logs the first failure of an outage only. */
+  /** Logs only the first failure of an outage. */
   private onFailure(err: unknown): void {
     const state = isStreamNotFound(err) ? 'waiting for the stream' : 'failing';
     if (state === this.state) return;
@@ -380,7 +379,7 @@ async function collect(fetching: ConsumerMessages): Promise<JsMsg[]> {
   return messages;
 }
 
-/** Divides messages into batches of at most `maxBatchBytes`, in their order. */
+/** Divides messages into batches of at most `maxBatchBytes` each, and keeps their order. */
 function divide(messages: readonly JsMsg[]): JsMsg[][] {
   const batches: JsMsg[][] = [];
   let bytes = Number.POSITIVE_INFINITY;

@@ -6,7 +6,7 @@ import type { MsgHdrs } from '@nats-io/transport-node';
 import { throwError, type Observable } from 'rxjs';
 import { correlationHeader } from './correlation.js';
 
-/** The part of pino's logger that the responder uses. */
+/** The methods of pino's logger that the responder uses. */
 export interface ErrorLogger extends FailureLogger {
   error(fields: object, message: string): void;
   debug(fields: object, message: string): void;

@@ -15,8 +15,8 @@ class ContractPipe implements PipeTransform {
 type Handler<Request extends object, Reply extends object> = (request: Request) => Promise<Reply>;
 
 /**
- * Makes a method of a controller the handler of a contract. The method receives validated requests. A method with another
- * request or reply type does not compile.
+ * Makes a method of a controller the handler of a contract. The method receives validated requests. A method whose request or reply type
+ * differs from the contract does not compile.
  */
 export function Handles<Request extends object, Reply extends object>(contract: Contract<Request, Reply>) {
   return (

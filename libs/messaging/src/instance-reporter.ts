@@ -26,7 +26,7 @@ export type MeasureSources = Readonly<Partial<Record<SystemMeasure, MeasureSourc
 export interface InstanceReporterOptions {
   service: ReportingService;
   measures: MeasureSources;
-  /** The live connections of a gateway. */
+  /** Returns the live connections. Only for gateways. */
   readLive?: () => LiveReport;
   /** Default: 5 s. */
   intervalMs?: number;
@@ -40,12 +40,12 @@ const measureLimitMs = 2_000;
 
 /**
  * Reports the version, the health, and the measures of this instance of a service to the gateways every 5 s. A report is lost when no
- * gateway listens, or while NATS is away. The loss does no harm, because each report is complete.
+ * gateway listens or NATS is away. A lost report does no harm, because each report is complete.
  */
 export class InstanceReporter {
   private readonly id = randomUUID();
   private readonly startedAt = Date.now();
-  /** The start of the instance, by a monotonic clock. */
+  /** When the instance started, by a monotonic clock, in milliseconds. */
   private readonly startedAtMs = performance.now();
   private readonly earlier = new Map<SystemMeasure, { sum: number; at: number }>();
   private timer: NodeJS.Timeout | undefined;
@@ -71,7 +71,7 @@ export class InstanceReporter {
   }
 
   private async report(): Promise<void> {
-    // Make only one report at a time: a check or a metric can take longer than the interval.
+    // Do not start a report while another is running, because a check or a metric can take longer than the interval.
     if (this.isReporting) return;
     this.isReporting = true;
     try {

@@ -77,7 +77,7 @@ function show(gauge: Gauge<'app' | 'subject'>, sources: ReadonlyMap<string, Read
     for (const [subject, count] of read()) gauge.set({ app, subject }, count);
 }
 
-/** Counts the requests that one service handles. */
+/** Counts the requests that a service handles. */
 export class HandledRequests {
   private readonly metrics: ReturnType<typeof metricsOf>;
 
@@ -97,7 +97,7 @@ export class HandledRequests {
   }
 }
 
-/** Counts the requests that one service sends. */
+/** Counts the requests that a service sends. */
 export class SentRequests {
   private readonly metrics: ReturnType<typeof metricsOf>;
 

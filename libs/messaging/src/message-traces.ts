@@ -15,7 +15,7 @@ import { correlationHeader } from './correlation.js';
 export const traceparentHeader = 'traceparent';
 
 /**
- * A batch has one header with this name for each event of a sampled trace. Its value is the id of the event, a space, and the
+ * A batch has one header with this name for each event in a sampled trace. The value of the header is the id of the event, a space, and the
  * `traceparent`.
  */
 export const eventTraceHeader = 'Event-Trace';
@@ -37,7 +37,7 @@ export interface MessageSpans {
 
 const tracingByConnection = new WeakMap<NatsConnection, Tracing>();
 
-/** Adds the messages of a connection to traces. */
+/** Turns on tracing for the messages of a connection. */
 export function traceConnection(connection: NatsConnection, tracing: Tracing): void {
   tracingByConnection.set(connection, tracing);
 }
@@ -74,7 +74,7 @@ export function traceRequest(
   return { end: (error) => endAll(spans, error) };
 }
 
-/** Starts the spans of a request that is being handled. Returns undefined when the request is part of no sampled trace. */
+/** Starts the spans of a request that is being handled. Returns undefined when the request does not belong to a sampled trace. */
 export function traceHandling(
   tracing: Tracing,
   subject: string,
@@ -116,8 +116,8 @@ interface Publishable {
 }
 
 /**
- * Starts a span for each message whose id has a kept span, and continues the kept span with the new one. Returns the messages with the
- * trace headers.
+ * For each message whose id has a kept span, starts a span that continues the kept span, and adds the header `traceparent`. Returns all
+ * messages, and the started spans.
  */
 export function tracePublishing<M extends Publishable>(
   tracing: Tracing,
@@ -141,7 +141,7 @@ export function tracePublishing<M extends Publishable>(
   return { messages: traced, spans: { end: (error) => endAll(spans, error) } };
 }
 
-/** Returns the span that a received message continues. Undefined when the message is part of no sampled trace. */
+/** Returns the span that a received message continues. Returns undefined when the message does not belong to a sampled trace. */
 export function readTrace({ headers }: { headers?: MsgHdrs | undefined }): SpanIds | undefined {
   return headers ? parseTraceparent(headers.get(traceparentHeader)) : undefined;
 }

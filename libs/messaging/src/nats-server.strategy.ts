@@ -15,7 +15,7 @@ export interface NatsServerOptions extends NatsOptions {
   queue: string;
   /** Every contract that this service handles. */
   contracts: readonly Contract<object, object>[];
-  /** Where requests are counted, with the queue group as the label `app`. */
+  /** The registry for the metrics that count requests, with the queue group as the label `app`. */
   metrics?: Registry;
 }
 
@@ -23,9 +23,9 @@ export interface NatsServerOptions extends NatsOptions {
 const drainLimitMs = 15_000;
 
 /**
- * Maximum number of requests of one kind that one instance handles at a time. A service has ten database connections, and a request takes
+ * Maximum number of concurrent requests per contract and instance. A service has ten database connections, and a request takes
  * milliseconds: a request that waits behind 256 others would exceed its caller's time limit (2 s or more). A request takes up to 1 MiB of
- * memory, so 256 writes take up to 256 MiB.
+ * memory, so 256 write requests take up to 256 MiB.
  */
 export const maxRequestsInProgress = 256;
 
@@ -51,8 +51,9 @@ const tooBusy = new ServiceError(
 /**
  * Nest's NATS server with four additions. It refuses to start when a contract has no handler or two handlers. It loses no request when it
  * stops: first the subscriptions drain (the broker sends new requests to other instances), then the requests in flight finish, then the
- * connection drains. It immediately rejects requests beyond `maxRequestsInProgress` of one kind as `unavailable`, so that a flood of lists
- * does not block writes. It reads and sends the raw messages of contracts with a raw format.
+ * connection drains. When `maxRequestsInProgress` requests of a contract are in progress, it immediately rejects further requests of this
+ * contract as `unavailable`, so that a flood of list requests does not block writes. It reads and sends the raw messages of contracts with
+ * a raw format.
  */
 export class NatsServerStrategy extends ServerNats {
   /** How many requests are in progress, by subject. */
@@ -147,8 +148,7 @@ export class NatsServerStrategy extends ServerNats {
     return this.messageHandlers.get(subject) ?? null;
   }
 
-  // The start hook cannot reply, so check the limit here. The hook counts the request during this call, so no request passes
-  // the limit.
+  // The start hook cannot reply, so check the limit here. The hook counts the request during this call, so the limit is never exceeded.
   protected override handleRequest(...[context, produce, respond]: HandleRequestParameters): void {
     const subject = subjectOf(context);
     const inProgress = this.inProgress.get(subject) ?? 0;

@@ -19,7 +19,7 @@ export function rawReplyHeaders(): MsgHdrs {
 
 /**
  * Reads Nest's envelopes, and raw requests, which have no envelope. Any other message becomes a request without data, which the contract
- * rejects. Nest itself would log an error and send no reply, so the caller would wait for its whole time limit.
+ * rejects. Nest itself would log an error and send no reply, so the caller would wait until its time limit.
  */
 export class RequestDeserializer extends NatsRequestJSONDeserializer {
   private readonly rawSubjects: ReadonlySet<string>;

@@ -45,8 +45,8 @@ export interface ReadOptions extends RequestOptions {
 }
 
 /**
- * Maximum number of requests of one kind that wait for a reply: four times the limit of one instance of a service. The services would
- * probably reject further requests. While a service does not reply, each waiting request takes up to 1 MiB of memory.
+ * Maximum number of requests per contract that wait for a reply: four times the limit of one service instance (`maxRequestsInProgress`).
+ * The instances would probably reject further requests. While a service does not reply, each waiting request takes up to 1 MiB of memory.
  */
 export const maxWaitingRequests = 1_024;
 
@@ -61,7 +61,7 @@ export class ReplyTimeoutError extends ServiceError {
   }
 }
 
-/** No instance of any service handles this kind of request at the moment. The request was not carried out. */
+/** No running instance of any service handles this kind of request. The request was not carried out. */
 export class NoServiceError extends ServiceError {
   constructor(options: ErrorOptions) {
     super('unavailable', unavailableDetail, options);
@@ -72,15 +72,15 @@ const unavailableDetail =
   'A service that this request needs is unavailable. Retry after the time in `Retry-After`.';
 
 /**
- * Sends requests to other services, typed by their contracts, in the wire format of Nest's NATS transport or in the contract's
- * raw format. All replies share one inbox, whereas Nest's own client subscribes to a new inbox for each request and unsubscribes again.
+ * Sends requests to other services, typed by their contracts, in the wire format of Nest's NATS transport or in the contract's raw format.
+ * All replies share one inbox, whereas Nest's own client subscribes to a new inbox for each request and unsubscribes afterwards.
  */
 @Injectable()
 export class RequestClient {
   private readonly logger = new Logger(RequestClient.name);
   private connection: NatsConnection | undefined;
   private watch: ConnectionWatch | undefined;
-  /** Number of requests that wait for a reply, by subject, so that a flood of one kind does not block the others. */
+  /** Number of requests that wait for a reply, by subject, so that a flood of requests on one subject does not block other subjects. */
   private readonly waiting = new Map<string, number>();
   private readonly sent: SentRequests | undefined;
   private lastId = 0;
@@ -90,7 +90,7 @@ export class RequestClient {
     this.sent = metrics && new SentRequests(metrics.registry, metrics.app, () => this.waiting);
   }
 
-  /** The traces that requests are part of. Undefined when traces are off. */
+  /** The traces that requests belong to. Undefined when traces are off. */
   get tracing(): Tracing | undefined {
     return this.options.tracing;
   }
@@ -112,8 +112,8 @@ export class RequestClient {
   }
 
   /**
-   * Publishes a message to the current listeners. Drops the message while NATS is not connected, because the client would keep it in
-   * memory.
+   * Publishes a message to the current listeners. Drops the message while NATS is not connected, because the client would keep the message
+   * in memory.
    */
   announce(subject: string, text: string): void {
     if (this.watch?.isConnected) this.connection?.publish(subject, text);
@@ -235,7 +235,7 @@ export class RequestClient {
     return JSON.stringify({ pattern: subject, data: request, id });
   }
 
-  /** Returns the connection. Throws if it is lost, because the client would then keep requests in memory until NATS is back. */
+  /** Returns the connection. Throws if the connection is lost, because the client would then keep requests in memory until NATS is back. */
   private reach(): NatsConnection {
     if (!this.connection || !this.watch?.isConnected) throw new Error('NATS is not connected');
     return this.connection;
@@ -280,8 +280,8 @@ function readJson(message: Msg): unknown {
 }
 
 /**
- * Returns an error that the contract declares unchanged. Replaces any other error by `internal`: such an error is a bug in a service, not
- * the caller's fault.
+ * Returns an error that the contract declares unchanged. Replaces any other error with `internal`, because such an error is a bug in a
+ * service, not the caller's fault.
  */
 function asDeclared(error: ServiceError, contract: Contract<object, object>): ServiceError {
   const isDeclared =

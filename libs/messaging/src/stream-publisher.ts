@@ -13,7 +13,7 @@ import { tracePublishing, tracingOf } from './message-traces.js';
 export interface OutgoingMessage {
   subject: string;
   /**
-   * The `Nats-Msg-Id`: within its deduplication window, the stream keeps one message for each id. The id must contain no line breaks. The
+   * The `Nats-Msg-Id`: within its deduplication window, the stream keeps only one message per id. The id must contain no line breaks. The
    * publisher does not check this.
    */
   messageId: string;
@@ -30,10 +30,10 @@ export interface StreamPublisherOptions {
   timeoutMs?: number;
 }
 
-/** No stream accepted the message: the subject has no stream, or the stream has no leader at the moment or did not reply. */
+/** No stream accepted the message: the subject has no stream, the stream currently has no leader, or the stream did not reply. */
 export class StreamUnreachableError extends Error {}
 
-/** At the time limit, an acknowledgement is still missing: it is unknown which messages the stream has stored. */
+/** An acknowledgement is still missing at the time limit, so it is unknown which messages the stream has stored. */
 export class AcknowledgementTimeoutError extends StreamUnreachableError {}
 
 /**
@@ -85,7 +85,7 @@ export class StreamPublisher {
    * Publishes messages and returns when the stream has acknowledged every message. When this method throws, any of the messages
    * can be on the stream.
    *
-   * @returns the highest sequence that a message of the batch has on the stream; 0 for an empty batch
+   * @returns the highest stream sequence of a message in the batch; 0 for an empty batch
    * @throws StreamUnreachableError when a subject has no stream
    * @throws AcknowledgementTimeoutError when an acknowledgement is still missing at the time limit
    * @throws StreamFilesGoneError; Error with the broker's reason when the stream refuses a message
@@ -124,8 +124,8 @@ export class StreamPublisher {
   }
 
   /**
-   * Fails every unacknowledged batch. Call this when the connection or the stream is lost: the loss itself fails no batch before the time
-   * limit.
+   * Fails every unacknowledged batch. Call this function when the connection or the stream is lost. Otherwise, the batches fail only at the
+   * time limit.
    */
   abandon(reason: string): void {
     this.settleAll(new Error(reason));

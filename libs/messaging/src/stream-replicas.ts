@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 /** A stream cannot have the configured number of replicas, because too few nats-servers are available. */
 export class TooFewServersError extends Error {}
 
-// The broker's codes for "replicas > 1 not supported in non-clustered mode", and for "no suitable peers for placement".
+// The broker's error codes for "replicas > 1 not supported in non-clustered mode", and for "no suitable peers for placement".
 const replicationCodes = [10_074, 10_005];
 
 // Servers that start together elect the leader of their cluster within seconds. After a longer outage, the start fails, and the

@@ -23,7 +23,7 @@ export interface DeviceCode {
   /** The page on which the user enters the code. */
   verificationUri: string;
   expiresInMs: number;
-  /** The time between requests for the tokens. */
+  /** How long to wait between two requests for the tokens. */
   intervalMs: number;
 }
 
@@ -55,10 +55,10 @@ export type CodeOutcome = RefreshOutcome;
 /** The parameters of the platform's authorize page. */
 export interface AuthorizePageRequest {
   clientId: string;
-  /** The URL to which the user returns. It must equal a URL that the application has registered. */
+  /** The URL to which the user returns. Must equal a URL that is registered for the application. */
   redirectUri: string;
   scopes: readonly string[];
-  /** The platform passes this text back unchanged when the user returns. */
+  /** The platform returns this text unchanged when the user comes back. */
   state: string;
 }
 

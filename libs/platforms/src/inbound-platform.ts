@@ -11,7 +11,7 @@ export interface MessageHeaders {
 
 /** The signed parts of a webhook message. */
 export interface SignedMessage extends Omit<MessageHeaders, 'type'> {
-  /** The raw bytes: parsing and printing them again would break the signature. */
+  /** The raw bytes. Parsing and printing them again would invalidate the signature. */
   body: Uint8Array;
 }
 
@@ -48,7 +48,7 @@ export type PlatformMessage =
 /** A platform message that becomes an event. */
 export type EventMessage = Extract<PlatformMessage, { kind: 'notification' | 'revocation' }>;
 
-/** A message that arrived over a socket. TLS authenticates the sender, so the message has no signature. */
+/** A message that arrived over a socket. The message has no signature, because TLS authenticates the sender. */
 export interface SocketMessage {
   /** The platform's message id. Stays the same when the platform redelivers the message. */
   id: string;
@@ -56,29 +56,29 @@ export interface SocketMessage {
   type: string;
   /** Milliseconds since 1970, by the platform's clock; null when the message contains no valid time. */
   sentAt: number | null;
-  /** The content, which a webhook message would carry as its body. */
+  /** The content, which is the body in a webhook message. */
   content: JsonObjectText;
 }
 
 /** A frame of a socket. */
 export type SocketFrame =
-  /** The platform has opened a session, or continues a session over this socket. */
+  /** The platform has opened a session over this socket, or continues a session from another socket. */
   | { kind: 'welcome'; session: SocketSession }
-  /** The connection works, but there is no message. */
+  /** A keep-alive: the connection works, but there is no message. */
   | { kind: 'keep_alive' }
-  /** The client must continue the session at this URL, which is valid once. */
+  /** The client must continue the session at this URL, which can be used only once. */
   | { kind: 'reconnect'; url: string }
   | { kind: 'message'; message: SocketMessage };
 
 /** A session of a socket. */
 export interface SocketSession {
-  /** Names the session in subscriptions and shards. */
+  /** Identifies the session in subscriptions and shards. */
   id: string;
   /** The platform sends a frame at least this often, in milliseconds. */
   keepAliveMs: number;
 }
 
-/** Receives a platform's messages. The methods run for every message, so they must not allocate unnecessarily. */
+/** Receives a platform's messages. The methods run for every message, so they must not allocate memory unnecessarily. */
 export interface InboundPlatform {
   /** The names of the headers as the platform writes them, for the API description. */
   readonly headerNames: Readonly<MessageHeaders>;
@@ -102,7 +102,7 @@ export interface InboundPlatform {
    */
   readFrame(bytes: Uint8Array): SocketFrame;
   /**
-   * Reads the content of a socket's message, as `readMessage` reads a body.
+   * Reads the content of a socket's message, like `readMessage` for the body of a webhook message.
    *
    * @throws ServiceError `invalid` when the content does not match its message type
    */

@@ -59,7 +59,7 @@ export interface NewSubscription {
 /** The platform's reply to a request to create a subscription. */
 export type CreateOutcome =
   | { kind: 'created'; subscription: PlatformSubscription }
-  /** A subscription with this type and condition exists; `id` is null when the platform does not return the id. */
+  /** A subscription with this type and condition already exists; `id` is null when the platform does not return the id. */
   | { kind: 'exists'; id: string | null }
   /** The platform's limit on subscriptions or their cost is reached. */
   | { kind: 'limit_reached'; message: string }
@@ -119,12 +119,12 @@ export type ConduitOutcome =
 /** The platform's reply to the assignment of a session to a shard. */
 export type ShardOutcome =
   | { kind: 'assigned' }
-  /** The session is closed, or serves another shard. */
+  /** The session is closed or already serves another shard. */
   | { kind: 'refused'; message: string }
   /** The conduit does not exist. */
   | { kind: 'gone' };
 
-/** The calls about conduits. They throw the same errors as all calls of an `OutboundPlatform`. */
+/** The calls that manage conduits. They throw the same errors as all calls of an `OutboundPlatform`. */
 export interface OutboundConduits {
   createConduit(shardCount: number): Promise<ConduitOutcome>;
   /** Returns false when the conduit does not exist. */
@@ -141,7 +141,7 @@ export interface OutboundConduits {
  * reply in time, rejects the call for now, or sends a malformed reply.
  */
 export interface OutboundPlatform extends OutboundConduits {
-  /** Looks up users by id and by login, at most 100 together. Unknown users are missing from the result. */
+  /** Looks up users by id and by login, at most 100 in total. Unknown users are missing from the result. */
   lookUpUsers(
     ids: readonly string[],
     logins: readonly string[],

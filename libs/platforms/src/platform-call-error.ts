@@ -1,4 +1,4 @@
-/** The platform is currently unavailable. Contains the reason and the time after which a retry makes sense. */
+/** The platform is currently unavailable. Contains the reason, and the number of seconds after which a retry makes sense. */
 export class PlatformUnavailableError extends Error {
   override readonly name = 'PlatformUnavailableError';
 

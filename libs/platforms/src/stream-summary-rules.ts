@@ -28,7 +28,7 @@ export interface RaidRule {
   viewers: string;
 }
 
-/** The platform-specific rules for the summary of a stream. Event types without a rule only add to the number of events. */
+/** The platform-specific rules for the summary of a stream. Events of types without a rule only increase the number of events. */
 export interface StreamSummaryRules {
   /** The event type of a new follower. */
   follower: string;

@@ -3,7 +3,7 @@ import { scryptSync } from 'node:crypto';
 /** The path of the gateway's route for platform messages. A callback adds the fingerprint of its secret. */
 export const webhookPath = '/api/v1/platform-events/webhook';
 
-/** The path of a secret's callback, without the fingerprint at the end. */
+/** The path of a secret's callback, without the fingerprint that follows. */
 export const webhookKeysPath = `${webhookPath}/keys`;
 
 const fingerprintBytes = 4;

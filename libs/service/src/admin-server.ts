@@ -15,8 +15,8 @@ export interface AdminOptions {
   host: string;
   port: number;
   /**
-   * The token for metrics and details. Without a token, everybody may see them if only this machine can reach the server; otherwise, nobody
-   * may.
+   * The token for metrics and details. Without a token, everybody may see metrics and details if only this machine can reach the server;
+   * otherwise, nobody may.
    */
   token?: string | undefined;
 }

@@ -10,7 +10,7 @@ import { WorkerLoop } from './worker-loop.js';
 /** Saves a report of alarms in the database, directly or through a request to another service. */
 export type SaveAlarms = (report: ReportAlarmsRequest) => Promise<unknown>;
 
-// An alarm must be posted within 90 s of its cause.
+// An alarm must be posted within 90 s after its cause occurs.
 const idleMs = 1_000;
 const maxBackoffMs = 10_000;
 
@@ -31,7 +31,7 @@ export class Alarms {
   private readonly raised = new Map<AlarmKey, string>();
   /** The keys to clear. */
   private readonly clearing = new Set<AlarmKey>();
-  /** When each key was last cleared, so that a caller can clear a key at every check without causing a request each time. */
+  /** When each key was last cleared, so that a caller that clears a key at every check does not cause a request each time. */
   private readonly clearedAt = new Map<AlarmKey, number>();
   private readonly loop: WorkerLoop;
   private savedAt = Number.NEGATIVE_INFINITY;
@@ -82,7 +82,7 @@ export class Alarms {
     this.isChanged = true;
   }
 
-  /** Leaves an alarm to another process, which repeats or clears it from now on. */
+  /** Hands an alarm over to another process, which repeats or clears the alarm from now on. */
   withdraw(key: AlarmKey): void {
     this.raised.delete(key);
   }

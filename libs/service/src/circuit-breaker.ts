@@ -1,8 +1,11 @@
 /** When a circuit breaker opens, and for how long. */
 export interface CircuitBreakerOptions {
-  /** How many failures in a row open the circuit; 1 by default. */
+  /** The number of consecutive failures that opens the circuit; 1 by default. */
   failuresToOpen?: number;
-  /** Returns how long the circuit rests, in milliseconds, after a number of failed probes in a row (0 when the circuit opens). */
+  /**
+   * Returns how long the circuit rests, in milliseconds, after `failedProbes` consecutive failed probes (0 when the circuit has just
+   * opened).
+   */
   restMs: (failedProbes: number) => number;
   /** A monotonic clock, in milliseconds. */
   now: () => number;
@@ -19,9 +22,9 @@ export interface CircuitBreakerOptions {
  *    └────── succeeded ─────────────┴──────────────────────────  succeeded ─┘
  * ```
  *
- * Requests that began before the circuit opened can end while it is open. Such a success closes the circuit. Such a failure
- * restarts the rest with its current length, because only a failed probe shows that the rest was too short. A failure is
- * ignored when another request succeeded after the failed request began, because perhaps only one of several instances hangs.
+ * Requests that began before the circuit opened can end while it is open. If such a request succeeds, the circuit closes. If it fails, the
+ * rest starts again with its current length, because only a failed probe shows that the rest was too short. A failure is ignored when
+ * another request succeeded after the failed request began, because perhaps only one of several instances hangs.
  */
 export class CircuitBreaker {
   private state: 'closed' | 'open' | 'half open' = 'closed';
@@ -49,12 +52,12 @@ export class CircuitBreaker {
     return this.state === 'open' && this.options.now() >= this.restsUntil;
   }
 
-  /** How many milliseconds of the rest remain; 0 when the circuit does not rest. */
+  /** The remaining milliseconds of the rest; 0 when the circuit does not rest. */
   get restsForMs(): number {
     return this.state === 'closed' ? 0 : Math.max(0, this.restsUntil - this.options.now());
   }
 
-  /** Records the start of a permitted request and returns the time. The request must end with `succeed` or `fail`. */
+  /** Records the start of a permitted request and returns the time by the clock `now`. The request must end with `succeed` or `fail`. */
   begin(): number {
     if (this.state === 'open') this.state = 'half open';
     return this.options.now();

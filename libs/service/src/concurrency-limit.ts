@@ -1,14 +1,14 @@
 import { ServiceError } from '@stream-events/contracts';
 
-/** How many pieces of work may run at a time, and how many may wait for their turn. */
+/** How many tasks may run concurrently, and how many may wait for their turn. */
 export interface ConcurrencyLimitOptions {
   running: number;
   waiting: number;
-  /** The `detail` of the error when too much waits. */
+  /** The `detail` of the error when too many tasks are already waiting. */
   refusal: string;
 }
 
-/** Limits how many pieces of work run at a time. Further work waits for its turn, in order of arrival. */
+/** Limits how many tasks run concurrently. Further tasks wait for their turn, in order of arrival. */
 export class ConcurrencyLimit {
   private running = 0;
   private readonly waiting: (() => void)[] = [];
@@ -16,9 +16,9 @@ export class ConcurrencyLimit {
   constructor(private readonly options: ConcurrencyLimitOptions) {}
 
   /**
-   * Runs work when it is its turn.
+   * Runs a task when its turn comes, and returns its result.
    *
-   * @throws ServiceError `unavailable` when too much work is already waiting
+   * @throws ServiceError `unavailable` when too many tasks are already waiting
    */
   async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.running < this.options.running) this.running += 1;
@@ -27,7 +27,7 @@ export class ConcurrencyLimit {
       return await work();
     } finally {
       const next = this.waiting.shift();
-      // Pass the turn directly to the next waiting piece of work, so that no new work can take the turn first.
+      // Pass the turn directly to the next waiting task, so that no new task can take the turn first.
       if (next) next();
       else this.running -= 1;
     }

@@ -3,7 +3,7 @@ import { splitHosts } from './host-urls.js';
 
 /** One environment variable: the parser of its text, its default value, and its documentation. */
 export interface Variable<T> {
-  /** Turns the text into the value. Throws an Error that says what the value must be. */
+  /** Turns the text into the value. Throws an Error that says which values are allowed. */
   readonly parse: (text: string) => T;
   /** The value when the variable is empty or not set. Without a default, the variable is required. */
   readonly defaultValue?: T;
@@ -23,8 +23,8 @@ export type ConfigOf<V extends Variables> = {
 };
 
 /**
- * The variables of earlier versions that have a new name. A service does not start while an old name is set. Otherwise, it
- * would run with a default that the operator did not choose.
+ * The variables of earlier versions that have a new name. A service does not start while an old name is set. Otherwise, the service would
+ * run with a default value that the operator did not choose.
  */
 const renamedVariables: Readonly<Record<string, string>> = {
   // 0.1.0

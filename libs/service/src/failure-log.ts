@@ -4,7 +4,7 @@ const intervalMs = 1_000;
 // Services that start together find each other within this time. Until then, failures are expected.
 const startMs = 5_000;
 
-/** The part of pino's logger that the failure log uses. */
+/** The methods of pino's logger that the failure log uses. */
 export interface FailureLogger {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;

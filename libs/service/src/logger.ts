@@ -15,7 +15,7 @@ interface LoggedError {
   cause?: LoggedError;
 }
 
-// Chains of causes are short. The limit ends a chain that contains itself.
+// Chains of causes are short. The limit ends a chain in which an error is its own cause.
 const maxCauses = 5;
 
 /** Reduces an error to the fields that are logged. */
@@ -48,8 +48,8 @@ const secretPaths = [
 ];
 
 /**
- * Creates the logger of a service. The logger writes JSON lines to standard error; standard output is for people. When traces are on, the
- * lines about an HTTP request in a sampled trace have its `traceId`.
+ * Creates the logger of a service. The logger writes JSON lines to standard error; standard output is for people. When traces are on, log
+ * lines about an HTTP request in a sampled trace contain the `traceId`.
  */
 export function createLogger(service: string, level: string, tracing?: Pick<Tracing, 'find'>): Logger {
   const serializers = { err: (error: unknown) => toLoggedError(error) };
@@ -65,7 +65,10 @@ export function createLogger(service: string, level: string, tracing?: Pick<Trac
   );
 }
 
-/** Adds the id of the trace to the lines with the id of its HTTP request, which is the correlation id in other services. */
+/**
+ * Adds `traceId` to each line with the id of an HTTP request in a sampled trace. The lines of other services contain this id as the
+ * correlation id.
+ */
 function toMixin(tracing: Pick<Tracing, 'find'>): (fields: object) => object {
   return (fields: { requestId?: unknown; correlationId?: unknown }) => {
     const { requestId, correlationId = requestId } = fields;

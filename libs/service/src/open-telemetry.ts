@@ -24,7 +24,7 @@ import { toLoggedError } from './logger.js';
 import { version } from './version.js';
 import { within } from './within.js';
 
-/** Where spans go, and which traces are sampled. */
+/** Where spans are sent, and which traces are sampled. */
 export interface OpenTelemetryOptions {
   /** Base address of an OTLP/HTTP receiver. */
   endpoint: string;

@@ -14,8 +14,8 @@ export function perRegistry<T>(create: (registry: Registry) => T): (registry: Re
 }
 
 /**
- * Exports these label values from the start, at 0. Otherwise, a series begins with its first increment, and `increase()` in an alert misses
- * that increment.
+ * Exports these label values from the start, with the value 0. Otherwise, a series would begin with its first increment, and `increase()`
+ * in an alert would miss this increment.
  */
 export function startAtZero<Label extends string>(
   counter: Counter<Label>,

@@ -41,7 +41,10 @@ export class SecretBox {
     );
   }
 
-  /** Decrypts a text, and returns the index of the key that encrypted it: 0 is the first key. Undefined when no key decrypts the text. */
+  /**
+   * Decrypts a text, and returns the index of the key that encrypted it: 0 is the first key. Returns undefined when no key decrypts the
+   * text.
+   */
   open(encrypted: string, boundTo: string): { text: string; keyIndex: number } | undefined {
     const bytes = Buffer.from(encrypted, 'base64');
     for (const [keyIndex, key] of this.keys.entries()) {

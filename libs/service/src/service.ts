@@ -104,7 +104,7 @@ export async function startTelemetry(
   return { logger, tracing };
 }
 
-/** Runs the command that is given on the command line, and exits. */
+/** Runs the command from the command line, and exits. */
 async function runCommand<V extends Variables>(
   command: string,
   definition: ServiceDefinition<V>,
@@ -138,7 +138,7 @@ async function runCommand<V extends Variables>(
   return exitAfterFlush(logger, 0);
 }
 
-/** Starts a service, then serves its health and metrics. `close` stops the service and the server for health and metrics. */
+/** Starts a service, then serves its health and metrics. `close` stops the service and the admin server. */
 export async function startService<V extends Variables>(
   definition: ServiceDefinition<V>,
   shell: Shell<ConfigOf<V>>,
@@ -156,7 +156,8 @@ export async function startService<V extends Variables>(
   };
 }
 
-// Under npm, one Ctrl-C arrives twice: from the terminal and from npm. A person needs more than this time to press Ctrl-C again.
+// Under npm, one Ctrl-C arrives twice: from the terminal and from npm. Ignore a second signal within this time, because a person needs
+// longer to press Ctrl-C again.
 const repeatedSignalMs = 1_000;
 
 /**

@@ -1,7 +1,7 @@
 import { loadConfig, type Variables } from './config.js';
 import { tracingVariables } from './shared-variables.js';
 
-/** The ids of a sampled span. The ids are sent in the header `traceparent` of W3C Trace Context. */
+/** The ids of a sampled span. Services send these ids in the header `traceparent` of W3C Trace Context. */
 export interface SpanIds {
   /** 32 hexadecimal digits. */
   traceId: string;
@@ -29,7 +29,7 @@ export interface Span {
 
 /** Creates and exports spans. `OpenTelemetry` implements this interface in a module that is loaded only when traces are on. */
 export interface Tracer {
-  /** Starts a span. Undefined when the sampler drops the trace. */
+  /** Starts a span. Returns undefined when the sampler drops the trace. */
   start(name: string, options: SpanOptions): Span | undefined;
   /** Exports the ended spans and stops. */
   close(): Promise<void>;
@@ -39,9 +39,9 @@ export interface Tracer {
 const maxKept = 4_096;
 
 /**
- * The traces of a service. Services pass on traces by explicit ids, because an implicit context would slow down every promise of a process
- * on Node 20. Code finds the span to continue by a key that it already has: the id of the HTTP request (the correlation id), or the id of
- * the event.
+ * The traces of a service. Services pass on traces by explicit ids, because an implicit context would slow down every promise on Node 20.
+ * To find the span to continue, code uses a key that it already has: the id of the HTTP request (the correlation id), or the id of the
+ * event.
  *
  * ```
  *  HTTP request ──▶ request to the events service ──▶ store ──▶ publish to EVENTS ──▶ send to live clients
@@ -53,7 +53,7 @@ export class Tracing {
 
   constructor(private readonly tracer: Tracer) {}
 
-  /** Starts a span. Undefined when the span would begin a trace and the sampler drops it. */
+  /** Starts a span. Returns undefined when the span would begin a trace and the sampler drops the trace. */
   start(name: string, options: SpanOptions): Span | undefined {
     return this.tracer.start(name, options);
   }

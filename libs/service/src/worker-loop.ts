@@ -43,12 +43,12 @@ export class WorkerLoop {
         backoffMs = Math.min(Math.max(2 * backoffMs, minBackoffMs), this.options.maxBackoffMs);
         pauseMs = backoffMs;
       }
-      // Jitter spreads the retries of instances that failed at the same time.
+      // The jitter spreads the retries of instances that failed at the same time.
       await pause(pauseMs * (0.75 + Math.random() / 4), stopping.signal);
     }
   }
 
-  /** Ignores failures while stopping, because a stop interrupts work on purpose. */
+  /** Reports a failure, except while stopping, because a stop deliberately interrupts the work. */
   private report(error: unknown): void {
     if (!this.stopping.signal.aborted) this.options.onFailure(error);
   }

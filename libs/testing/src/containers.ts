@@ -33,7 +33,7 @@ export async function startPostgresContainer(
     .withEnvironment({
       POSTGRES_INITDB_ARGS: '--encoding=UTF8 --locale=C --locale-provider=builtin --builtin-locale=C.UTF-8',
     })
-    // The image starts a server for its own set-up first, and logs this line twice.
+    // The image first starts a temporary server for its own setup, so this line is logged twice.
     .withWaitStrategy(Wait.forLogMessage(/database system is ready to accept connections/, 2))
     .withCommand([
       'postgres',
@@ -89,7 +89,8 @@ export async function startNatsContainer(users: NatsConfigOptions['users']): Pro
     kill: async () => {
       await server.kill();
     },
-    // Does not use Testcontainers' restart, which waits for a log line. On podman, this line never comes: the log ends with the first run.
+    // Does not use Testcontainers' restart, which waits for a log line. On podman, this line never appears, because the log ends with the
+    // first run.
     restart: async () => {
       await server.restart({ t: 10 });
       await eventually(() => readGreeting(container.getHost(), port));

@@ -79,7 +79,7 @@ export function describeSchema(
 
     it('has no difference that TypeORM would migrate', async () => {
       const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
-      // Constraints and indexes may differ, because TypeORM expects names of its own.
+      // Constraints and indexes may differ, because TypeORM expects other names for them.
       const others = upQueries.filter(({ query }) => !/CONSTRAINT|UNIQUE|INDEX/.test(query));
 
       expect(others).toEqual([]);

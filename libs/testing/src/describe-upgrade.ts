@@ -21,7 +21,7 @@ const kinds: Record<string, Constraint['kind']> = {
  * Declares a test that checks that instances of the previous release still work after the migrations of this version have run. During an
  * upgrade, both versions run side by side. Add columns first, and remove old ones in a later version ("expand, then contract").
  *
- * @param exceptions breaks that are accepted, each with the reason why the previous release does not notice it
+ * @param exceptions the accepted breaks, each with the reason why the break does not affect the previous release
  */
 export function describeUpgrade(
   schema: ServiceSchema,

@@ -8,8 +8,8 @@ export interface EventuallyOptions {
   intervalMs?: number;
 }
 
-// A check costs requests and, when it fails, the diff that Jest computes. Many tests that check often slow down each other and the services
-// that they wait for.
+// A check costs requests and, when it fails, the diff that Jest computes. When many tests check often, they slow down each other and the
+// services that they wait for.
 const pauses = { share: 0.1, min: 20, max: 500 };
 
 /**

@@ -6,12 +6,12 @@ const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-s
 // A Chromium build that cannot open windows. In this build, pages take a fifth less processor time.
 const headlessShell = 'chromium-headless-shell';
 
-/** Finds the regular Chromium or Chrome on this machine. Undefined if there is none. */
+/** Finds the regular Chromium or Chrome on this machine. Returns undefined if there is none. */
 export function findBrowser(): string | undefined {
   return findProgram(names);
 }
 
-/** Finds the Chromium that takes the least time for tests. Undefined if there is none. */
+/** Finds the Chromium that runs tests fastest. Returns undefined if this machine has no Chromium or Chrome. */
 export function findTestBrowser(): string | undefined {
   return findProgram([headlessShell, ...names]);
 }

@@ -15,9 +15,10 @@ export interface GuardedDirectory {
 }
 
 /**
- * The guard's script. If the guard's input closes without a line, this process was killed. The guard then kills the servers whose pid files
- * are in the directory, and removes the directory. The guard kills only processes that have the directory in their command line. A server
- * that is just starting has two seconds to write its pid file. SIGQUIT is PostgreSQL's immediate shutdown, which also ends its workers.
+ * The guard's script. If the guard's standard input closes before a line arrives, this process was killed. The guard then kills the servers
+ * whose pid files are in the directory, and removes the directory. The guard kills only processes that have the directory in their command
+ * line. A server that is just starting has two seconds to write its pid file. SIGQUIT is PostgreSQL's immediate shutdown, which also ends
+ * its workers.
  */
 const GUARD_SCRIPT = `
 read -r _ && exit 0

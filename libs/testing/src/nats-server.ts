@@ -31,7 +31,7 @@ export interface TestNats {
   changePasswords(passwords: Readonly<Record<string, string>>): Promise<void>;
 }
 
-/** Holds the path of the nats-server that the global setup found, so that test files need not search. */
+/** The environment variable with the path of the nats-server that the global setup found, so that test files need not search for it. */
 export const NATS_BINARY_VARIABLE = 'TEST_NATS_BINARY';
 
 /** Starts a nats-server: in a container when a Docker engine responds, otherwise as a child process. */

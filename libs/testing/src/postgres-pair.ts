@@ -19,7 +19,7 @@ interface Place {
   port: number;
 }
 
-// The new standby reads the changes since the start of its copy from the primary.
+// The new standby reads from the primary all changes since the start of the copy.
 const replicationSettings = {
   wal_level: 'replica',
   wal_keep_size: '1GB',
@@ -28,7 +28,7 @@ const replicationSettings = {
 const connectTimeoutMs = 5_000;
 // Includes the start of a standby on a busy machine.
 const replicationLimitMs = 120_000;
-// tar's exit code for files that changed while it read them. The primary's write-ahead log repairs the copy of such files.
+// tar's exit code when files changed while tar read them. The primary's write-ahead log repairs the copies of these files.
 const filesChanged = 1;
 // These files belong to the running primary, or PostgreSQL creates them: https://www.postgresql.org/docs/current/continuous-archiving.html
 const notCopied = [
@@ -52,7 +52,7 @@ export class PostgresPair {
       { directory: join(options.directory, 'postgres-1'), port: await freePort() },
       { directory: join(options.directory, 'postgres-2'), port: await freePort() },
     ] as const;
-    // The user that PostgreSQL runs as must be able to enter the folders.
+    // The user who runs PostgreSQL must be able to enter the folders.
     await chmod(options.directory, 0o711);
     const primary = await startServer(places[0], options.settings ?? {});
     const standby = await createStandby(primary, places[1], options.settings ?? {});

@@ -5,7 +5,9 @@ import { join } from 'node:path';
 /** Where the servers of the tests run: in containers, or as child processes. */
 export type ServerSource = 'containers' | 'embedded';
 
-/** Passes the choice of the global setup to the test files. Set it by hand to override the check. */
+/**
+ * The environment variable that passes the choice of the global setup to the test files. Set the variable by hand to override the check.
+ */
 const VARIABLE = 'TEST_SERVERS';
 /** A running engine responds on its local socket within milliseconds. */
 const PING_TIMEOUT_MS = 1_000;

@@ -15,7 +15,7 @@ export interface HostReply {
 
 /**
  * Runs services in one child process that lives as long as the Jest worker. Node loads and compiles the services' modules once per worker
- * instead of once per service. Loading and compiling are most of the cost of a start.
+ * instead of once per service. Loading and compiling take most of the time of a start.
  */
 export class ServiceHost {
   private child: ChildProcess | undefined;
@@ -28,7 +28,7 @@ export class ServiceHost {
     return this.written.length;
   }
 
-  /** What the host process has written since `outputLength` had this value. */
+  /** Returns the output of the host process after its first `length` characters. */
   outputSince(length: number): string {
     return this.written.slice(length);
   }

@@ -59,7 +59,10 @@ export class ServiceProcess extends TestService {
     throw new Error(`${this.app} ended with ${code ?? signal} instead of starting:\n${this.written}`);
   }
 
-  /** Starts the service and waits until it ends, for starts that must fail. Stops the service if it becomes ready. */
+  /**
+   * Starts the service, waits until it ends, and returns how it ended and its output. For starts that must fail. Stops the service if it
+   * becomes ready.
+   */
   async runToEnd(): Promise<Exit & { output: string }> {
     const exit = this.spawn();
     if (await this.isReadyInTime()) await this.stop();

@@ -15,14 +15,14 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** Holds the address of the PostgreSQL server that the global setup started for the whole run. */
+/** The environment variable with the address of the PostgreSQL server that the global setup started for the whole run. */
 export const POSTGRES_URL_VARIABLE = 'TEST_POSTGRES_URL';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const QUERY_TIMEOUT_MS = 60_000;
 
 /**
- * Creates a database on the PostgreSQL server of this Jest run. Each test file uses its own.
+ * Creates a database on the PostgreSQL server of this Jest run. Each test file uses its own database.
  *
  * @param schemas the schemas that get a role. Default: those of the services
  */
@@ -39,7 +39,7 @@ export async function createTestDatabase(
   await execute(serverUrl, `CREATE DATABASE ${name}`);
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
-  // All databases share the roles, so their names contain the database.
+  // All databases share the roles, so the name of a role contains the name of its database.
   const roles = schemas.map((schema) => ({
     schema,
     name: `${name}_${schema}`,

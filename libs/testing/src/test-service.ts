@@ -1,4 +1,4 @@
-/** The apps that can run as a process of their own. */
+/** The apps that can run in their own process. */
 export type AppName =
   'all-in-one' | 'gateway' | 'events' | 'platform-connector' | 'platform-simulator' | 'streamer-monitor';
 

@@ -6,8 +6,8 @@ import { replaceSecret } from '../kept-secret.js';
 import type { CheckedArchive } from '@stream-events/database/backup';
 
 /**
- * Returns the path of the file in which `--replace` saves the erasures of the data that it will drop. The file stays until a restore is
- * complete, so that an interrupted restore does not lose the erasures.
+ * Returns the path of the file in which a restore with `--replace` saves the erasures of the data that it will drop. The file stays until a
+ * restore is complete, so that an interrupted restore does not lose the erasures.
  */
 export function replacedErasuresPath(directory: string): string {
   return join(directory, 'erasures-before-restore.json');
@@ -33,8 +33,8 @@ export async function removeErasureFile(path: string): Promise<void> {
 }
 
 /**
- * Whether the backup has the keys that recognize the users of a list. True for a backup of an earlier version, which derives the keys from
- * `SECRET_KEY`.
+ * Whether the backup contains the keys that recognize the users in a list. True for a backup from an earlier version, which derives the
+ * keys from `SECRET_KEY`.
  */
 export function recognizes({ encryptedRows }: CheckedArchive, { hashKeys }: ErasureList): boolean {
   const known = encryptedRows.get(`${backedUpSchemas.events.name}/${userHashKeysTable}`) ?? [];

@@ -45,7 +45,10 @@ const restoreSettings = {
   max_wal_size: '4GB',
 };
 
-/** Opens the database to back up. Uses the embedded database if `npm start` is running it; otherwise, starts it for the backup. */
+/**
+ * Opens the database to back up: the operator's own database, or the embedded database. Starts the embedded database unless `npm start` is
+ * running it.
+ */
 export async function openForBackup(config: AllInOneConfig, say: Say): Promise<OpenDatabase> {
   const nothing = (): Promise<void> => Promise.resolve();
   if (usesOwnDatabase(config)) {

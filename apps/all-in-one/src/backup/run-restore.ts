@@ -117,7 +117,7 @@ async function forgetSecrets(sessions: readonly SchemaSession[]): Promise<void> 
     }
   }
   await forgetUserHashes(eventsOf(sessions).client);
-  say('Deleted the main tokens and the connections of channels, which only the lost key decrypts');
+  say('Deleted the main tokens and the channel connections, which only the lost key could decrypt');
 }
 
 function eventsOf(sessions: readonly SchemaSession[]): SchemaSession {
@@ -161,7 +161,7 @@ async function permit(
   }
   if (!isReplacing)
     throw new Error(
-      'the installation has data already. Use a new DATA_DIR or database, or replace the data with --replace',
+      'the installation already contains data. Use a new DATA_DIR or database, or replace the data with --replace',
     );
   return readErasureList(client);
 }

@@ -22,8 +22,8 @@ export function ChangePassword({ username }: { username: string }) {
   if (change.data)
     return (
       <SecretNotice label="New main token" secret={change.data.token} onDone={change.reset}>
-        The password is changed, and your other sessions have ended. Programs with the old main token need the
-        new one.
+        The password was changed, and your other sessions have ended. Programs with the old main token need
+        the new one.
       </SecretNotice>
     );
   const fieldErrors = change.error instanceof ApiError ? change.error.fieldErrors : {};

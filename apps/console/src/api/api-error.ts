@@ -5,7 +5,7 @@ export class ApiError extends Error {
   override readonly name = 'ApiError';
 
   constructor(
-    /** The HTTP status; 0 without a response. */
+    /** The HTTP status; 0 if there was no response. */
     readonly status: number,
     readonly problem: Problem | undefined,
     /** Identifies the request in the logs of the service. */
@@ -14,7 +14,7 @@ export class ApiError extends Error {
     super(problem?.detail ?? 'The service does not respond.');
   }
 
-  /** The errors of the request by field, for the fields of a form. */
+  /** The validation errors by request field, to show beside the form fields. */
   get fieldErrors(): Record<string, string> {
     const errors = Object.entries(this.problem?.errors ?? {});
     return Object.fromEntries(errors.map(([field, messages]) => [field, messages.join('; ')]));
@@ -26,7 +26,7 @@ export function isTemporary(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 0 || error.status === 429 || error.status >= 502);
 }
 
-/** A description of a fault, and what the user can do. */
+/** A description of a fault, and advice to the user. */
 export interface Fault {
   title: string;
   detail: string;
@@ -39,7 +39,7 @@ export function describeFault(error: unknown): Fault {
     return {
       title: 'This page has a defect',
       detail: error instanceof Error ? error.message : String(error),
-      advice: 'Reload the page. If the error happens again, report it with the steps that lead to it.',
+      advice: 'Reload the page. If the error happens again, report it with the steps that cause it.',
     };
   const { status, problem, message: detail } = error;
   return { title: problem?.title ?? 'No connection', detail, advice: adviceFor(status, error.requestId) };
@@ -55,6 +55,6 @@ function adviceFor(status: number, requestId: string | undefined): string {
   if (status === 429) return 'Wait a moment, then try again.';
   if (status === 503) return 'A part of the service is down or starting. The page keeps trying.';
   if (status >= 500)
-    return `Search the logs of the service for ${requestId ?? 'the X-Request-Id of the response'}.`;
+    return `Search the service’s logs for ${requestId ?? 'the X-Request-Id of the response'}.`;
   return 'Correct the input, then try again.';
 }

@@ -8,7 +8,7 @@ const serviceUrl = location.origin;
 let current: { key: string; client: Client } | undefined;
 
 /**
- * The client with the token of the session. Without a session, the service refuses requests of the client, and the page asks the user to
+ * Returns the client with the session's token. Without a session, the service refuses the client's requests, and the page asks the user to
  * sign in.
  */
 export function client(): Client {
@@ -19,7 +19,7 @@ export function client(): Client {
   return current.client;
 }
 
-/** The REST API, typed by its description: `call(api().GET('/api/v1/streamers'))`. */
+/** Returns the REST API, typed by its OpenAPI description: `call(api().GET('/api/v1/streamers'))`. */
 export function api(): Client['api'] {
   return client().api;
 }
@@ -55,7 +55,7 @@ function toProblem(error: unknown): Problem | undefined {
 const fetchInSession: typeof fetch = async (input, init) => {
   const key = sessionStore.get()?.key;
   const response = await fetch(input, init);
-  // A 401 response that the service forwards from the platform does not name our scheme.
+  // A 401 that the service forwards from the platform does not name the authentication scheme `Token`.
   const isRefused = response.status === 401 && response.headers.get('WWW-Authenticate')?.startsWith('Token');
   if (isRefused && sessionStore.get()?.key === key) sessionStore.end();
   return response;

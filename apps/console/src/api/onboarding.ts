@@ -20,7 +20,7 @@ export function endOnboarding(client: QueryClient): void {
   client.setQueryData(onboardingQuery.queryKey, false);
 }
 
-/** The newest event that the platform has sent for a channel. Null if there is no such event. */
+/** Returns a channel's newest event from the platform. Null if there is none. */
 export async function readNewestEvent(channelId: string) {
   const query = { channel_id: channelId, origin: 'platform', page_size: 1 } as const;
   const { results } = await call(api().GET('/api/v1/platform-events', { params: { query } }));

@@ -14,21 +14,21 @@ interface Wanted {
 
 /** Limits on the memory and the requests for pictures. */
 interface PictureLimits {
-  /** Pictures in memory, of about 10 kB each. */
+  /** The maximum number of pictures in memory, about 10 kB each. */
   kept: number;
-  /** The maximum number of requests in flight. */
+  /** The maximum number of concurrent requests. */
   loading: number;
-  /** How long a picture must be in sight before it is read. In a fast feed, most rows leave sooner. */
+  /** How long a picture must be in sight before it is loaded. In a fast feed, most rows scroll away sooner. */
   delayMs: number;
-  /** The pause after a failed read. */
+  /** How long all loading pauses after a failure. */
   restMs: number;
 }
 
 const defaultLimits: PictureLimits = { kept: 300, loading: 4, delayMs: 300, restMs: 30_000 };
 
 /**
- * The pictures of the platform's users and categories, as addresses of blobs. Reads the pictures that are in sight, and keeps the most
- * recently seen pictures. Reports no fault for a picture that is missing or cannot be read, because the page shows initials instead.
+ * The pictures of the platform's users and categories, as blob URLs. Loads the pictures that are in sight, and keeps the most recently seen
+ * pictures. Reports no fault for a picture that is missing or fails to load, because the page shows initials instead.
  */
 export class Pictures {
   /** The most recently seen pictures are at the end. Null: the user or category has no picture. */
@@ -42,12 +42,12 @@ export class Pictures {
     private readonly limits = defaultLimits,
   ) {}
 
-  /** Returns the address of a picture. Undefined while the picture is not loaded, and when there is no picture. */
+  /** Returns the blob URL of a picture. Undefined until the picture has loaded, and if there is no picture. */
   find(kind: PictureKind, id: string): string | undefined {
     return this.known.get(keyOf(kind, id)) ?? undefined;
   }
 
-  /** Requests a picture until the returned function is called. Calls the observer when the picture has loaded. */
+  /** Requests a picture until the returned function is called. Calls the observer when loading ends, with or without a picture. */
   want(kind: PictureKind, id: string, observer: () => void): () => void {
     const key = keyOf(kind, id);
     const known = this.known.get(key);
@@ -69,7 +69,7 @@ export class Pictures {
     };
   }
 
-  /** Reads the most recently requested picture, because this picture is most likely still in sight. */
+  /** Loads the most recently requested picture next, because that picture is most likely still in sight. */
   private loadNext(): void {
     if (this.loading >= this.limits.loading || Date.now() < this.restUntil) return;
     const next = [...this.wanted.values()].filter(({ state }) => state === 'due').at(-1);

@@ -39,7 +39,7 @@ export const liveConnectionsQuery = queryOptions({
   queryKey: ['live-connections'],
   queryFn: () => call(api().GET('/api/v1/live-connections')),
   staleTime: 0,
-  // Gateways report their connections this often.
+  // The interval of the gateways' reports.
   refetchInterval: 5_000,
 });
 

@@ -20,10 +20,10 @@ type Entry = components['schemas']['AuditEntryRecord'];
 
 const pageSize = 100;
 const rowHeight = 36;
-// The number of rows rendered outside of the visible part, so that scrolling shows no blank rows.
+// The number of rows rendered beyond the visible rows, so that scrolling shows no blank rows.
 const overscan = 12;
 
-/** Who did what, when, and from where. For owners. */
+/** Shows who did what, when, and from where. Only for owners. */
 export function AuditLogPage() {
   const query = useInfiniteQuery({
     queryKey: ['audit-log'],
@@ -43,7 +43,7 @@ export function AuditLogPage() {
           const entries = pages.flatMap(({ results }) => results);
           return entries.length === 0 ? (
             <EmptyNotice icon={IconListDetails} title="Nothing happened yet">
-              Logins, tokens, users, deletions, and everything else that only owners may do appear here.
+              Logins, tokens, users, deletions, and all other actions that only owners may take appear here.
             </EmptyNotice>
           ) : (
             <Entries

@@ -1,7 +1,7 @@
-/** The actions of users, in words that follow the name of the user. New versions of the service add actions. */
+/** Each audited action as the words that follow the user's name. New versions of the service can add actions. */
 const phrases: Record<string, string> = {
   'user.logged_in': 'logged in',
-  'user.login_failed': 'was refused: wrong password, or disabled user',
+  'user.login_failed': 'was refused access: wrong password or disabled user',
   'user.created': 'created the user',
   'user.enabled': 'enabled the user',
   'user.disabled': 'disabled the user',
@@ -9,7 +9,7 @@ const phrases: Record<string, string> = {
   'user.made_user': 'removed the owner role from',
   'user.deleted': 'deleted the user',
   'user.password_changed': 'changed the password',
-  'user.recovered': 'got a new password through a command on the machine',
+  'user.recovered': 'got a new password from a command on the service’s machine',
   'token.rotated': 'rotated the main token',
   'token.created': 'created the token',
   'token.updated': 'changed the token',

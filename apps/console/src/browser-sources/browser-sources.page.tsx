@@ -11,11 +11,11 @@ import { SourcePreview } from './source-preview.js';
 
 const firstDraft: SourceDraft = { name: 'alerts', channelId: '', eventTypes: usualTypes, seconds: 8 };
 
-/** Alerts on a stream: creates the address of a browser source, previews the alerts, and controls the connected sources. */
+/** Creates the address of a browser source, previews its alerts, and controls the connected sources. */
 export function BrowserSourcesPage() {
   const [draft, setDraft] = useState(firstDraft);
   const { data: streamers = [] } = useQuery(streamersQuery);
-  // With only one streamer, choose this streamer.
+  // If there is only one streamer, preselect this streamer.
   const [only, ...others] = streamers;
   const channelId = draft.channelId || (only && others.length === 0 ? only.platform_id : '');
   const streamer = streamers.find(({ platform_id }) => platform_id === channelId);
@@ -63,7 +63,7 @@ function Steps() {
           Paste the address as its <b>URL</b>. Set the width to 800 and the height to 300.
         </li>
         <li>
-          Paste your styles, if you have some, into <b>Custom CSS</b>. The background stays transparent.
+          If you have styles, paste them into <b>Custom CSS</b>. The background stays transparent.
         </li>
         <li>Send a test alert. The source appears above while it is connected.</li>
       </ol>

@@ -53,7 +53,7 @@ export function ConnectedSources() {
         const sources = connections.filter(({ takes_controls }) => takes_controls);
         return sources.length === 0 ? (
           <Text size="sm" c="dimmed">
-            No source is connected. A source appears here within a few seconds after OBS has opened it.
+            No source is connected. A source appears here within a few seconds after OBS opens it.
           </Text>
         ) : (
           <DataTable label="Connected sources" columns={columns} rows={sources} keyOf={({ id }) => id} />

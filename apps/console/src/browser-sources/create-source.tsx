@@ -16,7 +16,7 @@ interface CreateSourceProps {
   onChange: (draft: SourceDraft) => void;
 }
 
-// The name of a token has at most 64 characters.
+// The API limits token names to 64 characters.
 const maxNameLength = 48;
 
 /** Creates a token that can only read the live events of one channel, and shows the address with the token once. */
@@ -118,9 +118,9 @@ export function CreateSource({ draft, onChange }: CreateSourceProps) {
             secret={printSourceAddress(location.origin, create.data.key, draft)}
             onDone={create.reset}
           >
-            Paste it as the URL of a browser source in OBS. Anyone with the address can see the events of this
-            channel, so do not show it on your stream. To make it invalid, revoke the token{' '}
-            <b>{create.data.name}</b> on the page Tokens.
+            Paste the address as the URL of a browser source in OBS. Anyone with the address can see the
+            events of this channel, so do not show the address on your stream. To invalidate the address,
+            revoke the token <b>{create.data.name}</b> on the Tokens page.
           </SecretNotice>
         )}
       </Modal>

@@ -7,7 +7,7 @@ export interface SourceOptions {
   seconds: number;
 }
 
-/** The types that most streams show alerts for. */
+/** The event types that most streams show alerts for. */
 export const usualTypes = [
   'channel-follow',
   'channel-subscribe',
@@ -32,7 +32,7 @@ export interface Channel {
   name: string;
 }
 
-/** Returns the example of an event with another channel. */
+/** Returns an event's example data with another channel. Returns the data unchanged if it names no channel. */
 export function placeOnChannel(example: Data, { id, name }: Channel): Data {
   const prefix = ['to_broadcaster_user', 'broadcaster_user'].find((each) => `${each}_id` in example);
   if (prefix === undefined) return example;

@@ -19,7 +19,7 @@ const firstStyles = `:root {
 }`;
 
 const variables = [
-  ['--alert-accent', 'color of the edge and of names'],
+  ['--alert-accent', 'color of the edge and the names'],
   ['--alert-color', 'color of the text'],
   ['--alert-background', 'background of an alert'],
   ['--alert-font', 'font'],
@@ -31,7 +31,7 @@ const variables = [
   ['--alert-exit', 'animation when an alert disappears'],
 ];
 
-/** The width of the source in pixels, as in the instructions on the page. */
+/** The width of the source in pixels: the width that the page's instructions tell the user to set. */
 const sourceWidth = 800;
 
 interface SourcePreviewProps {
@@ -79,7 +79,7 @@ export function SourcePreview({ eventTypes, channel }: SourcePreviewProps) {
       setCount(count + 1);
       notifications.show({
         title: 'Sent',
-        message: `A test event of the type ${type} is on its way to all clients.`,
+        message: `A test event of the type ${type} was sent to all clients.`,
       });
     },
     onError: showFault,
@@ -99,7 +99,7 @@ export function SourcePreview({ eventTypes, channel }: SourcePreviewProps) {
               leftSection={<IconPlayerPlay size={14} />}
               onClick={() => preview.mutate()}
             >
-              Show the next one
+              Show the next alert
             </Button>
             <Button
               size="xs"
@@ -127,7 +127,7 @@ export function SourcePreview({ eventTypes, channel }: SourcePreviewProps) {
         </div>
         <Textarea
           label="Custom CSS"
-          description="Change the styles here, then paste them into the field of the same name in OBS"
+          description="Change the styles here, then paste them into the field with the same name in OBS"
           value={styles}
           onChange={({ currentTarget }) => setStyles(currentTarget.value)}
           autosize
@@ -181,7 +181,7 @@ function applyStyles(frame: HTMLIFrameElement | null, styles: string): void {
   element.textContent = styles;
 }
 
-/** Returns the example of a type. Empty for a type that the platform does not have. */
+/** Returns the example data of an event type; an empty object if the platform does not have the type. */
 async function readExampleOf(type: string): Promise<Record<string, unknown>> {
   try {
     const request = { params: { path: { type } } };

@@ -5,7 +5,7 @@ import { api, call } from '../api/api.js';
 import { Time } from '../kit/time.js';
 import { UserText } from '../kit/user-text.js';
 
-// Gateways report their connections this often.
+// The interval at which gateways report their connections.
 const pollMs = 5_000;
 const maxNames = 8;
 
@@ -17,7 +17,8 @@ const deliveryQuery = (id: string) =>
   });
 
 /**
- * Rows of a list of facts: when an event happened, the progress of its delivery, and which of the user's connections would receive it now.
+ * Rows of a definition list: when an event happened, the progress of its delivery, and which of the user's connections would receive the
+ * event now.
  */
 export function EventDelivery({ event }: { event: EventRecord }) {
   const { data: delivery, isError } = useQuery(deliveryQuery(event.id ?? event.event_id ?? ''));
@@ -42,7 +43,7 @@ export function EventDelivery({ event }: { event: EventRecord }) {
   );
 }
 
-/** The platform's fields for the time of an event, the most exact field first. */
+/** The platform's fields for the time of an event, most precise first. */
 const timeFields = [
   ...['followed_at', 'redeemed_at', 'banned_at', 'ended_at', 'locked_at', 'stopped_at'],
   ...['held_at', 'created_at', 'started_at'],
@@ -83,7 +84,7 @@ function Connections({ connections }: { connections: readonly { name: string | n
   );
 }
 
-/** Returns the names of connections with the number of connections for each name. Unnamed connections have the name ''. */
+/** Returns each connection name with its number of connections. Unnamed connections count under the name ''. */
 function countNames(connections: readonly { name: string | null }[]): [name: string, count: number][] {
   const counts = new Map<string, number>();
   for (const { name } of connections) counts.set(name ?? '', (counts.get(name ?? '') ?? 0) + 1);

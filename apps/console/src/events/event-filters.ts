@@ -34,7 +34,7 @@ export function parseEventSearch(search: Record<string, unknown>): EventSearch {
   );
 }
 
-/** Returns the filters of a URL, without the event. */
+/** Returns the filters in a URL, without the id of the inspected event. */
 export function filtersOf({ event: _event, ...filters }: EventSearch): EventFilters {
   return filters;
 }

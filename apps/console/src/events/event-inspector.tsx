@@ -20,7 +20,7 @@ import classes from './event-inspector.module.css';
 import { EventMarks } from './event-marks.js';
 import { Sentence } from './sentence.js';
 
-/** Reads an event with its data as the stored text, because parsing would round large numbers. */
+/** Reads an event, both parsed and as the stored text, because parsing rounds large numbers. */
 const eventQuery = (id: string) =>
   queryOptions({
     queryKey: ['events', id],
@@ -37,7 +37,7 @@ interface EventInspectorProps {
   onClose: () => void;
 }
 
-/** All facts about one event, and the actions for the event. */
+/** Shows all facts about an event, and the actions that the user can take on the event. */
 export function EventInspector({ id, onClose }: EventInspectorProps) {
   const query = useQuery(eventQuery(id));
   return (

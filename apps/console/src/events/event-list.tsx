@@ -21,7 +21,7 @@ interface EventListProps {
   control: FeedControl;
   selected: string | undefined;
   onSelect: (row: FeedRow | undefined) => void;
-  /** Called when the user leaves or reaches the top. */
+  /** Called when the user scrolls away from the top, and when the user returns to the top. */
   onScrolled: (isScrolled: boolean) => void;
   onResume: () => void;
 }
@@ -33,7 +33,7 @@ export function EventList({ control, selected, onSelect, onScrolled, onResume }:
   const scroller = useRef<HTMLDivElement>(null);
   const isPhone = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
   const rowHeight = isPhone ? rowHeights.phone : rowHeights.wide;
-  // New rows move the other rows while the user reads, so the library must not compare old positions with new positions.
+  // New rows at the top change the index of all other rows, so the library identifies rows by key.
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,

@@ -2,7 +2,7 @@ import type { EventRecord, LiveEvent } from '@stream-events/client';
 
 /** An event in the feed. */
 export interface FeedRow {
-  /** Identifies the row. A replay is a row of its own. */
+  /** Identifies the row. Each replay of an event gets a separate row. */
   key: string;
   event: EventRecord;
   /** Whether this page received the event live. */
@@ -10,15 +10,15 @@ export interface FeedRow {
 }
 
 /**
- * Where the list of older events continues: `start`: at its newest page; `page`: at the page of a query; `until`: before a time; `end`:
- * nowhere.
+ * Where reading older events continues. `start`: at the newest page; `page`: at the page for `query`; `until`: before the time `until`;
+ * `end`: there are no older events.
  */
 export type OlderEvents =
   | { kind: 'start' | 'end' }
   | { kind: 'page'; query: Readonly<Record<string, string>> }
   | { kind: 'until'; until: string };
 
-/** A page of the event list, newest first, with the query of the next page. */
+/** A page of the event list, newest first, with the query for the next page. */
 export interface OlderPage {
   results: readonly EventRecord[];
   next: Readonly<Record<string, string>> | undefined;
@@ -28,7 +28,7 @@ export interface OlderPage {
 export interface Feed {
   /** Newest first. */
   rows: readonly FeedRow[];
-  /** Events that arrived while the feed was held, newest first. Only the newest are kept. */
+  /** Events that arrived while the feed was held, newest first. When there are too many, the oldest are dropped. */
   waiting: readonly FeedRow[];
   waitingCount: number;
   /** Whether new events wait because the user reads older events. */
@@ -36,7 +36,7 @@ export interface Feed {
   older: OlderEvents;
 }
 
-/** Limits on the rows that the page keeps in memory. An event usually has about 1 kB, and at most 256 KiB. */
+/** Limits on the rows that the page keeps in memory. Most events are about 1 kB; the maximum is 256 KiB. */
 export interface FeedLimits {
   /** The maximum number of rows while new events appear at the top. */
   following: number;
@@ -56,12 +56,12 @@ export const emptyFeed: Feed = {
 
 let replays = 0;
 
-/** Makes rows of live events, which arrive oldest first. */
+/** Converts live events, which arrive oldest first, to rows, newest first. */
 export function toLiveRows(events: readonly LiveEvent[]): FeedRow[] {
   return events.map((event) => ({ key: keyOf(event), event, isLive: true })).reverse();
 }
 
-/** Makes rows of a page of the list. */
+/** Converts the events on a page of the list to rows. */
 export function toOlderRows(events: readonly EventRecord[]): FeedRow[] {
   return events.map((event) => ({ key: keyOf(event), event, isLive: false }));
 }
@@ -89,23 +89,23 @@ export function addOlder(feed: Feed, { results, next }: OlderPage): Feed {
   return { ...feed, rows: [...feed.rows, ...fresh], older };
 }
 
-/** Replaces the rows from the list with the newest page of the list, below the rows that arrived live. */
+/** Replaces the rows that were read from the list with the newest page of the list. Keeps the rows that arrived live, above the page. */
 export function restart(feed: Feed, page: OlderPage): Feed {
   const live = { ...feed, rows: feed.rows.filter(({ isLive }) => isLive) };
   return addOlder(live, page);
 }
 
-/** Lets new events wait from now on. */
+/** Holds the feed: new events wait instead of appearing. */
 export function hold(feed: Feed): Feed {
   return feed.isHeld ? feed : { ...feed, isHeld: true };
 }
 
-/** Shows the events that waited. From now on, shows new events at the top. */
+/** Releases the feed: shows the waiting events, and then new events at the top. */
 export function release(feed: Feed, limits = feedLimits): Feed {
   if (!feed.isHeld) return feed;
   const { waiting, waitingCount } = feed;
-  // When waiting events were dropped, events are missing between the waiting events and the rows. Drop the rows, and read the older events
-  // from the list.
+  // If waiting events were dropped, there is a gap between the waiting events and the rows. Drop the rows, and read older events from the
+  // list.
   const rows = waitingCount > waiting.length ? waiting : [...waiting, ...feed.rows];
   const older = rows === waiting ? continueBelow(waiting) : feed.older;
   return trim({ rows, older, waiting: [], waitingCount: 0, isHeld: false }, limits);
@@ -118,8 +118,8 @@ function trim(feed: Feed, { following }: FeedLimits): Feed {
 }
 
 /**
- * Returns where the list continues: up to a second after the last row, because the list accepts only whole seconds. `addOlder` leaves out
- * known events.
+ * Returns where reading older events continues: one second after the last row, because the list accepts only whole seconds. `addOlder`
+ * skips the events that the feed already contains.
  */
 function continueBelow(rows: readonly FeedRow[]): OlderEvents {
   const last = rows.findLast(({ event }) => event.origin !== 'replay');

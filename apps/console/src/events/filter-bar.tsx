@@ -22,7 +22,7 @@ interface FilterBarProps {
 export function FilterBar({ filters, onChange, onClear }: FilterBarProps) {
   const isPhone = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
   const count = Object.keys(filters).length;
-  // Otherwise, the page would not show why events are missing.
+  // Count the filters that are not visible. Otherwise, the page would not show why events are missing.
   const hiddenCount = isPhone ? count : rareFilters.filter(({ name }) => filters[name] !== undefined).length;
   const first = useRef<HTMLInputElement>(null);
   useShortcuts([{ keys: '/', title: 'Filter the events', run: () => first.current?.focus() }]);

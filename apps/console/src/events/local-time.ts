@@ -1,6 +1,6 @@
 const minuteMs = 60_000;
 
-/** Prints a time of the API in the time zone of this browser, in the format of a `datetime-local` field: `2026-11-21T19:30:00`. */
+/** Prints a time from the API in this browser's time zone, in the format of a `datetime-local` field: `2026-11-21T19:30:00`. */
 export function printLocalTime(time: string): string {
   const at = Date.parse(time);
   if (Number.isNaN(at)) return '';

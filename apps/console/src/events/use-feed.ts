@@ -19,15 +19,15 @@ import {
 const pageSize = 100;
 const retryMs = 5_000;
 
-/** The feed of the events that match the filters, and the operations of the page. */
+/** The feed of events that match the filters, and the operations on the feed. */
 export interface FeedControl {
   feed: Feed;
-  /** Why older events cannot be read at the moment. */
+  /** The error of the last read; undefined if the last read succeeded. */
   error: unknown;
   isLoading: boolean;
   /** Reads the next older events, unless a read is in progress. */
   loadOlder: () => void;
-  /** Lets new events wait, or shows them. */
+  /** Makes new events wait, or shows the waiting events. */
   setHeld: (isHeld: boolean) => void;
 }
 

@@ -2,7 +2,7 @@ import { Table, VisuallyHidden } from '@mantine/core';
 import type { ReactNode } from 'react';
 import classes from './data-table.module.css';
 
-/** A column of a table. On a phone, each row becomes a card, and the title stands before the value. */
+/** A column of a table. On a phone, each row becomes a card, and the title is in front of the value. */
 export interface Column<Row> {
   title: string;
   /**
@@ -20,7 +20,7 @@ interface DataTableProps<Row> {
   rows: readonly Row[];
   keyOf: (row: Row) => string;
   /**
-   * Whether the table is one of several tables below each other. Their columns align, and the column titles are only for screen readers.
+   * Whether the table is one of several stacked tables. The columns of stacked tables align, and their titles are only for screen readers.
    */
   isGroup?: boolean;
 }

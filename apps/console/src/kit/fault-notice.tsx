@@ -4,7 +4,7 @@ import { describeFault } from '../api/api-error.js';
 
 interface FaultNoticeProps {
   error: unknown;
-  /** Offers to try again. */
+  /** Retries the failed action. If set, the notice has a retry button. */
   onRetry?: (() => void) | undefined;
 }
 

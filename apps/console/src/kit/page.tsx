@@ -6,7 +6,7 @@ interface PageProps {
   title: string;
   /** One sentence about what the page is for. */
   description?: ReactNode;
-  /** The main actions, at the right of the title. */
+  /** The main actions, to the right of the title. */
   actions?: ReactNode;
   /** Lets the content fill the window and scroll by itself. */
   isFilling?: boolean;

@@ -1,7 +1,7 @@
 const whole = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 });
 const precise = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 3 });
 
-/** Prints a number: as a whole number from 100, otherwise with three significant digits. */
+/** Prints a number of 100 or more as a whole number, and a smaller number with at most three significant digits. */
 export function printNumber(value: number): string {
   return Math.abs(value) >= 100 ? whole.format(value) : precise.format(value);
 }
@@ -21,7 +21,7 @@ const durations = [
   ['s', 1],
 ] as const;
 
-/** Prints a duration in its two largest units: `3 d 4 h`. */
+/** Prints a duration in seconds in its two largest units: `3 d 4 h`. */
 export function printDuration(seconds: number): string {
   let rest = Math.max(0, Math.round(seconds));
   const parts = durations.flatMap(([unit, size]) => {

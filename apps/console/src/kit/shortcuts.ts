@@ -7,7 +7,7 @@ export interface Shortcut {
   run: () => void;
 }
 
-// Long enough for two key presses of a person who knows the shortcut.
+// Long enough for a user who knows the shortcut to press both keys.
 const sequenceMs = 1_000;
 
 /** The shortcuts of all visible components. When two components use the same keys, the newer component wins. */
@@ -58,7 +58,7 @@ class Shortcuts {
   }
 }
 
-/** Whether a field or a dialog has the focus, which then gets all keys. */
+/** Whether a field or a dialog has the focus and therefore gets all keys. */
 function isTyping(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement &&
@@ -66,14 +66,14 @@ function isTyping(target: EventTarget | null): boolean {
   );
 }
 
-/** Whether a button, link, or tab has the focus, which then gets the space bar. */
+/** Whether a button, link, or tab has the focus and therefore gets the space bar. */
 function isPressable(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest('button, a, summary') !== null;
 }
 
 const shortcuts = new Shortcuts();
 
-/** Adds shortcuts while the component is shown. Their keys and titles must not change. */
+/** Adds shortcuts while the component is shown. The keys and titles must not change during this time. */
 export function useShortcuts(group: readonly Shortcut[]): void {
   const run = useEffectEvent((index: number) => group[index]?.run());
   const described = useEffectEvent(() => group.map((each, index) => ({ ...each, run: () => run(index) })));

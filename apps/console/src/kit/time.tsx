@@ -4,7 +4,7 @@ const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 const full = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
 
-/** A time of the API in the reader's time zone: without the date if it is today. The tooltip shows the full date and time. */
+/** Shows a time from the API in the reader's time zone, without the date if the date is today. The tooltip shows the full date and time. */
 export function Time({ value }: { value: string }) {
   const date = parseTime(value);
   if (Number.isNaN(date.getTime())) return <span>{value}</span>;

@@ -3,7 +3,7 @@ import classes from './user-avatar.module.css';
 
 interface UserAvatarProps {
   name?: string | undefined;
-  /** The platform's id of the user. Without one, there is no picture. */
+  /** The user's platform id. Without an id, the avatar shows the initial. */
   id?: string | undefined;
   /** In pixels. */
   size?: number;

@@ -11,7 +11,7 @@ import { Sidebar } from './sidebar.js';
 
 const headerHeight = 48;
 
-/** The events that every page follows. They show who is live, and the state of their connection shows whether the service responds. */
+/** The events that every page follows. These events show who is live. The state of their connection shows whether the service responds. */
 export const streamEvents = { event_types: 'stream-online,stream-offline,channel-update' };
 
 /** The frame around all pages of a signed-in user: navigation, state of the connection, and the page. */

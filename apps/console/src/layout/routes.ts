@@ -19,12 +19,12 @@ export const signedInRoute = createRoute({
   },
 });
 
-/** The start page: opens the guide while the owner needs the guide, otherwise the events. */
+/** The start page redirects an owner who needs the guide to the guide, and everyone else to the Events page. */
 export const indexRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/',
   beforeLoad: async () => {
-    // The events page shows why the service does not respond.
+    // On an error, open the Events page, which shows why the service does not respond.
     const needsGuide = await queryClient.query(onboardingQuery).catch(() => false);
     throw redirect({ to: needsGuide ? '/onboarding' : '/events' });
   },

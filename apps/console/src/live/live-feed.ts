@@ -10,11 +10,11 @@ import { sessionStore } from '../session/session.js';
 
 /** The handlers of a component that follows live events. */
 export interface LiveListener {
-  /** Called with a batch of the events of up to 100 ms, oldest first. */
+  /** Called with batches of new events, oldest first. A batch ends after 100 ms or at 1,000 events. */
   onEvents?: (events: readonly LiveEvent[]) => void;
   /**
-   * Called when the connection starts to deliver: at the start, and after each reconnect. Called immediately if the connection is already
-   * live.
+   * Called when the connection starts to deliver events: after the first connect, and after each reconnect. Called immediately if the
+   * connection is already live.
    */
   onConnect?: () => void;
   /** Called when the connection missed events that the stream no longer has. The component must read the list again. */

@@ -62,7 +62,7 @@ class LiveConnections {
 
 export const liveConnections = new LiveConnections();
 
-/** Follows live events while the component is shown. Changed filters use another connection. Changed callbacks do not. */
+/** Follows live events while the component is shown. New filters switch to another connection; new callbacks keep the connection. */
 export function useLiveEvents(filters: LiveFilters, listener: LiveListener): void {
   const onEvents = useEffectEvent((...args: Parameters<NonNullable<LiveListener['onEvents']>>) =>
     listener.onEvents?.(...args),

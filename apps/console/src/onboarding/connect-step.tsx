@@ -63,8 +63,8 @@ function MoreTypes() {
   return (
     <>
       <Text size="sm">
-        At the moment, only the starts and ends of streams arrive. First switch on the event types that you
-        need, so that one consent covers all of them.
+        Only stream starts and ends arrive now. First switch on the event types that you need, so that one
+        consent covers all of them.
       </Text>
       {switches.error && <FaultNotice error={switches.error} />}
       <Group gap="xs">
@@ -77,7 +77,7 @@ function MoreTypes() {
           Switch all event types on
         </Button>
         <ButtonLink size="xs" variant="subtle" to="/platform" search={{ tab: 'event-types' }}>
-          Choose them
+          Choose event types
         </ButtonLink>
       </Group>
     </>

@@ -18,7 +18,7 @@ interface FirstEventStepProps {
   onArrived: () => void;
 }
 
-/** Waits for the first event of the channel that the platform sends, and shows it. */
+/** Waits for the first event that the platform sends for the channel, and shows the event. */
 export function FirstEventStep({ channelId, channel, isSimulated, onArrived }: FirstEventStepProps) {
   const queries = useQueryClient();
   const queryKey = ['onboarding', 'newest-event', channelId];
@@ -49,7 +49,7 @@ export function FirstEventStep({ channelId, channel, isSimulated, onArrived }: F
             <div role="status">
               <StatusText tone="warning">
                 <span>
-                  Waiting for an event of <UserText text={channel} />
+                  Waiting for an event from <UserText text={channel} />
                 </span>
               </StatusText>
             </div>

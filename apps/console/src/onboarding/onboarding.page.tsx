@@ -16,7 +16,7 @@ import { Step } from './step.js';
 
 const pollMs = 5_000;
 
-/** The guide for an owner, from an empty installation to the first event. Each step notices by itself when it is done. */
+/** The guide for an owner, from an empty installation to the first event. Each step detects automatically when it is complete. */
 export function OnboardingPage() {
   const queries = useQueryClient();
   const navigate = useNavigate();

@@ -15,7 +15,7 @@ export function PlatformStep({ status: { platform, credentials } }: { status: Pl
       <>
         <div>
           The <b>simulation</b> runs now: a built-in platform with made-up streamers, who follow, cheer, and
-          raid. Nothing in it is real, so you can try everything.
+          raid. Nothing in the simulation is real, so you can try everything.
         </div>
         <details>
           <summary>Use a real channel instead</summary>
@@ -40,8 +40,8 @@ export function PlatformStep({ status: { platform, credentials } }: { status: Pl
       <details>
         <summary>Try it with made-up data instead</summary>
         <div className={classes.instructions}>
-          Stop the service, and start it with the simulation. Real and simulated data stay apart, and both are
-          kept.
+          Stop the service, and start it with the simulation. The service stores real and simulated data
+          separately, and keeps both.
           <CodeBlock label="Command" text={simulation} />
         </div>
       </details>
@@ -51,8 +51,9 @@ export function PlatformStep({ status: { platform, credentials } }: { status: Pl
 
 function Application({ credentials: { present, valid } }: { credentials: PlatformStatus['credentials'] }) {
   if (!present) return <StatusText tone="bad">The client id or the secret is missing</StatusText>;
-  if (valid === false) return <StatusText tone="bad">It rejects the client id or the secret</StatusText>;
-  return <StatusText tone="good">It has an application</StatusText>;
+  if (valid === false)
+    return <StatusText tone="bad">The platform rejects the client id or the secret</StatusText>;
+  return <StatusText tone="good">The application is configured</StatusText>;
 }
 
 function RealPlatform() {
@@ -72,11 +73,11 @@ function RealPlatform() {
         (client type <i>Confidential</i>). Copy its client id, and a new secret. It is free.
       </li>
       <li>
-        Stop the service with Ctrl-C in its terminal, and start it with both:
+        Stop the service with Ctrl-C in its terminal, and start it with the client id and the secret:
         <CodeBlock label="Command" text={realPlatform} />
-        In containers, set the same three variables there.
+        In a container, set the same three environment variables.
       </li>
-      <li>Sign in here again. The simulated data stay, apart from the real ones.</li>
+      <li>Sign in here again. The simulated data is kept, separate from the real data.</li>
     </ol>
   );
 }

@@ -43,7 +43,7 @@ export function CellDetails(props: CellDetailsProps) {
       {needed.length > 0 ? (
         <div>
           <Text size="xs" c="dimmed">
-            Needs the permission of the streamer:
+            Needs the streamer’s permission:
           </Text>
           <List size="xs">
             {needed.map(({ scope, text }) => (
@@ -53,7 +53,7 @@ export function CellDetails(props: CellDetailsProps) {
         </div>
       ) : (
         <Text size="xs" c="dimmed">
-          Needs no permission of the streamer.
+          Needs no permission from the streamer.
         </Text>
       )}
       {isProblem(state) && <Reason {...props} />}

@@ -1,6 +1,6 @@
 import type { ChannelConsent, EventType, Streamer } from './platform-queries.js';
 
-/** The state of an event type of a streamer, as the grid shows it. */
+/** The state of an event type for a streamer, as the grid shows it. */
 export type CellState =
   ChannelConsent['states'][string] | 'not_chosen' | 'switched_off' | 'unsupported' | 'disabled' | 'loading';
 
@@ -43,7 +43,7 @@ export const cellLooks: Readonly<Record<Exclude<CellState, 'loading'>, CellLook>
     mark: '#',
     title: 'No capacity',
     meaning:
-      'The platform’s limit on subscriptions is reached. Subscriptions of connected channels do not count.',
+      'The platform’s limit on subscriptions is reached. Subscriptions for connected channels do not count.',
     isProblem: true,
   },
   not_chosen: {
@@ -56,7 +56,7 @@ export const cellLooks: Readonly<Record<Exclude<CellState, 'loading'>, CellLook>
   unsupported: { mark: ' ', title: 'Not possible', meaning: 'The service cannot subscribe to this type.' },
 };
 
-/** Derives the state of an event type of a streamer. The first reason why events do not arrive decides. */
+/** Derives the state of an event type for a streamer. If several reasons keep events from arriving, the first reason decides. */
 export function cellStateOf(
   type: Pick<EventType, 'event_type' | 'active' | 'unsupported'>,
   streamer: Pick<Streamer, 'disabled'>,

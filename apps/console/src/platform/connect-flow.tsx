@@ -11,7 +11,7 @@ import { UserText } from '../kit/user-text.js';
 import classes from './connect-flow.module.css';
 import { platformKey, type Connection } from './platform-queries.js';
 
-// Not shorter, because the service itself asks the platform only every few seconds.
+// A shorter interval would not help, because the service itself polls the platform only every few seconds.
 const pendingPollMs = 1_500;
 
 interface ConnectFlowProps {
@@ -72,7 +72,7 @@ export function ConnectFlow({ role = 'channel', channel, pending, children, onCo
       <Text size="sm">
         {channel === undefined ? (
           role === 'bot' ? (
-            'Sign in on the platform as the bot account, and confirm there what it may do.'
+            'Sign in on the platform as the bot account, and confirm what the bot may do.'
           ) : (
             'The streamer confirms on the platform’s own page what this service may see.'
           )
@@ -177,7 +177,7 @@ function Pending({ connection }: { connection: Connection }) {
         </div>
       ) : (
         <Text size="sm">
-          The platform asks for no permission, because no event type that is on needs one.
+          The platform asks for no permission, because none of the active event types needs one.
         </Text>
       )}
       <div className={classes.steps}>

@@ -26,7 +26,7 @@ type Dialog =
   | { kind: 'connect'; role: Connection['role']; channel?: string; pending?: Connection }
   | { kind: 'remove'; connection: Connection };
 
-// Shows soon when a user gives or ends consent on the platform or in another tab.
+// Short enough that a consent given or withdrawn on the platform or in another tab soon appears.
 const pollMs = 10_000;
 
 /** The channels and the bot account that have given consent, or whose consent is pending. */
@@ -109,7 +109,7 @@ export function Connections() {
           {dialog.role === 'bot' && (
             <Text size="sm">
               A bot account reads the chat of all channels, instead of each channel’s own account, and sends
-              messages. There is one bot: connecting another replaces it.
+              messages. There is only one bot account: connecting another one replaces it.
             </Text>
           )}
         </ConnectDialog>
@@ -124,7 +124,7 @@ function titleOf({ role, channel }: Extract<Dialog, { kind: 'connect' }>): strin
   return role === 'bot' ? 'Connect a bot' : 'Connect a channel';
 }
 
-/** The number of event types that connected channels have not allowed, by the id of the channel. */
+/** Returns how many event types each connected channel has not allowed, by channel id. */
 function useMissingTypes(connections: readonly Connection[]): ReadonlyMap<string, number> {
   const ids = connections.flatMap(({ platform_id: id, role }) =>
     id !== null && role === 'channel' ? [id] : [],
@@ -248,8 +248,8 @@ function Disconnect({ connection, onClose }: { connection: Connection; onClose: 
       {isOfUser && (
         <>
           The tokens of <UserText text={name} /> are deleted here and revoked on the platform: the service can
-          no longer call the platform in the name of this account. The channel stays monitored, and stored
-          events stay. To reconnect, the account must give consent again.
+          no longer call the platform on behalf of this account. The channel stays monitored, and stored
+          events are kept. To reconnect, the account must give consent again.
         </>
       )}
       {state === 'pending' && 'The code stops working. Nobody can give consent with it anymore.'}

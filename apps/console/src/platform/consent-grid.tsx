@@ -87,7 +87,7 @@ export function ConsentGrid({ streamers, topics, onConnect }: ConsentGridProps) 
     else return;
     event.preventDefault();
   };
-  // These callbacks never change, so that a move of the focus renders only the affected rows.
+  // These callbacks never change, so that moving the focus renders only the affected rows.
   const open = useCallback((cell: Position): void => {
     setActive(cell);
     setIsOpen(true);
@@ -107,7 +107,7 @@ export function ConsentGrid({ streamers, topics, onConnect }: ConsentGridProps) 
         aria-label="Consent of the streamers"
         aria-rowcount={streamers.length + 2}
         aria-colcount={types.length + 1}
-        // A row out of sight does not exist in the page.
+        // A row that is out of sight does not exist in the page.
         aria-activedescendant={items.some(({ index }) => index === active.row) ? cellId(active) : undefined}
         tabIndex={0}
         onKeyDown={onKeyDown}

@@ -21,7 +21,7 @@ export function Consent() {
       {(allStreamers) =>
         allStreamers.length === 0 ? (
           <EmptyNotice icon={IconUsers} title="No streamers">
-            Connect a channel first. Then this table shows which of its events arrive.
+            Connect a channel first. Then this table shows which of the channel’s events arrive.
           </EmptyNotice>
         ) : (
           <QueryView query={types}>

@@ -53,7 +53,7 @@ interface DeliveryGapsProps {
   readAt: number;
 }
 
-/** The last periods in which events may be missing, on a time line and as a table. */
+/** Shows the most recent periods in which events may be missing, on a timeline and in a table. */
 export function DeliveryGaps({ gaps, method, readAt }: DeliveryGapsProps) {
   if (gaps.length === 0)
     return (

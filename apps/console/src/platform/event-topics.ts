@@ -30,7 +30,7 @@ export function groupByTopic(types: readonly EventType[]): EventTopic[] {
     .filter((topic) => topic.types.length > 0);
 }
 
-/** Returns the newest version of each type. Only newest versions can be switched on. */
+/** Returns the newest version of each type. Only the newest version can be switched on. */
 export function newestOf(types: readonly EventType[]): EventType[] {
   // Newer versions are later in the list, and replace older versions.
   return [...new Map(types.map((type) => [type.type, type])).values()];

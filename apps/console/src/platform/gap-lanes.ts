@@ -3,7 +3,7 @@ import type { PlatformStatus } from './platform-queries.js';
 
 type Gap = Pick<PlatformStatus['delivery_gaps'][number], 'source' | 'from' | 'until' | 'reason'>;
 
-/** A gap on the time line, in percent of its width. */
+/** A gap on the timeline, in percent of the timeline's width. */
 export interface GapRange {
   left: number;
   width: number;
@@ -16,10 +16,10 @@ export interface GapLane {
   ranges: GapRange[];
 }
 
-// On a shorter time line, gaps of some seconds would look long.
+// On a shorter timeline, gaps of a few seconds would look long.
 const minSpanMs = 3_600_000;
 
-/** Arranges gaps on a time line that ends now, one lane for each socket. Times are milliseconds since 1970. */
+/** Arranges gaps on a timeline that ends now, with one lane per socket. Times are in milliseconds since 1970. */
 export function arrangeGaps(gaps: readonly Gap[], now: number): { start: number; lanes: GapLane[] } {
   const start = Math.min(now - minSpanMs, ...gaps.map(({ from }) => parseTime(from).getTime()));
   const toPercent = (time: number): number => (100 * (Math.min(time, now) - start)) / (now - start);

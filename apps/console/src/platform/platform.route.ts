@@ -5,7 +5,7 @@ import { signedInRoute } from '../layout/routes.js';
 export const platformTabs = ['connections', 'consent', 'event-types', 'subscriptions', 'status'] as const;
 export type PlatformTab = (typeof platformTabs)[number];
 
-/** The filters of the list of subscriptions, with the names of the API. */
+/** The filters of the subscription list, with the same names as in the API. */
 export const subscriptionFilterNames = ['status', 'event_type', 'channel_id'] as const;
 export type SubscriptionFilters = Partial<Record<(typeof subscriptionFilterNames)[number], string>>;
 

@@ -17,7 +17,7 @@ const pollMs = 5_000;
 
 const methods: Record<string, string> = {
   webhook: 'By webhook: the platform sends each event to this service.',
-  conduit: 'Over a conduit: the platform spreads the events over sockets that this service opens.',
+  conduit: 'Over a conduit: the platform distributes the events over sockets that this service opens.',
   websocket: 'Over one socket for each connected account.',
 };
 
@@ -176,7 +176,7 @@ function Limits({ status: { budget, cost, credentials } }: { status: PlatformSta
                 'All instances of the service share this budget.'
               ) : (
                 <>
-                  The platform reported too many calls: none before <Time value={budget.blocked_until} />.
+                  The platform reported too many calls. Calls resume at <Time value={budget.blocked_until} />.
                 </>
               )
             }
@@ -189,7 +189,7 @@ function Limits({ status: { budget, cost, credentials } }: { status: PlatformSta
             title="Cost of the subscriptions"
             value={cost.total}
             max={cost.max}
-            note="Subscriptions of connected channels cost nothing."
+            note="Subscriptions for connected channels cost nothing."
           />
         ) : (
           <Unknown title="Cost of the subscriptions" />
@@ -251,7 +251,7 @@ function Unknown({ title }: { title: string }) {
       <Text size="xs" c="dimmed">
         {title}
       </Text>
-      <Text size="sm">The platform has not reported it yet.</Text>
+      <Text size="sm">The platform has not reported this value yet.</Text>
     </div>
   );
 }

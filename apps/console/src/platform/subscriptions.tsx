@@ -83,7 +83,7 @@ export function Subscriptions({ filters, onChange }: SubscriptionsProps) {
                   loading={query.isFetchingNextPage}
                   onClick={() => void query.fetchNextPage()}
                 >
-                  Show older ones
+                  Show older subscriptions
                 </Button>
               )}
             </>
@@ -108,7 +108,7 @@ function Filters({ filters, onChange, channels }: FiltersProps) {
   ]);
   const chosenChannel = filters.channel_id;
   const allChannels = new Map(channels);
-  // The subscription of a removed streamer still exists for a while.
+  // A removed streamer's subscriptions still exist for a while.
   if (chosenChannel !== undefined && !allChannels.has(chosenChannel))
     allChannels.set(chosenChannel, chosenChannel);
   const select = (name: keyof SubscriptionFilters) => ({

@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { api, call } from '../api/api.js';
 import { platformKey, type EventType } from './platform-queries.js';
 
-/** Switches types on or off, one after the other, because after each change, the service compares all subscriptions. */
+/** Switches event types on or off, one after the other, because the service compares all subscriptions after each change. */
 export function useSwitches() {
   const queries = useQueryClient();
   return useMutation({

@@ -137,7 +137,7 @@ function Name({ endpoint, isDuplicate }: { endpoint: Endpoint; isDuplicate: bool
   );
 }
 
-/** Identifies an endpoint: two entries with the same method and path describe the same endpoint. */
+/** Returns the same text for entries that describe the same endpoint: entries with the same method and path. */
 function meaningOf({ method, endpoint }: Endpoint): string {
   return `${method.toUpperCase()} ${endpoint.replace(/^\/+|\/+$/g, '')}`;
 }

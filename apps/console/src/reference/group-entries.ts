@@ -12,7 +12,7 @@ interface GroupOptions<Entry> {
   limit: number;
 }
 
-/** Finds the entries that contain all words. Returns at most `limit` of them, in groups, and the number of all found entries. */
+/** Finds the entries that contain all words. Returns up to `limit` entries in groups, and the total number of entries found. */
 export function groupEntries<Entry>(
   entries: readonly Entry[],
   { search, textOf, groupOf, limit }: GroupOptions<Entry>,

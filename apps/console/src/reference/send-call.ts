@@ -51,7 +51,7 @@ export async function sendCall({ method, path, query, connection, body }: Platfo
   };
 }
 
-/** Returns the reason why a text cannot be a body; undefined if it can. */
+/** Returns why a text is not a valid request body; undefined if the text is valid or empty. */
 export function findBodyFault(text: string): string | undefined {
   if (!text) return undefined;
   try {

@@ -89,7 +89,7 @@ function RehearsalForm({
       <Stack>
         <Select
           label="Connection"
-          description="Your connections that are open now and have a name"
+          description="Your open connections that have a name"
           data={[...options].map(([value, count]) => ({ value, label: describeName(value, count) }))}
           value={chosen}
           onChange={(value) => setChosen(value ?? chosen)}
@@ -143,7 +143,7 @@ function ConnectionHint() {
       <Text size="sm">With a WebSocket, connect to this address, and send {tokenMessage} first:</Text>
       <CodeBlock label="Address of the WebSocket" text={socketAddress} />
       <Text size="sm" c="dimmed">
-        This dialog continues by itself, some seconds after the connection is open.
+        This dialog continues automatically, a few seconds after the connection opens.
       </Text>
     </Stack>
   );

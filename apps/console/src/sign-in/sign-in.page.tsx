@@ -74,8 +74,9 @@ export function SignInPage() {
               Sign in
             </Button>
             <Text size="xs" c="dimmed">
-              The first start of the service prints the password of the first owner, or names the file that
-              contains it. Lost it? Run <code>npm run owner:reset</code> on the machine of the service.
+              The first start of the service prints the first owner’s password, or names the file that
+              contains the password. Lost the password? Run <code>npm run owner:reset</code> on the service’s
+              machine.
             </Text>
           </Stack>
         </form>

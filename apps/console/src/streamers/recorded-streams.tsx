@@ -27,7 +27,7 @@ interface RecordedStreamsProps {
   onChange: (search: StreamerSearch) => void;
 }
 
-/** A calendar of the streams, and a list of the streams of a month or a day. */
+/** Shows a calendar of the streams, and a list of the streams in a month or on a day. */
 export function RecordedStreams({ streamerId, search, onChange }: RecordedStreamsProps) {
   const now = useNow(clockMs);
   const query = useInfiniteQuery(streamListQuery(streamerId));

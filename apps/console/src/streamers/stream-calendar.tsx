@@ -16,9 +16,9 @@ interface StreamCalendarProps {
 }
 
 /**
- * The days of a month. A day is darker the longer its streams were. A stream belongs to the day on which it began. Shows a month instead of
- * a year, so that a day is large enough for a finger and all days fit on a phone. Only days with streams can be chosen, so the arrow keys
- * skip the other days.
+ * The days of a month. Longer streams make a day darker. A stream belongs to the day on which it began. Shows a month instead of a year, so
+ * that a day is large enough for a finger and all days fit on a phone. Only days with streams can be chosen, so the arrow keys skip the
+ * other days.
  */
 export function StreamCalendar({ days, month, day, today, onMonth, onDay }: StreamCalendarProps) {
   return (

@@ -17,7 +17,7 @@ import { ViewerSparkline } from './viewer-sparkline.js';
 import { WhenSeen } from './when-seen.js';
 
 const clockMs = 20_000;
-// The number of rows at first. A button shows more rows.
+// The initial number of rows. A button shows more rows.
 const rowsAtOnce = 100;
 
 const nameColumn: Column<Streamer> = {

@@ -142,8 +142,7 @@ function RemoveStreamer({ streamer, onClose }: { streamer: Streamer; onClose: ()
       }}
     >
       All recorded streams of {streamer.platform_username} are deleted permanently, with their viewers,
-      titles, and categories. The service no longer receives events of this channel. The events that it has
-      stay.
+      titles, and categories. The service no longer receives events from this channel. Stored events are kept.
     </ConfirmDialog>
   );
 }

@@ -18,7 +18,7 @@ export function toDay(at: number): string {
   return isoDay.format(at);
 }
 
-/** Returns the duration of a stream, until now if the stream is running. */
+/** Returns the duration of a stream in seconds. A running stream counts until now. */
 export function secondsOf({ started_at, ended_at }: Stream, now: number): number {
   const end = ended_at === null ? now : parseTime(ended_at).getTime();
   return Math.max(end - parseTime(started_at).getTime(), 0) / 1_000;
@@ -38,7 +38,7 @@ export function groupByDay(streams: readonly Stream[], now: number): Map<string,
   return days;
 }
 
-/** Returns how dark the calendar shows a day, from 1 to 4: up to 2, up to 4, up to 6, and more hours. */
+/** Returns how dark the calendar shows a day: 1 for up to 2 hours of streams, 2 for up to 4, 3 for up to 6, and 4 for more. */
 export function levelOf(seconds: number): number {
   return Math.min(Math.max(Math.ceil(seconds / (2 * hour)), 1), 4);
 }

@@ -36,7 +36,7 @@ export function HistoryTable({ samples }: { samples: readonly Sample[] }) {
       {isOpen && (
         <ScrollArea.Autosize mah={360} viewportProps={{ tabIndex: 0 }} mt={6}>
           <DataTable
-            label="Viewers over the time of the stream"
+            label="Viewers during the stream"
             columns={columns}
             rows={rows}
             keyOf={({ at }) => String(at)}

@@ -16,7 +16,7 @@ const maxEvents = 50;
 const settleMs = 250;
 
 interface MomentEventsProps {
-  /** The platform's id of the streamer. */
+  /** The streamer's platform id. */
   channelId: string;
   moment: TimeRange | undefined;
 }
@@ -61,7 +61,7 @@ function EventsOf({ channelId, moment }: { channelId: string; moment: TimeRange 
         {({ results, next }) =>
           results.length === 0 ? (
             <Text size="sm" c="dimmed">
-              No events of this channel at this time.
+              This channel has no events at this time.
             </Text>
           ) : (
             <>
@@ -78,7 +78,7 @@ function EventsOf({ channelId, moment }: { channelId: string; moment: TimeRange 
               </ol>
               {next && (
                 <Text size="xs" c="dimmed" mt={4}>
-                  The list shows the last {maxEvents} events. The Events page shows all of them.
+                  The list shows the last {maxEvents} events. The Events page shows all events.
                 </Text>
               )}
             </>

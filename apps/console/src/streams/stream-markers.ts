@@ -29,7 +29,9 @@ export function timeOf({ created }: Pick<EventRecord, 'created'>): number {
   return parseTime(created).getTime();
 }
 
-/** Divides a stream into slots. Returns one mark for all events of one kind in the same slot, oldest first. */
+/**
+ * Divides the range into slots of equal length. Returns one mark for all events of the same kind in a slot, with the events oldest first.
+ */
 export function groupMarkers(events: readonly EventRecord[], range: TimeRange, slots: number): Marker[] {
   const groups = new Map<string, { kind: MarkerKind; events: EventRecord[] }>();
   for (const event of events.toReversed()) {
@@ -47,7 +49,10 @@ export function groupMarkers(events: readonly EventRecord[], range: TimeRange, s
   });
 }
 
-/** Whether an event is one subscription of a gift. Such events get no mark, because the event of the gift contains their number. */
+/**
+ * Whether an event is a single subscription from a gift. Such events get no mark, because the event about the gift contains the number of
+ * subscriptions.
+ */
 function isPartOfGift({ event_type, event_data }: EventRecord): boolean {
   const data: Readonly<Record<string, unknown>> = event_data;
   return event_type === 'channel-subscribe' && data.is_gift === true;

@@ -96,7 +96,7 @@ export const summaryQuery = (stream: StreamPath) =>
   });
 
 interface MarkedStream extends StreamPath {
-  /** The platform's id of the streamer. */
+  /** The streamer's platform id. */
   channelId: string;
   since: string;
   /** Undefined while the stream is running. */

@@ -28,7 +28,7 @@ const margins = { top: 10, right: 14, bottom: 26, left: 48 } as const;
 // A mark is 24 pixels wide, so that users can hit it with a finger (WCAG 2.2 §2.5.8).
 const slotWidth = 27;
 const minuteMs = 60_000;
-// The time before and after a moment in which events belong to the moment.
+// Events that happen within this time before or after a moment belong to the moment.
 const momentMs = 60_000;
 
 interface StreamTimelineProps {
@@ -55,7 +55,7 @@ export function StreamTimeline({ samples, marked, range, moment, onChoose }: Str
   };
   const center = moment && (moment.start + moment.end) / 2;
   return (
-    <figure className={classes.timeline} aria-label="Viewers over the time of the stream">
+    <figure className={classes.timeline} aria-label="Viewers during the stream">
       <Readout samples={samples} at={pointed ?? center} />
       <div ref={ref} className={classes.stack}>
         {samples.length > 0 ? (

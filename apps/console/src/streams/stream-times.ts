@@ -40,7 +40,7 @@ export function printStreamDuration(seconds: number): string {
   return seconds < 60 ? 'under a minute' : printDuration(Math.floor(seconds / 60) * 60);
 }
 
-/** Parses the samples of a stream. Drops samples after its end, because the platform can list a stream for minutes after the end. */
+/** Parses the samples of a stream. Drops samples from after the stream's end, because the platform can list an ended stream for minutes. */
 export function readSamples(history: readonly StreamSample[], { end }: TimeRange): Sample[] {
   return history
     .map(({ at, viewer_count, title, game_name }) => ({
@@ -52,7 +52,7 @@ export function readSamples(history: readonly StreamSample[], { end }: TimeRange
     .filter(({ at }) => at <= end);
 }
 
-/** Returns the sample that is valid at a time: the last sample that is not later. */
+/** Returns the sample that is valid at the time `at`: the last sample that is not later. */
 export function sampleAt(samples: readonly Sample[], at: number): Sample | undefined {
   return samples.findLast((sample) => sample.at <= at);
 }

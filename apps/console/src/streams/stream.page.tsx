@@ -108,7 +108,7 @@ function StreamView({ streamer, summary, initialMoment, readAt }: StreamViewProp
   );
   const samples = useMemo(() => readSamples(history.data ?? [], range), [history.data, range]);
   const last = samples.at(-1);
-  // Keep the moment in a state, too, because the URL changes too late when a key is pressed twice.
+  // Also keep the moment in React state, because the URL changes too late for a second key press.
   const [moment, setMoment] = useState(initialMoment);
   const choose = (chosen: TimeRange): void => {
     setMoment(chosen);
@@ -143,7 +143,7 @@ function StreamView({ streamer, summary, initialMoment, readAt }: StreamViewProp
                 {marked.error && <FaultNotice error={marked.error} onRetry={() => void marked.refetch()} />}
                 {marked.data?.isCut && (
                   <Text size="xs" c="dimmed">
-                    This stream has too many raids and subscriptions: only the latest ones are marked.
+                    This stream has too many raids and subscriptions. Only the latest are marked.
                   </Text>
                 )}
               </div>

@@ -4,7 +4,7 @@ import type { StreamSummary } from './stream-queries.js';
 import { printDay, printStreamDuration } from './stream-times.js';
 import { parseTime } from '../kit/parse-time.js';
 
-/** A number of a summary. */
+/** A number in a summary. */
 export interface SummaryFact {
   title: string;
   value: string;
@@ -74,7 +74,7 @@ export function listFacts({ viewers, followers, subscriptions, bits, raids, chat
   };
 }
 
-/** Returns the rankings of a summary: who gave most, and the largest raids. */
+/** Returns the rankings of a summary: the top cheerers, the top givers, and the largest incoming raids. Omits empty rankings. */
 export function listTops({ bits, gifts, raids }: StreamSummary): SummaryTops[] {
   const lists: SummaryTops[] = [
     {

@@ -7,7 +7,7 @@ import { useLiveEvents } from '../live/live.js';
 // The streamer monitor receives the same event as this page, and records the stream a moment later.
 const delaysMs = [1_000, 4_000];
 
-/** Refreshes the streamers, and the streams of the given streamer, after a stream began or ended. */
+/** Refreshes the list of streamers and the streams of the given streamer when a stream begins or ends. */
 export function useFreshStreams(streamerId?: string): void {
   const queries = useQueryClient();
   const [changes, setChanges] = useState(0);

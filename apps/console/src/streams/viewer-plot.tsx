@@ -93,7 +93,7 @@ function createOptions(
         ...axis,
         size: left,
         space: 36,
-        // No fractions, because the numbers of viewers are integers.
+        // No fractions, because viewer counts are integers.
         values: (_plot, splits) => splits.map((value) => (Number.isInteger(value) ? printNumber(value) : '')),
       },
     ],

@@ -27,7 +27,7 @@ const columns: readonly Column<Alarm>[] = [
   { title: 'Cleared', render: ({ cleared }) => cleared !== null && <Time value={cleared} /> },
 ];
 
-/** The open alarms, which need a person now. */
+/** Shows the open alarms, which need attention now. */
 export function OpenAlarms({ system: { alarms } }: { system: System }) {
   if (alarms === null)
     return <StatusText tone="warning">Alarms are unknown, because no platform connector responds</StatusText>;
@@ -55,7 +55,7 @@ export function OpenAlarms({ system: { alarms } }: { system: System }) {
   );
 }
 
-/** The past alarms, which are resolved. */
+/** Shows past alarms that are resolved. */
 export function ClearedAlarms({ system: { cleared_alarms: cleared } }: { system: System }) {
   if (!cleared || cleared.length === 0) return null;
   return (

@@ -41,8 +41,7 @@ export function DeadLetters() {
         if (letters.length === 0)
           return (
             <EmptyNotice icon={IconCheck} title="No dead letters">
-              Every event could be stored. An event that the database refuses because of its content appears
-              here.
+              All events were stored. An event that the database refuses because of its content appears here.
             </EmptyNotice>
           );
         return (
@@ -63,7 +62,7 @@ export function DeadLetters() {
                 loading={query.isFetchingNextPage}
                 onClick={() => void query.fetchNextPage()}
               >
-                Show older ones
+                Show older dead letters
               </Button>
             )}
           </Stack>
@@ -156,7 +155,7 @@ function Detail({ letter }: { letter: DeadLetter }) {
           }}
         >
           The event <UserText text={letter.event_type} maxLength={80} /> of <Time value={letter.failed_at} />{' '}
-          and its payload are deleted permanently. The event was never stored, so no list and no export has
+          and its payload are deleted permanently. The event was never stored, so no list or export contains
           it.
         </ConfirmDialog>
       )}

@@ -81,7 +81,7 @@ export function combineMeasure(system: System, measure: string, combine: Combine
   return combine === 'max' ? Math.max(...values) : values.reduce((sum, value) => sum + value, 0);
 }
 
-/** Adds up the memory of processes. Services in the same process all report the memory of that process, so count each process once. */
+/** Returns one instance per process, because all services in a process report the memory of the whole process. */
 function onePerProcess(instances: readonly Instance[]): Instance[] {
   return [...new Map(instances.map((each) => [`${each.host} ${each.process_id}`, each])).values()];
 }

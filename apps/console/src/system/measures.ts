@@ -18,7 +18,7 @@ const titles: Record<string, string> = {
   database_bytes: 'Database',
   events_stream_bytes: 'EVENTS stream',
   ingest_stream_bytes: 'INGEST stream',
-  retention_days: 'Days for which events are kept (0: forever)',
+  retention_days: 'Days that events are kept (0: forever)',
   retention_overdue_seconds: 'Removal of old events is behind by',
   poll_lag_seconds: 'Polling is behind by',
   stream_events_waiting: 'Stream events not yet read',

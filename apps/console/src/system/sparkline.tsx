@@ -2,7 +2,7 @@ import { useState, type PointerEvent } from 'react';
 import { chartMs, pollMs } from './system-query.js';
 import classes from './sparkline.module.css';
 
-/** A value at a time. */
+/** A measured value. */
 export interface Point {
   /** Milliseconds since 1970. */
   at: number;
@@ -20,12 +20,12 @@ const width = 240;
 const height = 44;
 // A shorter span would stretch the first values over the whole chart.
 const minSpanMs = 60_000;
-// Up to two failed polls do not interrupt the line. More failed polls leave a gap.
+// Values that are further apart than three poll intervals leave a gap in the line.
 const maxStepMs = pollMs * 3;
 
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 
-/** A value and its course in the last minutes. Shows the value at the time under the pointer. */
+/** Shows the latest value, or the value at the time under the pointer, and a line of the last minutes. */
 export function Sparkline({ title, points, print }: SparklineProps) {
   const [pointed, setPointed] = useState<number>();
   const last = points.at(-1);
@@ -69,7 +69,7 @@ export function Sparkline({ title, points, print }: SparklineProps) {
   );
 }
 
-/** Draws the line, which is interrupted where values are missing. */
+/** Returns the SVG path of the line, with gaps where values are missing. */
 function drawLine(
   points: readonly Point[],
   toX: (at: number) => number,

@@ -20,7 +20,7 @@ export interface ObservedSystem {
   samples: readonly Sample[];
 }
 
-// Instances send reports at this interval.
+// The interval at which instances send reports.
 export const pollMs = 5_000;
 /** The time span of the charts, in milliseconds. */
 export const chartMs = 600_000;

@@ -15,7 +15,7 @@ import type { SystemTab } from './system.route.js';
 
 const route = getRouteApi('/signed-in/system');
 
-/** The state of the services, and the problems that need a person. */
+/** Shows the state of the services, and the problems that need attention. */
 export function SystemPage() {
   const { tab = 'overview' } = route.useSearch();
   const navigate = route.useNavigate();

@@ -25,7 +25,7 @@ function validate(schema: RJSFSchema, data: unknown): SchemaError[] {
   const validator = new Validator(schema as ConstructorParameters<typeof Validator>[0], '2020-12', false);
   // Removes `undefined`, which the form uses for empty fields, because JSON has no `undefined`.
   const { errors } = validator.validate(JSON.parse(JSON.stringify(data ?? null)));
-  // The validator also reports an error in a field for all objects that contain the field.
+  // For an error in a field, the validator also reports an error for each object that contains the field.
   return errors.filter(({ keyword }) => keyword !== 'properties' && keyword !== 'items');
 }
 

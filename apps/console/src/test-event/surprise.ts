@@ -52,7 +52,7 @@ export function surprise(example: EventData, random: () => number = Math.random)
   return varyObject(example);
 }
 
-/** Returns the field prefixes of the users that an object names completely, except the channel. */
+/** Returns the field prefixes of the users that an object names by id, login, and name, except the channel. */
 function userPrefixesOf(data: EventData): string[] {
   return Object.keys(data)
     .filter((key) => key.endsWith('_id') && key !== 'broadcaster_user_id' && key !== 'to_broadcaster_user_id')

@@ -112,7 +112,7 @@ interface EditorProps {
 
 function Editor({ type, schema, description, initial }: EditorProps) {
   const [data, setData] = useState(initial);
-  // The text of the JSON tab while it is not valid.
+  // The text in the JSON tab while the text is not valid.
   const [draft, setDraft] = useState<string>();
   const navigate = route.useNavigate();
   const change = (changed: EventData): void => {
@@ -223,7 +223,7 @@ function Editor({ type, schema, description, initial }: EditorProps) {
   );
 }
 
-/** Reads the data of the newest event of the type that is not a test. */
+/** Reads the data of the type's newest event from the platform. Undefined if there is none. */
 async function readLastData(type: string): Promise<EventData | undefined> {
   const query = { event_type: type, origin: 'platform', page_size: 1 };
   const { results } = await call(api().GET('/api/v1/platform-events', { params: { query } }));

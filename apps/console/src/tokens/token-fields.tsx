@@ -112,7 +112,7 @@ function ChannelLimit(props: LimitProps) {
   const { data: streamers = [] } = useQuery(streamersQuery);
   const [search, setSearch] = useState('');
   const known = streamers.map(({ platform_id: value, platform_username: label }) => ({ value, label }));
-  // Accept unmonitored channels, because, for example, a raiding channel need not be a monitored streamer.
+  // Accept channels of unmonitored streamers, because a raiding channel, for example, need not be monitored.
   const others = [...props.value, search]
     .filter((id) => /^\d{1,20}$/.test(id) && known.every(({ value }) => value !== id))
     .map((id) => ({ value: id, label: `Channel ${id}` }));

@@ -139,7 +139,7 @@ function Consequence({ token: { kind, name }, isThis }: { token: Token; isThis: 
   if (isThis) return 'You are signed out immediately, and must sign in again with your password.';
   if (kind === 'session') return 'The browser with this session is signed out within a second.';
   if (kind === 'main')
-    return 'Every program with the main token loses its access within a second. Logging in with the password creates a new one.';
+    return 'Every program with the main token loses its access within a second. Logging in with the password creates a new main token.';
   return (
     <>
       Every program with the token <UserText text={name} /> loses its access within a second, and its live

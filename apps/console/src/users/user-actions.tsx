@@ -13,7 +13,7 @@ import { TokenTable } from '../tokens/token-table.js';
 export type User = components['schemas']['UserReply'];
 type Changes = components['schemas']['UserStateBody'];
 
-/** The actions of an owner on a user. */
+/** The actions that an owner can take on a user. */
 export function UserActions({ user }: { user: User }) {
   const { id, username, role, disabled } = user;
   const queries = useQueryClient();
@@ -80,7 +80,7 @@ export function UserActions({ user }: { user: User }) {
           onConfirm={() => update({ disabled: true })}
         >
           All tokens and sessions of <UserText text={username} /> are revoked within a second: programs that
-          use them stop working. Enabling the user again does not restore the tokens.
+          use the tokens stop working. Enabling the user again does not restore the tokens.
         </ConfirmDialog>
       )}
       {dialog === 'delete' && (
@@ -94,7 +94,7 @@ export function UserActions({ user }: { user: User }) {
           }}
         >
           <UserText text={username} /> and all tokens of this user are deleted permanently: programs that use
-          them stop working. Events that the user added stay.
+          the tokens stop working. Events that the user added are kept.
         </ConfirmDialog>
       )}
     </>

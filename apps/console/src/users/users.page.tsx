@@ -26,7 +26,7 @@ const columns: readonly Column<User>[] = [
   { title: 'Actions', kind: 'actions', render: (user) => <UserActions user={user} /> },
 ];
 
-/** The people who may use the service. For owners. */
+/** Shows the people who may use the service. Only for owners. */
 export function UsersPage() {
   const query = useQuery(usersQuery);
   const [isCreating, { open, close }] = useDisclosure();

@@ -54,7 +54,8 @@ export class DeadLettersService {
    * Stores the event of a dead letter. Idempotent by message key: two concurrent retries store the event once. After a crash between
    * storing the event and deleting the dead letter, the next retry recognizes the event as stored.
    *
-   * @throws ServiceError `conflict` when the message still cannot be read or the database rejects the event again; the dead letter is kept
+   * @throws ServiceError `not_found`; `conflict` when the message still cannot be read, or when the event is rejected again or was received
+   * before the retention period. The dead letter is then kept
    */
   async retry(id: string): Promise<RetryDeadLetterReply> {
     const { key, event } = await this.get(id);

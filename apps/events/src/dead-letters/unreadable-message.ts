@@ -4,13 +4,13 @@ import { v7 as uuidV7 } from 'uuid';
 
 const unreadableType = 'unreadable-ingest-message';
 const unreadableSource = 'INGEST';
-// The event type and source of unreadable messages in version 0.1.0.
+// The event type and source that version 0.1.0 gave to unreadable messages.
 const formerType = 'unreadable-intake-message';
 const formerSource = 'INTAKE';
 
 /**
- * The event in a message of the INGEST stream. `fault` is set when the message cannot be read. The event then wraps the payload of the
- * message.
+ * The event in a message from the INGEST stream. If the message cannot be read, `fault` is the error, and the event wraps the payload of
+ * the message.
  */
 export interface ReadMessage {
   event: NewEvent;

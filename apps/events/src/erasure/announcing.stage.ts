@@ -4,18 +4,19 @@ import { maxAgeMs } from '../store/recent-value.js';
 import type { ErasureStep, Stage } from './erasure-step.js';
 import type { RunningErasure } from './erasures.repository.js';
 
-// A write reads the list of erased users, waits up to 3 s for a connection (the time limit of the pools), and then begins its transaction.
+// A write reads the list of erased users, waits up to 3 s for a connection (the connection timeout of the pools), and then begins its
+// transaction.
 const connectLimitMs = 3_000;
-/** A write that begins at least this long after the request has seen the erasure. */
+/** A write that begins at least this long after the erasure was requested knows about the erasure. */
 const announcementMs = maxAgeMs + connectLimitMs;
-// A write ends within 10 s, the time limit of its statement. The stage waits no longer than this limit, because other statements, such as
-// building an index, can take hours.
+// A write ends within 10 s (the statement timeout). The stage waits at most 12 s for earlier transactions, because other statements, such
+// as building an index, can run for hours.
 const statementLimitMs = 12_000;
 const intervalMs = 250;
 
 /**
  * Waits until no instance stores events of the user anymore. Without this stage, a write that began before the erasure could store an event
- * in a part of the store that has already been searched.
+ * in a part of the store that `StoreStage` has already searched.
  */
 @Injectable()
 export class AnnouncingStage implements Stage {
@@ -30,7 +31,7 @@ export class AnnouncingStage implements Stage {
     return { isComplete, progress, pauseMs: intervalMs };
   }
 
-  /** Whether a transaction is still running that may have begun before every instance knew about the erasure. */
+  /** Whether a transaction that may have begun before every instance knew about the erasure is still running. */
   private async hasEarlierWrites(id: string): Promise<boolean> {
     const [row] = await this.dataSource.query<{ found: boolean }[]>(
       `SELECT EXISTS (

@@ -7,7 +7,7 @@ const settledMs = 4_000;
 const intervalMs = 250;
 
 /**
- * Waits until the gateways have removed the events from their memory. A gateway that cannot get the list of erased users during this wait
+ * Waits until the gateways have removed the user's events from memory. A gateway that cannot get the list of erased users during this wait
  * removes the events when it next gets the list.
  */
 @Injectable()

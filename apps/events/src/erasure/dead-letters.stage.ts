@@ -10,7 +10,7 @@ interface Position {
   key: string;
 }
 
-// A dead letter can take up to 512 KiB, so a page takes up to 50 MiB.
+// A dead letter can be as large as 512 KiB, so a page uses up to 50 MiB of memory.
 const pageSize = 100;
 const lowest = '00000000-0000-0000-0000-000000000000';
 

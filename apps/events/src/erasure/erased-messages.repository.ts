@@ -13,7 +13,7 @@ export class ErasedMessagesRepository {
     );
   }
 
-  /** Whether all sequences of a range (both ends inclusive) were erased. */
+  /** Whether erasures removed the messages at all sequences from `from` to `to`, both inclusive. */
   async hasAll(epoch: string, from: number, to: number): Promise<boolean> {
     const [row] = await this.dataSource.query<{ count: number }[]>(
       `SELECT count(*)::float8 AS count FROM erased_messages WHERE epoch = $1 AND sequence BETWEEN $2 AND $3`,
@@ -22,7 +22,10 @@ export class ErasedMessagesRepository {
     return row?.count === to - from + 1;
   }
 
-  /** Forgets messages of other epochs, and messages that were erased so long ago that their neighbors on the stream have expired. */
+  /**
+   * Deletes the records of messages from other epochs, and of messages that were erased more than `maxAgeMs` ago. The neighbors of such a
+   * message on the stream have expired.
+   */
   async forgetOld(transaction: EntityManager, epoch: string, maxAgeMs: number): Promise<void> {
     await transaction.query(
       `DELETE FROM erased_messages WHERE epoch <> $1 OR erased_at < now() - $2 * interval '1 millisecond'`,

@@ -21,7 +21,7 @@ const maxRemembered = 10_000;
 const skippedInDryRun: readonly ErasureStage[] = ['announcing', 'summaries', 'caches'];
 
 /**
- * Runs erasures in the background, the oldest first, one at a time across all instances.
+ * Runs erasures in the background, oldest first. Only one erasure runs at a time across all instances.
  *
  * ```
  * announcing ─▶ store ─▶ summaries ─▶ dead_letters ─▶ ingest ─▶ streamers ─▶ event_stream ─▶ caches ─▶ done
@@ -59,7 +59,7 @@ export class ErasureRunner {
     this.loop.start();
   }
 
-  /** Stops after the current piece of work. Another instance continues the erasure, or this one after its next start. */
+  /** Stops after the current piece of work. Another instance continues the erasure, or this instance does after its next start. */
   stop(): Promise<void> {
     return this.loop.stop();
   }
@@ -124,8 +124,8 @@ export class ErasureRunner {
   }
 
   /**
-   * Returns the user to look for. If only the hash of the user's id is known, remembers the result for each compared id, because the same
-   * ids occur many times.
+   * Returns the user to look for. If only the hash of the user's id is known, caches the result of each comparison, because the same ids
+   * occur many times.
    */
   private seek({ platformUserId, userHash }: Erasure): SoughtUser {
     if (platformUserId !== null) return { id: platformUserId, isUser: (id) => id === platformUserId };

@@ -19,7 +19,7 @@ export interface ErasureChange {
   counts: ErasureCounts;
 }
 
-/** A running erasure with its ages in milliseconds, by the database's clock. */
+/** A running erasure, with two ages in milliseconds by the database's clock. */
 export interface RunningErasure extends Erasure {
   /** How long ago the erasure was requested. */
   ageMs: number;
@@ -34,7 +34,7 @@ export class LeaseLostError extends Error {
   }
 }
 
-// Each erasure reads the whole store. More erasures than this would take days.
+// Maximum number of erasures that have not ended. Each erasure reads the whole store, so more erasures would take days.
 const maxWaiting = 1_000;
 /**
  * An erasure also covers events that are received up to this long after the request, because the clocks of the gateways differ, and because
@@ -49,7 +49,7 @@ export const erasureLease = new LeaseColumns({ holder: 'leased_by', until: 'leas
 export class ErasuresRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** @throws ServiceError `conflict` when too many erasures wait */
+  /** Creates an erasure or a dry run. @throws ServiceError `conflict` when 1,000 erasures have not ended yet */
   async create(user: Pick<Erasure, 'platformUserId' | 'userHash'>, isDryRun: boolean): Promise<Erasure> {
     const waiting = await this.dataSource.manager.countBy(Erasure, { endedAt: IsNull() });
     if (waiting >= maxWaiting)
@@ -76,7 +76,10 @@ export class ErasuresRepository {
     return this.dataSource.manager.find(Erasure, { order: { id: 'DESC' }, take: maxListedErasures });
   }
 
-  /** Returns the users of erasures that have not ended, or ended at or after a time (in milliseconds since 1970). Leaves out dry runs. */
+  /**
+   * Returns the user of each erasure that has not ended or that ended at or after `endedSince` (milliseconds since 1970), and the
+   * database's current time. Without `endedSince`, returns only users of erasures that have not ended. Leaves out dry runs.
+   */
   async listUsers(endedSince: number | undefined): Promise<{ users: ErasedUserMessage[]; now: number }> {
     const users = await this.dataSource.query<ErasedUserMessage[]>(
       `SELECT id, user_hash AS "userHash", stage IN ('caches', 'done') AS "isGone",
@@ -90,7 +93,7 @@ export class ErasuresRepository {
     return { users, now: row?.now ?? Date.now() };
   }
 
-  /** Claims the oldest erasure that has not ended, unless another instance is running it. */
+  /** Claims the oldest erasure that has not ended. Returns undefined when there is none, or when another instance is running it. */
   async claim(holder: string): Promise<RunningErasure | undefined> {
     const [, count] = await this.dataSource.query<[unknown, number]>(
       `UPDATE erasures SET ${erasureLease.take('$1')}
@@ -101,7 +104,7 @@ export class ErasuresRepository {
     return count > 0 ? this.readHeld(holder) : undefined;
   }
 
-  /** Returns the erasure that this holder runs. */
+  /** Returns the erasure that this holder runs; undefined when another instance has taken it over or it has ended. */
   async readHeld(holder: string): Promise<RunningErasure | undefined> {
     const { entities, raw } = await this.dataSource.manager
       .createQueryBuilder(Erasure, 'erasure')
@@ -114,7 +117,7 @@ export class ErasuresRepository {
     return erasure && ages && { ...erasure, ageMs: ages.ageMs, stageAgeMs: ages.stageAgeMs };
   }
 
-  /** Renews the lease. Returns false when another instance has taken it. */
+  /** Renews the lease. Returns false when the erasure has ended or another instance has taken it over. */
   async renew(holder: string): Promise<boolean> {
     const [, count] = await this.dataSource.query<[unknown, number]>(
       `UPDATE erasures SET ${erasureLease.renewal} WHERE ${isRunningUnder('$1')}`,
@@ -124,7 +127,7 @@ export class ErasuresRepository {
   }
 
   /**
-   * Records a piece of work and its changes to the store in one transaction, so that a crash neither loses nor repeats it.
+   * Records a piece of work and applies its changes to the store in one transaction, so that a crash never leaves only one of the two.
    *
    * @throws LeaseLostError when another instance has taken over the erasure; the transaction is rolled back
    */

@@ -12,8 +12,8 @@ interface Position {
   epoch: string;
   next: number;
   /**
-   * The last sequence to read, determined when no old batches were in flight anymore. Without this limit, the stage would never end,
-   * because events keep arriving.
+   * The last sequence to read. Set once no old batch can be in flight anymore. Without this limit, the stage would never end, because
+   * events keep arriving.
    */
   end?: number;
 }
@@ -21,8 +21,8 @@ interface Position {
 // Each step creates a consumer and saves the position, which takes as long as reading hundreds of messages.
 const maxRead = 5_000;
 /**
- * A relay publishes a batch that it holds in memory within 10 s (see `RelayQueue`), and waits 5 s for the acknowledgement. After this time,
- * the stream contains every batch that a relay had read before the events were erased from the store.
+ * Within 10 s, a relay publishes or drops each batch in its memory (see `RelayQueue`). It then waits up to 5 s for the acknowledgement.
+ * After this time, the stream contains every batch that a relay had read before the events were erased from the store.
  */
 const inFlightMs = 16_000;
 const intervalMs = 500;
@@ -54,8 +54,8 @@ export class EventStreamStage implements Stage {
     const position = erasure.position as Position | null; // Safe cast: this stage wrote the position.
     const known = position?.epoch === epoch ? position : undefined;
     const next = Math.max(known?.next ?? 1, extent.firstSequence);
-    // The age of the stage was read before the stream's last sequence. Once the stage is settled, all old batches are therefore at or below
-    // this sequence.
+    // The stage's age was read before the stream's last sequence. If `isSettled`, all old batches are therefore at or below the last
+    // sequence.
     const isSettled = erasure.isDryRun || erasure.stageAgeMs > inFlightMs;
     const end = known?.end ?? (isSettled ? extent.lastSequence : undefined);
     const reached = (from: number): Position => ({ epoch, next: from, ...(end !== undefined && { end }) });

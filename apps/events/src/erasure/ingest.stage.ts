@@ -73,8 +73,8 @@ export class IngestStage implements Stage {
 /** Reads the event of a message. Returns the fields that name the user, or none if the event was received after `until`. */
 function inspect({ data }: StoredMessage, user: SoughtUser, until: number) {
   const { event, fault } = readOrWrap(data);
-  // The time of receipt of an unreadable message is unknown, because its id is new and contains the current time. Such a message is erased
-  // as if it was received in time, because it is already on the stream.
+  // The time of receipt of an unreadable message is unknown: its id was created just now and contains the current time. The message is
+  // already on the stream, so erase it as if it had been received before `until`.
   const isInTime = fault !== undefined || receivedAt(event.id) <= until;
   const fields = isInTime ? fieldsNaming(user, unwrapText(event)) : [];
   return { key: receivedMessageKey(event), eventId: event.id, fields };

@@ -13,7 +13,7 @@ interface Position {
 // One statement searches up to `maxSearched` events, and returns up to `maxFound` of them, with up to 256 KiB of data each.
 const maxSearched = 5_000;
 const maxFound = 200;
-// The pause after a statement is as long as the statement took, so that other requests can use the database.
+// The pause is as long as the search took, within these limits, so that other requests can use the database.
 const minPauseMs = 5;
 const maxPauseMs = 250;
 const lowestId = '00000000-0000-0000-0000-000000000000';
@@ -39,7 +39,7 @@ export class StoreStage implements Stage {
     const found = candidates
       .map(({ id, data }) => ({ id, fields: fieldsNaming(user, data) }))
       .filter(({ fields }) => fields.length > 0);
-    // If the limit may have cut off candidates, continue after the last one that was returned.
+    // If `maxFound` may have cut off candidates, continue after the last returned candidate.
     const isFull = candidates.length === maxFound;
     const after = (isFull ? candidates.at(-1)?.id : boundary) ?? end;
     const ids = found.map(({ id }) => id);
@@ -76,7 +76,7 @@ export class StoreStage implements Stage {
     return row?.id;
   }
 
-  /** Returns the events up to `last` that may name the user. */
+  /** Returns up to `maxFound` events after `after`, and not beyond `last`, that may name the user. */
   private search(after: string, last: string, { id }: SoughtUser): Promise<{ id: string; data: string }[]> {
     return this.dataSource.query(
       `SELECT id, data FROM (

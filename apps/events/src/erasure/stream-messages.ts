@@ -28,20 +28,20 @@ export interface StreamExtent {
 const requestLimitMs = 5_000;
 const fetchMs = 5_000;
 const heartbeatMs = 1_000;
-// A message can take up to 256 KiB, so one fetch holds up to 50 MiB in memory.
+// A message can be as large as 256 KiB, so one fetch holds up to 50 MiB in memory.
 const maxFetched = 200;
 const enoughBytes = 4 * 1024 * 1024;
-// More requests in flight would only wait inside the broker.
+// Maximum number of concurrent requests. More requests would only wait inside the broker.
 const concurrency = 32;
 
-/** Reads the messages of one stream by their sequences, and erases them. */
+/** Reads and erases messages of one stream by sequence. */
 export class StreamMessages {
   constructor(
     private readonly connection: NatsConnection,
     private readonly stream: string,
   ) {}
 
-  /** Returns undefined when the stream does not exist. @throws when the broker does not respond */
+  /** Returns the extent of the stream; undefined when the stream does not exist. @throws when the broker does not respond */
   async find(): Promise<StreamExtent | undefined> {
     const { streams } = await this.manage();
     try {
@@ -55,8 +55,8 @@ export class StreamMessages {
   }
 
   /**
-   * Reads messages in order, starting at a sequence, through a temporary consumer. Returns up to `limit` messages, or fewer if they are
-   * large. Do not call this for work queues, which allow only one consumer.
+   * Reads messages in order, starting at a sequence, through a temporary consumer. Returns up to `limit` messages, or fewer if the messages
+   * are large. Do not call this for work queues, which allow only one consumer.
    *
    * @throws when the broker does not respond
    */

@@ -28,7 +28,9 @@ export class StreamersStage implements Stage {
     return { isComplete: true, counts: { ...counts, ...erased } };
   }
 
-  /** Finds the user among the monitored streamers if only the hash of the id is known. */
+  /**
+   * Finds the user among the monitored streamers by the hash of the id. Returns the user's id; undefined when the user is not monitored.
+   */
   private async findStreamer(user: SoughtUser): Promise<string | undefined> {
     let after: string | undefined;
     do {

@@ -4,9 +4,8 @@ import type { ErasureStep, Stage } from './erasure-step.js';
 import type { RunningErasure } from './erasures.repository.js';
 
 /**
- * Deletes all saved summaries if events of the user were erased, because the summaries may name the user among the top gifters and
- * cheerers. The service computes a summary again on request. Runs after the events were erased from the store; see
- * `StreamSummaries.invalidate`.
+ * Deletes all saved summaries if the erasure removed events from the store, because the summaries may name the user among the top gifters
+ * and cheerers. The service computes a summary again on request. Runs after the `store` stage; see `StreamSummaries.invalidate`.
  */
 @Injectable()
 export class SummariesStage implements Stage {

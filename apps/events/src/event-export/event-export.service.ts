@@ -11,8 +11,8 @@ import { NIL } from 'uuid';
 import { EventListRepository } from '../event-list/event-list.repository.js';
 import { exportPrinters } from './export-formats.js';
 
-// A compromise. With 1,000 events per page, the p99 of lists is 70 ms instead of 29 ms, because lists wait behind the pages of an export in
-// three processes. With 100 events per page, an export reads fewer than 20,000 events/s (bench:store, export).
+// A compromise. With 1,000 events per page, the p99 latency of lists is 70 ms instead of 29 ms, because lists wait behind the pages of an
+// export in three processes. With 100 events per page, an export reads fewer than 20,000 events/s (bench:store, export).
 const pageSize = 200;
 
 // An export reads without pause. More concurrent reads would take the database connections that lists need.
@@ -29,7 +29,7 @@ export class EventExportService {
 
   constructor(private readonly events: EventListRepository) {}
 
-  /** Reads the page after an event, or the first page. */
+  /** Reads the page after the event `after`; the first page when `after` is undefined. */
   async read({
     filters,
     limits,

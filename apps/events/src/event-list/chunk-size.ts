@@ -4,7 +4,7 @@ const minRows = 500;
 // The minimum for the first statement of a page. When most rows match, a page needs few more rows than it contains.
 const minFirstRows = 100;
 
-// Limits the time of a statement if its rows take longer to check than the rows before.
+// Limits the duration of a statement whose rows take longer to check than the rows of earlier statements.
 const maxRows = 25_000;
 
 // The maximum for the first statement of a page, because the time per row is still unknown. Reading a row that is not in memory takes up to
@@ -17,7 +17,7 @@ export class ChunkSize {
 
   /**
    * @param check whether the statement reads each row or looks it up in indexes
-   * @param expectedRows the number of rows that must probably be checked to fill the page
+   * @param expectedRows the estimated number of rows to check until the page is full
    */
   constructor(check: keyof typeof maxFirstRows, expectedRows: number) {
     this.rows = Math.ceil(Math.min(Math.max(expectedRows * 1.5, minFirstRows), maxFirstRows[check]));

@@ -40,7 +40,7 @@ const recordsBudgetBytes = 960 * 1024;
 /** The columns of `StoredEvent`, named like its fields. */
 const eventColumns = `id, event_id AS "eventId", event_type AS "eventType", event_source AS "eventSource", origin, event_data::text AS "eventData", (extract(epoch FROM occurred_at) * 1000)::float8 AS "occurredAt"`;
 
-/** Reads events: pages by keyset, single events by id. */
+/** Reads pages of events by keyset, and single events by id. */
 @Injectable()
 export class EventListRepository {
   constructor(
@@ -72,7 +72,7 @@ export class EventListRepository {
     return { records: Buffer.from(`[${(isOlder(request) ? records : records.reverse()).join(',')}]`), ...neighbours }; // prettier-ignore
   }
 
-  /** Finds an event within the limits by its id, or else by its `event_id`. */
+  /** Finds an event within the limits by its id, or else by its `event_id`. Returns null when there is none. */
   async find(id: string, limits?: ReadLimits): Promise<StoredEvent | null> {
     const found = isUuid(id) ? await this.findById(id, limits) : undefined;
     return found ?? (await this.findByEventId(id, limits)) ?? null;
@@ -91,8 +91,8 @@ export class EventListRepository {
   }
 
   /**
-   * Returns the newest match. There can be several, because a message that the platform redelivers after more than a day becomes a second
-   * event.
+   * Returns the newest event with this `event_id`. Several events can have it, because a message that the platform redelivers after more
+   * than a day becomes a second event.
    */
   private async findByEventId(
     eventId: string,

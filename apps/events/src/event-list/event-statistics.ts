@@ -34,8 +34,8 @@ const maxPartitions = 4;
 const minRows = 1_000;
 
 /**
- * Reads, every five minutes, the statistics that PostgreSQL keeps about the newest partitions. Lists use these statistics to find the
- * rarest filter. Without statistics, a list is correct but slower.
+ * Reads PostgreSQL's statistics about the newest partitions every five minutes. Lists use these statistics to find the filter with the
+ * fewest matching events. Without statistics, a list is correct but slower.
  */
 @Injectable()
 export class EventStatistics {

@@ -59,9 +59,9 @@ export function positionAt(boundary: string, isOlder: boolean): string {
 }
 
 /**
- * Returns a random id between the ids of two events. Probably, no event has the returned id. If the events differ in their milliseconds,
- * the id has version 8 and an earlier millisecond than the higher id; otherwise, version 7. Returns the higher id when no id is between the
- * two.
+ * Returns a random id between the ids of two events. It is very unlikely that an event has the returned id. If the two ids differ in their
+ * milliseconds, the returned id has version 8 and an earlier millisecond than the higher id. Otherwise, it has version 7. Returns the
+ * higher id when no id is between the two.
  */
 export function idBetween(one: string, other: string): string {
   const [low, high] = [min(one, other), max(one, other)];

@@ -11,7 +11,7 @@ export const LIST_POOL = Symbol('LIST_POOL');
 export const listPoolOptions: Pick<PoolOptions, 'poolSize' | 'settings' | 'maxLifetimeSeconds'> = {
   // A page takes at most a millisecond of CPU time. More connections would only hold more plans.
   poolSize: 8,
-  // Replaces connections, because plans for partitions that are no longer the newest would otherwise accumulate.
+  // Connections are replaced after an hour. Otherwise, plans for older partitions would accumulate.
   maxLifetimeSeconds: 3_600,
   settings: {
     plan_cache_mode: 'force_generic_plan',

@@ -16,7 +16,7 @@ export class PageBuilder {
 
   constructor(private readonly limits: { pageSize: number; bytes: number }) {}
 
-  /** The number of rows until the page is full, plus one row that shows whether there is a next page. */
+  /** The number of rows that the page still needs, plus one row that shows whether there is a next page. */
   get missingRows(): number {
     return this.limits.pageSize + 1 - this.events.length;
   }

@@ -9,7 +9,7 @@ import { findSpan, type Span } from './partition-span.js';
 import type { ScanPlan } from './scan-plan.js';
 import { StatementRunner, type ParameterValues, type StatementResult } from './statement-runner.js';
 
-/** What a page contains at most. */
+/** The range, direction, and size limits of a page. */
 export interface PageLimits {
   range: IdRange;
   /** Whether the page goes from newer to older events. */
@@ -19,24 +19,25 @@ export interface PageLimits {
   bytes: number;
 }
 
-/** Injection token of the clock that pages are timed with, in milliseconds. */
+/** Injection token of the clock that measures the duration of pages, in milliseconds. */
 export const PAGE_CLOCK = Symbol('PAGE_CLOCK');
 
-// A page that checks rows or looks up many ranges, and takes longer, ends and has a `next`, so that a list with rare matches does not
-// keep other lists waiting.
+// Time limit for a page that checks rows or looks up many ranges. At this limit, the page ends early with a `next`, so that a list with
+// rare matches does not keep other lists waiting.
 const checkingBudgetMs = 30;
 
-// A page whose rows all match takes a few statements, so it ends early only when the database is overloaded.
+// Time limit for a page whose rows all match. Such a page needs only a few statements, so it ends early only when the database is
+// overloaded.
 const matchingBudgetMs = 1_000;
 
 // Most pages are full after one partition, or after two at the beginning of a month. After that, each statement reads twice as many
 // partitions as the one before.
 const singlePartitions = 2;
 
-// Partitions are attached or dropped a few times a day.
+// Partitions are attached or dropped only a few times a day, so a page rarely needs a second attempt.
 const maxAttempts = 5;
 
-/** Reads a page from partition to partition, until it is full, its time is over, or the list ends. */
+/** Reads a page from partition to partition, until the page is full, its time limit is reached, or the list ends. */
 @Injectable()
 export class PageReader {
   constructor(
@@ -45,7 +46,11 @@ export class PageReader {
     @Optional() @Inject(PAGE_CLOCK) private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /** @throws the database's error when the database is unavailable */
+  /**
+   * Reads one page.
+   *
+   * @throws the database's error when the database is unavailable; Error when the partitions change during every attempt
+   */
   async read(plan: ScanPlan, limits: PageLimits): Promise<EventPage> {
     for (let attempt = 1; ; attempt += 1) {
       const catalog = await this.catalog.read();
@@ -56,7 +61,7 @@ export class PageReader {
         if (!isDroppedTableError(error) || attempt >= maxAttempts) throw error;
       }
       if (attempt >= maxAttempts)
-        throw new Error('the partitions of events change faster than a page is read');
+        throw new Error('the partitions of the events table changed during every attempt to read a page');
       await this.catalog.discard(catalog);
     }
   }
@@ -69,7 +74,7 @@ export class PageReader {
     const startedAt = this.now();
     const page = new PageBuilder(limits);
     const expectedRows = limits.pageSize / plan.restShare;
-    // A row that is looked up takes a fraction of the time of one that is read.
+    // Looking up a row in an index takes a fraction of the time that reading the row takes.
     const chunks = {
       lookUp: new ChunkSize('lookUp', expectedRows),
       read: new ChunkSize('read', expectedRows),
@@ -77,7 +82,7 @@ export class PageReader {
     let range: IdRange | null = limits.range;
     let reached: string | null = null;
     let isLate = false;
-    // A hash index is read as a whole.
+    // A statement with a hash index reads all partitions at once.
     let width = plan.sources.some(({ index }) => index.method === 'hash') ? Infinity : 1;
     for (let step = 1; range; step += 1) {
       const span = findSpan(catalog.partitions, range, { isOlder, width });
@@ -86,7 +91,7 @@ export class PageReader {
       const chunk = looksUp(plan, span) ? chunks.lookUp : chunks.read;
       const askedAt = this.now();
       const result = await this.query(plan, { catalog, span, range, isOlder, page, chunk: chunk.rows });
-      // Later statements may miss partitions that were attached in the meantime, because events in them are newer than the request.
+      // Only the first statement must see every partition. The events in partitions that are attached later are newer than the request.
       if (step === 1 && result.catalogVersion !== catalog.version) return null;
       page.add(result);
       if (page.isFull) break;
@@ -97,8 +102,8 @@ export class PageReader {
       const endedAt = this.now();
       const time = { tookMs: endedAt - askedAt, leftMs: budgetMs - (endedAt - startedAt) };
       chunk.adapt(time);
-      // A chunk has as many rows as the time permits, but a statement that looks up ranges takes about as long as the one before, so it
-      // begins only if there is time for more than half of it.
+      // A smaller chunk shortens a statement that checks rows. But a statement that looks up ranges takes about as long as the previous
+      // one, so it begins only if more than half of that time is left.
       isLate = time.leftMs <= (isWide ? time.tookMs / 2 : 0);
       const canWiden = !isWide || 2 * time.tookMs <= time.leftMs;
       if (step >= singlePartitions && canWiden) width *= 2;
@@ -149,7 +154,10 @@ export class PageReader {
   }
 }
 
-/** Whether the statement checks rows in indexes. In several partitions, each look-up would be one in each of them. */
+/**
+ * Whether the statement checks rows in indexes. A statement over several partitions reads the rows instead, because each check would need a
+ * look-up in every partition.
+ */
 function looksUp({ rest }: ScanPlan, { partition }: Span): boolean {
   return partition !== null && rest.some(({ lookUps }) => lookUps.length > 0);
 }

@@ -25,7 +25,7 @@ export interface CheckedCondition {
   lookUps: readonly Source[];
 }
 
-/** The parameters of statements. `rest <n>` has the value, or the list of values, of the condition `StatementShape.rest[n]`. */
+/** The parameters of statements. `rest <n>` is the value, or the list of values, of the condition `StatementShape.rest[n]`. */
 export type ParameterName =
   | 'from'
   | 'to'
@@ -134,8 +134,8 @@ class StatementText {
   }
 
   /**
-   * The first ids of several ranges, merged. Reading `limit` ids of every range would take too long. Up to `bound`, the ranges together
-   * have at least `limit` ids, so the statement reads only the ranges that begin before `bound`.
+   * The first ids of several ranges, merged. Reading `limit` ids from every range would be too slow. Up to `bound`, the ranges together
+   * contain at least `limit` ids, so the statement reads only the ranges that begin at or before `bound`.
    */
   private idsOfRanges(): { tables: string[]; ids: string } {
     const { sources, ranges, isOlder } = this.shape;
@@ -200,7 +200,7 @@ class StatementText {
     ];
   }
 
-  /** The values that occur in the partition, so that no other value is looked up with each type. */
+  /** The wanted values that occur in the partition. Values without rows then need no look-up per event type. */
   private valuesWithRows({ index }: Source): string {
     return `present (value) AS MATERIALIZED (SELECT wanted.value FROM ${this.wantedValues}
       CROSS JOIN LATERAL (SELECT FROM ${this.table}
@@ -225,8 +225,8 @@ class StatementText {
   }
 
   /**
-   * Returns an id up to which the ranges together have at least `limit` ids: the nearer of the `limit`-th start of a range and the
-   * `limit`-th id of the range that begins first, which often has the most ids.
+   * Returns the SQL for `bound`: an id up to which the ranges together contain at least `limit` ids. It is the nearer of the `limit`-th
+   * start of a range and the `limit`-th id of the range that begins first. That range often has the most ids.
    */
   private bound(source: Source): string {
     const { isOlder } = this.shape;

@@ -42,7 +42,7 @@ export class PartitionCatalog {
     return this.current;
   }
 
-  /** Makes the next `read` return a newer catalog than this one. */
+  /** Makes the next `read` return a newer catalog than `stale`. */
   async discard(stale: Catalog): Promise<void> {
     const { current } = this;
     if (current && (await current) === stale && this.current === current) this.current = undefined;

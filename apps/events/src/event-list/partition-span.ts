@@ -12,7 +12,7 @@ export interface Span {
 }
 
 /**
- * Returns the next partitions with ids of the range, in the direction of paging; undefined when no partition has such ids.
+ * Returns the next partitions in the direction of paging whose ids overlap the range; undefined when no partition overlaps the range.
  *
  * @param partitions newest first
  * @param width the maximum number of partitions

@@ -86,7 +86,7 @@ const rowsPerValue = 200;
 // Reading this many ranges costs less than looking up which of them begin first.
 const maxEachRanges = 20;
 
-// A scan in order of id pays off only when many rows match. With a lower share, the scan would use up the time of many pages.
+// A scan in order of id pays off only when many rows match. With a lower share, the scan would fill the time limits of many pages.
 const minShareInOrder = 0.02;
 
 /** Plans the scan of a list: the rarest condition with an index drives the scan. Returns null when no event can match. */
@@ -134,7 +134,10 @@ function withStorableValues(condition: FilterCondition): FilterCondition {
   return { ...condition, values: [...new Set(condition.values)].filter(isStorableText) };
 }
 
-/** Whether every event that meets the first condition also meets the second, as when a filter's channel is one of the reader's channels. */
+/**
+ * Whether every event that meets the first condition also meets the second. For example, a filter's channel may be one of the reader's
+ * channels.
+ */
 function implies(one: FilterCondition, other: FilterCondition): boolean {
   const columns = new Set(other.columns.map(({ name }) => name));
   return (
@@ -177,7 +180,7 @@ function chooseLookUps(
   indexes: IndexReadiness,
 ): CheckedFilter[] {
   const isBtree = ({ index }: Source): boolean => index.method === 'btree';
-  // A look-up needs the event type of the row, which a hash index and a scan in order of id do not contain.
+  // A look-up needs the event type of the row. A hash index or a scan in order of id does not provide the type.
   const isPossible = sources.length > 0 && sources.every(isBtree);
   const checked = rest.map((condition) => ({
     ...condition,

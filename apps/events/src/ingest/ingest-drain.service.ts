@@ -16,7 +16,7 @@ import { IngestStream, isInsufficientStorage, type DrainedStream } from './inges
 import { IntakeStream } from './intake-stream.js';
 import { readOrWrap } from '../dead-letters/unreadable-message.js';
 
-// A message reaches this number of deliveries after an outage of about 15 s. After that, storing messages one by one costs little.
+// A message exceeds this number of deliveries after an outage of about 15 s. Storing messages one by one then costs little.
 const maxSharedTries = 5;
 const maxRetryDelayMs = 5_000;
 // Enough for twenty instances with a full batch each.

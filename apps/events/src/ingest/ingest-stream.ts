@@ -33,8 +33,8 @@ export interface IngestStreamOptions {
   platform: string;
   maxGigabytes: number;
   /**
-   * The number of servers of a cluster that store the stream. Without a value, a new stream has one, and an existing stream keeps its
-   * number.
+   * The number of servers in the cluster that store the stream. If undefined, one server stores a new stream, and an existing stream keeps
+   * its number of servers.
    */
   replicas?: number | undefined;
   consumerConfig?: Partial<ConsumerConfig>;
@@ -67,7 +67,7 @@ export class IngestStream implements DrainedStream {
   /**
    * Creates the stream or brings its configuration up to date.
    *
-   * @throws when the stream holds the messages of another platform, or the broker has no room for it or too few servers for
+   * @throws when the stream holds the messages of another platform, or the broker has no disk space for the stream or too few servers for
    * its replicas
    */
   async prepare(): Promise<boolean> {
@@ -112,7 +112,7 @@ export function manageStreams(connection: NatsConnection): Promise<JetStreamMana
 }
 
 /**
- * Checks that a stream holds the messages of the configured platform, by the description of the stream.
+ * Checks by its description that a stream holds the messages of the configured platform.
  *
  * @throws when the stream has another description
  */
@@ -128,7 +128,7 @@ export function expectPlatform(
   );
 }
 
-/** Whether the broker has no disk space left for the stream. */
+/** Whether the error means that the broker has no disk space left for the stream. */
 export function isInsufficientStorage(error: unknown): boolean {
   return error instanceof JetStreamApiError && error.code === insufficientStorage;
 }

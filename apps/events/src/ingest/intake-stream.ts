@@ -5,7 +5,9 @@ import { isStreamNotFound } from '@stream-events/messaging';
 import type { Logger } from '@stream-events/service';
 import { expectPlatform, manageStreams, type DrainedStream } from './ingest-stream.js';
 
-/** The platform whose messages the INTAKE stream must hold, and how long the stream must be quiet before it is deleted. */
+/**
+ * The platform whose messages the INTAKE stream must hold, and how long the stream must receive no messages before the service closes it.
+ */
 export interface IntakeStreamOptions {
   platform: string;
   quietMs?: number;
@@ -23,7 +25,7 @@ const spareBytes = 64 * 1024 ** 2;
  * INTAKE and then deletes it. The events service never creates INTAKE.
  *
  * ```
- *            no message on it and none arrived for 10 minutes        no message on it a fetch later
+ *            empty, and no new message for 10 minutes               still empty after the next fetch
  *   open ─────────────────────────────────────────────────▶ closed ───────────────────────────────▶ deleted
  *  intake.events                                         intake.closed
  * ```
@@ -47,7 +49,8 @@ export class IntakeStream implements DrainedStream {
   ) {}
 
   /**
-   * Looks for the stream and lowers its size limit, so that the broker can reserve the disk space for INGEST.
+   * Looks for the stream and lowers its size limit, so that the broker can reserve the disk space for INGEST. Returns false when the stream
+   * does not exist.
    *
    * @throws when the stream holds the messages of another platform
    */
@@ -76,7 +79,7 @@ export class IntakeStream implements DrainedStream {
       this.logger.info('drained and deleted the INTAKE stream of version 0.1.0');
     }
     // Deletes the stream in a later call, even if another instance closed it: the broker may still be storing a message that arrived before
-    // the closing.
+    // the stream was closed.
     this.isClosed = true;
   }
 
@@ -94,7 +97,7 @@ export class IntakeStream implements DrainedStream {
     await streams.update(this.name, config);
   }
 
-  /** Whether this instance has seen no new message for the quiet period. */
+  /** Whether this instance has not seen a new message during the quiet period. */
   private isQuiet({ state }: StreamInfo): boolean {
     const now = performance.now();
     if (state.last_seq !== this.lastSequence) {

@@ -2,8 +2,8 @@ import { createEncryptionKeys } from '@stream-events/database';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Records which keys of `SECRET_KEY` were in use, so that values are encrypted again with the newest one, and keeps the keys that hash the
- * ids of erased users. The service adds these keys at its start, because they are encrypted.
+ * Creates two tables. One records which keys of `SECRET_KEY` were in use, so that the service encrypts values again with the newest key.
+ * The other stores the keys that hash the ids of erased users. The service adds the hash keys at its start, because they are encrypted.
  */
 export class CreateEncryptionKeys1767200000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {

@@ -1,6 +1,9 @@
 import { receivedAt } from '@stream-events/contracts';
 
-/** The age of the oldest of these events in seconds, by the times in their ids. At least 0, because clocks of machines differ. */
+/**
+ * Returns the age of the oldest of these events in seconds, by the times in their ids. Returns 0 when clock differences would make the age
+ * negative.
+ */
 export function oldestAgeSeconds(events: readonly { id: string }[], now: number): number {
   let oldest = now;
   for (const { id } of events) oldest = Math.min(oldest, receivedAt(id));

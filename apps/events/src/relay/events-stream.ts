@@ -29,8 +29,8 @@ export interface EventsStreamOptions {
   maxAgeMs: number;
   maxGigabytes: number;
   /**
-   * The number of servers of a cluster that store the stream. Without a value, a new stream has one, and an existing stream keeps its
-   * number.
+   * The number of servers in the cluster that store the stream. If undefined, one server stores a new stream, and an existing stream keeps
+   * its number of servers.
    */
   replicas?: number | undefined;
   /** The time that the broker may take to remove the files of a deleted stream, in milliseconds. Default: 2,000. */
@@ -45,8 +45,9 @@ export interface StreamState {
   /** When the last message arrived, in milliseconds since 1970; undefined when there has been none. */
   lastMessageAt: number | undefined;
   /**
-   * Whether the leader has heard from most of its replicas within the last 3 s. A leader that is out of touch may have been replaced
-   * without its knowledge, and this state may be outdated. A leader that is in touch notices its replacement within a few seconds.
+   * `in touch` when the leader and the replicas that it has heard from in the last 3 s are a majority; `none` when only one server stores
+   * the stream. A leader that is out of touch may have been replaced without its knowledge, and its report of the state may be outdated. A
+   * leader that is in touch notices its replacement within a few seconds.
    */
   replicas: 'none' | 'in touch' | 'out of touch';
 }
@@ -60,7 +61,7 @@ export class DoubtfulStateError extends Error {}
 /** The stream with this name carries the events of another platform, or is not an events stream. */
 export class ForeignStreamError extends Error {}
 
-// Each remembered id costs the broker about 300 bytes of memory. A crashed relay restarts well within this time.
+// A crashed relay restarts well within this time. A longer window needs more memory: about 300 bytes per id in the broker.
 const deduplicationWindowMs = 120_000;
 
 // Longer than the broker takes to remove the files of a stream of several gigabytes.
@@ -87,12 +88,12 @@ export class EventsStream {
     return new EventsStream(connection, await openJetStream(connection), options);
   }
 
-  /** The maximum age of a message on the stream. */
+  /** The maximum age of a message on the stream, in milliseconds. */
   get maxAgeMs(): number {
     return this.options.maxAgeMs;
   }
 
-  /** How long the broker may take to remove the files of a deleted stream. */
+  /** How long the broker may take to remove the files of a deleted stream, in milliseconds. */
   get deletionMs(): number {
     return this.options.deletionMs ?? defaultDeletionMs;
   }
@@ -133,7 +134,11 @@ export class EventsStream {
     return (await this.readInfo())?.state.bytes;
   }
 
-  /** @throws when the stream exists, or the broker has no room for it or too few servers for its replicas */
+  /**
+   * Creates the stream.
+   *
+   * @throws when the stream exists, the broker has no disk space for the stream, or the cluster has too few servers for its replicas
+   */
   async create(epoch: string): Promise<void> {
     const config = {
       ...this.config(epoch),
@@ -186,7 +191,9 @@ export class EventsStream {
     return messages;
   }
 
-  /** Deletes the message with this sequence. Does nothing if another instance has deleted the message or it has expired. */
+  /**
+   * Deletes the message with this sequence. Does nothing if another instance has already deleted the message or the message has expired.
+   */
   async deleteMessage(sequence: number): Promise<void> {
     try {
       await this.manager.streams.deleteMessage(eventsStreamName, sequence, false);

@@ -7,8 +7,8 @@ import { firstIdAt } from '@stream-events/contracts';
 export const maxPublishingDelayMs = 3_600_000;
 
 /**
- * Whether one of the events is published so late that it would stay on the stream longer than in the store. The stream counts the age of an
- * event from the time of publishing.
+ * Whether one of the events is published so late that the event could stay on the stream longer than in the store. The stream counts the
+ * age of an event from the time of publishing.
  */
 export function includesLateEvent(events: readonly { id: string }[], now: number): boolean {
   const firstOnTime = firstIdAt(now - maxPublishingDelayMs);

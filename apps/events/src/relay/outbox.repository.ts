@@ -9,9 +9,9 @@ export interface OutboxBatch {
   events: readonly PublishableEvent[];
 }
 
-/** A batch that was read from the outbox. */
+/** A claimed batch that was read from the outbox. */
 export interface ClaimedBatch extends OutboxBatch {
-  /** The number of events of the batch that are no longer in the store, so that they cannot be published. */
+  /** The number of events in the batch that are no longer in the store and therefore cannot be published. */
   removed: number;
 }
 
@@ -35,9 +35,9 @@ export class OutboxRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Claims, for 10 s, batches on which no instance has a valid claim. Two instances never claim the same batch: the materialized query
-   * selects and locks each row once (a subquery in WHERE could run several times), and a statement that waited for a lock checks
-   * `claimed_until` again.
+   * Claims up to `limit` batches without a valid claim for 10 s, and returns them with their events. Two instances never claim the same
+   * batch: the materialized query selects and locks each row once (a subquery in WHERE could run several times), and a statement that
+   * waited for a lock checks `claimed_until` again.
    *
    * @param limit keep it small: each batch brings up to 1 MiB of events into memory
    * @param except batches that this instance is publishing
@@ -95,7 +95,7 @@ export class OutboxRepository {
     await returnToOutbox(this.dataSource, 'id = ANY($1::bigint[])', [outboxIds]);
   }
 
-  /** Whether the outbox contains a stored event. */
+  /** Whether the outbox still contains an event, because the stream has not acknowledged the event yet. */
   async holds(eventId: string): Promise<boolean> {
     const [row] = await this.dataSource.query<{ isHeld: boolean }[]>(
       'SELECT EXISTS (SELECT FROM outbox WHERE $1 = ANY(event_ids)) AS "isHeld"',
@@ -104,7 +104,7 @@ export class OutboxRepository {
     return row?.isHeld === true;
   }
 
-  /** Counts the batches in the outbox, and the seconds since the oldest one became claimable. */
+  /** Returns the number of batches in the outbox, and for how many seconds the most overdue batch has been claimable (0 when none is). */
   async measure(): Promise<{ count: number; overdueSeconds: number }> {
     const [row] = await this.dataSource.query<{ count: number; overdueSeconds: number }[]>(
       `SELECT count(*)::int AS count,

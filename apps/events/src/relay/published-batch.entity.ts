@@ -14,7 +14,7 @@ export class PublishedBatch {
   @Column('text')
   epoch!: string;
 
-  /** The highest sequence of its events on the stream. */
+  /** The highest sequence of the batch's events on the stream. */
   @Column('bigint', { name: 'last_sequence' })
   lastSequence!: string;
 

@@ -8,16 +8,16 @@ export interface QueuedBatch extends OutboxBatch {
   length: number;
 }
 
-// Waiting batches are also in the outbox. Above these limits, new batches remain only in the outbox, use no memory, and are published by a
-// recovery pass. The limits allow for one or two seconds of new batches while the stream is in doubt: many small batches, or 32 large
+// Waiting batches are also in the outbox. When the queue is full, new batches use no memory: they remain only in the outbox, and a recovery
+// pass publishes them. The limits allow for one or two seconds of new batches while the stream is in doubt: many small batches, or 32 large
 // batches.
 const maxFresh = 512;
 const maxFreshLength = 16 * 1024 ** 2;
-// Claiming takes longer than publishing a batch, so claim the next batches while this many are still waiting.
+// Claiming batches takes longer than publishing one, so claim the next batches once only this many claimed batches are waiting.
 const lowWater = 4;
 // Claimed batches get every fourth turn.
 const backlogTurn = 4;
-// The duration of a claim in the outbox. After that, another instance may have claimed the batch.
+// The duration of a claim in the outbox. Afterwards, another instance may claim the batch.
 const claimMs = 10_000;
 
 /**
@@ -37,7 +37,7 @@ export class RelayQueue {
     return this.fresh.length + this.backlog.length;
   }
 
-  /** Whether few enough claimed batches are left to claim more. */
+  /** Whether so few claimed batches are waiting that the relay should claim more. */
   get isBacklogLow(): boolean {
     return this.backlog.length <= lowWater;
   }
@@ -63,7 +63,7 @@ export class RelayQueue {
     this.freshLength += batch.length;
   }
 
-  /** Removes and returns the batch to publish next. */
+  /** Removes and returns the batch to publish next; undefined when no batch is waiting. */
   next(): QueuedBatch | undefined {
     this.turn = (this.turn + 1) % backlogTurn;
     return this.turn === 0
@@ -71,7 +71,7 @@ export class RelayQueue {
       : (this.shiftFresh() ?? this.backlog.shift());
   }
 
-  /** Removes the batches whose claim has ended, because another instance may publish them. */
+  /** Removes and returns the batches whose claims have ended, because another instance may publish them. */
   dropExpired(): OutboxBatch[] {
     const now = this.now();
     const takeExpired = (queue: QueuedBatch[]): QueuedBatch[] => {

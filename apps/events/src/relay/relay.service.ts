@@ -19,16 +19,16 @@ import { OutboxRepository, type AcknowledgedBatch, type OutboxBatch } from './ou
 import { RelayQueue, type QueuedBatch } from './relay-queue.js';
 import { StreamWatch, type TrustedStream } from './stream-watch.service.js';
 
-// More batches in flight would only queue inside the broker.
+// Maximum number of batches in flight. More batches would only queue inside the broker.
 const maxInFlight = 4;
 // Small, because each batch takes up to 1 MiB of memory, but large enough to keep publishing while the next batches are read.
 const claimLimit = 8;
 // Publishing pauses while this many acknowledged batches are not yet marked as published in the database, so that memory does not fill.
 const maxAcknowledged = 1_000;
 const recoveryIntervalMs = 1_000;
-// Batches are marked as published together. One statement per batch would cost a tenth of storing the batch, and its commit would delay the
-// next batch. If the relay crashes before it marks a batch, the batch is published again, and the stream's deduplication window drops the
-// repeats.
+// Batches are marked as published together. One statement per batch would cost a tenth as much as storing the batch, and its commit would
+// delay the next batch. If the relay crashes before it marks a batch, the batch is published again, and the stream's deduplication window
+// drops the repeats.
 const markIntervalMs = 200;
 const stopLimitMs = 5_000;
 // Any instance may claim a batch 10 s after it was written, and claims it within a second. A batch that is overdue by this long shows that
@@ -106,7 +106,7 @@ export class Relay {
     measureOutbox(outbox, this.failureLog, metrics);
   }
 
-  /** Publishes a batch that was just committed, in the background. */
+  /** Publishes a batch that was just committed, in the background. When the queue is full, a recovery pass publishes the batch later. */
   publish(batch: OutboxBatch): void {
     if (this.isStopped) return;
     if (this.queue.addFresh(batch)) this.held.add(batch.outboxId);
@@ -123,7 +123,7 @@ export class Relay {
     }, recoveryIntervalMs);
   }
 
-  /** @throws when stored events do not reach the stream */
+  /** Checks that stored events reach the stream. @throws Error when a batch in the outbox has been claimable for more than 60 s */
   async check(): Promise<void> {
     const { count, overdueSeconds } = await this.outbox.measure();
     if (overdueSeconds <= overdueLimitSeconds) return;
@@ -212,8 +212,9 @@ export class Relay {
   }
 
   /**
-   * An acknowledgement counts only if the stream has not been in doubt since the batch was sent. Otherwise, the stream may have lost the
-   * batch, and another instance may have checked the stream and found it intact before the database recorded the batch.
+   * Marks the acknowledged batches as published once. An acknowledgement counts only if the stream has not been in doubt since the batch
+   * was sent. Otherwise, the stream may have lost the batch, and another instance may have found the stream intact before the database
+   * recorded the batch.
    */
   private async markOnce(): Promise<void> {
     const { trusted } = this.watch;
@@ -226,7 +227,7 @@ export class Relay {
     const certain = batches.filter((batch) => batch.trusted === trusted);
     if (!trusted || certain.length === 0) return;
     await this.outbox.retain(certain, trusted.epoch);
-    // If the stream came into doubt during the update, keep the batches: the next turn moves them back to the outbox.
+    // If the stream came into doubt during the update, keep the batches: the next call moves them back to the outbox.
     if (this.watch.trusted === trusted) this.release(certain);
   }
 
@@ -269,7 +270,7 @@ export class Relay {
       );
   }
 
-  /** Waits until few claimed batches remain to be published. `pump` ends the wait after a delivery. */
+  /** Waits until few claimed batches are waiting, the stream is in doubt, or the relay stops. `pump` ends the wait. */
   private async untilRoom(): Promise<void> {
     await new Promise<void>((resolve) => {
       this.onRoom = resolve;

@@ -20,15 +20,16 @@ interface Inspection {
 }
 
 /**
- * A possible loss: one or more checks in a row have found missing batches, but the loss may not be real. Times are from a monotonic clock.
+ * A possible loss: one or more consecutive checks have found that batches are missing, but the batches may not be lost. Times are from a
+ * monotonic clock.
  */
 interface DoubtfulLoss {
   /**
-   * Batches that the first of these checks found missing. Later checks look for the events of these batches on the stream, because a high
+   * Batches that were missing in the first of these checks. Later checks look for the events of these batches on the stream, because a high
    * last sequence then proves nothing: other instances may have published in the meantime.
    */
   evidence: readonly Witness[];
-  /** When the first of these checks began that found the leader in touch with its replicas; undefined when the leader is out of touch. */
+  /** When the first check that found the leader in touch with its replicas began; undefined when the leader is out of touch. */
   inTouchSince: number | undefined;
   seenAt: number;
 }
@@ -41,9 +42,11 @@ interface Decision {
 
 // After this time, a leader that is in touch with its replicas knows whether it was replaced.
 const inTouchMs = 3_000;
-// Checks with a longer pause are not in a row. In doubt, a check begins at most 2 s after the end of the previous check.
+// Checks with a longer pause between them do not count as consecutive. In doubt, a check begins at most 2 s after the end of the previous
+// check.
 const maxPauseMs = 4_000;
-// For each of these batches, every check reads a message of up to 256 KiB from the broker. Either all of the batches were lost, or none.
+// Maximum number of missing batches that later checks look for. For each batch, every check reads a message of up to 256 KiB from the
+// broker. A few batches are enough, because either all missing batches were lost or none.
 const maxEvidence = 10;
 // The largest bigint.
 const maxOutboxId = '9223372036854775807';
@@ -61,7 +64,7 @@ const missingMarginMs = 5 * 60_000;
  *   │ not intact
  *   ▼
  * 2 lock the record, compare again (instances take turns; the second one finds the work done) ──intact──▶ done
- *   │ a stream with replicas, whose old leader may have responded ──▶ in doubt (DoubtfulStateError), until checks find this for 3 s
+ *   │ a stream with replicas, whose old leader may have responded ──▶ in doubt (DoubtfulStateError), until confirmed for 3 s
  *   ▼
  * 3 broker:   create the stream, or update the existing one, with a new epoch
  * 4 database: new epoch, move lost batches back to the outbox, commit
@@ -83,7 +86,7 @@ const missingMarginMs = 5 * 60_000;
 @Injectable()
 export class StreamCheck {
   private readonly epochsTotal: Counter<'reason'>;
-  /** The possible loss that the last check has found. */
+  /** The possible loss that the last check found; undefined when the last check found the stream intact or confirmed the loss. */
   private doubtful: DoubtfulLoss | undefined;
 
   constructor(
@@ -104,12 +107,12 @@ export class StreamCheck {
   /**
    * Checks the stream and moves lost events back to the outbox, so that a relay publishes them again.
    *
-   * @param witnesses batches that this instance knows and the database may not know yet
-   * @param brokenEpoch the epoch of a stream that accepts no more messages: a stream with this epoch is recreated
+   * @param witnesses acknowledged batches that the database may not have recorded yet
+   * @param brokenEpoch the epoch of a stream that no longer accepts messages. The check recreates a stream with this epoch
    * @returns the stream's epoch
    * @throws ForeignStreamError
    * @throws DoubtfulStateError: publish nothing until a later check succeeds
-   * @throws when the broker or the database does not respond; the next check repairs what is left
+   * @throws when the broker or the database does not respond; the next check completes the repair
    */
   async run(witnesses: readonly Witness[] = [], brokenEpoch?: string): Promise<string> {
     if (brokenEpoch !== undefined) return this.agree(witnesses, { brokenEpoch });
@@ -168,10 +171,10 @@ export class StreamCheck {
   }
 
   /**
-   * Accepts a loss on a stream with replicas only after checks in a row have found the loss for 3 s, at a leader that is in touch with its
-   * replicas.
+   * Accepts a loss on a stream with replicas only after consecutive checks have found the loss for 3 s while the leader was in touch with
+   * its replicas.
    *
-   * @param beganAt when the check began
+   * @param beganAt when the check began, from a monotonic clock
    * @throws DoubtfulStateError while the loss is not confirmed
    */
   private async doubt(
@@ -191,7 +194,7 @@ export class StreamCheck {
         'the leader of the EVENTS stream cannot reach most of its replicas, so the reported state of the stream may be outdated. Check the connections between the NATS servers',
       );
     if (performance.now() < inTouchSince + inTouchMs)
-      throw new DoubtfulStateError('the EVENTS stream seems to have lost events, confirming this for 3 s');
+      throw new DoubtfulStateError('the EVENTS stream seems to have lost events, checking again for 3 s');
   }
 
   private async readEvidence(
@@ -205,9 +208,9 @@ export class StreamCheck {
   }
 
   /**
-   * Reads the stream after the record. In the other order, batches that are published in between would seem to be missing from the stream.
-   * Batches also seem to be missing when the leader that responds has been replaced without its knowledge, so missing batches alone do not
-   * prove a loss.
+   * Compares the stream with the record and the witnesses. The stream must be read after the record. In the other order, batches that are
+   * published in between would seem to be missing from the stream. Batches also seem to be missing when the leader that responds has been
+   * replaced without its knowledge, so missing batches alone do not prove a loss.
    */
   private async inspect(record: StreamRecord, witnesses: readonly Witness[]): Promise<Inspection> {
     const all = [...witnesses, ...(this.doubtful?.evidence ?? [])];
@@ -249,9 +252,9 @@ export class StreamCheck {
   }
 
   /**
-   * Finds lost batches whose sequences other events have taken, because an instance continued to publish before it noticed the loss. Reads
-   * a message for every batch, at a few thousand messages per second. This case is rare, and only the messages show which batches the
-   * stream still holds.
+   * Returns the outbox ids of lost batches whose sequences now belong to other events, because an instance continued to publish before it
+   * noticed the loss. Reads one message per batch, at a few thousand messages per second. This case is rare, and only the messages show
+   * which batches the stream still holds.
    */
   private async findContradicted(
     epoch: string,

@@ -7,15 +7,15 @@ import type { StreamRecord } from './stream-verdict.js';
 /** A new epoch: the stream replaces the known one, or has lost events. */
 export interface EpochChange {
   epoch: string;
-  /** The last sequence that the stream has now. */
+  /** The stream's current last sequence. */
   lastSequence: number;
   /** Up to this sequence, the stream still holds the messages that it acknowledged in the old epoch; 0 when it holds none of them. */
   survivingSequence: number;
   /** Lost batches whose sequences are at or below `survivingSequence`. */
   lostIds: readonly string[];
   /**
-   * If the stream holds none of the recently published batches, all events that were received since this time (milliseconds since 1970) are
-   * published again. Undefined when only the batches in `published_batches` are published again.
+   * If the stream holds none of the recently published batches, the relays republish all events that were received since this time
+   * (milliseconds since 1970). Undefined when the relays republish only batches from `published_batches`.
    */
   missingSince: number | undefined;
 }
@@ -33,16 +33,17 @@ export type ReadRetained = (epoch: string, after?: RetainedBatch) => Promise<Ret
 // nats-server writes acknowledged messages to disk within its sync interval (2 minutes by default). More than twice the default is
 // a safe distance. This is an SQL expression.
 const retainedFor = "interval '5 minutes'";
-// Number of rows that one cleanup statement looks at, so that the statement stays short.
+// Maximum number of rows that one cleanup statement examines, so that the statement is short.
 const maxForgotten = 5_000;
-// Number of batches read at a time. For each batch, `StreamCheck` reads a message of up to 256 KiB from the broker, all in parallel.
+// Maximum number of batches per read. `StreamCheck` reads one message of up to 256 KiB per batch from the broker, for all these batches in
+// parallel.
 const maxRead = 100;
 // Maximum size of a batch that is published again, because the relay reads a whole batch into memory.
 const maxRepublishedBytes = 512 * 1024;
-// Number of events that one statement looks at. Even with the largest events (256 KiB), the statement ends within its time limit.
+// Maximum number of events per statement. Even with the largest events (256 KiB), the statement ends within its time limit.
 const pageSize = 2_560;
 
-/** The database's record of the stream: its epoch, its highest acknowledged sequence, and the batches that it may still lose. */
+/** The database's record of the stream: the epoch, the highest acknowledged sequence, and the batches that the stream may still lose. */
 @Injectable()
 export class StreamRecordRepository {
   constructor(private readonly dataSource: DataSource) {}
@@ -52,10 +53,10 @@ export class StreamRecordRepository {
   }
 
   /**
-   * Locks the record, so that one instance at a time decides about the stream, and writes the change. A crash or an error
-   * before the end leaves the record unchanged.
+   * Locks the record, calls `decide`, and writes the change that `decide` returns. Under the lock, only one instance at a time decides
+   * about the stream. A crash or an error before the commit leaves the record unchanged.
    *
-   * @param decide runs under the lock. The database ends the transaction when it is idle for 10 s
+   * @param decide runs under the lock. The database ends the transaction after 10 s without a statement
    * @returns the decision, and the number of batches that moved back to the outbox
    */
   async change<Decision extends { change: EpochChange | undefined }>(
@@ -70,7 +71,7 @@ export class StreamRecordRepository {
     });
   }
 
-  /** Records that the stream has acknowledged this sequence. */
+  /** Records that the stream has acknowledged `lastSequence` in this epoch, unless the record is already higher. */
   async raise(epoch: string, lastSequence: number): Promise<void> {
     await this.dataSource.query(
       'UPDATE event_stream SET last_sequence = $2 WHERE epoch = $1 AND last_sequence < $2',
@@ -86,7 +87,7 @@ export class StreamRecordRepository {
     return Number(row?.sequence ?? 0);
   }
 
-  /** Moves batches that were sent to another epoch back to the outbox. Returns their number. */
+  /** Moves batches that were sent under another epoch back to the outbox. Returns the number of batches. */
   async returnStrays(): Promise<number> {
     // Usually, there are no such batches. Comparing the smallest and the largest epoch in the index shows this cheaply.
     const [row] = await this.dataSource.query<{ hasStrays: boolean }[]>(
@@ -99,7 +100,7 @@ export class StreamRecordRepository {
 
   /**
    * Deletes batches that can no longer be lost: batches that were published over 5 minutes ago and that the stream still holds, as a check
-   * has just found. Looks at the lowest ids first, because ids grow with time.
+   * has just found. Starts at the lowest ids, because the oldest batches have the lowest ids.
    */
   async forgetSafe(epoch: string, lastSequence: number): Promise<void> {
     for (let count = maxForgotten; count === maxForgotten;) {
@@ -165,8 +166,9 @@ async function applyChange(queries: Queries, record: StreamRecord, change: Epoch
 }
 
 /**
- * Returns the time up to which batches may have been deleted, in milliseconds since 1970: 5 minutes ago, or the time of the oldest
- * remaining batch if that is later, plus one minute for clocks that differ. Returns the current time if no batch remains.
+ * Returns the time up to which batches may have been deleted from `published_batches`, in milliseconds since 1970. This is the later of two
+ * times, 5 minutes ago and the time of the oldest remaining batch, plus one minute for clock differences. Returns the current time if no
+ * batch remains or the sum is in the future.
  */
 async function readEndOfForgotten(queries: Queries): Promise<number> {
   const [row] = await queries.query<{ until: number }[]>(
@@ -177,7 +179,9 @@ async function readEndOfForgotten(queries: Queries): Promise<number> {
   return row?.until ?? Date.now();
 }
 
-/** Adds the stored events that were received in this time range to the outbox. Returns the number of batches. */
+/**
+ * Adds the stored events that were received from `from` to `until` (milliseconds since 1970) to the outbox. Returns the number of batches.
+ */
 async function publishAgain(queries: Queries, from: number, until: number): Promise<number> {
   const end = firstIdAt(Math.ceil(until));
   let next: string | null = firstIdAt(Math.floor(from));

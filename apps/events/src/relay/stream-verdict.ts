@@ -11,14 +11,14 @@ export interface StreamRecord {
 /** The reason for a new epoch: the stream is a different one, or it has lost acknowledged events. */
 export type LossReason = 'new' | 'lost_tail';
 
-/** The result of a check. `epoch` is the known epoch. */
+/** The result of a check. `epoch` is the epoch in the database's record. */
 export type Verdict =
   | { kind: 'intact'; epoch: string }
   | { kind: 'unknown' }
   | { kind: 'lost'; reason: LossReason; epoch: string };
 
 /**
- * Compares the stream with the database's record of it.
+ * Compares the stream with the database's record of the stream.
  *
  * ```
  * known epoch │ stream                            │ verdict

@@ -47,7 +47,10 @@ export class StreamWatch {
   private current: TrustedStream | undefined;
   /** The acknowledged batch of this instance with the highest sequence. */
   private highest: Witness | undefined;
-  /** The value of `highest` at the last check. This value reveals a loss even if the stream has since grown beyond this sequence again. */
+  /**
+   * The value of `highest` at the last check. With this batch, a check finds a loss even if the stream has since grown beyond the batch's
+   * sequence again.
+   */
   private earlier: Witness | undefined;
   /** The epoch of a stream that no longer accepts messages; cleared when another stream replaces it. */
   private brokenEpoch: string | undefined;
@@ -82,8 +85,8 @@ export class StreamWatch {
   }
 
   /**
-   * Creates the stream or brings it up to date, then watches it. Waits up to 5 s. Repairing a stream that has lost many events takes longer
-   * and continues in the background. Nothing is published until the repair is complete.
+   * Creates the stream or brings it up to date, then watches it. Waits up to 5 s for the first check. Repairing a stream that has lost many
+   * events takes longer and continues in the background. Nothing is published until the repair is complete.
    *
    * @throws ForeignStreamError
    * @throws when the broker or the database does not respond, or the broker has no room for the stream
@@ -115,7 +118,7 @@ export class StreamWatch {
     this.checkSoon();
   }
 
-  /** Call this when the broker has lost the files of the stream. The next check recreates the stream. */
+  /** Call this when the broker has lost the files of the stream. Stops publishing until the next check has recreated the stream. */
   markBroken(trusted: TrustedStream): void {
     if (trusted !== this.current) return;
     this.brokenEpoch = trusted.epoch;
@@ -123,7 +126,7 @@ export class StreamWatch {
     this.checkSoon();
   }
 
-  /** Records an acknowledgement. Checks the stream when the sequence is lower than expected. */
+  /** Records an acknowledgement. Checks the stream when `lastSequence` is lower than `sentAfter`. */
   noteAcknowledged({ trusted, eventIds, lastSequence, sentAfter }: Acknowledgement): void {
     if (trusted !== this.current) return;
     if (lastSequence > this.highestSequence) this.highest = { epoch: trusted.epoch, lastSequence, eventIds };
@@ -132,8 +135,10 @@ export class StreamWatch {
   }
 
   /**
-   * Checks the stream now, and trusts it if the check succeeds.
+   * Checks the stream now, and trusts it if the check succeeds and no doubt has arisen during the check.
    *
+   * @throws ForeignStreamError
+   * @throws DoubtfulStateError when the reported state of the stream may be outdated
    * @throws when the broker or the database does not respond
    */
   async check(): Promise<void> {
@@ -155,7 +160,7 @@ export class StreamWatch {
     if (performance.now() >= this.lastCheckAt + interval) this.checkInBackground();
   }
 
-  /** Checks immediately, or one second after the last check. */
+  /** Checks as soon as one second has passed since the last check began. */
   private checkSoon(): void {
     this.isCheckDue = true;
     this.onTick();

@@ -26,7 +26,8 @@ const rowsPerBatch = 2_000;
 const minPauseMs = 10;
 
 /**
- * Removes expired events: whole partitions, and the expired rows of the partition that has expired only in part.
+ * Removes expired events: drops the partitions whose events have all expired, and deletes the expired rows of the partition in which only
+ * some events have expired.
  *
  * ```
  * attached ──detach: rows no longer visible──▶ detaching ──all readers have ended──▶ detached ──drop──▶ gone

@@ -1,17 +1,17 @@
 import type { MaintenanceSession } from '@stream-events/database';
 
-/** How far the removal of a partition has come. */
+/** The state of a partition during its removal. */
 export type RemovalState = 'attached' | 'detaching' | 'detached' | 'gone';
 
 // How long detaching waits for each transaction that reads `events`, and for autovacuum, which PostgreSQL cancels after one second. While
 // detaching waits for the lock on the partition, no other partition can be attached.
 const lockLimitMs = 3_000;
-// FINALIZE locks the partition before it waits for older transactions. If one of these wants to read the partition, the two deadlock, and
-// the session that detects the deadlock first (after one second, by default) fails. With this shorter limit, FINALIZE always fails instead
-// of the reader.
+// FINALIZE locks the partition before it waits for older transactions. If such a transaction reads the partition later, it deadlocks with
+// FINALIZE, and the session that detects the deadlock first (after one second, by default) fails. With this shorter limit, FINALIZE always
+// fails instead of the reader.
 const finalizeLockLimitMs = 500;
 
-/** Returns how far the removal of a partition has come. */
+/** Returns the state of a partition during its removal. */
 export async function readState(session: MaintenanceSession, partition: string): Promise<RemovalState> {
   const [row] = await session.query<{ state: RemovalState }>(
     `SELECT CASE WHEN found.oid IS NULL THEN 'gone' WHEN inhdetachpending THEN 'detaching'
@@ -26,7 +26,8 @@ export async function readState(session: MaintenanceSession, partition: string):
 /**
  * Detaches a partition while other sessions read and write `events`. An interrupted call leaves the partition in the state `detaching`.
  *
- * @throws SQLSTATE 55P03 when another transaction holds its locks for too long. The other statements in this file throw this error as well
+ * @throws SQLSTATE 55P03 when the statement waits too long for the locks of another transaction. The other statements in this file throw
+ * this error as well
  */
 export async function detach(session: MaintenanceSession, partition: string): Promise<void> {
   await limitLocks(session, lockLimitMs);
@@ -45,7 +46,7 @@ export async function drop(session: MaintenanceSession, partition: string): Prom
   await session.query(`DROP TABLE IF EXISTS ${partition}`);
 }
 
-/** Deletes the oldest rows of a partition below an id, at most `limit`. Returns their number. */
+/** Deletes the oldest rows of a partition below `id`, at most `limit` rows. Returns the number of deleted rows. */
 export async function deleteBelow(
   session: MaintenanceSession,
   partition: string,

@@ -6,7 +6,7 @@ import { DataSource } from 'typeorm';
 export class RetentionRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Returns the partition whose removal has begun and is not complete. */
+  /** Returns the partition whose removal has begun and is not complete; null when there is none. */
   async readRemoving(): Promise<string | null> {
     const [row] = await this.dataSource.query<{ removing: string | null }[]>(
       'SELECT removing FROM retention',

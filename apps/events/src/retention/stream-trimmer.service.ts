@@ -8,20 +8,20 @@ import { RetentionRepository } from './retention.repository.js';
 
 const intervalMs = 60_000;
 const maxBackoffMs = 60_000;
-// Without their data, the messages of a page take less than a megabyte.
+// Messages per page. Without their data, they take less than a megabyte.
 const pageSize = 2_000;
 
 /**
- * Deletes events from the EVENTS stream that the store no longer has. The stream itself drops nearly all of these events earlier, by its
- * maximum age, which is less than RETENTION_DAYS. The stream counts the age from the time of publishing. It therefore keeps late events too
- * long: events that were published after an outage, after a loss of the stream, or from a dead letter. The relay records up to which
- * sequence the stream has late events. If there are late events, the trimmer reads the stream up to this sequence each time retention has
- * removed another day of events.
+ * Deletes events from the EVENTS stream that retention has removed from the store. The stream itself drops nearly all of these events
+ * earlier, by its maximum age, which is less than RETENTION_DAYS. The stream counts the age from the time of publishing. It therefore keeps
+ * late events too long: events that were published after an outage, after a loss of the stream, or from a dead letter. The relay records up
+ * to which sequence the stream has late events. If there are late events, the trimmer reads the stream up to this sequence each time
+ * retention has removed another day of events.
  */
 @Injectable()
 export class StreamTrimmer {
   private readonly loop: WorkerLoop;
-  /** The time before which the events on the stream have been deleted. */
+  /** The cutoff of the last complete run: events received before this time (milliseconds since 1970) have been deleted from the stream. */
   private trimmedBefore: number | null = null;
 
   constructor(

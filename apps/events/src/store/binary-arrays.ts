@@ -1,6 +1,6 @@
 /**
- * Encodes arrays in PostgreSQL's binary format (see array_recv and array_send in its source). The binary format needs no escaping
- * of text, which is a large part of the cost of writing a batch.
+ * Encodes arrays in PostgreSQL's binary format (see array_recv and array_send in its source). The binary format needs no escaping of text.
+ * Escaping would be a large part of the cost of writing a batch.
  *
  * ```
  * int32 dimensions │ int32 has nulls │ uint32 type │ int32 length │ int32 lower bound │ each: int32 bytes (-1: null) │ value

@@ -1,6 +1,9 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** How often the stored events of a channel and a day have changed after that day's streams may have been summarized. */
+/**
+ * The number of changes to the stored events of one channel and day that were made when summaries of that day's streams may already have
+ * existed.
+ */
 @Entity({ name: 'channel_changes' })
 export class ChannelChange {
   /** The platform's id of the channel; `*` means all channels. */

@@ -12,15 +12,15 @@ export interface ChannelPeriod {
 
 type Queries = Pick<EntityManager, 'query'>;
 
-// A summary is saved at least a minute after the end of its stream, so it includes every event that is stored within this time after it
-// happened. The other half minute allows for clocks that differ.
+// A summary is saved at least a minute after the end of its stream, so the summary includes every event that is stored within this time
+// after the event happened. The other half minute allows for clocks that differ.
 const lateAfterMs = 30_000;
 
 /**
  * Counts changes to the past of channels: events that are stored late, and erased events. A saved summary remembers the count, and
  * is outdated when the count differs.
  *
- * Read the count BEFORE the events, and note a change AFTER it is committed. If a reader misses a change, the change then always raises the
+ * Read the count BEFORE the events, and note a change AFTER it is committed. Any change that a reader of the events misses then raises the
  * count after the reader has read the count.
  */
 @Injectable()
@@ -46,7 +46,7 @@ export class ChannelChanges {
     );
   }
 
-  /** Notes a change of all days of these channels. */
+  /** Notes a change to all days of these channels; `'all'` means every channel. */
   async noteAll(channelIds: readonly string[] | 'all', queries: Queries): Promise<void> {
     const ids = channelIds === 'all' ? ['*'] : [...new Set(channelIds)].sort();
     await queries.query(
@@ -57,7 +57,7 @@ export class ChannelChanges {
     );
   }
 
-  /** Returns the number of changes. The number decreases only when `forget` removes days of the period. */
+  /** Returns the number of changes in a period of a channel. The number decreases only when `forget` removes days of the period. */
   async count(
     { channelId, from, to }: ChannelPeriod,
     queries: Queries = this.dataSource.manager,
@@ -70,7 +70,9 @@ export class ChannelChanges {
     return row?.changes ?? 0;
   }
 
-  /** Removes the changes of all days before the day of this time. Retention has removed the events of these days. */
+  /**
+   * Deletes the counts for all days before the day of `before` (milliseconds since 1970). Retention has removed the events of these days.
+   */
   async forget(before: number): Promise<void> {
     await this.dataSource.query(`DELETE FROM channel_changes WHERE day < $1::date AND day > '-infinity'`, [
       dayOf(before),
@@ -83,7 +85,7 @@ function timeOf({ id, occurredAt }: EventRow): number {
   return occurredAt ?? receivedAt(id);
 }
 
-/** Returns the day of an event, once for each channel that the event concerns. */
+/** Returns one pair of channel id and day for each channel that the event concerns. */
 function toDays(row: EventRow): (readonly [channelId: string, day: string])[] {
   const { broadcasterUserId, raidFromId, raidToId } = row.columns;
   const day = dayOf(timeOf(row));

@@ -35,7 +35,7 @@ const rejectionColumns = `sql_state AS "sqlState", reason,
 
 const highestId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-// Keeps each statement short.
+// Maximum number of rows per statement, so that each statement is short.
 const maxRemoved = 1_000;
 
 /** An event cannot be stored because it was received before the retention period. */
@@ -99,7 +99,10 @@ export class DeadLettersRepository {
       );
   }
 
-  /** Lists one page, newest event first. Does not return the payloads (up to 256 KiB each). */
+  /**
+   * Returns one page, newest event first, and the `before` of the next page (null at the end). Does not return the payloads (up to 256 KiB
+   * each).
+   */
   async list({ pageSize, before }: ListDeadLettersRequest): Promise<ListDeadLettersReply> {
     // Cuts the message as text, because PostgreSQL's JSON functions reject a document that contains an escaped NUL. Quotes within a JSON
     // string have a backslash, so this text can only be the start of the `eventData` member.
@@ -115,7 +118,7 @@ export class DeadLettersRepository {
     return { messages, next: rows.length > pageSize ? (messages.at(-1)?.id ?? null) : null };
   }
 
-  /** Finds a dead letter by the id of its event. */
+  /** Finds a dead letter by the id of its event. Returns null when there is none. */
   async find(id: string): Promise<StoredDeadLetter | null> {
     const [row] = await this.dataSource.query<(Rejection & { key: string; message: Buffer })[]>(
       `SELECT key, message, ${rejectionColumns} FROM dead_letters WHERE event_id = $1 ORDER BY key LIMIT 1`,

@@ -46,9 +46,9 @@ export class ErasedUsers {
   }
 
   /**
-   * Returns the events that must not be stored.
+   * Returns the events that must not be stored: events that name an erased user and were received at or before the erasure's `until`.
    *
-   * @throws the database's error when the list is too old and cannot be read
+   * @throws the database's error when the list is older than 3 s and cannot be read
    */
   async select<T extends Pick<NewEvent, 'id' | 'eventData'>>(events: readonly T[]): Promise<Set<T>> {
     const { users, latestUntil } = await this.list.get();

@@ -15,7 +15,7 @@ export interface EventIndex {
   predicate: string | null;
 }
 
-/** Which indexes can be used. During an upgrade, an index is missing until it exists on every partition. */
+/** Which indexes are ready for use. During an upgrade, an index is not ready until it exists on every partition. */
 export interface IndexReadiness {
   isReady(indexName: string): boolean;
 }
@@ -77,7 +77,7 @@ export const retiredIndexes: readonly string[] = [
   'events_type_broadcaster_index',
 ];
 
-/** The columns of an index in order: (id), (event_type, id), (column, event_type, id), or the column of a hash index. */
+/** Returns the columns of an index in order: (id), (event_type, id), (column, event_type, id), or the column of a hash index. */
 export function indexKeys({ column, method }: EventIndex): string[] {
   if (method === 'hash' || column === 'id') return [column];
   return column === 'event_type' ? ['event_type', 'id'] : [column, 'event_type', 'id'];
@@ -89,7 +89,7 @@ export function indexDefinition(index: EventIndex): string {
   return `USING ${index.method} (${indexKeys(index).join(', ')})${where}`;
 }
 
-/** A btree index on (column, event_type, id). Leaves out the rows that cannot match, so that they cost nothing. */
+/** Returns a btree index on (column, event_type, id). The index leaves out rows that cannot match, so that they cost nothing. */
 function perType(column: string, predicate = `${column} IS NOT NULL`): EventIndex {
   return { name: `events_${column}_event_type_index`, column, method: 'btree', predicate };
 }

@@ -25,7 +25,7 @@ type Outcomes = Map<string, StoreOutcome>;
  *   │        └─ one event ────────────▶ dead letter
  *   ├─ raids of the platform ──▶ write them on their own (see `writeRaids`)
  *   ├─ deliveries of subscriptions that overlap ──▶ write them on their own (see `writeOverlapping`)
- *   └ received before the retention period: known, or dead letter (retention would silently remove a stored one within a minute)
+ *   └ received before the retention period: known, or dead letter (retention would silently remove a stored event within a minute)
  * ```
  */
 @Injectable()
@@ -62,7 +62,8 @@ export class EventWriter {
   }
 
   /**
-   * Stores the event of a retried dead letter. Does not count it in `events_ingest_total`, which counted the event when it arrived.
+   * Stores the event of a retried dead letter and returns its outcome. Does not count the event in `events_ingest_total`, which counted it
+   * when it arrived.
    */
   async storeAgain(event: NewEvent): Promise<StoreOutcome> {
     const [outcome] = await this.storeOrDeadLetter([event]);
@@ -90,8 +91,8 @@ export class EventWriter {
   }
 
   /**
-   * Keeps expired events as dead letters. An event is this old only when its receiver's clock is wrong, or when the event has waited on the
-   * INGEST stream or as a dead letter.
+   * Keeps expired events as dead letters, unless their messages are already known. An event is this old only when its receiver's clock is
+   * wrong, or when the event has waited on the INGEST stream or as a dead letter.
    */
   private async keepExpired(rows: readonly EventRow[], outcomes: Outcomes): Promise<void> {
     // Records events of erased users as received, so that the next query finds them.
@@ -138,10 +139,11 @@ export class EventWriter {
     const firstIds = await this.events.findReceived(known.map((row) => row.key));
     for (const row of rows) {
       const id = stored.has(row) ? row.id : firstIds.get(row.key);
-      // When the remembered id is the event's own id, an earlier attempt of this batch stored the event.
+      // If the remembered id is the event's own id, an earlier attempt to write this batch stored the event.
       if (id !== undefined) outcomes.set(row.key, { id, outcome: id === row.id ? 'stored' : 'known' });
     }
-    // These messages were known at the write, but their keys were deleted (after 25 hours) before the lookup, so their events are new.
+    // The write recognized these messages, but their keys were deleted (after 25 hours) before `findReceived`, so their events now count as
+    // new.
     const forgotten = rows.filter((row) => !outcomes.has(row.key));
     if (forgotten.length > 0) await this.write({ ...part, rows: forgotten }, outcomes);
   }
@@ -171,8 +173,8 @@ function outcomeOf(row: EventRow, firstByKey: Map<string, EventRow>, outcomes: O
 }
 
 /**
- * Recognizes a row without a partition: a check violation that names no constraint. The error's text cannot be used, because it
- * depends on the server's language.
+ * Whether the error means that a row has no partition: a check violation that names no constraint. The error's text does not help, because
+ * it depends on the server's language.
  */
 function isMissingPartition(error: unknown): boolean {
   return sqlState(error) === '23514' && violatedConstraint(error) === undefined;

@@ -26,7 +26,8 @@ export class EventsRepository {
   ) {}
 
   /**
-   * Splits a batch: raids of the platform, deliveries of overlapping subscriptions, and the rest, which is nearly always the whole batch.
+   * Splits a batch into parts that are written differently: raids of the platform, deliveries to pair, deliveries to ignore (see
+   * `Overlaps`), and all other rows. Nearly always, the other rows are the whole batch.
    */
   async split(rows: readonly EventRow[]): Promise<BatchPart[]> {
     const { paired, superseded, ends } = await this.overlaps.select(rows);
@@ -72,7 +73,7 @@ export class EventsRepository {
     return rows.filter((row) => !erased.has(row));
   }
 
-  /** Records messages as received, so that a redelivery is recognized, although their events are not stored. */
+  /** Records messages as received without storing their events, so that the store recognizes redeliveries. */
   async rememberReceived(messages: readonly { key: string; eventId: string }[]): Promise<void> {
     // Inserts in the order of the keys, as `writeBatch` does, so that the two do not deadlock.
     await this.dataSource.query(
@@ -94,8 +95,8 @@ export class EventsRepository {
   }
 
   /**
-   * Deletes the keys of messages that were received over 25 hours ago, at most 10,000 at a time. Returns their number. Keeps the key of a
-   * dead letter whose message was redelivered and stored, because a later retry must not store the message again.
+   * Deletes the keys of messages that were received over 25 hours ago, at most 10,000 per call. Returns the number of deleted keys. Keeps
+   * the key of a dead letter whose message was redelivered and stored, because a later retry must not store the message again.
    */
   async forgetOldMessages(): Promise<number> {
     const [, count] = await this.dataSource.query<[unknown, number]>(

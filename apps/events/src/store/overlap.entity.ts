@@ -10,7 +10,10 @@ export class Overlap {
   @Column('timestamptz', { name: 'begun_at', default: () => 'now()' })
   begunAt!: Date;
 
-  /** The time after which only one subscription counts; null while there are two subscriptions, or are about to be. */
+  /**
+   * The time after which only one subscription counts; null while there are two subscriptions, or while the second one is about to be
+   * created.
+   */
   @Column('timestamptz', { name: 'ended_at', nullable: true })
   endedAt!: Date | null;
 

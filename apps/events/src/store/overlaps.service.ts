@@ -17,7 +17,7 @@ export interface OverlappingRows {
   /** Deliveries to pair. */
   paired: ReadonlySet<EventRow>;
   /**
-   * Deliveries after the end of an overlap, by the subscription that is about to be deleted. They are ignored, because the other
+   * Deliveries from a subscription that is about to be deleted, after the end of its overlap. The store ignores them, because the other
    * subscription delivers the same occurrences.
    */
   superseded: ReadonlySet<EventRow>;
@@ -75,7 +75,7 @@ export class Overlaps {
     return this.latest.stop();
   }
 
-  /** Begins overlaps that have not begun yet. Returns the number of milliseconds until every instance knows all of them. */
+  /** Begins overlaps that have not begun yet. Returns the number of milliseconds until every instance knows all these overlaps. */
   async begin(subscriptions: readonly string[]): Promise<number> {
     const [row] = await this.dataSource.query<{ readyInMs: number }[]>(
       `WITH begun AS (
@@ -93,7 +93,7 @@ export class Overlaps {
     return Math.max(row?.readyInMs ?? announcementMs, 0);
   }
 
-  /** Ends overlaps at a time in milliseconds since 1970. Does not change overlaps that have already ended. */
+  /** Ends overlaps at `endedAt` (milliseconds since 1970). Does not change overlaps that have already ended. */
   async end(overlaps: readonly EndingOverlap[], endedAt: number): Promise<void> {
     await this.dataSource.query(
       `WITH ending AS (

@@ -31,7 +31,7 @@ export function planPartition(id: string, width: PartitionWidth, existing: reado
   return { name: nameOf(from, width), from, to };
 }
 
-/** Returns the id up to which partitions must exist at this time: the end of the next month, or a week from now. */
+/** Returns the id up to which partitions must exist at `now`: at the end of the next month or, if partitions are daily, a week later. */
 export function endOfPartitionsAhead(now: number, width: PartitionWidth): string {
   const time = new Date(now);
   const [year, month, day] = [time.getUTCFullYear(), time.getUTCMonth(), time.getUTCDate()];
@@ -49,8 +49,8 @@ function periodAt(milliseconds: number, width: PartitionWidth): { from: number; 
 }
 
 /**
- * Returns the name of a partition, which says when the partition begins. A monthly partition that begins in the middle of a month has a day
- * in its name.
+ * Returns the name of a partition, which contains the month or the day when the partition begins. The name of a monthly partition that
+ * begins in the middle of a month also contains the day.
  */
 function nameOf(from: string, width: PartitionWidth): string {
   const time = new Date(receivedAt(from));

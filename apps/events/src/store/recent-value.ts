@@ -7,7 +7,7 @@ export const maxAgeMs = 3_000;
 
 /** How to read a value. */
 export interface RecentValueOptions<T> {
-  /** The name of the value in the log, such as `the overlaps`. */
+  /** The name of the value in log lines, such as `the erased users`. */
   name: string;
   read: () => Promise<T>;
   logger: Logger;
@@ -15,13 +15,13 @@ export interface RecentValueOptions<T> {
 
 /**
  * A value in the database that every write needs and that rarely changes. Each instance reads the value every second. A write sees every
- * change that was committed 3 s before the write began. Code that changes the value and then waits longer than 3 s can therefore rely on
- * every instance using the new value.
+ * change that was committed at least 3 s before the write began. Code that changes the value and then waits longer than 3 s can therefore
+ * rely on every instance using the new value.
  */
 export class RecentValue<T> {
   private readonly failureLog: FailureLog;
   private value!: T; // read before its first use, see `get`
-  /** From a monotonic clock: when the current value was requested. */
+  /** When the current value was requested, from a monotonic clock. */
   private requestedAt = -Infinity;
   private reading: Promise<void> | undefined;
   private timer: NodeJS.Timeout | undefined;
@@ -48,7 +48,7 @@ export class RecentValue<T> {
   /**
    * Returns the value, at most 3 s old.
    *
-   * @throws the database's error when the value is too old and cannot be read
+   * @throws the database's error when the value is older than 3 s and cannot be read
    */
   async get(): Promise<T> {
     const calledAt = performance.now();

@@ -40,7 +40,7 @@ export class StoreMaintenance {
     return this.loop.stop();
   }
 
-  /** Creates missing partitions, forgets old overlaps, and deletes one batch of old keys. Returns whether there may be more old keys. */
+  /** Creates missing partitions, deletes old overlaps, and deletes one batch of old keys. Returns whether there may be more old keys. */
   private async run(): Promise<boolean> {
     await this.partitions.ensureAhead(Date.now());
     await this.overlaps.forgetOld();

@@ -6,7 +6,7 @@ export class UserHashKey {
   @PrimaryColumn('uuid')
   id!: string;
 
-  /** The key at position 0 hashes new ids. Every key recognizes users. */
+  /** The key at position 0 hashes new ids. All keys serve to recognize erased users. */
   @Column('integer', { unique: true })
   position!: number;
 

@@ -24,8 +24,8 @@ export class UserHashKeys {
   ) {}
 
   /**
-   * Reads the keys. At the first start, creates a random key in an empty store. A store that already has events or erasures may contain
-   * hashes of an earlier version. Such a store gets the keys that the earlier version derived from `SECRET_KEY`.
+   * Reads the keys. If there are none, creates them. An empty store gets a random key. A store that contains events or erasures may contain
+   * hashes that an earlier version created, so it gets the keys that the earlier version derived from `SECRET_KEY`.
    *
    * @throws when `SECRET_KEY` does not decrypt the keys
    */

@@ -26,8 +26,8 @@ export interface WrittenBatch {
 }
 
 /**
- * Makes the row of an event. Uses the columns that the sender derived, or else derives them. The id of the row is in lower case, as the
- * database prints ids.
+ * Returns the row to write for an event. Uses the columns that the sender derived, or else derives them. The id of the row is in lower
+ * case, as the database prints ids.
  */
 export function toRow(event: EventWithColumns): EventRow {
   const id = event.id.toLowerCase();

@@ -11,7 +11,7 @@ export interface PairableRow extends EventRow {
   occurredAt: number;
 }
 
-/** Whether a row can be paired. A retry of a dead letter of an older version has no delivery. */
+/** Whether a row can be paired. A dead letter that an older version stored has no delivery. */
 export function isPairable(row: EventRow): row is PairableRow {
   return row.delivery != null && row.occurredAt != null && row.eventId !== null && row.origin === 'platform';
 }
@@ -39,10 +39,10 @@ interface Unpaired {
   subscribedAt: number;
 }
 
-// The platform creates the two messages about an occurrence at the same time. A message that could not be delivered at first may be
-// redelivered with a later time. The first redeliveries follow within a minute. A longer window would pair more of the later redeliveries,
-// but would also count two equal occurrences as one if the platform lost one subscription's message about the first and the other
-// subscription's message about the second.
+// Maximum time between two messages that are paired. The platform creates the two messages about an occurrence at the same time. A message
+// that could not be delivered at first may be redelivered with a later time. The first redeliveries follow within a minute. A longer window
+// would pair more of the later redeliveries. But it would also count two equal occurrences as one if the platform lost one subscription's
+// message about the first occurrence and the other subscription's message about the second.
 const maxApartMs = 60_000;
 
 /**
@@ -55,7 +55,7 @@ export const edgeMs = 25;
 
 const noEnds: OverlapEnds = { previousEnd: -Infinity, end: Infinity };
 
-// Limits the number of locks of a transaction, because PostgreSQL has room for 64 per connection.
+// Limits the number of locks per transaction, because PostgreSQL has room for 64 locks per connection by default.
 const lockedParts = 64;
 
 /**
@@ -155,7 +155,8 @@ class Pairing {
 }
 
 /**
- * Finds the nearest partner, so that a delivery whose partner was lost stays unpaired and does not take the partner of a later delivery.
+ * Returns the partner that is nearest in time; undefined when there is none. A delivery whose partner was lost then stays unpaired and does
+ * not take the partner of a later delivery.
  */
 function findNearest(own: Unpaired, candidates: Iterable<Unpaired>, ends: OverlapEnds): Unpaired | undefined {
   let nearest: Unpaired | undefined;
@@ -168,8 +169,8 @@ function findNearest(own: Unpaired, candidates: Iterable<Unpaired>, ends: Overla
 
 /**
  * Whether two deliveries are a pair. A subscription delivers nothing from before it was created, so an older delivery of the other
- * subscription has no partner. A delivery that an overlap left without a partner is not paired with a delivery from after the overlap's
- * end, even when the next overlap has begun.
+ * subscription has no partner. A delivery from before the end of an overlap and a delivery from after the end are a pair only if they are
+ * at most `edgeMs` apart, even when the next overlap has begun.
  */
 function isPair(one: Unpaired, other: Unpaired, { previousEnd, end }: OverlapEnds): boolean {
   const earlier = Math.min(one.occurredAt, other.occurredAt);
@@ -188,7 +189,7 @@ function apart(one: Unpaired, other: Unpaired): number {
   return Math.abs(one.occurredAt - other.occurredAt);
 }
 
-/** Returns a key that is the same for all deliveries of the same type, condition, and event bytes: 128 bits in the form of a UUID. */
+/** Returns a key that is the same for all deliveries with the same type, condition, and event bytes: 128 bits in the form of a UUID. */
 function pairingKeyOf({ delivery, eventData }: PairableRow): string {
   const hex = hash('sha256', `${delivery.subscription}\0${eventData}`, 'hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;

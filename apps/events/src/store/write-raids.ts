@@ -12,7 +12,7 @@ const sameMomentMs = 10_000;
 // When the platform cannot deliver a message, it may redeliver the message with a later time. Another raid between the same channels within
 // these minutes has a different number of viewers.
 const sameRaidMs = 5 * 60_000;
-// The second message can arrive much later than the first one, because the platform retries the delivery of each message for minutes.
+// The second message can arrive much later than the first message, because the platform retries each delivery for minutes.
 const searchMs = 60 * 60_000;
 
 /**
@@ -26,8 +26,8 @@ export function isPlatformRaid({ origin, eventId, columns }: EventRow): boolean 
 }
 
 /**
- * Writes raids of the platform in one transaction. If the other message about a raid is already stored, only records the message as known,
- * with the id of the stored event. Idempotent by message key, like `writeBatch`.
+ * Writes raids of the platform in one transaction. If the event from the other message about a raid is already stored, only records the
+ * message as known, with the id of the stored event. Idempotent by message key, like `writeBatch`.
  *
  * Concurrent writers of raids between the same channels wait for each other: both messages often arrive in the same millisecond,
  * at different instances. A writer takes all its locks at once, before it touches a row, so that two writers do not deadlock.
@@ -57,7 +57,7 @@ function printChannels({ eventType, columns }: EventRow): string {
   return JSON.stringify([eventType, columns.raidFromId, columns.raidToId]);
 }
 
-/** Finds the raids of the platform between the same channels that were received within an hour of this one. */
+/** Returns up to 100 raids of the platform between the same channels that were received within an hour of this raid. */
 async function findNearby(client: PoolClient, { id, eventType, columns }: EventRow): Promise<StoredRaid[]> {
   const time = receivedAt(id);
   const { rows } = await client.query<StoredRaid>(
@@ -77,8 +77,8 @@ function isSameRaid(one: StoredRaid, other: StoredRaid): boolean {
 }
 
 /**
- * Compares the times of two raids by the platform's clock, or by the times of their receipt if the platform did not report one of the
- * times.
+ * Returns the time between two raids in milliseconds: by the platform's clock, or by the times of receipt if the platform did not report
+ * both times.
  */
 function timeBetween(one: StoredRaid, other: StoredRaid): number {
   return one.occurredAt != null && other.occurredAt != null

@@ -2,7 +2,7 @@ import { sqlState } from '@stream-events/database';
 import type { Pool, PoolClient } from 'pg';
 import type { EventRow } from './write-batch.js';
 
-/** Runs work in a transaction on one connection of the pool. */
+/** Runs work in a transaction on one connection of the pool, and returns the result of the work. */
 export async function inTransaction<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   // If the connection breaks between two queries, the next query fails. Without a listener for the error, the process would end.

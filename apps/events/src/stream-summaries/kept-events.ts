@@ -5,7 +5,7 @@ import type { Partition } from '../store/partitions.js';
 import { PartitionsRepository } from '../store/partitions.repository.js';
 import { RetentionPolicy } from '../store/retention-policy.js';
 
-/** The partitions of the store, and the time since which it contains all events. */
+/** The partitions of the store, and the time from which the store contains all events. */
 export interface KeptPast {
   /** The partitions of `events`, oldest first. */
   partitions: readonly Partition[];
@@ -13,7 +13,7 @@ export interface KeptPast {
   from: number | null;
 }
 
-/** Reads since when the store contains all events. */
+/** Reads the time from which the store contains all events. */
 @Injectable()
 export class KeptEvents {
   constructor(

@@ -23,7 +23,7 @@ export class SavedSummaries {
     private readonly changes: ChannelChanges,
   ) {}
 
-  /** Finds the saved summary of a stream for exactly this state of the store. */
+  /** Finds the saved summary of a stream for exactly this state of the store. Returns undefined when there is none. */
   async find({ streamId, ...key }: SummaryKey): Promise<StreamSummaryMessage | undefined> {
     const [row] = await this.dataSource.query<{ summary: StreamSummaryMessage }[]>(
       `SELECT summary FROM stream_summaries
@@ -78,7 +78,9 @@ export class SavedSummaries {
     });
   }
 
-  /** Deletes up to 1,000 summaries of streams that ended before this time. Returns the number of deleted summaries. */
+  /**
+   * Deletes up to 1,000 summaries of streams that ended before `before` (milliseconds since 1970). Returns the number of deleted summaries.
+   */
   async removeOld(before: number): Promise<number> {
     const [, count] = await this.dataSource.query<[unknown, number]>(
       `DELETE FROM stream_summaries WHERE stream IN (

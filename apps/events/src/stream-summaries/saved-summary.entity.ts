@@ -20,7 +20,7 @@ export class SavedSummary {
   @Column('timestamptz', { name: 'kept_from', nullable: true })
   keptFrom!: Date | null;
 
-  /** The changes of the channel that the summary includes; see `ChannelChanges`. */
+  /** The number of changes to the channel's events that the summary includes; see `ChannelChanges`. */
   @Column('bigint')
   changes!: string;
 

@@ -21,7 +21,7 @@ const computingLimit = {
 
 /**
  * Summarizes streams. Saves the summaries of streams that ended at least a minute ago, and computes a summary again when its input has
- * changed: the times of the stream, late or erased events (see `ChannelChanges`), or the time since which retention has kept events.
+ * changed: the times of the stream, late or erased events (see `ChannelChanges`), or the time from which retention has kept events.
  */
 @Injectable()
 export class StreamSummaries {
@@ -39,7 +39,7 @@ export class StreamSummaries {
   /**
    * Returns the summary of a stream. For a reader with limits, the summary counts only events that the reader may see, and is not saved.
    *
-   * @throws ServiceError `unavailable` when too many summaries are being computed
+   * @throws ServiceError `unavailable` when two summaries are being computed and 32 are waiting
    */
   async summarize(request: ReadRequest<SummarizeStreamRequest>): Promise<StreamSummaryMessage> {
     const { partitions, from } = await this.kept.read();
@@ -65,7 +65,7 @@ export class StreamSummaries {
     return this.saved.remove(channelIds);
   }
 
-  /** Deletes the summaries and the counts of changes of streams whose events retention has removed. */
+  /** Deletes the summaries of streams whose events retention has removed, and the counts of changes to these events. */
   async removeOld(): Promise<void> {
     const { from } = await this.kept.read();
     if (from === null) return;
@@ -99,7 +99,8 @@ export class StreamSummaries {
 }
 
 /**
- * Returns the period of a stream. The period of a running stream ends in the future, so that events from clocks that are ahead count, too.
+ * Returns the period of a stream. The period of a running stream ends in the future, so that events with times from clocks that are ahead
+ * also count.
  */
 function toPeriod(
   { channelId, startedAt, endedAt }: SummarizeStreamRequest,

@@ -7,7 +7,7 @@ import {
 } from '@stream-events/contracts';
 import type { RaidRule, SummaryRule } from '@stream-events/platforms';
 
-// The parameters with the lists of a reader's limits.
+// The number of the first parameter with a list of a reader's limits.
 const firstLimit = 8;
 
 const withinLimits = limitFields
@@ -27,7 +27,7 @@ export function limitParameters(limits: ReadLimits): (readonly string[] | null)[
 }
 
 /**
- * The condition of an event of the period that is within the reader's limits. Its parameters follow the channel ($1):
+ * The condition that an event is from the platform, in the period, and within the reader's limits. Its parameters follow the channel ($1):
  *
  * $2, $3: the range of ids that contains the events. An id contains the time of receipt, so this range is wider than the period.
  * $4, $5: the range of ids for events whose only time is the time of receipt.
@@ -42,7 +42,9 @@ const highSurrogate = String.raw`\\u[dD][89abAB][0-9a-fA-F]{2}`;
 const lowSurrogate = String.raw`\\u[dD][c-fC-F][0-9a-fA-F]{2}`;
 // After an even number of backslashes, the next backslash begins an escape.
 const atEscape = String.raw`(?:^|[^\\])(?:\\\\)*`;
-/** A NUL character or a half of a surrogate pair, as an escape. JSON allows both, but PostgreSQL cannot turn them into text. */
+/**
+ * Matches the escape of a NUL character or of half a surrogate pair. JSON allows both escapes, but PostgreSQL cannot convert them to text.
+ */
 const unreadable =
   `(?<=${atEscape})(?:` +
   [
@@ -66,8 +68,8 @@ function firstType(after: string): string {
 }
 
 /**
- * Counts the events of each type, and their acting users. Reads the channel's types one after another (a loose scan), and then the
- * period of each type.
+ * Counts the events and the distinct acting users of each type. Reads the channel's types one after another (a loose scan), and then the
+ * events of each type in the period.
  */
 export const countTypes = `
   WITH RECURSIVE types AS (
@@ -150,7 +152,7 @@ function selectRule(rule: SummaryRule): string {
     ${conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''}`;
 }
 
-/** A row of `sumRaids`: one of the largest raids, and the sums of its direction. */
+/** A row of `sumRaids`: one of the largest raids, and the number of raids and viewers in its direction. */
 export interface RaidRow {
   direction: 'incoming' | 'outgoing';
   id: string;
@@ -163,7 +165,10 @@ export interface RaidRow {
   total: number;
 }
 
-/** Counts the raids of both directions, and returns the largest raids. There must be at least one rule. */
+/**
+ * Returns the SQL that counts the raids and their viewers in both directions and selects the largest raids. There must be at least one
+ * rule.
+ */
 export function sumRaids(rules: readonly RaidRule[]): string {
   const raids = rules.flatMap((rule) => [
     selectRaids(rule, {
@@ -200,7 +205,7 @@ function selectRaids(
     ) AS event CROSS JOIN LATERAL ${toRecord([viewers, side.name])}`;
 }
 
-/** Parses the data of an event once. */
+/** Returns the SQL that parses the data of an event once. */
 function toRecord(keys: readonly (string | undefined)[]): string {
   const names = [...new Set(keys.filter((key) => key !== undefined))];
   return `json_to_record(event.data) AS value (${names.map((name) => `${quoteName(name)} text`).join(', ')})`;
@@ -210,7 +215,7 @@ function value(key: string): string {
   return `value.${quoteName(key)}`;
 }
 
-/** A whole number of at most nine digits. Anything else, which only clients can send, counts as 0. */
+/** Returns the SQL for a whole number of at most nine digits. Any other value counts as 0; only clients can send such values. */
 function toNumber(key: string): string {
   return `CASE WHEN ${value(key)} ~ '^[0-9]{1,9}$' THEN ${value(key)}::bigint ELSE 0 END`;
 }

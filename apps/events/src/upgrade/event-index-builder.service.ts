@@ -50,7 +50,7 @@ export class EventIndexBuilder implements IndexReadiness {
     });
   }
 
-  /** Whether an index exists on every partition. */
+  /** Whether an index exists on every partition, as of the last time that this instance read the indexes. */
   isReady(indexName: string): boolean {
     return this.ready.has(indexName);
   }
@@ -74,7 +74,7 @@ export class EventIndexBuilder implements IndexReadiness {
     const session = await this.sessions.open('partitionMaintenance', stopping);
     if (!session) return false; // another instance builds the indexes
     try {
-      // Builds on one core, and leaves the others to requests.
+      // Builds on one core, and leaves the other cores to requests.
       await session.query('SET max_parallel_maintenance_workers = 0');
       await this.runSteps(session, stopping);
       return true;
@@ -109,7 +109,7 @@ export class EventIndexBuilder implements IndexReadiness {
   private reportFailure(error: unknown): void {
     if (error instanceof TableBusyError || sqlState(error) === lockNotAvailable)
       this.logger.info({}, 'the events table is busy, retrying the index step later');
-    else this.logger.warn({ err: error }, 'cannot build the indexes of events, retrying');
+    else this.logger.warn({ err: error }, 'cannot build the event indexes, retrying within 30 s');
   }
 }
 

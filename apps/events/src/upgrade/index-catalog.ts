@@ -5,7 +5,7 @@ import { primaryKey } from '../store/event-indexes.js';
 export interface CatalogIndex {
   table: string;
   name: string;
-  /** The part of its definition after the name of the table. */
+  /** The part of the index definition after the name of the table. */
   definition: string;
   /** False while the index is being built, and after a build that was interrupted. */
   isValid: boolean;
@@ -42,7 +42,7 @@ export async function readIndexCatalog(dataSource: DataSource): Promise<IndexCat
 
 /**
  * Whether another session holds a lock on `events` or a partition for a vacuum or other maintenance. Such a session can take minutes. A
- * statement that locks the table would wait for it, and all readers and writers would wait behind that statement.
+ * statement that locks the table would wait for the session, and all readers and writers would wait behind that statement.
  */
 export async function isUnderMaintenance(dataSource: DataSource): Promise<boolean> {
   const rows = await dataSource.query<unknown[]>(

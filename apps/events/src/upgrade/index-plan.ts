@@ -23,7 +23,7 @@ export type IndexStep =
 /** The indexes that are ready, and the steps that the other indexes still need. */
 export interface IndexPlan {
   ready: ReadonlySet<string>;
-  /** Only the first step is certain, because each step may require another step for the same partition. */
+  /** Only the first step is certain, because each step may be followed by another step for the same partition. */
   steps: readonly IndexStep[];
 }
 
@@ -62,7 +62,7 @@ export function planIndexes({ partitions, indexes }: IndexCatalog): IndexPlan {
   return { ready, steps: [...declarations, ...builds, ...drops] };
 }
 
-/** The next step of an index on a partition; undefined when the partition has the index. */
+/** Returns the next step for an index on a partition; undefined when the partition has the index. */
 function planPartition(
   place: { index: EventIndex; partition: string },
   declared: CatalogIndex | undefined,

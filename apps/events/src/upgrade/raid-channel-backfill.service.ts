@@ -62,7 +62,7 @@ export class RaidChannelBackfill {
       idleMs,
       maxBackoffMs,
       onFailure: (error) =>
-        this.logger.warn({ err: error }, 'cannot fill the channel ids of stored raids, retrying'),
+        this.logger.warn({ err: error }, 'cannot fill the channel ids of stored raids, retrying within 60 s'),
     });
   }
 

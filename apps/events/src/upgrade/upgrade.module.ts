@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { EventIndexBuilder } from './event-index-builder.service.js';
 import { RaidChannelBackfill } from './raid-channel-backfill.service.js';
 
-/** Brings the events of earlier versions up to date while the store is in use: their indexes, and columns that were added. */
+/** Brings the store of an earlier version up to date while the store is in use: builds new indexes, and fills new columns. */
 @Module({
   providers: [EventIndexBuilder, RaidChannelBackfill],
   exports: [EventIndexBuilder],

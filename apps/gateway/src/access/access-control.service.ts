@@ -29,8 +29,8 @@ export class AccessControl {
   ) {}
 
   /**
-   * Decides each request before its body is read, so that a client without access cannot make the gateway wait for a body. `AccessGuard`
-   * rejects requests to routes without a declared access.
+   * Admits or rejects each request before its body is read, so that a client without access cannot make the gateway wait for a body.
+   * `AccessGuard` rejects requests to routes without a declared access.
    */
   watch(fastify: FastifyInstance): void {
     fastify.addHook('onRequest', (request, reply, done) => {
@@ -50,7 +50,7 @@ export class AccessControl {
     this.watchWork(fastify);
   }
 
-  /** Charges the user's work budget for the time from the end of the request's body until the response is ready or the client leaves. */
+  /** Charges the user's work budget for the time from the end of the request body until the response is ready or the client leaves. */
   private watchWork(fastify: FastifyInstance): void {
     const ends = new WeakMap<FastifyRequest, () => void>();
     fastify.addHook('preHandler', (request, reply, done) => {
@@ -84,7 +84,7 @@ export class AccessControl {
     const { method, routeOptions } = request;
     const counted = { method, bodyBytes: bodyBytesOf(request) };
     this.limits.take(caller.id, counted, (headers) => void reply.headers(headers));
-    // Responses that stay open have limits of their own.
+    // Responses that stay open have separate limits.
     if (routeOptions.config.staysOpen) return;
     const end = await this.turns.begin(caller.id);
     if (reply.raw.destroyed) end();

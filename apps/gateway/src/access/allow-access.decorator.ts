@@ -13,7 +13,7 @@ declare module 'fastify' {
 
 type Handler = (...parameters: never[]) => unknown;
 
-/** A method of a controller, as the arguments that a method decorator receives. */
+/** The arguments that a method decorator receives for a controller method. */
 interface Method {
   prototype: object;
   name: string | symbol;
@@ -38,7 +38,7 @@ const refusals = {
  * - `account`: users with their main token or a session
  * - `owner`: owners with their main token or a session
  * - `caller`: owners with their main token or a session, and named tokens with `platform:call`
- * - a list of scopes: users with their main token or a session, and named tokens with all of the scopes
+ * - a list of scopes: users with their main token or a session, and named tokens with all these scopes
  */
 export type Access = 'public' | keyof typeof refusals | readonly TokenScope[];
 
@@ -94,7 +94,7 @@ function describe(access: Access): MethodDecorator {
     RefusesWith({
       unauthenticated: 'The token is missing or invalid',
       ...(forbidden !== undefined && { forbidden }),
-      too_many_requests: 'You send too many requests or writes per second',
+      too_many_requests: 'You are sending too many requests or writes per second',
       unavailable: 'A part of the service that this request needs is down',
     }),
   );

@@ -56,13 +56,10 @@ describe(DiskSpace.name, () => {
 
     expect(alarms).toEqual([`raised disk_low:${hostname()}`, `cleared disk_low:${hostname()}`]);
     expect(warnings).toEqual([
+      [expect.objectContaining({ directory: config.DATA_DIR }), 'disk space is low, rejecting client writes'],
       [
         expect.objectContaining({ directory: config.DATA_DIR }),
-        'disk space is low, rejecting the writes of clients',
-      ],
-      [
-        expect.objectContaining({ directory: config.DATA_DIR }),
-        'disk space is sufficient again, accepting the writes of clients',
+        'disk space is sufficient again, accepting client writes',
       ],
     ]);
   });

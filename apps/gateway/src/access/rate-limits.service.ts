@@ -15,18 +15,18 @@ export interface CountedRequest {
 
 /** The remaining allowance of a user under one limit. */
 interface Allowance {
-  /** Number of requests or writes that the user can send now. Refills continuously, from empty to full within a second. */
+  /** Number of requests or writes that the user may send now. Refills continuously, from empty to full within a second. */
   left: number;
   updatedAt: number;
 }
 
 const readMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 const maxUsers = 10_000;
-// A request with a large body counts as several writes: with the largest body, as 17.
+// A request with a large body counts as several writes. A request with the largest body counts as 17.
 const bytesPerWrite = 16 * 1024;
 const maxBodyBytes = 256 * 1024;
 
-/** One limit: a user may send at most `perSecond` requests in a second. */
+/** Limits each user to `perSecond` requests or writes per second. */
 class RateLimit {
   private readonly allowances = new Map<string, Allowance>();
 
@@ -36,7 +36,10 @@ class RateLimit {
     private readonly now: () => number,
   ) {}
 
-  /** Deducts requests from the allowance of a user. Returns the rest, which is negative if the allowance is too small. */
+  /**
+   * Deducts `count` requests or writes from the user's allowance. Returns the remaining allowance, which is negative if the request is
+   * refused.
+   */
   take(userId: string, count: number): number {
     // A large body may cost more than the whole limit. Cap its cost, so that the request can succeed.
     const cost = Math.min(count, this.perSecond);
@@ -78,7 +81,7 @@ export class RateLimits {
    * Counts a request of a user. A write counts as one, plus one for each full 16 KiB of its body. Passes the headers that report the limits
    * to `report`, even when it refuses the request.
    *
-   * @throws RateLimitError
+   * @throws RateLimitError when the request exceeds a limit
    */
   take(
     userId: string,

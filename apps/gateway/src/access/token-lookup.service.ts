@@ -8,12 +8,12 @@ import type { TokenScope } from './token-scopes.js';
 // Lookups are cached for less than a second, because every gateway must reject a revoked token within a second.
 const cacheMs = 800;
 const maxCached = 10_000;
-// More than the limits of requests in progress and of WebSockets without a valid token together.
+// Greater than the sum of two limits: on requests in progress, and on WebSockets without a valid token.
 const maxWaiting = 10_000;
 
 const keyPattern = /^[0-9a-f]{40}$/;
 
-// Checks the expiry here, because expired tokens stay in the table for some time.
+// This query checks the expiry, because expired tokens stay in the table for some time.
 const validTokens = `(
   SELECT id, user_id, NULL::text AS name, key_hash, 0 AS version, 'main' AS kind,
     NULL::text[] AS scopes, NULL::text[] AS event_types, NULL::text[] AS channel_ids
@@ -64,7 +64,8 @@ export class TokenLookup {
   /**
    * Returns the user that a key belongs to.
    *
-   * @throws ServiceError `unauthenticated` for a key that is unknown, revoked, or expired, or whose user is disabled
+   * @throws ServiceError `unauthenticated` for a key that is unknown, revoked, or expired, or whose user is disabled; `unavailable` when
+   * too many lookups are pending
    */
   async authenticate(key: string): Promise<Caller> {
     const caller = await this.identify(key);
@@ -83,7 +84,7 @@ export class TokenLookup {
     return (await this.lookUp(hash)).get(hash);
   }
 
-  /** Returns the listed tokens that are no longer valid or whose rights have changed. Reads the database, not the cache. */
+  /** Returns the tokens with these stamps that are no longer valid or whose rights have changed. Reads the database, not the cache. */
   async findEnded(stamps: readonly string[]): Promise<EndedToken[]> {
     return this.dataSource.query<EndedToken[]>(
       `SELECT stamp, valid.version IS NOT NULL AS "isChanged"
@@ -96,7 +97,7 @@ export class TokenLookup {
     );
   }
 
-  /** Clears the cache. Must be called after a change to a token or a user. */
+  /** Clears the cache. Call this method after changing a token or a user. */
   forget(): void {
     this.cache.clear();
   }
@@ -109,8 +110,8 @@ export class TokenLookup {
   }
 
   /**
-   * Looks up all waiting keys with one query at a time. A flood of unknown keys can then occupy only one database connection, and each key
-   * waits for at most two queries.
+   * Adds a key to the next query. Only one query runs at a time, and each query looks up all keys that wait for it. A flood of unknown keys
+   * can then occupy only one database connection, and each key waits for at most two queries.
    */
   private lookUp(hash: string): Promise<Map<string, Caller>> {
     this.next ??= this.startBatch();

@@ -3,8 +3,8 @@ import { ServiceError } from '@stream-events/contracts';
 import { CONFIG } from '@stream-events/service';
 import type { GatewayConfig } from '../gateway.config.js';
 
-// Four requests at a time are enough for the permitted rate of a user, because a request takes a few milliseconds. More would take time
-// from other users.
+// Four concurrent requests are enough for the request rate that a user may send, because a request takes a few milliseconds. More would
+// take time from other users.
 const runningPerUser = 4;
 
 interface Turns {
@@ -13,13 +13,13 @@ interface Turns {
 }
 
 /**
- * Limits how many requests of each user run at a time at this gateway. Further requests of the user wait for a turn, so that a burst of one
+ * Limits the number of concurrent requests per user at this gateway. Further requests of the user wait for a turn, so that a burst from one
  * user never delays the requests of other users. Has no effect if RATE_LIMIT_REQUESTS is 0.
  */
 @Injectable()
 export class UserTurns {
   private readonly users = new Map<string, Turns>();
-  /** Maximum number of waiting requests of a user: as many as the rate limit permits in one second. */
+  /** Maximum number of waiting requests per user: the number that the rate limit permits in one second. */
   private readonly maxWaiting: number;
 
   constructor(
@@ -31,7 +31,7 @@ export class UserTurns {
   /**
    * Waits for a turn. The returned function ends the turn.
    *
-   * @throws ServiceError `too_many_requests`
+   * @throws ServiceError `too_many_requests` when too many requests of the user are already waiting
    */
   async begin(userId: string): Promise<() => void> {
     if (this.maxWaiting === 0) return () => undefined;

@@ -5,13 +5,13 @@ import type { Caller } from './caller.js';
 
 /** Limits on the work that a gateway does for one user with the role `user`. */
 export interface WorkLimits {
-  /** The long-term share of time that a user's work may take, from 0 to 1. */
+  /** Maximum long-term share of time for one user's work, from 0 to 1. */
   share: number;
   /** Maximum burst of work after an idle period, in milliseconds. */
   burstMs: number;
   /** Maximum cost of one piece of work, in milliseconds. Protects users whose work waited during an outage. */
   maxCostMs: number;
-  /** The maximum time that a piece of work waits, in milliseconds. */
+  /** Maximum time that a piece of work waits, in milliseconds. */
   maxWaitMs: number;
 }
 
@@ -53,7 +53,7 @@ export class WorkBudgets {
    * Waits until the user's budget permits a piece of work. Call the returned function when the work has ended; further calls have no
    * effect.
    *
-   * @throws the signal's reason
+   * @throws the signal's reason when the signal aborts
    */
   async begin({ id, role }: Pick<Caller, 'id' | 'role'>, signal: AbortSignal): Promise<() => void> {
     if (role === 'owner' || !this.isLimited) return () => undefined;

@@ -23,7 +23,7 @@ const eventTypeList = {
   items: { type: 'string' },
   maxItems: maxEventTypes,
   description:
-    'Event types; matches events of any of these types. In the query string, repeat the parameter for each type',
+    'List of event types. An event of any of these types matches. In the query string, repeat the parameter for each type',
   examples: [['channel-raid', 'channel-follow']],
 };
 
@@ -173,7 +173,7 @@ interface Control {
   frame: Buffer | undefined;
 }
 
-/** Describes a message about the connection: an object whose field `event` contains the name of the message. */
+/** Describes a message about the connection: an object whose `event` field contains the name of the message. */
 function control(name: string, { summary, properties, required = [], frame }: Control): JsonObject {
   // These frames are short, so their header has two bytes (RFC 6455 §5.2).
   const payload: unknown = frame && JSON.parse(frame.subarray(2).toString());

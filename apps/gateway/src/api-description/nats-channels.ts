@@ -30,7 +30,7 @@ const messageId = {
   type: 'string',
   format: 'uuid',
   description:
-    'Id of the event. Test events have one too, although the `id` in their record is null. Deduplicate by this header',
+    'Id of the event. Also set for test events, although the `id` in their record is null. Deduplicate by this header',
 };
 const exampleHeaders = { [messageIdHeader]: exampleEvent.id };
 
@@ -53,7 +53,7 @@ export const natsMessages = {
         traceparent: {
           type: 'string',
           description:
-            'W3C Trace Context of the publication. Set only when traces are on and the event is sampled',
+            'W3C Trace Context of the published message. Set only when tracing is on and the event is sampled',
         },
       },
     },
@@ -112,8 +112,8 @@ export const natsChannels = {
     description:
       `Every stored event, including tests, on the JetStream stream \`${eventsStreamName}\`. Read the stream with your own consumer, ` +
       `for example with the filter \`${eventSubject('platform', 'channel-raid', null).replace(/_$/, '>')}\`.\n\n` +
-      `**At least once**: an event can arrive twice, with the same \`${messageIdHeader}\`. Deduplicate by this header. You receive ` +
-      'events in the order of the stream, which is approximately the order in which the service received the events. ' +
+      `**At least once**: an event can arrive more than once, with the same \`${messageIdHeader}\`. Deduplicate by this header. You receive ` +
+      'events in stream order, which is approximately the order in which the service received the events. ' +
       `\`${occurredAtHeader}\` contains the time of the event.\n\n` +
       '**Epochs**: sequences count within an epoch, the 8 hexadecimal digits in the description of the stream ' +
       `(\`${printStreamDescription({ platform: 'simulator', epoch: '1a2b3c4d' })}\`). When the stream is recreated or loses its ` +

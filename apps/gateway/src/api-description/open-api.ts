@@ -23,12 +23,12 @@ export function describeApi(app: INestApplication): OpenAPIObject {
       'Stores every event of a streaming platform once, lists and filters events, and delivers them live. Monitors streamers ' +
         'and their streams. For the messages on WebSockets and on NATS, see [/api/asyncapi.json](/api/asyncapi.json).\n\n' +
         '**Authentication:** get a token from `POST /api-token-auth`, and send it as `Authorization: Token <key>`. Give each ' +
-        'application its own named token with `POST /api/v1/tokens`. The security of each operation lists the scopes that a named ' +
-        'token needs. `x-access` shows who may use an operation: for example, operations with `owner` and `account` reject named ' +
+        'application its own named token with `POST /api/v1/tokens`. The `security` field of each operation lists the scopes that a ' +
+        'named token needs. `x-access` shows who may use an operation: for example, operations with `owner` and `account` reject named ' +
         'tokens.\n\n' +
         '**Paths:** every path accepts one optional trailing slash, and every path with GET also accepts HEAD. Aliases: ' +
         `${printAliases()}.\n\n` +
-        '**Limits:** each user can send a limited number of requests and of writes per second. The headers `RateLimit-Policy` and ' +
+        '**Limits:** each user has a limit on requests per second and a limit on writes per second. The headers `RateLimit-Policy` and ' +
         '`RateLimit` report the limits and the remaining allowance. A request above a limit gets 429 with `Retry-After`.\n\n' +
         '**Errors:** errors are problem documents (RFC 9457). Any request can also get 404 (unknown path), 405 with `Allow` ' +
         '(unsupported method), or 500. Every response has an `X-Request-Id`. Search the logs for this id to find the cause of an error.',

@@ -36,8 +36,8 @@ export class ErasuresController {
     operationId: 'createErasure',
     summary: 'Erase a platform user',
     description:
-      'Owners only. Erases everything that names the user and was received until 5 s after the request: events, dead letters, ' +
-      'messages on the streams, and, if the user is a monitored streamer, the streamer with all streams. The erasure runs in the ' +
+      'Owners only. Erases everything that names the user and that the service receives up to 5 s after the request: events, dead ' +
+      'letters, messages on the streams, and, if the user is a monitored streamer, the streamer with all streams. The erasure runs in the ' +
       'background; request the URL in `Location` for its progress. An erasure cannot be undone or canceled, so start with a dry run. ' +
       'Backups, and copies that clients have already received, are not erased.',
   })
@@ -78,7 +78,7 @@ export class ErasuresController {
   @ApiOperation({
     operationId: 'getErasure',
     summary: 'Get an erasure',
-    description: 'Owners only. Returns the progress, and the numbers of records found.',
+    description: 'Owners only. Returns the progress, and the number of records found so far.',
   })
   @DescribesId('The id of the erasure')
   @Answers(200, 'The erasure', { type: ErasureRecord })

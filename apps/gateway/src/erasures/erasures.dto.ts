@@ -61,7 +61,7 @@ export class ErasureCountRecord {
     type: 'object',
     additionalProperties: { type: 'integer' },
     description:
-      'The number of records by the field that names the user. A record that names the user in two fields counts in both. ' +
+      'The number of records for each field that names the user. A record that names the user in two fields counts for both fields. ' +
       'Empty for streamers and streams',
     example: { user_id: 1190, moderator_user_id: 20 },
   })

@@ -47,7 +47,7 @@ export class EventExportController {
       'record per line) or as CSV. The export is complete only when the response ends normally. After an incomplete ' +
       'response, drop the last line if it has no line end, and continue with `after`. CSV starts with a line of column names, unless ' +
       "`after` is given. In CSV, text that a spreadsheet would run as a formula gets an apostrophe (`'`) as a prefix. NDJSON contains " +
-      `all text as it was sent. Each user can run ${exportLimits.perUser} exports at a time.`,
+      `all text as it was sent. Each user can run ${exportLimits.perUser} exports at a time at each gateway.`,
   })
   @ExportParameters()
   @ApiResponse({
@@ -78,7 +78,7 @@ export class EventExportController {
       filters: { ...filters, until: Math.min(filters.until ?? Infinity, Date.now() + 1) },
       ...(after !== undefined && { after: await this.findPosition(after, reader) }),
     };
-    // The client left meanwhile.
+    // The client has left in the meantime.
     if (reply.raw.destroyed) return void reply.hijack();
     if (request.method === 'HEAD') return void beginResponse(reply, format).end();
     await this.exports.send(exported, {
@@ -110,7 +110,7 @@ function ExportParameters(): MethodDecorator {
   const after = {
     name: 'after',
     description:
-      'Continues after this event: the `id` of the last event that you have, or its `event_id` if its `id` is null (a test event)',
+      'Continues after this event: the `id` of the last event that you received, or its `event_id` if its `id` is null (a test event)',
     example: '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11',
   };
   return applyDecorators(...filterParameters.map(DescribesText), ApiQuery(format), DescribesText(after));

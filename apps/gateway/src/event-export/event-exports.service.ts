@@ -15,7 +15,7 @@ import { beginExport } from './export-pages.js';
 // Read the next page when fewer bytes than this wait for the client.
 const bufferBytes = 64 * 1024;
 
-// An export ends within a second after its token is revoked or its user is disabled, because a check takes milliseconds.
+// An export ends within a second after the token is revoked or the user is disabled, because a check takes milliseconds.
 const tokenCheckMs = 800;
 
 /** The client of an export. */
@@ -59,10 +59,10 @@ export class EventExports {
   }
 
   /**
-   * Sends an export. Returns when the response has ended. The response ends early, and is incomplete, when the client leaves, its token is
-   * revoked, the gateway stops, or the events service is unavailable for too long.
+   * Sends an export. Returns when the response has ended. The response ends early, and is incomplete, when the client leaves or reads
+   * nothing for 30 s, the token is revoked, the gateway stops, or the events service is unavailable for too long.
    *
-   * @throws ServiceError before the response begins: `too_many_requests`, or `unavailable`
+   * @throws ServiceError `too_many_requests` or `unavailable`, before the response begins
    */
   async send(request: ExportEventsRequest, client: ExportClient): Promise<void> {
     this.refuseTooMany(client.caller);
@@ -102,7 +102,7 @@ export class EventExports {
   ): Promise<void> {
     const response = client.begin();
     if (response.destroyed) return;
-    // When the client leaves, this also ends the retries of an unavailable events service.
+    // When the client leaves, this also ends the retries while the events service is unavailable.
     response.once('close', () => ending.abort());
     response.setTimeout(this.limits.stallMs, () => {
       if (response.writableLength > 0) ending.abort();
@@ -114,7 +114,7 @@ export class EventExports {
       // Ended on purpose, or the client has left.
       if (ending.signal.aborted) return;
       const details = { err: error, requestId: client.requestId };
-      this.failures.warn('cannot continue an export, the client has an incomplete response', details);
+      this.failures.warn('cannot continue an export, the client received an incomplete response', details);
     }
   }
 
@@ -146,7 +146,7 @@ export class EventExports {
     if (this.countOf(id) < perUser) return;
     throw new ServiceError(
       'too_many_requests',
-      `This user already has ${perUser} exports running, which is the maximum. Retry when one of these exports has ended.`,
+      `This user already has ${perUser} exports running at this gateway, which is the maximum. Retry when one of these exports has ended.`,
       { retryAfterSeconds: 10 },
     );
   }

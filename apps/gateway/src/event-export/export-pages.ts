@@ -11,7 +11,7 @@ import type { EventReader } from '../events/events.service.js';
 const minBackoffMs = 250;
 const maxBackoffMs = 2_000;
 
-// After slow pages, an export reads faster to make up for the delay, but for at most this much of it.
+// After slow pages, an export reads faster until it has made up for the delay, but for at most this much of the delay.
 const maxLagMs = 1_000;
 
 /** How the pages of an export are read. */
@@ -35,7 +35,7 @@ export async function beginExport(reading: ExportReading): Promise<AsyncGenerato
   return readPages(reading, await readOnce(reading, reading.request.after));
 }
 
-/** Reads at most one page ahead of the client. */
+/** Yields the pages. Reads at most one page ahead of the client. */
 async function* readPages(reading: ExportReading, first: ExportEventsReply): AsyncGenerator<Uint8Array> {
   let dueAt = performance.now();
   for (let page = first; ;) {

@@ -12,14 +12,14 @@ import { ValidateBy } from 'class-validator';
 import { MayBeAbsent } from '../http/json-body.decorator.js';
 import { PageParameters } from '../paging/page-parameters.decorator.js';
 
-/** A text parameter of a query. */
+/** A text parameter in a query string. */
 export interface TextParameter {
   name: string;
   description: string;
   example: string;
 }
 
-/** The filters of the event list, as parameters of its query. */
+/** The filters of the event list, as query parameters. */
 export const filterParameters: readonly TextParameter[] = Object.entries(eventFilters).map(
   ([name, { description, example }]) => ({ name, description, example }),
 );
@@ -29,12 +29,12 @@ export function EventFilterParameters(): MethodDecorator {
   return applyDecorators(...filterParameters.map(DescribesText), PageParameters('Events'));
 }
 
-/** Describes an optional text parameter of the query. */
+/** Describes an optional text parameter in the query string. */
 export function DescribesText(parameter: TextParameter): MethodDecorator {
   return ApiQuery({ ...parameter, required: false, type: String });
 }
 
-/** Declares a filter of the event list as a field of a body. An empty value means that the filter is not set. */
+/** Declares a filter of the event list as a body field. An empty value means that the filter is not set. */
 export function EventFilterField(name: TextFilterName): PropertyDecorator {
   const { description, example, maxValues }: TextFilter = eventFilters[name];
   // Enough for the maximum number of values with 255 characters each, and the commas between the values.
@@ -57,7 +57,7 @@ function HasFewValues(maxValues: number): PropertyDecorator {
   });
 }
 
-/** Describes the `id` in the path of one event. */
+/** Describes the `id` in the path of an event. */
 export function DescribesEventId(): MethodDecorator {
   return ApiParam({
     name: 'id',

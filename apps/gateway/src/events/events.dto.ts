@@ -87,7 +87,8 @@ export class EventRecord {
 
   @ApiProperty({
     enum: eventOrigins,
-    description: '`test` for test events; `platform` for all others, including events that clients added',
+    description:
+      '`test` for test events; `platform` for all other events, including events that clients added',
     example: 'platform',
   })
   origin!: EventOrigin;
@@ -120,7 +121,7 @@ export class EventPage {
     type: String,
     format: 'uri',
     nullable: true,
-    description: 'URL of the page with newer events; null when there are none',
+    description: 'URL of the page with newer events; null if there are no newer events yet',
     example: null,
   })
   previous!: string | null;

@@ -100,7 +100,7 @@ export class EventsService {
     return outcome === 'known' ? this.get(id, { requestId, limits: undefined }) : event;
   }
 
-  /** @throws StorageLimitError */
+  /** @throws StorageLimitError when the event would exceed a storage limit */
   private async storeWithinLimits(
     event: EventWithColumns,
     caller: Caller,

@@ -79,7 +79,10 @@ export function RefusesWith(reasons: Partial<Record<ErrorCode, string>>): Decora
   return applyDecorators(...responses);
 }
 
-/** Returns every error as a component to which operations refer, with its headers, and with a problem document as its body. */
+/**
+ * Returns a response component for every error, with its headers, and with a problem document as its body. Operations refer to these
+ * components.
+ */
 export function errorResponses(): Responses {
   const codes = Object.keys(errorCatalogue) as ErrorCode[]; // Safe cast: the keys of the catalog are the codes.
   return Object.fromEntries(codes.map((code) => [componentOf(code), describeError(code)]));

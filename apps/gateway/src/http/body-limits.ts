@@ -37,7 +37,7 @@ export class BodyLimits {
 
   /**
    * Counts a body until the caller calls the returned function or the request ends. If the request exceeds a limit, calls `refuse` and
-   * returns undefined. Calls `refuse` later if the body takes too long or must give way.
+   * returns undefined. Calls `refuse` later if the body does not arrive in time or must give way to other bodies.
    */
   begin(request: IncomingMessage, refuse: Reading['refuse']): (() => void) | undefined {
     const bytes = Math.min(Number(request.headers['content-length'] ?? maxBodyBytes), maxBodyBytes);
@@ -56,7 +56,7 @@ export class BodyLimits {
     return end;
   }
 
-  /** Refuses the requests whose bodies take too long. */
+  /** Refuses the requests whose bodies have not arrived in time. */
   refuseLate(): void {
     const now = performance.now();
     for (const [reading, claim] of this.readings) {
@@ -76,7 +76,10 @@ export class BodyLimits {
   }
 }
 
-/** Limits the bodies that Fastify reads. Returns the limits for platform messages, because the direct route reads their bodies itself. */
+/**
+ * Limits the bodies that Fastify reads. Returns the limits for platform messages, because the direct routes read the bodies of platform
+ * messages themselves.
+ */
 export function limitBodies(fastify: FastifyInstance, limits: HttpLimits): BodyLimits {
   const messages = new BodyLimits(limits.messageBodies, () => messageBodyLimitMs);
   const others = new BodyLimits(limits.bodies, bodyLimitMs);
@@ -101,7 +104,7 @@ export function limitBodies(fastify: FastifyInstance, limits: HttpLimits): BodyL
     ends.set(request, end);
     done(null, payload);
   });
-  // At this point, the body has arrived, or the request has none.
+  // At this point, the body has arrived, or the request has no body.
   fastify.addHook('preValidation', (request, _reply, done) => {
     ends.get(request)?.();
     done();

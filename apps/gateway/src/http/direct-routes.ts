@@ -127,7 +127,7 @@ function serve(
   if (!endReading) return;
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
-  // A cut connection needs no handling: its request emits no `end`, and no client waits for a response.
+  // A broken connection needs no handling: its request emits no `end`, and no client waits for a response.
   request.on('end', () => {
     endReading();
     if (isRefused) return;

@@ -22,13 +22,13 @@ export function closeAfterEarlyResponses(fastify: FastifyInstance): void {
 }
 
 /**
- * Calls `respond` with whether the whole body has arrived. If it has not, the connection closes after the response, so the response must
- * contain `Connection: close`.
+ * Calls `respond` and passes whether the whole body has arrived. If part of the body is missing, the connection closes after the response,
+ * so the response must contain `Connection: close`.
  */
 export function whenBodyIsRead(request: IncomingMessage, respond: (isRead: boolean) => void): void {
   const isRead = (): boolean => request.complete || !hasBody(request);
   if (isRead()) return respond(true);
-  // A body that arrives together with its head is read in this turn of the event loop.
+  // A body that arrives together with the request head is read in this turn of the event loop.
   setImmediate(() => {
     if (isRead()) return respond(true);
     takeConnection(request.socket);
@@ -42,7 +42,7 @@ export function whenBodyIsRead(request: IncomingMessage, respond: (isRead: boole
  * destroy the socket immediately, the operating system would reset the connection, and the client might never see the response.
  */
 function linger({ socket }: IncomingMessage): void {
-  // Node calls this method after the response.
+  // Node calls this method after the response has been sent.
   socket.destroySoon = () => {
     socket.end();
     setTimeout(() => socket.destroy(), lingerMs).unref();

@@ -1,8 +1,8 @@
 /** The limits of a resource that client addresses share. */
 export interface ShareLimits {
-  /** The most that all addresses together may hold. */
+  /** Maximum amount that all addresses together may hold. */
   total: number;
-  /** The most that one address may hold. */
+  /** Maximum amount that one address may hold. */
   perAddress: number;
   /** After this time, a claim gives way even if its address holds no more than the address of the new claim. */
   patienceMs: number;
@@ -10,7 +10,7 @@ export interface ShareLimits {
 
 /** A part of the resource that an address holds. */
 export interface Claim {
-  /** Ends the claim. Calling it twice does nothing. */
+  /** Ends the claim. Further calls have no effect. */
   release(): void;
   /**
    * Lets the claim give way to other claims from now on. `giveWay` ends the use of the resource, or returns false if the use cannot end
@@ -28,7 +28,7 @@ interface Offer {
 
 interface Holder {
   cost: number;
-  /** The oldest first. */
+  /** Sorted by age, the oldest offer first. */
   readonly offers: Set<Offer>;
 }
 
@@ -53,7 +53,7 @@ export class FairShare {
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /** Claims a part of the resource for an address. Undefined if there is no room. */
+  /** Claims a part of the resource for an address. Returns undefined if there is no room. */
   claim(address: string, cost: number): Claim | undefined {
     const { total, perAddress, patienceMs } = this.limits;
     while (this.heldBy(address) + cost > perAddress)
@@ -76,7 +76,9 @@ export class FairShare {
     return false;
   }
 
-  /** Yields the addresses, heaviest first. Sorts the others only on demand, because the heaviest address is nearly always enough. */
+  /**
+   * Yields the addresses, heaviest first. Sorts all but the heaviest address only on demand, because the heaviest is nearly always enough.
+   */
   private *heaviestFirst(): Generator<Holder> {
     let heaviest: Holder | undefined;
     for (const holder of this.holders.values()) if (holder.cost > (heaviest?.cost ?? 0)) heaviest = holder;

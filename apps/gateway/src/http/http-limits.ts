@@ -6,15 +6,15 @@ import type { ShareLimits } from './fair-share.js';
  * signatures.
  */
 export interface HttpLimits {
-  /** Connections of clients that are not trusted proxies, except live connections, which have a limit of their own. */
+  /** Connections from clients that are not trusted proxies. Excludes live connections, which have a separate limit. */
   connections: ShareLimits;
   /** Requests in progress, except platform messages. */
   requests: ShareLimits;
   /** Platform messages in progress. */
   messages: ShareLimits;
-  /** Bytes of bodies that are being read, except those of platform messages. */
+  /** Bytes of bodies that are being read, except the bodies of platform messages. */
   bodies: ShareLimits;
-  /** Bytes of bodies of (alleged) platform messages that are being read. */
+  /** Bytes of bodies that are being read for (alleged) platform messages. */
   messageBodies: ShareLimits;
   /** Bytes of large responses that their clients have not read. */
   responses: ShareLimits;
@@ -27,18 +27,18 @@ const mib = 1024 * kib;
 export const maxBodyBytes = 256 * kib;
 
 /**
- * The minimum cost of a body that is being read. Covers the connection and the request, about 30 KiB, and limits the number of bodies:
- * 64 MiB are enough for at most 1,024 bodies.
+ * The minimum cost of a body that is being read. Covers the connection and the request, about 30 KiB, and limits the number of bodies: the
+ * 64 MiB for platform messages hold at most 1,024 bodies.
  */
 export const minBodyCost = 64 * kib;
 
-/** Smaller responses are not counted: 5,000 of them take at most 80 MiB. A response of the event list has up to 1 MiB. */
+/** Smaller responses are not counted: 5,000 small responses take at most 80 MiB. An event list response has up to 1 MiB. */
 export const largeResponseBytes = 16 * kib;
 
 /**
  * Memory: bodies that are being read take at most 128 + 64 MiB, unread responses 256 + 80 MiB, and 8,000 connections at 20 KiB take 160
  * MiB. Complete bodies of requests in progress take at most 1.25 GiB, because at most 4,096 events wait for the store, 768 are on the way
- * to it, and events beyond that are refused.
+ * to the store, and further events are refused.
  *
  * File descriptors: 8,000 connections and 10,000 live connections stay below `maxConnections`, so clients without a token cannot reach that
  * limit.
@@ -49,15 +49,15 @@ export const largeResponseBytes = 16 * kib;
 export const httpLimits: HttpLimits = {
   // An office or a household behind one address can have hundreds of connections.
   connections: { total: 8_000, perAddress: 2_000, patienceMs: Infinity },
-  // A request gives way only if its client does not read the response.
+  // A request gives way only while its client does not read the response.
   requests: { total: 5_000, perAddress: 1_000, patienceMs: 5_000 },
   // One address may use the whole limit, because the platform may send from one address. Messages with a wrong signature end immediately.
   messages: { total: 6_000, perAddress: 6_000, patienceMs: Infinity },
-  // A service that adds events of the largest size can send 128 at a time.
+  // A service that adds events of the largest size can send 128 events at a time.
   bodies: { total: 128 * mib, perAddress: 32 * mib, patienceMs: 5_000 },
   // The platform sends head and body together, and its messages have a few KiB. 500 ms allow for a lost packet.
   messageBodies: { total: 64 * mib, perAddress: 16 * mib, patienceMs: 500 },
-  // A response gives way only if its client does not read it. One client can have 64 unread pages of the largest size (1 MiB).
+  // A response gives way only while its client does not read the response. One client can have 64 unread pages of the largest size (1 MiB).
   responses: { total: 256 * mib, perAddress: 64 * mib, patienceMs: 2_000 },
 };
 

@@ -14,7 +14,7 @@ export class HttpMetrics {
   constructor(metrics: Registry) {
     this.requestsTotal = new Counter({
       name: 'http_requests_total',
-      help: 'HTTP requests of the public API, by method, route, and status of the response',
+      help: 'HTTP requests to the public API, by method, route, and response status',
       labelNames: ['method', 'route', 'status'],
       registers: [metrics],
     });

@@ -42,8 +42,8 @@ const maxTurns = 1_000;
 const newline = Buffer.from('\n');
 
 /**
- * Creates the HTTP server. It resolves path aliases and trailing slashes, passes bodies as bytes, applies limits, and sends errors as
- * problem documents.
+ * Creates the HTTP server. The server resolves path aliases and trailing slashes, passes bodies as bytes, applies limits, and sends errors
+ * as problem documents.
  */
 export function createHttpServer(
   trustProxy: TrustProxy,
@@ -119,7 +119,7 @@ function takeRawBodies(fastify: FastifyInstance): void {
  * Rejects requests with the method QUERY with 405, like any other unsupported method. Fastify would reject some of these requests with 400.
  */
 function refuseQueryMethod(fastify: FastifyInstance): void {
-  // Node 20.19 does not know the method QUERY, and itself responds with 400.
+  // Node 20.19 does not know the method QUERY, and responds with 400 by itself.
   if (METHODS.includes('QUERY')) fastify.addHttpMethod('QUERY', { hasBody: false, overrideExisting: true });
 }
 
@@ -132,7 +132,9 @@ function endJsonWithNewline(fastify: FastifyInstance): void {
   });
 }
 
-/** Appends a newline unless the payload ends with one. The largest lists already end with a newline, so they are not copied. */
+/**
+ * Appends a newline unless the payload already ends with a newline. The largest lists already end with a newline, so they are not copied.
+ */
 function withNewline(payload: unknown): unknown {
   if (typeof payload === 'string') return payload.endsWith('\n') ? payload : `${payload}\n`;
   if (payload instanceof Uint8Array && payload.at(-1) !== newline[0])
@@ -142,8 +144,8 @@ function withNewline(payload: unknown): unknown {
 
 /**
  * Makes each response close its connection while the server closes. Otherwise, a client that keeps its connection open would keep the
- * server waiting. Fastify only does this for requests that arrive after closing has started. It also closes idle connections immediately,
- * even if a request is already on its way.
+ * server waiting. Fastify only does this for requests that arrive after closing has started. Fastify also closes idle connections
+ * immediately, even if a request is already on its way.
  */
 function endConnectionsOnClose(fastify: FastifyInstance): void {
   let isClosing = false;
@@ -191,7 +193,7 @@ function correlate(fastify: FastifyInstance): void {
   });
 }
 
-/** Rejects HTTP/1.1 requests without a Host header, and all requests with several, with 400, as RFC 9112 §3.2 requires. */
+/** Rejects HTTP/1.1 requests without a Host header, and all requests with several Host headers, with 400, as RFC 9112 §3.2 requires. */
 function refuseFaultyHost(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     const { raw } = request;

@@ -13,7 +13,7 @@ import { JsonText } from './json-text.dto.js';
 
 const trimmedFields = new WeakMap<object, Set<string>>();
 const readOnlyFields = new WeakMap<object, readonly string[]>();
-// A body may have thousands of unknown fields. Naming only the first ones keeps the response readable.
+// A body may have thousands of unknown fields. The response names only the first of these fields, so that it stays readable.
 const maxUnknownFieldsNamed = 10;
 
 /** Marks a text field of a body. The text is trimmed before validation. */
@@ -24,7 +24,7 @@ export function Trimmed(): PropertyDecorator {
   };
 }
 
-/** Marks an optional field. Null does not count as missing: it is validated like any other value. */
+/** Marks an optional field. Null does not count as missing, and is validated like any other value. */
 export function MayBeAbsent(): PropertyDecorator {
   return ValidateIf((_body: object, value: unknown) => value !== undefined);
 }

@@ -21,11 +21,11 @@ declare module 'fastify' {
 
 /** A connection of a client. */
 interface Connection {
-  /** Returns the address of a request's client. On a connection of a trusted proxy, each request can have another client. */
+  /** Returns the address of a request's client. On a connection from a trusted proxy, each request can come from a different client. */
   readonly addressOf: (request: IncomingMessage) => string;
   /** Returns the key by which limits count the client of a request: see `addressKey`. */
   readonly keyOf: (request: IncomingMessage) => string;
-  /** The claim on the limit of connections. Undefined for a trusted proxy. */
+  /** The claim on the connection limit. Undefined for a trusted proxy. */
   readonly claim: Claim | undefined;
   /** One callback per pending request. A call marks the request as finished. */
   readonly waiting: Set<() => void>;
@@ -82,7 +82,7 @@ interface Admission {
   end: () => void;
 }
 
-/** Counts a request and decides whether it is above the limit. Undefined when its connection serves no further request. */
+/** Counts a request and decides whether the request is above the limit. Returns undefined when the connection serves no further request. */
 export type Admit = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -127,7 +127,7 @@ export function limitRequests(fastify: FastifyInstance, limits: HttpLimits): Adm
     const giveWay = (): boolean => socket.writableLength > 0 && socket.destroy().destroyed;
     admissions.get(request)?.claim?.offer(giveWay);
     if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return done(null, payload);
-    // Applies until the response has been sent. Node then sets the timeout for the next request.
+    // This timeout applies until the response has been sent. Node then sets the timeout for the next request.
     socket.setTimeout(unreadLimitMs);
     const bytes = Buffer.byteLength(payload);
     if (bytes < largeResponseBytes) return done(null, payload);
@@ -168,7 +168,7 @@ export function isAlone(request: FastifyRequest): boolean {
 }
 
 /**
- * Lets a response stay open. Its request no longer counts as in progress, because open responses have a limit of their own. Its connection
+ * Lets a response stay open. Its request no longer counts as in progress, because open responses have a separate limit. Its connection
  * accepts no other request.
  */
 export function keepOpen(request: FastifyRequest): void {
@@ -183,7 +183,7 @@ export function takeConnection(socket: Socket): void {
   connectionOf(socket).isTaken = true;
 }
 
-/** Stops counting the connection of a live client, because live connections have a limit of their own. */
+/** Stops counting the connection of a live client, because live connections have a separate limit. */
 export function stopCounting(socket: Socket): void {
   connectionOf(socket).claim?.release();
 }

@@ -1,6 +1,6 @@
 /**
  * The reasons why the service ends a live connection, each with its code and its text. The code is the WebSocket close code, and also
- * `code` in the data of `event: closed`. Codes of 4000 and above are the service's own (RFC 6455 §7.4.2).
+ * `code` in the data of `event: closed`. The service defines the codes from 4000 on (RFC 6455 §7.4.2 reserves this range for private use).
  */
 export const closeCodes = {
   shutting_down: { code: 1012, text: 'the service is restarting: reconnect' },

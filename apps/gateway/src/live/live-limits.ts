@@ -4,13 +4,13 @@ import type { ShareLimits } from '../http/fair-share.js';
 
 /** Limits on live connections. */
 export interface ConnectionLimits {
-  /** Maximum number of live connections of one gateway process. */
+  /** Maximum number of live connections per gateway process. */
   connections: number;
-  /** Maximum number of live connections of one user, at all gateways together. */
+  /** Maximum number of live connections per user, across all gateways. */
   perUser: number;
   /**
-   * How long a client waits if its user exceeds the limit only because of connections at other gateways. Longer than the time after which a
-   * crashed gateway is forgotten, because the clients of that gateway immediately connect to other gateways.
+   * How long a client waits if its user is at the limit only because of connections at other gateways. Longer than the time after which the
+   * other gateways forget a crashed gateway, because the clients of that gateway immediately connect to other gateways.
    */
   patienceMs: number;
 }
@@ -19,12 +19,15 @@ export const connectionLimits: ConnectionLimits = { connections: 10_000, perUser
 
 /** Limits on catch-ups. A catch-up is a connection that reads events from the EVENTS stream that are older than the ring buffer. */
 export interface CatchUpLimits {
-  /** Maximum number of catch-ups of one user that run at a time, at all gateways together. Further catch-ups wait for their turn. */
+  /** Maximum number of concurrent catch-ups per user, across all gateways. Further catch-ups wait for their turn. */
   perUser: number;
-  /** How long a turn lasts while other catch-ups of the user wait. A client that reads slowly must not keep the others waiting. */
+  /**
+   * How long a turn lasts while other catch-ups of the user wait. A client that reads slowly must not keep the user's other clients
+   * waiting.
+   */
   turnMs: number;
   /**
-   * Maximum number of messages of the stream that a catch-up reads per second. Faster catch-ups would take CPU time from webhooks and other
+   * Maximum number of stream messages that a catch-up reads per second. Faster catch-ups would take CPU time from webhooks and other
    * requests.
    */
   messagesPerSecond: number;
@@ -35,14 +38,14 @@ export const catchUpLimits: CatchUpLimits = { perUser: 2, turnMs: 5_000, message
 /** Limits on clients that send wrong tokens. */
 export interface TokenFailureLimits {
   /**
-   * How long a socket with a wrong token stays open after its handshake, at the first failure of its address. The time doubles with each
-   * further failure, up to `maxDelayMs`.
+   * How long a socket with a wrong token stays open after its handshake, for the first failure from an address. The time doubles with each
+   * further failure from the address, up to `maxDelayMs`.
    */
   minDelayMs: number;
   maxDelayMs: number;
-  /** Maximum number of delays of one address that run at a time. Above this limit, handshakes of the address get 429. */
+  /** Maximum number of concurrent delays per address. At this limit, new handshakes from the address get 429. */
   delaysPerAddress: number;
-  /** How long an address is remembered after its last failure. */
+  /** How long the gateway remembers an address after its last failure. */
   memoryMs: number;
   /** Maximum number of remembered addresses. */
   addresses: number;
@@ -58,7 +61,7 @@ export interface WebSocketLimits {
   tokenFailures: TokenFailureLimits;
   /** How long a socket may take to send its token. */
   tokenMs: number;
-  /** How often a socket is pinged, and how long its pong may take. */
+  /** How often the gateway pings a socket, and how long the pong may take to arrive. */
   pingMs: number;
 }
 
@@ -77,18 +80,18 @@ export const webSocketLimits: WebSocketLimits = {
   pingMs: 30_000,
 };
 
-/** Maximum size of a message from a WebSocket client. A first message with a hundred event types has about 5 KiB. */
+/** Maximum size of a message from a WebSocket client, in bytes. A first message with a hundred event types has about 5 KiB. */
 export const maxMessageBytes = 16 * 1024;
-/** Maximum number of event types in one filter, which is more than a platform has. */
+/** Maximum number of event types in one filter. No platform has more event types. */
 export const maxEventTypes = 100;
 /** Maximum length of a connection's name, in characters. */
 export const maxConnectionNameLength = 255;
 
 /** How often clients get a keep-alive. Must be less than a minute, because proxies cut connections that are silent for longer. */
 export const keepAliveMs = 15_000;
-/** Maximum number of bytes in memory that wait for one client. */
+/** Maximum number of bytes that wait in memory for one client. */
 export const maxBufferedBytes = 1024 ** 2;
-/** How long a client may read nothing before it counts as gone. */
+/** How long a client may read nothing before the gateway treats the client as gone. */
 export const stallLimitMs = 10_000;
 /** How long a client may read its last frames after the service has closed its connection. Then the socket is destroyed. */
 export const closeLimitMs = 5_000;
@@ -99,7 +102,7 @@ export const closeLimitMs = 5_000;
  */
 export const maxRingBufferEvents = 20_000;
 /**
- * Maximum bytes of event records in the ring buffer, and in the cache of older pages. Each event also keeps the frames made
- * from it, up to three, so a ring buffer takes at most 64 MiB.
+ * Maximum bytes of event records in the ring buffer, and the same maximum for the cache of older pages. Each event also keeps up to three
+ * frames that were made from its record, so a ring buffer takes at most 64 MiB.
  */
 export const maxRingBufferBytes = 16 * 1024 ** 2;

@@ -1,11 +1,11 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * The scopes, the API endpoints, and the record of the seeds that were added to them. Up to version 0.1 the platform connector
- * kept these tables; this migration copies their rows, ids included.
+ * The scopes, the API endpoints, and the record of the seeds that were added to them. Up to version 0.1, the platform connector
+ * had these tables. This migration copies their rows, including the ids.
  *
- * This is the one exception to the rule that a service never reads another service's schema. Asking the connector over NATS
- * instead would need both services at the same time, and two services start in any order and in different versions.
+ * This is the only exception to the rule that a service never reads another service's schema. Asking the connector over NATS
+ * would require both services to run at the same time, but services start in any order and in different versions.
  * The connector's own tables stay as they are, because a connector of the old version may still use them while the services
  * are upgraded one by one. A later version of the connector drops them.
  */
@@ -44,7 +44,7 @@ const createTables = [
     CONSTRAINT api_endpoints_token_type_check CHECK (token_type IN ('OA', 'AP')),
     CONSTRAINT api_endpoints_scope_fkey FOREIGN KEY (scope) REFERENCES scopes (id)
   )`,
-  // Serves the deletion of a scope, which looks up the API endpoints that use the scope.
+  // For the deletion of a scope, which looks up the API endpoints that use the scope.
   'CREATE INDEX api_endpoints_scope_index ON api_endpoints (scope)',
 
   `CREATE TABLE applied_seeds (
@@ -76,7 +76,7 @@ interface OldTable {
  * A table of 0 bytes has no rows. In a new installation, the connector still creates empty tables, which the gateway need not read.
  *
  * @throws Error when the gateway's role may not read the rows, or when the connector's tables are in another database. Starting
- * without the rows would lose the entries of users, and would bring back entries that users deleted.
+ * without the rows would lose users' entries, and would bring back entries that users deleted.
  */
 async function hasRowsToCopy(queryRunner: QueryRunner): Promise<boolean> {
   // Safe cast: the statement returns these columns.
@@ -93,7 +93,7 @@ async function hasRowsToCopy(queryRunner: QueryRunner): Promise<boolean> {
   return true;
 }
 
-/** Whether an earlier version of the gateway used this database, but no platform connector. A new installation has no users. */
+/** Whether an earlier version of the gateway has used this database, but a platform connector has not. A new installation has no users. */
 async function isUpgradeWithoutConnector(queryRunner: QueryRunner): Promise<boolean> {
   // Safe cast: the statement returns one row with this column.
   const [row] = (await queryRunner.query(

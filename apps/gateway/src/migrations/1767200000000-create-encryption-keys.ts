@@ -1,7 +1,7 @@
 import { createEncryptionKeys } from '@stream-events/database';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Records which keys of `SECRET_KEY` were in use, so that the service can encrypt old values with the newest key. */
+/** Records which keys from `SECRET_KEY` were in use, so that the service can re-encrypt old values with the newest key. */
 export class CreateEncryptionKeys1767200000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(createEncryptionKeys);

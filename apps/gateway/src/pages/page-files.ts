@@ -10,13 +10,13 @@ const appsFolder = fileURLToPath(new URL('../../../', import.meta.url));
 
 const yearMs = 365 * 86_400_000;
 
-/** A file of a built page, and how long browsers may keep it. */
+/** A file of a built page, and how long browsers may cache the file. */
 export interface PageFile {
   path: string;
   options: { immutable: boolean; maxAge: number };
 }
 
-/** The files of a built page. Lists them once, because their number is small and does not change. */
+/** The files of a built page. Lists the files only once, because they are few and do not change. */
 export class PageFiles {
   readonly folder: string;
   private readonly paths: ReadonlySet<string>;
@@ -30,7 +30,7 @@ export class PageFiles {
   }
 
   /**
-   * Returns the file for a path below the page. Any path without a file returns the page itself, whose script chooses the view.
+   * Returns the file for a path below the page. For a path without a file, returns the page itself, whose script chooses the view.
    *
    * @throws ServiceError `not_found` for a missing asset, and for all paths if the page was not built
    */
@@ -54,7 +54,7 @@ export class PageFiles {
   }
 }
 
-/** The paths of all files relative to the folder. Empty when the folder does not exist. */
+/** Returns the paths of all files, relative to the folder. Returns an empty list if the folder does not exist. */
 function listFiles(folder: string): string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { recursive: true, withFileTypes: true })

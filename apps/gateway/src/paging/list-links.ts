@@ -10,7 +10,7 @@ import { printCursor } from './cursor.js';
 export class ListLinks {
   constructor(private readonly publicUrl: PublicUrl) {}
 
-  /** The absolute URL of the page at a position. `list` is the list that the cursor is bound to. */
+  /** Returns the absolute URL of the page at a position. `list` is the list that the cursor is bound to. */
   of(request: FastifyRequest, list: string, position: ListPosition): string {
     const path = pathOf(request.originalUrl);
     const parameters = queryOf(request.originalUrl);

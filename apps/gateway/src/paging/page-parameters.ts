@@ -4,7 +4,7 @@ import { parseCursor } from './cursor.js';
 export const defaultPageSize = 50;
 export const maxPageSize = 100;
 
-/** The parameters of a query. Of a repeated parameter, only the last value counts. */
+/** The parameters of a query. If a parameter is repeated, only its last value counts. */
 export type Parameters = Readonly<Record<string, string | undefined>>;
 
 /** The requested page of a list. */

@@ -6,7 +6,7 @@ export interface ListPage<Position = string> {
   next: Position | null;
 }
 
-/** Reads a page: the first one, or the page after `next` of the previous page. */
+/** Reads the page that begins after the position `after`, or the first page if `after` is undefined. */
 export type ReadPage<Position = string> = (
   after: Position | undefined,
   correlationId: string,
@@ -14,7 +14,7 @@ export type ReadPage<Position = string> = (
 
 // Enough for 250,000 streamers. At most two lists are in memory, plus the responses that slow clients have not read yet.
 const maxListBytes = 64 * 1024 * 1024;
-// Many times longer than the slowest read. A client that arrives during a read waits for two reads, so up to twice this time.
+// Many times longer than the slowest read. A client that arrives during a read also waits for the next read: up to twice this time.
 const maxReadingMs = 15_000;
 
 /**
@@ -36,7 +36,7 @@ export class WholeList<Position = string> {
   /**
    * Returns the list as JSON, in UTF-8. A read uses the correlation id of the request that starts it.
    *
-   * @throws ServiceError from reading a page; `internal` when the list is too large; `unavailable` when it takes too long
+   * @throws ServiceError from reading a page; `internal` when the list is too large; `unavailable` when the read takes more than 15 s
    */
   read(correlationId: string): Promise<Buffer> {
     if (!this.reading) return this.begin(correlationId);
@@ -72,7 +72,7 @@ async function gather<Position>(
   let after: Position | undefined;
   do {
     if (bytes > maxListBytes)
-      throw new ServiceError('internal', 'The list is larger than 64 MiB, the maximum for this path. Delete entries that nobody needs.'); // prettier-ignore
+      throw new ServiceError('internal', 'The list is larger than 64 MiB, the maximum for this path. Delete unused entries.'); // prettier-ignore
     if (performance.now() > deadline)
       throw new ServiceError(
         'unavailable',

@@ -16,7 +16,7 @@ export class AlarmRecord {
   id!: string;
 
   @ApiProperty({
-    description: 'The kind and the subject. At most one alarm with each key is open',
+    description: 'The kind and the subject. Only one alarm per key can be open',
     example: 'channel_silent:47019283',
   })
   key!: string;
@@ -38,7 +38,7 @@ export class AlarmRecord {
   subject!: string | null;
 
   @ApiProperty({
-    description: 'A description of the problem, for people',
+    description: 'A human-readable description of the problem',
     example: 'The live channel mira_plays has sent no event for 72 s. It usually sends 34 per minute.',
   })
   message!: string;

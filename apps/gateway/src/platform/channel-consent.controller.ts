@@ -21,14 +21,14 @@ export class ChannelConsentController {
   @AllowAccess('platform:read')
   @ApiOperation({
     operationId: 'listChannelConsent',
-    summary: 'List the subscribed event types of channels, and why other event types are not subscribed',
+    summary: 'List the event types to which channels are subscribed, and why other types are missing',
     description: 'Returns one entry for each channel, in the order of `channel_ids`.',
   })
   @ApiQuery({
     name: 'channel_ids',
     required: true,
     type: String,
-    description: `1 to ${maxConsentChannels} ids of the platform, separated by commas`,
+    description: `The platform’s ids of 1 to ${maxConsentChannels} channels, separated by commas`,
     example: '47019283,47019284',
   })
   @Answers(200, 'The consent of the channels', { type: ChannelConsentRecord, isArray: true })
@@ -49,6 +49,6 @@ function parseIds(value = ''): string[] {
   if (ids.length <= maxConsentChannels && ids.every((id) => platformIdPattern.test(id))) return ids;
   throw ServiceError.onField(
     'channel_ids',
-    `must be 1 to ${maxConsentChannels} ids of the platform, separated by commas`,
+    `must be the platform’s ids of 1 to ${maxConsentChannels} channels, separated by commas`,
   );
 }

@@ -6,7 +6,7 @@ const meanings = Object.entries(consentStates)
   .map(([state, meaning]) => `\`${state}\`: ${meaning}`)
   .join('; ');
 
-/** The event types of a channel that the service wants to subscribe to, and whether the users' consent permits this. */
+/** The event types that the service wants to subscribe to for a channel, and whether users' consent permits each subscription. */
 export class ChannelConsentRecord {
   @ApiProperty({ description: 'The platform’s id of the channel', example: '47019283' })
   channel_id!: string;
@@ -24,7 +24,7 @@ export class ChannelConsentRecord {
     additionalProperties: { type: 'string', enum: Object.keys(consentStates) },
     description:
       'The state of each event type that the service wants to subscribe to, as the first of these states that applies: ' +
-      `${meanings}. Does not contain inactive event types, event types that were not chosen, or anything for a channel that is not monitored`,
+      `${meanings}. Omits inactive event types and event types that were not chosen. Empty for a channel that is not monitored`,
     example: { 'stream-online': 'granted', 'channel-cheer': 'missing' },
   })
   states!: Record<string, ConsentState>;

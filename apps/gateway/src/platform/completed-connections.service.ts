@@ -20,7 +20,7 @@ export class CompletedConnections {
     this.failures = new FailureLog(logger);
   }
 
-  /** Handles a report of a connector. Ignores text that is not a report. */
+  /** Handles a connector's report of a completed connection. Logs and ignores text that is not such a report. */
   learn(text: string): void {
     const report = parseConnectionReport(text);
     if (!report) {

@@ -37,7 +37,7 @@ export class ConnectionCallbackController {
     description:
       'The platform sends the user’s browser to this address when the user gives or refuses consent. Register the address as a ' +
       'redirect URL of your application. The request needs no token, because `state` proves that an owner started the connection. ' +
-      '`state` is valid once, for 10 minutes, and only while that user is an owner.',
+      '`state` is valid once, for 10 minutes, and only while the user who started the connection is an owner.',
   })
   @ApiQuery({
     name: 'state',
@@ -49,12 +49,12 @@ export class ConnectionCallbackController {
     name: 'code',
     required: false,
     type: String,
-    description: 'The authorization code. Missing when the user or the platform refused the consent',
+    description: 'The authorization code. Missing when the user or the platform refused consent',
   })
   @Answers(200, 'The consent was received', { type: ConsentConfirmation })
   @RefusesWith({
-    invalid: '`state` or `code` is invalid, was used already, or has expired',
-    conflict: 'The user or the platform refused the consent',
+    invalid: '`state` or `code` is invalid, was already used, or has expired',
+    conflict: 'The user or the platform refused consent',
     unavailable: 'The platform is unavailable. Start a new connection',
   })
   async complete(
@@ -103,6 +103,6 @@ export class ConnectionCallbackController {
 function invalid(): ServiceError {
   return new ServiceError(
     'invalid',
-    'This link is not valid, has expired, or was used already. Start a new connection.',
+    'This link is invalid, has expired, or was already used. Start a new connection.',
   );
 }

@@ -22,8 +22,8 @@ export class ConnectionBody {
     enum: connectionRoles,
     required: false,
     description:
-      '`channel`: the service monitors the channel and subscribes to its events. `bot`: the account reads the chat of all channels, ' +
-      'instead of each channel’s own user, and sends messages. Connecting another bot account replaces the current one. Default: `channel`',
+      '`channel`: the service monitors the channel and subscribes to its events. `bot`: the account sends messages, and reads the chat ' +
+      'of all channels in place of each channel’s own user. Connecting another bot account replaces the current bot account. Default: `channel`',
     example: 'channel',
   })
   @MayBeAbsent()
@@ -49,7 +49,7 @@ export class ConnectionBody {
     uniqueItems: true,
     description:
       'Additional scopes to ask for, so that your programs can call the platform’s API as this user. The service always asks for the ' +
-      'scopes that it needs itself. List the additional scopes every time you connect the user: a new consent replaces the previous one',
+      'scopes that it needs itself. List the additional scopes every time you connect the user: a new consent replaces the previous consent',
     example: ['user:write:chat'],
   })
   @MayBeAbsent()

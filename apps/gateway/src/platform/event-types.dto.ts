@@ -41,7 +41,7 @@ export class EventTypeRecord {
   @ApiProperty({
     type: 'array',
     items: { type: 'array', items: { type: 'string' } },
-    description: 'What the scopes permit, in words, in the order of `scopes`',
+    description: 'Descriptions of the scopes, in the same groups and order as `scopes`',
     example: [],
   })
   permissions!: string[][];
@@ -80,7 +80,7 @@ export class EventTypeRecord {
   unsupported!: string | null;
 
   @ApiProperty({
-    description: 'Path of the details of the event type, with the JSON Schema of its events and an example',
+    description: 'Path of the event type’s details, with the JSON Schema of its events and an example',
     example: '/api/v1/platform/event-types/stream.online?version=1',
   })
   details!: string;
@@ -91,7 +91,7 @@ export class EventTypeDetails extends EventTypeRecord {
   @ApiProperty({
     type: 'integer',
     description:
-      'How much a subscription counts toward the platform’s limit. A subscription of any type costs 0 if the user in its condition has given any consent',
+      'How much a subscription counts toward the platform’s limit. The cost is 0 if the user in the subscription’s condition has given your application any consent',
     example: 1,
   })
   cost!: number;

@@ -99,7 +99,7 @@ class ShardState {
   @ApiProperty({
     enum: shardStates,
     description:
-      '`lost` shards get no events until a connector has connected them again. `foreign` shards are connected to another installation',
+      '`lost` shards get no events until a connector reconnects them. `foreign` shards are connected to another installation',
     example: 'enabled',
   })
   state!: ShardMessage['state'];
@@ -163,7 +163,7 @@ class TransportState {
     type: String,
     nullable: true,
     description:
-      'Why events may be missing or some subscriptions do not move, and what to do. Null if there is no problem',
+      'Why events may be missing or some subscriptions do not move to this transport, and what to do. Null if there is no problem',
     example: null,
   })
   problem!: string | null;
@@ -221,7 +221,7 @@ class DeliveryGap {
     type: String,
     nullable: true,
     description:
-      'Time from which messages arrive again, or of the last lost message. Null while the gap lasts',
+      'When messages arrived again, or the time of the last lost message, UTC, to the second. Null while the gap lasts',
     example: exampleTime,
   })
   until!: string | null;

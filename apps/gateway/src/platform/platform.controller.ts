@@ -157,7 +157,7 @@ export class PlatformController {
     operationId: 'updateEventType',
     summary: 'Activate or deactivate an event type',
     description:
-      'Owners only. Subscribes every streamer to the newest version of the type, or removes these subscriptions. Does not subscribe ' +
+      'Owners only. Subscribes every streamer to the newest version of the type, or removes these subscriptions. Skips ' +
       'streamers whose own list of event types does not contain the type. The service applies the change on the platform in the background.',
   })
   @DescribesEventType()

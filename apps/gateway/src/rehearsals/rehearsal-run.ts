@@ -21,16 +21,17 @@ export interface RehearsalParts {
   erasures: Pick<ErasureWatch, 'isErased'>;
 }
 
-// Saves twice a second, so that a change takes effect within a second. If the gateway dies, another gateway sends the events of the
-// last half second again.
+// Saves twice a second, so that a client's change takes effect within a second. If the gateway dies, another gateway sends the events of
+// the last half second again.
 const saveEveryMs = 500;
 // Half a page: a run reads the next page when fewer events are waiting. At most two pages of events are therefore in memory.
 const minWaiting = 50;
-// The size of one message to the connections. The receiving gateway buffers 1 MiB for a slow client, and JSON escapes enlarge a message.
+// Maximum size of one message to the connections: far below the 1 MiB that the receiving gateway buffers for a slow client, because JSON
+// escapes enlarge a message.
 const maxBatchEvents = 50;
 const maxBatchBytes = 256 * 1024;
 const retryMs = 500;
-// How long a stopping gateway waits until the connections have received the last batch.
+// How long a stopping gateway waits for the connections to receive the last batch.
 const sendLimitMs = 2_000;
 
 /**
@@ -49,7 +50,7 @@ const sendLimitMs = 2_000;
 export class RehearsalRun {
   private row: Rehearsal;
   private schedule: RehearsalSchedule<StoredEvent>;
-  /** The id after which the next page begins. Null: the first page, which begins at the start time of the pass. */
+  /** The event id after which the next page begins. Null before the first page, which begins at the start time of the pass. */
   private next: string | null;
   private position: string | null;
   private sent: number;
@@ -73,7 +74,7 @@ export class RehearsalRun {
     this.schedule = this.startPass();
   }
 
-  /** Number of events sent, including those that earlier gateways sent. */
+  /** Number of events sent, including events that earlier gateways sent. */
   get sentCount(): number {
     return this.sent;
   }
@@ -124,7 +125,7 @@ export class RehearsalRun {
     const { schedule, row, next } = this;
     if (schedule.hasAll || schedule.waitingCount >= minWaiting) return;
     this.isReading = true;
-    // The first page of a pass starts at a time. Later pages start after an id.
+    // The first page of a pass begins at the time `reachedAt`. Later pages begin after the event id `next`.
     const range = next === null ? { ...row, since: row.reachedAt } : row;
     readReplayPage(this.parts.client, range, next)
       .then((page) => {
@@ -206,7 +207,7 @@ export class RehearsalRun {
 
   /** Ends the rehearsal, unless a client has just changed it. */
   private async end(now: number): Promise<number | undefined> {
-    // Save first, so that the stored rehearsal counts its last events. If a client has just changed the rehearsal, it continues.
+    // Save first, so that the stored count includes the last events. If a client has just changed the rehearsal, the rehearsal continues.
     const { revision } = this.row;
     if (!(await this.save())) return undefined;
     if (this.row.revision !== revision && this.failure === undefined) return 0;

@@ -1,6 +1,6 @@
 import { receivedAt, type StoredEvent } from '@stream-events/contracts';
 
-/** Where a rehearsal is in the stream, and how fast it plays. All times of the stream are in milliseconds since 1970. */
+/** How fast a rehearsal plays, and whether it is paused. */
 export interface Pace {
   /** Playback speed: seconds of the stream per second of real time. */
   speed: number;
@@ -11,12 +11,13 @@ export interface Pace {
 export type Timed = Pick<StoredEvent, 'id'>;
 
 // After a busy event loop or a slow page, the rehearsal catches up by at most this much time. After a longer interruption, the rehearsal
-// continues where it stopped, with the original time between the events.
+// continues where it stopped, with the original intervals between events.
 const maxLateMs = 250;
 
 /**
  * Decides when the events of one pass are due: an event is due when the rehearsal reaches the time at which the service received the
- * event. A seek begins a new pass with a new schedule. Does no IO. `now` is always in milliseconds of a monotonic clock.
+ * event. A seek begins a new pass with a new schedule. Does no IO. Times in the stream are in milliseconds since 1970; `now` is in
+ * milliseconds of a monotonic clock.
  *
  * ```
  *           sent          waiting         not read yet
@@ -44,7 +45,7 @@ export class RehearsalSchedule<Event extends Timed> {
     this.at = now;
   }
 
-  /** Number of events that were added but not sent yet. */
+  /** Number of events that have been added but not sent. */
   get waitingCount(): number {
     return this.waiting.length;
   }
@@ -82,7 +83,7 @@ export class RehearsalSchedule<Event extends Timed> {
     this.waiting = this.waiting.slice(count);
   }
 
-  /** Returns the time in the stream that the rehearsal has reached. All events before it were sent. */
+  /** Returns the time in the stream that the rehearsal has reached. All events before this time were sent. */
   reached(now: number): number {
     this.advance(now);
     return Math.min(this.position, this.limit);

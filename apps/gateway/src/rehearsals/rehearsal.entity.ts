@@ -1,7 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { ReplayedFilters, ReplayStatus } from '../replays/replay.entity.js';
 
-/** A replay with the original timing, to those live connections of one user that have one name. */
+/** A replay with the original timing, to the live connections of one user that share one name. */
 @Entity({ name: 'rehearsals' })
 export class Rehearsal {
   /** A UUIDv7, so ids sort by creation time. */
@@ -73,7 +73,7 @@ export class Rehearsal {
   @Column('timestamptz', { name: 'created_at' })
   createdAt!: Date;
 
-  /** Name of the user who started the rehearsal. */
+  /** User name of the user who started the rehearsal. */
   @Column('text', { name: 'created_by' })
   createdBy!: string;
 
@@ -84,7 +84,7 @@ export class Rehearsal {
   @Column('text', { nullable: true })
   error!: string | null;
 
-  /** The gateway process that runs the rehearsal. */
+  /** Id of the gateway process that runs the rehearsal. */
   @Column('uuid', { name: 'leased_by' })
   leasedBy!: string;
 

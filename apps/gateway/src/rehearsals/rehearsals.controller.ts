@@ -13,7 +13,7 @@ import { RehearsalsService } from './rehearsals.service.js';
 
 const { perUser, eventsPerSecond, maxIdleHours, keptPerUser } = rehearsalLimits;
 const missing = {
-  not_found: 'The rehearsal does not exist, or it is for another user’s connections and you are not an owner',
+  not_found: 'The rehearsal does not exist, or is for another user’s connections and you are not an owner',
 };
 
 @ApiTags('Rehearsals')
@@ -30,8 +30,8 @@ export class RehearsalsController {
     operationId: 'createRehearsal',
     summary: 'Rehearse a stream or a time range',
     description:
-      'Replays the stored events of a stream, or of a time range, with their original timing to your live connections with one name. ' +
-      'The events have the origin `replay`. The rehearsal waits while no connection with the name is open. After a gateway restart, ' +
+      'Replays the stored events of a stream or a time range, with their original timing, to your live connections named `connection`. ' +
+      'The events have the origin `replay`. The rehearsal waits while no connection with this name is open. After a gateway restart, ' +
       'the rehearsal continues and can send a few events twice. The rehearsal ends at the end of the range, or after it was paused ' +
       `or had no connection for ${maxIdleHours} hours. A rehearsal sends at most ${eventsPerSecond.toLocaleString('en')} events per ` +
       'second, and no faster than the connections read. The request fails if the body has an unknown field, because a misspelled ' +
@@ -47,7 +47,7 @@ export class RehearsalsController {
     forbidden: 'The token lacks a scope, or `user` is another user and you are not an owner',
     not_found: 'The streamer does not exist, or does not have this stream',
     conflict: 'A rehearsal for this connection is already running',
-    too_many_requests: `${perUser} rehearsals of this user are running, or you send too many requests per second`,
+    too_many_requests: `${perUser} rehearsals for this user or ${rehearsalLimits.total} in total are running, or you send too many requests per second`,
   })
   async begin(
     @JsonBody(RehearsalBody) body: RehearsalBody,
@@ -66,7 +66,7 @@ export class RehearsalsController {
   @ApiOperation({
     operationId: 'listRehearsals',
     summary: 'List rehearsals',
-    description: `Lists the rehearsals to your connections, newest first. For owners, lists the rehearsals of all users. The service keeps running rehearsals and the last ${keptPerUser} rehearsals of each user.`,
+    description: `Lists the rehearsals for your connections, newest first. For owners, lists the rehearsals of all users. The service keeps all running rehearsals and the ${keptPerUser} newest rehearsals per user.`,
   })
   @Answers(200, 'The rehearsals', { type: RehearsalRecord, isArray: true })
   async list(@CurrentUser() caller: Caller): Promise<RehearsalRecord[]> {

@@ -38,7 +38,7 @@ const speed = {
 
 const paused = { type: Boolean, description: 'Whether the rehearsal is paused', example: false };
 
-/** The fields of a rehearsal that can be changed while it runs. */
+/** The fields that clients can change while a rehearsal runs. */
 export class RehearsalChangeBody {
   @ApiProperty({ ...speed, required: false })
   @MayBeAbsent()
@@ -54,7 +54,7 @@ export class RehearsalChangeBody {
     ...position,
     required: false,
     description:
-      'Continues at this ISO 8601 time in the stream. Sends the events after this time, even events that were already sent',
+      'Continues at this ISO 8601 time in the stream. Sends the events from this time on, including events that were already sent',
   })
   @MayBeAbsent()
   @IsTime()
@@ -92,13 +92,13 @@ export class RehearsalBody extends ReplayFilters {
 
   @ApiProperty({
     required: false,
-    description: `Without a stream: events created at or after this ISO 8601 time. The range has at most ${maxRangeDays} days`,
+    description: `Without a stream: events created at or after this ISO 8601 time. The range can span at most ${maxRangeDays} days`,
     example: '2026-11-20T18:00:00Z',
   })
-  @satisfies('isSinceOrStream', 'is required without stream, and not allowed with it', isOnlyWithoutStream)
+  @satisfies('isSinceOrStream', 'is required without stream and not allowed with stream', isOnlyWithoutStream)
   @satisfies(
     'isRange',
-    `must be an ISO 8601 time in the past, before until, and at most ${maxRangeDays} days before it`,
+    `must be an ISO 8601 time in the past, at most ${maxRangeDays} days before until`,
     isBeginningOfRange,
   )
   since?: string;
@@ -126,7 +126,7 @@ export class RehearsalBody extends ReplayFilters {
   @ApiProperty({
     ...position,
     required: false,
-    description: 'Begins at this ISO 8601 time in the stream. Default: the start of the range',
+    description: 'ISO 8601 time in the stream where the rehearsal begins. Default: the start of the range',
   })
   @MayBeAbsent()
   @IsTime()
@@ -198,7 +198,7 @@ export class RehearsalRecord extends ReplayFilters {
   @ApiProperty({
     type: 'integer',
     description:
-      'Number of open connections with the name. The rehearsal waits while no such connection is open',
+      'Number of open connections named `connection`. The rehearsal waits while no such connection is open',
     example: 1,
   })
   connections!: number;
@@ -214,7 +214,7 @@ export class RehearsalRecord extends ReplayFilters {
   })
   finished!: string | null;
 
-  @ApiProperty({ description: 'Name of the user who started the rehearsal', example: 'admin' })
+  @ApiProperty({ description: 'User name of the user who started the rehearsal', example: 'admin' })
   created_by!: string;
 
   @ApiProperty({

@@ -29,10 +29,10 @@ export type RehearsalProgress = Pick<Rehearsal, 'reachedAt' | 'position' | 'sent
   isPlaying: boolean;
 };
 
-/** The changes of a client. Undefined fields stay unchanged. */
+/** The changes that a client requests. Undefined fields stay unchanged. */
 export type RehearsalChange = Partial<Pick<Rehearsal, 'speed' | 'isPaused' | 'reachedAt'>>;
 
-// A run renews its lease twice a second. The longest step of a run is a statement, which fails after 3 s without a database connection.
+// A run renews its lease twice a second. The longest step of a run is a statement: without a database connection, it fails after 3 s.
 const lease = new LeaseColumns({ holder: 'leased_by', until: 'leased_until' }, 6);
 
 /** Stores rehearsals, so that every gateway can show, change, and take over the rehearsals of other gateways. */
@@ -43,7 +43,7 @@ export class RehearsalsRepository {
   /**
    * Stores a new rehearsal, leased to the gateway that starts it.
    *
-   * @throws ServiceError `too_many_requests` if too many rehearsals are running; `conflict` if a rehearsal to this name is running;
+   * @throws ServiceError `too_many_requests` if too many rehearsals are running; `conflict` if a rehearsal for this connection is running;
    * `invalid` on `user` if the user does not exist
    */
   async create(order: RehearsalOrder, gateway: string): Promise<Rehearsal> {
@@ -98,8 +98,8 @@ export class RehearsalsRepository {
   }
 
   /**
-   * Takes over the running rehearsals with expired leases, for this gateway. Skips the rehearsals that this gateway runs itself, because
-   * the gateway renews those leases as soon as it can.
+   * Leases to `gateway` the running rehearsals whose leases have expired, and returns them. Skips the rehearsals in `running`, because
+   * `gateway` runs them itself and renews their leases as soon as it can.
    */
   async takeOver(gateway: string, running: readonly string[]): Promise<Rehearsal[]> {
     const [rows] = await this.dataSource.query<[{ id: string }[], number]>(
@@ -114,8 +114,8 @@ export class RehearsalsRepository {
   }
 
   /**
-   * Saves the progress of a gateway's rehearsal and renews its lease. If a client has changed the rehearsal since this revision, saves
-   * nothing and returns the changed rehearsal. Returns null if the rehearsal has ended or another gateway has taken it over.
+   * Saves the progress of a rehearsal that `gateway` runs, and renews the lease. Saves nothing if a client has changed the rehearsal since
+   * `revision`. Returns the stored rehearsal, or null if the rehearsal has ended or another gateway has taken it over.
    */
   async saveProgress(
     { id, revision }: Pick<Rehearsal, 'id' | 'revision'>,
@@ -131,7 +131,7 @@ export class RehearsalsRepository {
     return this.dataSource.manager.findOneBy(Rehearsal, { id, leasedBy: gateway, status: 'running' });
   }
 
-  /** Ends a gateway's rehearsal, unless a client has changed it since this revision. */
+  /** Ends a rehearsal that `gateway` runs, unless a client has changed the rehearsal since `revision`. */
   async end(
     { id, revision }: Pick<Rehearsal, 'id' | 'revision'>,
     gateway: string,
@@ -144,7 +144,7 @@ export class RehearsalsRepository {
     );
   }
 
-  /** Releases a gateway's leases, so that another gateway takes over at once. */
+  /** Releases the leases of `gateway`, so that another gateway takes over immediately. */
   async release(gateway: string): Promise<void> {
     await this.dataSource.query(`UPDATE rehearsals SET ${lease.release} WHERE ${lease.isHeldBy('$1')}`, [
       gateway,
@@ -189,7 +189,7 @@ function refuseTooMany(running: readonly Pick<Rehearsal, 'userId'>[], userId: st
   const what =
     own < perUser
       ? `The service is running ${total} rehearsals`
-      : `${perUser} rehearsals of this user are running`;
+      : `${perUser} rehearsals for this user are running`;
   throw new ServiceError(
     'too_many_requests',
     `${what}, the maximum. Stop a rehearsal, or retry when one has ended.`,

@@ -12,7 +12,7 @@ import { RehearsalsRepository, type RehearsalOrder } from './rehearsals.reposito
 
 type Range = Pick<RehearsalOrder, 'streamerId' | 'streamId' | 'filters' | 'since' | 'until'>;
 
-/** Starts, shows, and changes rehearsals. Users have access to the rehearsals to their own connections, owners to all rehearsals. */
+/** Starts, shows, and changes rehearsals. Users can access rehearsals for their own connections; owners can access all rehearsals. */
 @Injectable()
 export class RehearsalsService {
   constructor(
@@ -24,13 +24,13 @@ export class RehearsalsService {
   /**
    * Starts a rehearsal.
    *
-   * @throws ServiceError `invalid` with the errors by field; `forbidden` for the connection of another user; `not_found` for an unknown
+   * @throws ServiceError `invalid` with the errors by field; `forbidden` for another user's connections; `not_found` for an unknown
    * stream; `conflict` and `too_many_requests` like `RehearsalsRepository.create`
    */
   async begin(body: RehearsalBody, caller: Caller, requestId: string): Promise<Rehearsal> {
     const userId = body.user?.toLowerCase() ?? caller.id;
     if (userId !== caller.id && !isOwner(caller))
-      throw new ServiceError('forbidden', 'Only owners can rehearse to the connections of other users.');
+      throw new ServiceError('forbidden', 'Only owners can start rehearsals for other users’ connections.');
     const range = await this.resolveRange(body, requestId);
     const { connection: connectionName, speed = 1, paused: isPaused = false, position } = body;
     const reachedAt = position === undefined ? range.since : readPosition(position, range);

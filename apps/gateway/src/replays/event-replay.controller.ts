@@ -27,8 +27,8 @@ export class EventReplayController {
     operationId: 'replayEvent',
     summary: 'Replay an event',
     description:
-      'Sends a stored event to all live connections whose filters match, or only to those connections with one name. The event has ' +
-      'the origin `replay` and no position. Stores nothing and changes no state. A connection that is too slow at that moment misses ' +
+      'Sends a stored event to all live connections whose filters match or, with `connection`, only to those that have this name. The ' +
+      'event has the origin `replay` and no position. Stores nothing and changes no state. A connection that is too slow at that moment misses ' +
       'the replay. The body is optional.',
   })
   @DescribesEventId()

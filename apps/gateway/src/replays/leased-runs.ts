@@ -1,22 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { FailureLog, within, WorkerLoop, type Logger } from '@stream-events/service';
 
-/** A kind of work that a gateway runs under leases. Each run has a row in a table of this kind of work. */
+/** A kind of work that a gateway runs under leases, such as replays. Each kind of work has a table with one row per run. */
 export interface LeasedWork<Row extends { id: string }> {
   /** The name of this work in log lines: a singular noun. */
   name: string;
-  /** Leases the rows whose leases have expired, except rows that this gateway runs. */
+  /** Leases to `gateway` the rows whose leases have expired, except the rows in `running`. Returns the leased rows. */
   takeOver(gateway: string, running: readonly string[]): Promise<Row[]>;
-  /** Releases the leases of this gateway. */
+  /** Releases the leases of `gateway`. */
   release(gateway: string): Promise<void>;
   /** Runs a leased row until the work ends or the signal aborts. Returns the fields for the log line. */
   run(row: Row, gateway: string, stopping: AbortSignal): Promise<object>;
 }
 
-// Within this time after the lease of another gateway has expired, this gateway continues the row.
+// How often this gateway looks for rows with expired leases.
 const takeOverEveryMs = 1_000;
 const maxBackoffMs = 5_000;
-// A run ends after its current step, which takes at most 2 s.
+// A run ends after its current step. Most steps take at most 2 s. A slower step, such as a read that fails after 5 s, is abandoned.
 const stopLimitMs = 3_000;
 
 /** Runs the rows that this gateway process has leased, and takes over the rows of processes that died. */
@@ -54,7 +54,7 @@ export class LeasedRuns<Row extends { id: string }> {
     this.stopping.abort();
     await within(stopLimitMs, this.takingOver.stop());
     await within(stopLimitMs, Promise.all(this.running.values()));
-    // If the release fails, other gateways continue when the leases have expired.
+    // If the release fails, other gateways take over the rows when the leases expire.
     await within(stopLimitMs, this.work.release(this.gateway));
   }
 

@@ -7,18 +7,18 @@ export interface Pacing {
   readonly at: number;
 }
 
-// After a slow page or a busy event loop, a replay sends the events of up to this much time together. It does not catch up on longer
-// delays.
+// After a slow page or a busy event loop, a replay immediately sends the events that became due during the delay, up to this much time.
+// The replay does not catch up on the rest of a longer delay.
 const maxCatchUpMs = 250;
 // At high rates, a replay sends several events together, because timers are imprecise and each batch costs a round trip to NATS.
 const minPauseMs = 20;
 
-/** Starts with credit for one event. */
+/** Returns a bucket with credit for one event. */
 export function beginPacing(rate: number, now: number): Pacing {
   return { rate, credit: 1, at: now };
 }
 
-/** Updates the credit to the current time. */
+/** Returns the bucket with its credit at the time `now`. */
 export function refill({ rate, credit, at }: Pacing, now: number): Pacing {
   const most = Math.max(1, (rate * maxCatchUpMs) / 1_000);
   return { rate, credit: Math.min(most, credit + (rate * (now - at)) / 1_000), at: now };
@@ -30,12 +30,12 @@ export function countDue({ credit }: Pacing): number {
   return Math.floor(credit + 1e-6);
 }
 
-/** Subtracts the credit of the events that were sent. */
+/** Returns the bucket after sending `count` events. */
 export function spend(pacing: Pacing, count: number): Pacing {
   return { ...pacing, credit: pacing.credit - count };
 }
 
-/** Returns how long to wait for the next event, in milliseconds. */
+/** Returns how long to wait before sending the next events, in milliseconds. */
 export function msUntilDue({ rate, credit }: Pacing): number {
   return Math.max(minPauseMs, ((1 - credit) * 1_000) / rate);
 }

@@ -13,7 +13,7 @@ import { CircuitBreaker, FailureLog, within, type Logger } from '@stream-events/
 import { deadline, headers, type Msg, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node';
 import { LiveEvent } from '../live/stream/live-event.js';
 
-/** Receives replays for all live connections, or only for the connections with a name. */
+/** Handles a replayed event. An undefined `connectionName` means a replay to all live connections. */
 export type ReplayListener = (event: LiveEvent, connectionName: string | undefined) => void;
 
 interface ReplayMessage {
@@ -24,12 +24,12 @@ interface ReplayMessage {
 
 // Kept short, because the client that replays a single event waits for the flush.
 const flushLimitMs = 2_000;
-// Maximum bytes of replays in memory while NATS is slow. Enough for one page of each running range, and for single events.
+// Maximum bytes of replays that NATS has not confirmed. Enough for one page per running replay, and for single events.
 const maxPendingBytes = 16 * 1024 ** 2;
 // While NATS does not respond, try only once per second, because published messages stay in memory until the connection is closed.
 const restMs = 1_000;
 
-/** Sends replays to all gateways over core NATS. Every gateway delivers the replays to its clients. Nothing stores them. */
+/** Sends replays to all gateways over core NATS. Every gateway delivers the replays to its clients. Nothing stores the replays. */
 export class ReplayChannel {
   private connection: NatsConnection | undefined;
   private watch: ConnectionWatch | undefined;
@@ -45,7 +45,7 @@ export class ReplayChannel {
     this.failures = new FailureLog(logger);
   }
 
-  /** Connects to NATS and starts to pass the replays of all gateways to the listener. */
+  /** Connects to NATS and starts passing the replays from all gateways to the listener. */
   async connect(listener: ReplayListener): Promise<void> {
     this.connection = await connectNats(this.options);
     this.watch = new ConnectionWatch(this.connection);
@@ -64,10 +64,11 @@ export class ReplayChannel {
   }
 
   /**
-   * Sends events, in this order, to all live connections or to the connections with a name. Resolves when NATS has the events.
+   * Sends events, in this order, to the live connections named `connectionName`, or to all live connections if it is null. Resolves when
+   * NATS has received the events.
    *
-   * @throws ServiceError `unavailable` if NATS is unavailable or does not confirm the events within 2 s (in the second case, it is
-   * unknown whether NATS has the events); InvalidArgumentError for an event that is larger than the maximum payload of NATS
+   * @throws ServiceError `unavailable` if NATS is unavailable, if too many bytes are unconfirmed, or if NATS does not confirm the events
+   * within 2 s (only then is it unknown whether NATS has them); InvalidArgumentError for an event larger than the maximum payload of NATS
    */
   async publish(events: readonly StoredEvent[], connectionName: string | null): Promise<void> {
     const { connection } = this;

@@ -17,14 +17,14 @@ export type ReplayedRange = Pick<Replay, 'filters' | 'since' | 'until'>;
 export interface ReplayPage {
   /** Oldest first. A page can be empty although another page follows. */
   events: StoredEvent[];
-  /** The id after which the next page begins. Null: this is the last page. */
+  /** The event id after which the next page begins. Null on the last page. */
   next: string | null;
 }
 
 const pageSize = 100;
 
 /**
- * Reads the page of a range that begins after the id `after`. Null: the first page.
+ * Reads the page of a range that begins after the event id `after`, or the first page if `after` is null.
  *
  * @throws ServiceError `unavailable` while the events service is unavailable
  */
@@ -41,7 +41,7 @@ export async function readReplayPage(
       ? { direction: 'newer', id: NIL, inclusive: true }
       : { direction: 'newer', id: after, inclusive: false };
   const page = await client.request(listEvents, { filters, pageSize, position });
-  // The events service sorts every page newest first, so its `previous` page has the events that come next here.
+  // The events service sorts every page newest first, so its `previous` position leads to the next events of a replay.
   return { events: page.events.reverse(), next: page.previous?.id ?? null };
 }
 

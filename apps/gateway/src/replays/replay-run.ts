@@ -41,9 +41,9 @@ const maxBackoffMs = 2_000;
  * ```
  */
 export class ReplayRun {
-  /** Events that were read but not sent yet. */
+  /** Events that have been read but not sent. */
   private waiting: StoredEvent[] = [];
-  /** The id after which the next page begins. Null before the first page and, once `outcome` is set, after the last page. */
+  /** The event id after which the next page begins. Null before the first page and, once `outcome` is set, after the last page. */
   private next: string | null;
   /** How the replay ends when all waiting events are sent. Undefined while more pages must be read. */
   private outcome: { error: string | null } | undefined;
@@ -61,7 +61,7 @@ export class ReplayRun {
     this.pacing = beginPacing(replay.rate, performance.now());
   }
 
-  /** Number of events sent, including those that earlier gateways sent. */
+  /** Number of events sent, including events that earlier gateways sent. */
   get replayed(): number {
     return this.progress.replayed;
   }
@@ -90,7 +90,7 @@ export class ReplayRun {
     if (performance.now() >= this.savedAt + saveEveryMs && !(await this.saveProgress())) return undefined;
     if (this.waiting.length > 0) return this.send();
     if (!this.outcome) return this.read();
-    // Save first, so that the stored replay counts its last events.
+    // Save first, so that the stored count includes the last events.
     const { replays } = this.parts;
     if (await this.saveProgress()) await replays.end(this.replay.id, this.gateway, this.outcome.error);
     return undefined;
@@ -147,7 +147,7 @@ export class ReplayRun {
 /** Describes an error for the user who started the replay or the rehearsal. */
 export function describeFailure(error: unknown, name: string): string {
   if (error instanceof ServiceError && error.code === 'internal')
-    return `The ${name} failed unexpectedly. Search the logs of the gateways for the id of this ${name}.`;
+    return `The ${name} failed unexpectedly. Search the gateway logs for the id of this ${name}.`;
   // `instanceof Error` would be false for Node's errors under Jest, because they come from another realm.
   return typeof error === 'object' && error !== null && 'message' in error
     ? String(error.message)

@@ -262,7 +262,7 @@ describe(ReplayRunner.name, () => {
 
     const ended = await untilEnded(id);
     expect(ended).toMatchObject({ status: 'failed', endedAt: expect.any(Date) });
-    expect(ended.error).toContain('Search the logs of the gateways for the id of this replay');
+    expect(ended.error).toContain('Search the gateway logs for the id of this replay');
   });
 
   it('runs ten at a time, however many are requested together', async () => {

@@ -56,7 +56,7 @@ export class Replay {
   @Column('text', { nullable: true })
   error!: string | null;
 
-  /** The gateway process that runs the replay. */
+  /** Id of the gateway process that runs the replay. */
   @Column('uuid', { name: 'leased_by' })
   leasedBy!: string;
 

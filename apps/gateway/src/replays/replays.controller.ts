@@ -30,7 +30,7 @@ export class ReplaysController {
     summary: 'Replay a range of events',
     description:
       'Owners only. Sends the stored events of a time range that match all filters to live clients again, oldest first. After a ' +
-      'gateway restart or an outage, a replay continues and can send a few events twice. At most 10 replays run at a time. The ' +
+      'gateway restart or an outage, a replay continues and can send a few events twice. At most 10 replays run concurrently. The ' +
       'request fails if the body has an unknown field, because a misspelled filter would replay every event to every client.',
   })
   @Accepts(ReplayBody)
@@ -55,7 +55,7 @@ export class ReplaysController {
     operationId: 'listReplays',
     summary: 'List replays of ranges',
     description:
-      'Owners only. Lists all replays, newest first. The service keeps running replays and the last 100 replays.',
+      'Owners only. Lists all replays, newest first. The service keeps all running replays and the 100 newest replays.',
   })
   @Answers(200, 'The replays', { type: ReplayRecord, isArray: true })
   async list(): Promise<ReplayRecord[]> {

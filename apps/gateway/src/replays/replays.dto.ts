@@ -13,7 +13,7 @@ import { maxConnectionNameLength } from '../live/live-limits.js';
 const defaultRate = 20;
 const maxRate = 1_000;
 
-/** The fields of a record that the service sets. A body that repeats a record may contain these fields. The service ignores them. */
+/** The record fields that the service sets. The service ignores them in a body, so that a client can send a record as the body. */
 const readOnlyFields = [
   'id',
   'status',
@@ -40,7 +40,7 @@ const FilterFields: new () => ReplayedFilters = class {};
 // Safe cast: every class has a prototype.
 for (const { name } of textFilters) EventFilterField(name)(FilterFields.prototype as object, name);
 
-/** The filters of a replay, which sends the events of the range that match all filters. */
+/** The filters of a replay. The replay sends only the events of the range that match all filters. */
 export class ReplayFilters extends FilterFields {}
 
 /** Body of `POST /api/v1/replays`. Refuses unknown fields, because a misspelled filter would replay every event to every client. */
@@ -80,7 +80,7 @@ export class ReplayBody extends ReplayFilters {
   connection?: string | null;
 }
 
-/** The fields of an event's record. A body that repeats the record has the same effect as no body. */
+/** The fields of an event record. The service ignores them in a body, so that a client can send the record as the body. */
 const eventFields = [
   'id',
   'event_id',

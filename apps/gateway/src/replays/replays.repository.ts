@@ -16,7 +16,7 @@ export type Progress = Pick<Replay, 'replayed' | 'position'>;
 
 // Limits all replays together to 10,000 events per second, because each replay sends at most 1,000.
 const maxRunning = 10;
-// A finished replay is kept while it is among this many newest replays, including running replays.
+// A finished replay is kept while it is among the newest `maxKept` replays, including running replays.
 const maxKept = 100;
 // A run renews its lease twice a second. A failing read takes up to 5 s, and the pause after a failure up to 2 s. A gateway that has not
 // renewed its lease for 10 s is therefore dead.
@@ -39,7 +39,7 @@ export class ReplaysRepository {
       if ((await manager.countBy(Replay, { status: 'running' })) >= maxRunning)
         throw new ServiceError(
           'conflict',
-          `The maximum of ${maxRunning} running replays is reached. Cancel a replay, or retry when one has finished.`,
+          `${maxRunning} replays are running, the maximum. Cancel a replay, or retry when one has finished.`,
         );
       const id = uuidV7();
       const { filters, since, until, rate, connectionName, createdBy } = order;
@@ -81,8 +81,8 @@ export class ReplaysRepository {
   }
 
   /**
-   * Takes over the running replays with expired leases, for this gateway. Skips the replays that this gateway runs itself, because the
-   * gateway renews those leases as soon as it can.
+   * Leases to `gateway` the running replays whose leases have expired, and returns them. Skips the replays in `running`, because
+   * `gateway` runs them itself and renews their leases as soon as it can.
    */
   async takeOver(gateway: string, running: readonly string[]): Promise<Replay[]> {
     const [rows] = await this.dataSource.query<[{ id: string }[], number]>(
@@ -96,7 +96,7 @@ export class ReplaysRepository {
     return this.dataSource.manager.findBy(Replay, { id: In(rows.map(({ id }) => id)) });
   }
 
-  /** Saves the progress of a gateway's replay and renews its lease. Returns false if the replay was canceled or taken over. */
+  /** Saves the progress of a replay that `gateway` runs, and renews the lease. Returns false if the replay was canceled or taken over. */
   async saveProgress(id: string, gateway: string, { replayed, position }: Progress): Promise<boolean> {
     const [rows] = await this.dataSource.query<[{ status: ReplayStatus }[], number]>(
       `UPDATE replays SET replayed = $3, position = $4, ${lease.renewal}
@@ -106,7 +106,7 @@ export class ReplaysRepository {
     return rows[0]?.status === 'running';
   }
 
-  /** Ends a gateway's replay: as failed if there is an error, otherwise as done. */
+  /** Ends a replay that `gateway` runs: as failed if there is an error, otherwise as done. */
   async end(id: string, gateway: string, error: string | null): Promise<void> {
     await this.dataSource.query(
       `UPDATE replays SET status = $3, error = $4, ended_at = now()
@@ -115,7 +115,7 @@ export class ReplaysRepository {
     );
   }
 
-  /** Releases a gateway's leases, so that another gateway takes over at once. */
+  /** Releases the leases of `gateway`, so that another gateway takes over immediately. */
   async release(gateway: string): Promise<void> {
     await this.dataSource.query(`UPDATE replays SET ${lease.release} WHERE ${lease.isHeldBy('$1')}`, [
       gateway,

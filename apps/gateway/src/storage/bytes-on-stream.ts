@@ -10,7 +10,7 @@ import {
 // the header `Nats-Msg-Id` with its frame (63).
 const overheadBytes = 22 + 4 + 8 + 63;
 
-/** Returns the bytes of a client's event on the EVENTS stream, by the count that the limit of the stream uses. */
+/** Returns how many bytes a client's event uses on the EVENTS stream, as nats-server counts bytes for the stream's size limit. */
 export function bytesOnStream(event: EventWithColumns): number {
   const columns = event.columns ?? readEventColumns(event.eventType, event.eventData);
   const subject = eventSubject(event.origin, event.eventType, subjectChannel(columns));

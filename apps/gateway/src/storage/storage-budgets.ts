@@ -7,7 +7,7 @@ export interface StreamLimits {
   maxAgeMs: number;
 }
 
-/** The limit because of which the gateway refuses a client's event. */
+/** The limit that a refused client event would have exceeded. */
 export type StorageLimit = 'per_day' | 'events_share';
 
 /** Reports that a client's event would exceed one of the limits. */
@@ -67,14 +67,14 @@ class Sums {
  *  └──────────── of all users, at most a tenth of the EVENTS stream ──────────────┘
  * ```
  *
- * The events of a user may use at most as much of this tenth as is still free. A single user can therefore fill only half of the tenth, and
+ * A user's events cannot exceed the part of this tenth that is still free. A single user can therefore fill only half of the tenth, and
  * some space is always left for other users.
  */
 export class StorageBudgets {
   private today: string;
   private earlier = new Sums();
   private known = new Sums();
-  /** By day, because an event that is counted before midnight may be written after it. */
+  /** By day, because a count from before midnight can be written to the database after midnight. */
   private readonly counted = new Map<string, Sums>();
   private stream: StreamLimits | undefined;
 
@@ -86,7 +86,7 @@ export class StorageBudgets {
   }
 
   /**
-   * Counts bytes that a user stores. If the event was not stored, call the returned function to subtract the bytes again.
+   * Counts the bytes of an event that a user stores. Returns a function that subtracts these bytes, for an event that was not stored.
    *
    * @throws StorageLimitError
    */
@@ -99,7 +99,7 @@ export class StorageBudgets {
     return () => this.count(day, userId, -bytes);
   }
 
-  /** Whether there are counts that have not been written to the database. */
+  /** Whether some counts have not been written to the database yet. */
   get hasCounted(): boolean {
     return this.counted.size > 0;
   }
@@ -141,12 +141,12 @@ export class StorageBudgets {
     }
   }
 
-  /** Replaces the known counts of today. Does nothing if a new day has begun since the read. */
+  /** Replaces today's known counts with the counts read for `day`. Does nothing if a new day has begun since the read. */
   learnToday(day: string, bytes: BytesByUser): void {
     if (day === this.beginDay()) this.known = new Sums(bytes);
   }
 
-  /** Replaces the known counts of all earlier days. Does nothing if a new day has begun since the read. */
+  /** Replaces the known counts of all days before `day`. Does nothing if a new day has begun since the read. */
   learnEarlier(day: string, bytes: BytesByUser): void {
     if (day === this.beginDay()) this.earlier = new Sums(bytes);
   }
@@ -190,7 +190,7 @@ export class StorageBudgets {
     if (own + bytes <= share - total) return;
     throw new StorageLimitError(
       'events_share',
-      `In the last ${Math.ceil(stream.maxAgeMs / dayMs)} days, you have stored ${print(own)} of events, and all users together ${print(total)}. The limit for all users is ${print(share)}, which is 10 % of the EVENTS stream (EVENTS_MAX_GB). Your events may use at most as much of this limit as is still free. Retry after midnight UTC.`,
+      `In the last ${Math.ceil(stream.maxAgeMs / dayMs)} days, you have stored ${print(own)} of events, and all users together ${print(total)}. The limit for all users is ${print(share)}, which is 10 % of the EVENTS stream (EVENTS_MAX_GB). Your events cannot exceed the part of this limit that is still free. Retry after midnight UTC.`,
       this.secondsUntilMidnight(),
     );
   }

@@ -14,7 +14,7 @@ import { EventsStreamClient } from '../live/stream/events-stream-client.js';
 import { mebibyte, StorageBudgets, StorageLimitError } from './storage-budgets.js';
 import { StoredBytesRepository } from './stored-bytes.repository.js';
 
-// How often counts are written and read. A user can exceed a limit by the bytes that the other gateways store for the user in this time.
+// How often counts are written and read. During this time, a user can exceed a limit by storing events through other gateways.
 const syncMs = 1_000;
 // How often the counts of other gateways are read while this gateway has nothing to write.
 const idleReadMs = 10_000;
@@ -46,7 +46,7 @@ export class StorageLimits implements OnApplicationBootstrap, OnModuleDestroy {
     if (perDay > 0) this.budgets = new StorageBudgets(perDay * mebibyte);
     this.refusedTotal = new Counter({
       name: 'gateway_storage_refusals_total',
-      help: 'Client events that the gateway refused: over the daily limit of a user, or over the limit of all users on the EVENTS stream',
+      help: 'Client events refused because they would exceed the daily limit of a user, or the limit of all users on the EVENTS stream',
       labelNames: ['limit'],
       registers: [metrics],
     });
@@ -73,12 +73,12 @@ export class StorageLimits implements OnApplicationBootstrap, OnModuleDestroy {
     try {
       await this.write(this.budgets);
     } catch (err) {
-      this.failures.warn('cannot save the storage use of users, not counting the last second', { err });
+      this.failures.warn('cannot save the storage use of users at shutdown, losing unsaved counts', { err });
     }
   }
 
   /**
-   * Counts an event that a user stores. If the event was not stored, call the returned function to subtract it again.
+   * Counts the bytes of an event that a user stores. Returns a function that subtracts these bytes, for an event that was not stored.
    *
    * @throws StorageLimitError
    */
@@ -133,7 +133,7 @@ export class StorageLimits implements OnApplicationBootstrap, OnModuleDestroy {
     const { budgets } = this;
     new Gauge({
       name: 'gateway_client_share_used_ratio',
-      help: 'Used part of the share of the EVENTS stream that is available to client events, from 0 to 1',
+      help: 'Used fraction of the share of the EVENTS stream that is available to client events, from 0 to 1',
       registers: [metrics],
       collect() {
         this.set(budgets?.share === undefined ? 0 : budgets.total / budgets.share);

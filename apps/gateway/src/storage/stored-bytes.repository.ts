@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 
-/** The bytes that a user has stored on one day, or a change of this number. */
+/** The bytes that a user has stored on one day, or a change to this number. */
 export interface DailyBytes {
   /** The day in UTC: YYYY-MM-DD. */
   day: string;
@@ -10,7 +10,7 @@ export interface DailyBytes {
   bytes: number;
 }
 
-/** Bytes by the id of a user. */
+/** Bytes by user id. */
 export type BytesByUser = ReadonlyMap<string, number>;
 
 interface Row {
@@ -35,7 +35,7 @@ export class StoredBytesRepository {
     );
   }
 
-  /** Reads the bytes of each user on a day. */
+  /** Returns the bytes that each user stored on `day`. */
   async readDay(day: string): Promise<BytesByUser> {
     return toMap(
       await this.dataSource.query<Row[]>(
@@ -45,7 +45,7 @@ export class StoredBytesRepository {
     );
   }
 
-  /** Reads the sum of the bytes of each user over a range of days. The last day is excluded. */
+  /** Returns the total bytes that each user stored from the day `from` until the day `before`, which is excluded. */
   async readDays(from: string, before: string): Promise<BytesByUser> {
     return toMap(
       await this.dataSource.query<Row[]>(
@@ -56,7 +56,7 @@ export class StoredBytesRepository {
     );
   }
 
-  /** Deletes the rows of all days before a day. */
+  /** Deletes the rows of all days before the day `before`. */
   async prune(before: string): Promise<void> {
     await this.dataSource.query('DELETE FROM stored_bytes WHERE day < $1', [before]);
   }

@@ -19,8 +19,8 @@ export class RebuildController {
     operationId: 'rebuildStreams',
     summary: 'Rebuild all streams from the events',
     description:
-      'Owners only. Derives the streams again from the stored platform events. Keeps streams that only polling has detected. If a ' +
-      'rebuild is already running, that rebuild continues and no second one starts. The request has no body.',
+      'Owners only. Derives the streams again from the stored platform events. Keeps streams that were detected only by polling. If a ' +
+      'rebuild is already running, that rebuild continues and no second rebuild starts. The request has no body.',
   })
   @Answers(202, 'The rebuild is running. `GET` on this path returns its progress', { type: RebuildRecord })
   async begin(@Req() request: FastifyRequest): Promise<RebuildRecord> {

@@ -11,10 +11,10 @@ export class RebuildRecord {
   })
   state!: RebuildReply['state'];
 
-  @ApiProperty({ type: 'integer', description: 'Number of streamers already processed', example: 1200 })
+  @ApiProperty({ type: 'integer', description: 'Number of streamers processed so far', example: 1200 })
   streamers_done!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Number of all streamers', example: 10000 })
+  @ApiProperty({ type: 'integer', description: 'Total number of streamers', example: 10000 })
   streamers_total!: number;
 
   @ApiProperty({
@@ -40,7 +40,12 @@ export class RebuildRecord {
   })
   ended_at!: string | null;
 
-  @ApiProperty({ type: String, nullable: true, description: 'Why the rebuild failed', example: null })
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'Why the rebuild failed. Null if it did not fail',
+    example: null,
+  })
   error!: string | null;
 }
 

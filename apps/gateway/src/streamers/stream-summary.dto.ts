@@ -34,7 +34,11 @@ export class SummaryTier {
   @ApiProperty({ type: 'integer', description: 'New subscriptions that were gifts', example: 10 })
   gifted!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Renewed subscriptions that subscribers shared', example: 7 })
+  @ApiProperty({
+    type: 'integer',
+    description: 'Resubscriptions that the subscriber shared in chat',
+    example: 7,
+  })
   renewed!: number;
 }
 
@@ -43,7 +47,7 @@ export class SummarySubscriptions {
   @ApiProperty({ type: 'integer', description: 'Number of subscriptions of all tiers', example: 21 })
   total!: number;
 
-  @ApiProperty({ type: [SummaryTier], description: 'The tiers, those with the most subscriptions first' })
+  @ApiProperty({ type: [SummaryTier], description: 'The tiers, most subscriptions first' })
   by_tier!: SummaryTier[];
 }
 
@@ -116,12 +120,12 @@ export class SummaryRaid {
   viewers!: number;
 }
 
-/** The raids of one direction. */
+/** The raids in one direction. */
 export class SummaryRaids {
   @ApiProperty({ type: 'integer', description: 'Number of raids', example: 1 })
   count!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Total number of viewers of all raids', example: 52 })
+  @ApiProperty({ type: 'integer', description: 'Total number of viewers in all raids', example: 52 })
   viewers!: number;
 
   @ApiProperty({ type: [SummaryRaid], description: `The ${maxSummaryTops} raids with the most viewers` })
@@ -130,10 +134,10 @@ export class SummaryRaids {
 
 /** The raids of a stream. */
 export class SummaryRaidDirections {
-  @ApiProperty({ type: SummaryRaids, description: 'Raids that arrived at the channel' })
+  @ApiProperty({ type: SummaryRaids, description: 'Raids from other channels to this channel' })
   incoming!: SummaryRaids;
 
-  @ApiProperty({ type: SummaryRaids, description: 'Raids from the channel to others' })
+  @ApiProperty({ type: SummaryRaids, description: 'Raids from this channel to other channels' })
   outgoing!: SummaryRaids;
 }
 
@@ -162,7 +166,7 @@ export class SummaryChat {
   @ApiProperty({ type: 'integer', description: 'Number of chat messages', example: 5100 })
   messages!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Number of users who wrote messages', example: 180 })
+  @ApiProperty({ type: 'integer', description: 'Number of users who sent chat messages', example: 180 })
   chatters!: number;
 }
 
@@ -228,7 +232,7 @@ export class StreamSummary {
   chat!: SummaryChat;
 }
 
-/** Combines the data of the streamer monitor and the event store about a stream. */
+/** Combines what the streamer monitor and the event store know about a stream. */
 export function toStreamSummary(
   { stream, peak, average }: StreamViewersReply,
   summary: StreamSummaryMessage,

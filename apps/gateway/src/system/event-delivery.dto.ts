@@ -25,7 +25,7 @@ export class EventDeliveryRecord {
     type: [LiveConnectionRecord],
     description:
       'Your open live connections that would receive the event now, because the event passes their filters and the limits of their ' +
-      'tokens. Gateways report their connections every 5 s. Does not contain connections whose filters are too long for a report',
+      'tokens. Gateways report their connections every 5 s. Omits connections whose filters are too long for a report',
   })
   matching_connections!: LiveConnectionRecord[];
 }

@@ -24,7 +24,7 @@ export class InstanceBoard {
 
   constructor(@Optional() private readonly now: () => number = Date.now) {}
 
-  /** Adds a report. Removes the instance if it reports its shutdown. Ignores text that is not a report. */
+  /** Records a report. Removes an instance that reports its shutdown. Ignores text that is not a report. */
   learn(text: string): void {
     const report = parseInstanceReport(text);
     if (!report) return;

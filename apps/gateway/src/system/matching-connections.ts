@@ -3,7 +3,7 @@ import { compileFilter } from '../live/connections/live-filter.js';
 import { LiveEvent } from '../live/stream/live-event.js';
 import type { HeardInstance } from './instance-board.js';
 
-/** Removes the open live connections that would not receive the event from the reports of instances. */
+/** Returns the instance reports with only those open live connections that would receive the event. */
 export function findMatching(heard: readonly HeardInstance[], event: StoredEvent): HeardInstance[] {
   const sent = new LiveEvent(event.id, Buffer.from(printEventRecord(event)), '', 0);
   return heard.map((instance) => {

@@ -35,7 +35,7 @@ export class InstanceRecord {
   @ApiProperty({ enum: reportingServices, description: 'The service', example: 'gateway' })
   service!: ReportingService;
 
-  @ApiProperty({ description: 'The version that runs', example: '0.1.0' })
+  @ApiProperty({ description: 'The running version', example: '0.1.0' })
   version!: string;
 
   @ApiProperty({ description: 'The name of the machine or container', example: 'gateway-7d9f' })
@@ -47,7 +47,7 @@ export class InstanceRecord {
   @ApiProperty({ description: 'Time of the start, UTC, to the second', example: exampleTime })
   started!: string;
 
-  @ApiProperty({ type: 'integer', description: 'How long the instance has been running', example: 86400 })
+  @ApiProperty({ type: 'integer', description: 'Seconds since the instance started', example: 86400 })
   uptime_seconds!: number;
 
   @ApiProperty({ description: 'Time of the last report, UTC, to the second', example: exampleTime })
@@ -94,7 +94,7 @@ class LiveConnectionBase {
     type: String,
     nullable: true,
     description: 'The name of the client’s token. Null for a main token',
-    example: 'overlay of the living room',
+    example: 'living-room overlay',
   })
   token_name!: string | null;
 
@@ -154,7 +154,7 @@ export class ClosedConnectionRecord extends LiveConnectionBase {
     type: 'integer',
     nullable: true,
     description:
-      'The close code of the side that closed the connection, or 1006 if the client disappeared without a close code. Null if the ' +
+      'The close code that the closing side sent, or 1006 if the client disappeared without a close code. Null if the ' +
       'client ended a stream of server-sent events',
     example: 4408,
   })
@@ -183,7 +183,7 @@ export class SystemRecord {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'Size of the database of the events service. Null while it is not known',
+    description: 'Size of the events service’s database in bytes. Null while unknown',
     example: 734003200,
   })
   database_bytes!: number | null;
@@ -191,7 +191,7 @@ export class SystemRecord {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'Size of the EVENTS stream. Null while it is not known',
+    description: 'Size of the EVENTS stream in bytes. Null while unknown',
     example: 104857600,
   })
   events_stream_bytes!: number | null;
@@ -199,14 +199,14 @@ export class SystemRecord {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'Size of the INGEST stream. Null while it is not known',
+    description: 'Size of the INGEST stream in bytes. Null while unknown',
     example: 0,
   })
   ingest_stream_bytes!: number | null;
 
   @ApiProperty({
     type: 'integer',
-    description: 'Number of open live connections at all gateways',
+    description: 'Number of open live connections across all gateways',
     example: 1,
   })
   live_connections_count!: number;
@@ -239,7 +239,7 @@ export class SystemRecord {
   cleared_alarms!: AlarmRecord[] | null;
 }
 
-/** Converts the reports of all instances, and the alarms, to the state of the system. */
+/** Converts the reports of all instances, and the alarms, to the system state in the API. */
 export function toSystemRecord(
   heard: readonly HeardInstance[],
   alarms: ListAlarmsReply | null,

@@ -19,7 +19,7 @@ export class MainToken {
   @Column('text', { name: 'key_encrypted' })
   keyEncrypted!: string;
 
-  /** Null for a token of version 0.1.0. */
+  /** The first four characters of the key. Null for a token that version 0.1.0 of the service created. */
   @Column('text', { name: 'key_start', nullable: true })
   keyStart!: string | null;
 

@@ -2,8 +2,8 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { TokenScope } from '../access/token-scopes.js';
 
 /**
- * A session, or a token with a name, which can be limited and revoked on its own. The database stores only a hash of the key. These tokens
- * have their own table, because version 0.1.0 gives every token in `access_tokens` all rights.
+ * A session, or a named token, which can be limited and revoked separately. The database stores only a hash of the key. Sessions and named
+ * tokens have their own table, because version 0.1.0 of the service gives every token in `access_tokens` all rights.
  */
 @Entity({ name: 'named_tokens' })
 export class NamedToken {

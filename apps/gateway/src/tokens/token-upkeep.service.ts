@@ -19,7 +19,7 @@ export class TokenUpkeep implements OnApplicationBootstrap, OnModuleDestroy {
       idleMs: intervalMs,
       maxBackoffMs: 60_000,
       onFailure: (err) =>
-        failureLog.warn('cannot save the use of tokens or delete expired tokens, retrying within a minute', {
+        failureLog.warn('cannot save last-used times or delete expired tokens, retrying within a minute', {
           err,
         }),
     });

@@ -49,7 +49,7 @@ export class TokensController {
   @ApiQuery({
     name: 'user',
     required: false,
-    description: 'List the tokens of the user with this id. Owners only. Default: you',
+    description: 'Id of the user whose tokens to list. Default: you. Owners can list the tokens of any user',
     schema: { type: 'string', format: 'uuid' },
   })
   @Answers(200, 'The tokens', { type: TokenRecord, isArray: true })
@@ -70,7 +70,7 @@ export class TokensController {
     operationId: 'createToken',
     summary: 'Create a named token',
     description:
-      'A named token has only the rights of its scopes, and you can revoke it on its own. Give each application its own token. Only ' +
+      'A named token has only the rights of its scopes, and you can revoke it separately. Give each application its own token. Only ' +
       `this response contains the key. With \`event_types\` or \`channel_ids\`, the token sees only matching events.\n\nScopes:\n\n${scopeList}`,
   })
   @Accepts(TokenBody)
@@ -167,7 +167,7 @@ export class TokensController {
     return userId;
   }
 
-  /** Finds a token. Owners find the tokens of all users, other users only their own tokens. */
+  /** Returns a token. Owners have access to the tokens of all users, other users only to their own tokens. */
   private find(id: string, caller: Caller): Promise<Token> {
     return this.tokens.get(id, caller.role === 'owner' ? undefined : caller.id);
   }

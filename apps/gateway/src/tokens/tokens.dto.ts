@@ -8,7 +8,7 @@ import { MayBeAbsent, RefusesUnknownFields, Trimmed } from '../http/json-body.de
 import { exampleTime, printTime, readTime, timeFault } from '../http/time.js';
 import type { IssuedToken, NamedTokenFields, Token } from './tokens.service.js';
 
-/** The maximum number of event types, and also of channels, in the limits of a token. */
+/** Maximum number of event types per token, and of channels per token. */
 const maxLimits = 100;
 
 const scopeNames = Object.keys(tokenScopes);
@@ -23,7 +23,7 @@ const example = {
 
 const readOnly = ['id', 'user', 'kind', 'created', 'last_used', 'key_start'];
 
-/** The optional fields of a named token, on creation and on change. */
+/** The fields of a named token that are optional in both the create and the update request. */
 class TokenLimitsBody {
   @LimitField('Limits the token to events of these types. Null: events of all types', example.eventTypes)
   event_types?: string[] | null;
@@ -52,7 +52,7 @@ class TokenLimitsBody {
   expires?: string | null;
 }
 
-/** The body of a new named token. Refuses unknown fields, because an unknown field could be a misspelled limit. */
+/** Body of `POST /api/v1/tokens`. Refuses unknown fields, because an unknown field could be a misspelled limit. */
 @RefusesUnknownFields(readOnly)
 export class TokenBody extends TokenLimitsBody {
   @NameField()
@@ -62,7 +62,7 @@ export class TokenBody extends TokenLimitsBody {
   scopes!: TokenScope[];
 }
 
-/** The body of a change of a named token. Omitted fields keep their values. */
+/** Body of `PATCH /api/v1/tokens/<id>`. Omitted fields keep their values. */
 @RefusesUnknownFields(readOnly)
 export class TokenChangesBody extends TokenLimitsBody {
   @NameField({ required: false })
@@ -76,7 +76,13 @@ export class TokenChangesBody extends TokenLimitsBody {
 
 function NameField({ required = true } = {}): PropertyDecorator {
   return applyDecorators(
-    ApiProperty({ description: 'Trimmed', required, minLength: 1, maxLength: 64, example: example.name }),
+    ApiProperty({
+      description: 'The name of the token. Trimmed',
+      required,
+      minLength: 1,
+      maxLength: 64,
+      example: example.name,
+    }),
     Trimmed(),
     IsText(1, 64),
   );
@@ -181,7 +187,8 @@ export class TokenRecord {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'Creation time, UTC, to the second. Null for a main token of version 0.1.0',
+    description:
+      'Creation time, UTC, to the second. Null for a main token that version 0.1.0 of the service created',
     example: exampleTime,
   })
   created!: string | null;
@@ -205,7 +212,8 @@ export class TokenRecord {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'The first four characters of the key. Null for a main token of version 0.1.0',
+    description:
+      'The first four characters of the key. Null for a main token that version 0.1.0 of the service created',
     example: '9944',
   })
   key_start!: string | null;
@@ -220,7 +228,7 @@ export class IssuedTokenRecord extends TokenRecord {
   key!: string;
 }
 
-/** Converts the fields of a body. The result contains no fields that the body leaves out. */
+/** Converts the fields of a body. Omits the fields that the body leaves out. */
 export function toTokenChanges(body: TokenBody | TokenChangesBody): Partial<NamedTokenFields> {
   return {
     ...(body.name !== undefined && { name: body.name }),

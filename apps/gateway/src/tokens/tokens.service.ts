@@ -11,7 +11,7 @@ import type { GatewayConfig } from '../gateway.config.js';
 import { MainToken } from './main-token.entity.js';
 import { NamedToken } from './named-token.entity.js';
 
-/** Far more named tokens than a user needs. Prevents a user who creates tokens in a loop from filling the disk. */
+/** Maximum number of named tokens per user, far more than a user needs. Prevents a user with a token-creating loop from filling the disk. */
 export const maxNamedTokens = 100;
 const maxSessions = 100;
 const sessionMs = 12 * 3_600_000;
@@ -41,9 +41,9 @@ export interface Token {
   name: string;
   /** Null for a main token and a session, which have all rights of their user. */
   rights: TokenRights | null;
-  /** The first four characters of the key. Null for a main token of version 0.1.0. */
+  /** The first four characters of the key. Null for a main token that version 0.1.0 of the service created. */
   keyStart: string | null;
-  /** Null for a main token of version 0.1.0. */
+  /** Null for a main token that version 0.1.0 of the service created. */
   createdAt: Date | null;
   expiresAt: Date | null;
   lastUsedAt: Date | null;
@@ -93,18 +93,18 @@ export class Tokens {
   /** @throws ServiceError `conflict` when the user has too many named tokens */
   async create(userId: string, { name, expiresAt, ...rights }: NamedTokenFields): Promise<IssuedToken> {
     return this.dataSource.transaction(async (manager) => {
-      // Create only one token at a time for each user, so that the count is correct.
+      // Lock the user, so that concurrent requests cannot exceed the maximum.
       await lockUser(manager, userId);
       if ((await manager.countBy(NamedToken, { userId, isSession: false })) >= maxNamedTokens)
         throw new ServiceError(
           'conflict',
-          `This user has ${maxNamedTokens} named tokens, the maximum. Revoke a token that is no longer used.`,
+          `This user has ${maxNamedTokens} named tokens, the maximum. Revoke an unused token first.`,
         );
       return add(manager, { userId, name, isSession: false, expiresAt, ...rights });
     });
   }
 
-  /** Starts a session of 12 hours. Ends the user's oldest session if there are too many. */
+  /** Starts a 12-hour session, and returns its token. If the user already has 100 sessions, ends the oldest session. */
   async startSession(userId: string): Promise<IssuedToken> {
     return this.dataSource.transaction(async (manager) => {
       await lockUser(manager, userId);
@@ -152,7 +152,7 @@ export class Tokens {
     return token;
   }
 
-  /** Changes a named token. New rights apply within a second. A change of rights closes the token's live connections. */
+  /** Changes a named token, and returns it. New rights apply within a second. Changing the rights closes the token's live connections. */
   async change(token: Token, changes: Partial<NamedTokenFields>): Promise<Token> {
     const fields = Object.keys(changes);
     if (fields.length === 0) return this.get(token.id); // an update of no column is an error

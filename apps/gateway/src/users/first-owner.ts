@@ -10,7 +10,7 @@ export function checkOwnerVariables({ OWNER_USERNAME, OWNER_PASSWORD }: OwnerVar
     throw new Error('Set OWNER_USERNAME and OWNER_PASSWORD together: only one of them is set.');
 }
 
-/** Creates the owner that the environment variables name, unless an owner exists. Returns the owner if the call created one. */
+/** Creates the owner that the environment variables name, unless an owner exists. Returns the owner's name and main token if created. */
 export async function createFirstOwner(
   users: UsersService,
   { OWNER_USERNAME, OWNER_PASSWORD }: OwnerVariables,
@@ -22,7 +22,7 @@ export async function createFirstOwner(
   }
   if (!(await users.hasOwner()))
     logger.warn(
-      'no owner exists, so no users can be registered: set OWNER_USERNAME and OWNER_PASSWORD, or run the gateway with the command reset-owner',
+      'no owner exists, so owner-only operations are unavailable: set OWNER_USERNAME and OWNER_PASSWORD, or run the gateway with the command reset-owner',
     );
   return undefined;
 }

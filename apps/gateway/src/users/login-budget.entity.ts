@@ -7,7 +7,7 @@ export class LoginBudget {
   @PrimaryColumn('bytea')
   key!: Buffer;
 
-  /** Number of failures at `updatedAt`. After that, the number decreases by one per minute. */
+  /** Number of failures at `updatedAt`. Since then, the number has decreased by one per minute. */
   @Column('double precision')
   level!: number;
 

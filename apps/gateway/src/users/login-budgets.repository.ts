@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { ServiceError } from '@stream-events/contracts';
 import type { EntityManager } from 'typeorm';
 
-// The first 20 failures cause no wait. After that, one attempt per minute is possible. An address that tries many names therefore gets
-// 1,440 attempts a day, and so does a name that is tried from many addresses.
+// The first 20 failures cause no wait. After that, one attempt per minute is possible. This limits an address that tries many names, and
+// a name that is tried from many addresses, to 1,440 attempts per day.
 const burst = 20;
 const secondsPerAttempt = 60;
 const levelNow = `greatest(known.level - extract(epoch FROM now() - known.updated_at) / ${secondsPerAttempt}, 0)`;
@@ -19,7 +19,7 @@ export class LoginBudgets {
   constructor(private readonly database: Pick<EntityManager, 'query'>) {}
 
   /**
-   * Takes one attempt from both budgets, before the password is checked. If this fails, the caller must roll back the transaction.
+   * Takes one attempt from both budgets, before the password is checked. If this method throws, the caller must roll back the transaction.
    *
    * @throws ServiceError `too_many_requests` while one of the budgets is used up
    */

@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** Failed logins from one address with one user name. Counting by address prevents an attacker from locking the user out elsewhere. */
+/** Failed logins from one address with one user name. Counting by address prevents an attacker from locking out the user elsewhere. */
 @Entity({ name: 'login_failures' })
 export class LoginFailure {
   @PrimaryColumn('text')

@@ -9,7 +9,7 @@ const waitSeconds = 'least(power(2, greatest(failures - 5, 0)), 900)';
 const isBlocked = `failures >= 5 AND last_failed_at + ${waitSeconds} * interval '1 second' > now()`;
 const isExpired = `last_failed_at < now() - interval '1 hour'`;
 
-/** Slows down guessing one user's password from one address. Counts failed logins by address and user name, across all gateways. */
+/** Slows down a client that guesses one user's password. Counts failed logins by address and user name, across all gateways. */
 export class LoginFailures {
   constructor(private readonly database: Pick<EntityManager, 'query'>) {}
 

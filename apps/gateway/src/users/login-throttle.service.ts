@@ -7,7 +7,7 @@ import { hashUsername, LoginFailures } from './login-failures.repository.js';
 // Most users log in again within this time. Keeping their addresses longer is unnecessary and would harm their privacy.
 const rememberedFor = "interval '90 days'";
 
-/** An attempt to log in that was counted as failed. */
+/** A login attempt that was counted as failed. */
 export interface LoginAttempt {
   /** The key of the client's address. */
   address: string;
@@ -23,7 +23,7 @@ export interface LoginAttempt {
  * - per address: slows down a client that tries many names
  * - per user name: slows down many clients that guess one user's password
  *
- * The second and the third count do not apply to a user at an address from which the user has logged in before. An attacker at another
+ * The second and third counts do not apply to a user at an address from which this user has logged in before. An attacker at another
  * address therefore cannot lock the user out.
  */
 @Injectable()

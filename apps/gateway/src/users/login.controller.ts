@@ -32,7 +32,7 @@ export class LoginController {
     operationId: 'getAccessToken',
     summary: 'Get your access token',
     description:
-      'Returns your main token, which stays the same from your registration until somebody rotates or revokes it. If it was ' +
+      'Returns your main token, which stays the same from your registration until somebody rotates or revokes it. If the token was ' +
       'revoked, issues a new main token. For web pages, start a session instead.',
   })
   @ApiConsumes('application/json', 'application/x-www-form-urlencoded')

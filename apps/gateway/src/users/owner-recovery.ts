@@ -16,7 +16,7 @@ export interface RecoveredOwner {
   token: string;
 }
 
-/** Gives the oldest owner a new random password and main token, and enables this owner. Creates the owner `admin` if there is no owner. */
+/** Enables the oldest owner, with a new random password and main token and no sessions. Creates the owner `admin` if there is no owner. */
 export async function recoverOwner(dataSource: DataSource, secretKeys: string[]): Promise<RecoveredOwner> {
   const tokens = new Tokens(dataSource, new TokenLookup(dataSource), { SECRET_KEY: secretKeys });
   const logger = createLogger('owner-reset', 'warn');

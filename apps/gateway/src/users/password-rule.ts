@@ -34,7 +34,7 @@ function findFault(password: string, username: string): string | undefined {
   return undefined;
 }
 
-/** Whether a password is part of a row of keys or letters, forward or backward, even with repeated rows. */
+/** Whether a password is part of a keyboard row or the alphabet, forward or backward, even if the row is repeated. */
 function isSequence(password: string): boolean {
   return rows.some((row) => {
     const endless = row.repeat(Math.ceil(password.length / row.length) + 1);

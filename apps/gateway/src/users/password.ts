@@ -8,10 +8,10 @@ const keyLength = 32;
 // Each hash needs a thread and 32 MiB. The limits prevent a flood of logins from exhausting the process.
 const maxRunning = 2;
 const maxWaiting = 64;
-// Prevents one address from taking all places in the queue, so that other clients could not log in.
+// Prevents one address from filling the queue and locking out other clients.
 const maxWaitingPerAddress = 4;
 
-// On an idle machine, 64 hashes take 7 s. Without this limit, a hash on a busy machine could wait longer than its client.
+// On an idle machine, 64 hashes take 7 s. On a busy machine without this limit, a hash could wait longer than its client does.
 const maxWaitMs = 10_000;
 
 const waiting: { address: string; start: () => void }[] = [];

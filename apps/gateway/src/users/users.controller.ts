@@ -22,7 +22,7 @@ import {
 import { UsersService } from './users.service.js';
 
 const missing = { not_found: 'The user does not exist' };
-const lastOwner = 'The user is the last owner';
+const lastOwner = 'The user is the last enabled owner';
 
 @ApiTags('Users')
 @Controller('api/v1/users')

@@ -123,7 +123,7 @@ export class PasswordBody extends RotationBody {
 
 export class UserStateBody {
   @ApiProperty({
-    description: 'Owners may do everything. Users may not use operations that are for owners only',
+    description: 'Owners can do everything. Users cannot use operations that are for owners only',
     enum: roles,
     required: false,
     example: 'owner',
@@ -160,7 +160,7 @@ export class UserReply {
   email!: string;
 
   @ApiProperty({
-    description: 'Owners may do everything. Users may not use operations that are for owners only',
+    description: 'Owners can do everything. Users cannot use operations that are for owners only',
     enum: roles,
     example: 'user',
   })

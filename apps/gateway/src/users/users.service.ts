@@ -20,7 +20,7 @@ export interface NewUser {
   firstName?: string | undefined;
   lastName?: string | undefined;
   email?: string | undefined;
-  /** The address of the client. Undefined for a command on the machine of the service. */
+  /** The address of the client. Undefined for a command on the service's own machine. */
   address?: string | undefined;
 }
 
@@ -99,9 +99,9 @@ export class UsersService {
   }
 
   /**
-   * Rotates the caller's main token, and returns the new one.
+   * Rotates the caller's main token, and returns the new token.
    *
-   * @throws ServiceError `invalid` on `current_password`
+   * @throws ServiceError `invalid` on `current_password`; `too_many_requests` after several wrong passwords
    */
   async rotateToken(caller: Caller, current: { password: string; address: string }): Promise<string> {
     await this.confirmPassword(caller, current);
@@ -112,7 +112,7 @@ export class UsersService {
    * Changes the caller's password and returns a new main token. Ends the other sessions and rotates the main token, because somebody who
    * knew the old password could have started those sessions or obtained the main token.
    *
-   * @throws ServiceError `invalid` on `current_password` or `new_password`
+   * @throws ServiceError `invalid` on `current_password` or `new_password`; `too_many_requests` after several wrong passwords
    */
   async changePassword(
     caller: Caller,
@@ -195,7 +195,7 @@ export class UsersService {
     );
   }
 
-  /** Makes a change to a user, and fails if no enabled owner is left. Locks the owners, so that two changes cannot remove the last two. */
+  /** Changes a user, and fails if no enabled owner is left. Locks the owners, so that concurrent changes cannot remove the last owners. */
   private async changeOwners(manager: EntityManager, id: string, change: () => Promise<void>): Promise<void> {
     const owners = { role: 'owner', isDisabled: false } as const;
     const lock = { mode: 'pessimistic_write' } as const;
@@ -204,10 +204,10 @@ export class UsersService {
     if (!user) throw new ServiceError('not_found', `There is no user ${id}.`);
     await change();
     if (hadOwner && !(await manager.existsBy(User, owners)))
-      throw new ServiceError('conflict', 'This is the last owner. Make another user an owner first.');
+      throw new ServiceError('conflict', 'This is the last enabled owner. Make another user an owner first.');
   }
 
-  /** @throws ServiceError `invalid` on `current_password` */
+  /** @throws ServiceError `invalid` on `current_password`; `too_many_requests` after several wrong passwords */
   private async confirmPassword(
     { username }: Caller,
     { password, address }: { password: string; address: string },

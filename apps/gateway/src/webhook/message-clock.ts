@@ -7,8 +7,8 @@ const windowMs = 60_000;
 const minStale = 3;
 
 /**
- * Compares this machine's clock with the platform's clock, by the timestamps of signed messages. Raises an alarm when, within a minute,
- * several messages have timestamps outside the permitted 10 minutes and no message has a timestamp inside them.
+ * Compares this machine's clock with the platform's clock, based on the timestamps of signed messages. Raises an alarm when, within a
+ * minute, three messages have timestamps more than 10 minutes off and no message has a timestamp within the permitted 10 minutes.
  */
 @Injectable()
 export class MessageClock {
@@ -19,7 +19,7 @@ export class MessageClock {
 
   constructor(private readonly alarms: Alarms) {}
 
-  /** Records a message with a timestamp inside the permitted 10 minutes. */
+  /** Records a message with a timestamp within the permitted 10 minutes, and clears the alarm. */
   noteFresh(now: number): void {
     this.freshAt = now;
     if (!this.isRaised) return;

@@ -37,11 +37,11 @@ function DescribesWebhook(operationId: string, summary: string): MethodDecorator
       operationId,
       summary,
       description:
-        'For the platform, not for clients. The platform signs every message with a secret of PLATFORM_WEBHOOK_SECRET, so the request needs no token.',
+        'For the platform, not for clients. The platform signs every message with a secret from PLATFORM_WEBHOOK_SECRET, so the request needs no token.',
     }),
     header(
       messageId,
-      'Id of the message. The service does not store a message with a known id again',
+      'Id of the message. The service stores each id only once',
       'f8a34c0f-53b5-4f1d-9d6f-0c8d1f3c2b10',
     ),
     header(timestamp, 'RFC 3339 time within 10 minutes of now', '2026-11-21T07:30:00.123456789Z'),
@@ -57,7 +57,7 @@ function DescribesWebhook(operationId: string, summary: string): MethodDecorator
     }),
     Answers(204, 'The event is stored, was stored before, or is queued on the INGEST stream'),
     RefusesWith({
-      invalid: 'The message is malformed, or its event type is not the one in the path',
+      invalid: 'The message is malformed, or its event type differs from the one in the path',
       forbidden: 'The signature is wrong, or the timestamp is not within 10 minutes of now',
       request_timeout: 'The body did not arrive within 2 seconds',
       too_large: 'The body is larger than 256 KiB',

@@ -75,10 +75,10 @@ export class WebhookService {
   }
 
   /**
-   * Verifies a message and stores its event. When this returns, the event is on disk or on the INGEST stream.
+   * Verifies a message and stores its event. When this method returns, the event is on disk or on the INGEST stream.
    *
-   * @throws ServiceError `forbidden` for a wrong signature or an old timestamp; `invalid` for a malformed message;
-   * `unavailable` when the event could not be stored
+   * @throws ServiceError `forbidden` for a wrong signature, or a timestamp not within 10 minutes of now; `invalid` for a malformed message,
+   * or an event type that differs from the path; `unavailable` when the event could not be stored
    */
   async receive(request: WebhookRequest): Promise<WebhookResponse> {
     try {
@@ -136,7 +136,7 @@ export class WebhookService {
   }
 
   private count(result: Result): void {
-    // Keep the labeled counters, because the look-up of a counter by its label takes longer than counting.
+    // Cache the labeled counters, because looking up a counter by its label takes longer than incrementing it.
     const counter = this.counters.get(result) ?? this.messagesTotal.labels({ result });
     this.counters.set(result, counter);
     counter.inc();

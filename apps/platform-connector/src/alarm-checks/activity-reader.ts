@@ -10,11 +10,11 @@ import {
 import { nanos, nuid, type NatsConnection } from '@nats-io/transport-node';
 import { eventsStreamName } from '@stream-events/contracts';
 
-/** The filter for the subjects of platform events, and the prefix of these subjects. */
+/** The NATS subject filter for platform events, and the common prefix of their subjects. */
 const subjects = 'events.platform.>';
 const prefix = 'events.platform.';
 
-/** Receives `<event_type>.<channel>` from the subject of each event, and the time of the event in milliseconds by the broker's clock. */
+/** Called for each event with `<event_type>.<channel>` from its subject, and its time in milliseconds since 1970 by the broker's clock. */
 export type OnActivity = (token: string, at: number) => void;
 
 const requestLimitMs = 2_000;

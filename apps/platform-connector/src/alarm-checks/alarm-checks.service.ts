@@ -8,12 +8,12 @@ import { ALARM_TIMES, type AlarmTimes } from '../alarms/alarm-times.js';
 const lease = new LeaseColumns({ holder: 'holder', until: 'held_until' }, 10);
 const idleMs = 5_000;
 
-/** Injection token of the checks. */
+/** Injection token for the checks. */
 export const ALARM_CHECKS = Symbol('ALARM_CHECKS');
 
 /** A check for alarms that concern all instances. Only the instance that holds the lease runs the check. */
 export interface AlarmCheck {
-  /** @throws when the check is not possible now; open alarms then remain unchanged */
+  /** @throws when the check cannot run; open alarms then remain unchanged */
   run(): Promise<void>;
   /** Leaves the open alarms to the next holder of the lease. */
   stop(): void;

@@ -1,9 +1,9 @@
 import type { SilenceTimes } from '../alarms/alarm-times.js';
 
-// The expected number of false alarms per day that a channel is live: one in 10,000 days.
+// The maximum expected number of false alarms per day that a channel is live: one per 10,000 days.
 const maxChance = 1e-4;
 const dayMs = 86_400_000;
-// With fewer events, the estimate of the rate is too uncertain.
+// With fewer events, the rate estimate is too uncertain.
 const minEvents = 30;
 const windowIntervals = 5;
 // A silence is ordinary if it is shorter than the longest earlier silence times this factor.
@@ -11,7 +11,7 @@ const gapFactor = 3;
 
 /** The times from which events and silence count, in milliseconds since 1970. */
 export interface Watch {
-  /** The start of the stream. Earlier events do not count toward the rate of the stream. */
+  /** The start of the stream. Earlier events do not count toward the channel's rate. */
   liveSince: number;
   /** The time from which the silence counts. Before this time, events may have been missing for another reason. */
   watchedSince: number;
@@ -21,16 +21,16 @@ export interface Watch {
  * Counts the recent events of one channel per minute, and decides whether its current silence is ordinary. A silence is an alarm when both
  * conditions hold:
  *
- * - The silence is at least three times as long as every earlier silence in the last hour. Events are not independent, so breaks are
- *   ordinary.
+ * - The silence is at least three times as long as every earlier silence in the last hour. Events are not independent, so a live channel
+ *   also has ordinary breaks.
  * - By chance, a live channel has such a silence at most once in 10,000 days. At least one of two models must confirm this. In the first
  *   model, events arrive at the rate of the quietest five minutes, and the counts per minute vary as much as the observed counts (a
  *   negative binomial distribution; a Poisson distribution when the observed counts vary no more than Poisson counts). In the second model,
  *   events arrive at the rate of the quietest minute, with Poisson counts.
  *
  * On a channel with 30 or more events per minute, a silence of one minute can raise an alarm. On a quiet channel, only a silence of hours
- * can, or none. The hour of counts ends at the last event, so a long silence does not erase the counts. All times are in milliseconds since
- * 1970, by the broker's clock.
+ * can raise an alarm, or no silence at all. The counts cover the hour before the last event, so a long silence does not erase them. All
+ * times are in milliseconds since 1970, by the broker's clock.
  */
 export class ChannelActivity {
   private readonly counts: Uint32Array;
@@ -63,13 +63,13 @@ export class ChannelActivity {
     this.last = Math.max(this.last, at);
   }
 
-  /** The average number of events per minute. */
+  /** Returns the average number of events per minute since `liveSince`, as far as the counts go back. */
   rateSince(liveSince: number): number {
     const counts = this.memory(liveSince).map((index) => this.counts[index] ?? 0);
     return (sumOf(counts) / (Math.max(1, counts.length) * this.times.intervalMs)) * 60_000;
   }
 
-  /** Whether the silence from the last event until now is so long that something must be wrong. */
+  /** Whether the silence since the last event or, if later, since `watchedSince` is so long that events must be missing. */
   isSilent(now: number, { liveSince, watchedSince }: Watch): boolean {
     const silence = now - Math.max(this.last, watchedSince);
     if (!(silence >= this.times.minSilenceMs)) return false;
@@ -110,14 +110,14 @@ export class ChannelActivity {
 }
 
 /**
- * Whether a silence is improbable at a rate. Each event starts a silence, so rate × day silences start per day. Each silence lasts at least
- * this long with the probability e^(-rate × silence).
+ * Whether a silence of `silence` milliseconds is improbable when `rate` events arrive per millisecond. Each event starts a silence, so rate
+ * × day silences start per day. Each of them lasts at least this long with the probability e^(-rate × silence).
  */
 function isImprobable(rate: number, silence: number): boolean {
   return rate > 0 && rate * silence >= Math.log(Math.max(1, rate * dayMs) / maxChance);
 }
 
-/** A count minus its standard deviation. */
+/** Returns a count minus its standard deviation (the square root of the count). */
 function lowerRate(count: number): number {
   return Math.max(0, count - Math.sqrt(count));
 }
@@ -134,7 +134,7 @@ function certaintyOf(counts: readonly number[]): number {
   return dispersion <= 1.01 ? 1 : Math.log(dispersion) / (dispersion - 1);
 }
 
-/** The lowest sum of five intervals in a row. */
+/** Returns the lowest sum of five consecutive counts. */
 function lowestSum(counts: readonly number[]): number {
   const sums = counts
     .slice(windowIntervals - 1)

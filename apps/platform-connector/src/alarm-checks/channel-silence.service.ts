@@ -29,14 +29,16 @@ const explanations: readonly AlarmKind[] = [
   'clock_off',
 ];
 
-/** The event types with enabled subscriptions for a channel: `types` has the platform's names, `tokens` the tokens in NATS subjects. */
+/**
+ * The event types with enabled subscriptions for a channel: `types` contains the platform's names, `tokens` the tokens in NATS subjects.
+ */
 interface EnabledTypes {
   types: string;
   tokens: ReadonlySet<string>;
 }
 
 /**
- * Raises an alarm when a live channel with enabled subscriptions is silent for too long, compared with its usual rate of events (see
+ * Raises an alarm when a live channel with enabled subscriptions is silent for too long, compared with its usual event rate (see
  * `ChannelActivity`). Only events of enabled subscriptions count. When a channel loses a subscription, the check learns the channel's rate
  * from scratch.
  *
@@ -52,13 +54,13 @@ interface EnabledTypes {
 @Injectable()
 export class ChannelSilence {
   private readonly activities = new Map<string, ChannelActivity>();
-  /** The enabled types, by the platform's id of the channel. */
+  /** The enabled types of each channel, by the channel's id on the platform. */
   private subscribed = new Map<string, EnabledTypes>();
   private subscribedAt = Number.NEGATIVE_INFINITY;
   /** The silent channels. The value is the time of the last event or, if another instance raised the alarm, the time of the alarm. */
   private readonly silent = new Map<string, number>();
   private reader: ActivityReader | undefined;
-  /** When the reader began, and when another alarm last explained missing events, in milliseconds by the broker's clock. */
+  /** When the reader began, and when another alarm last explained missing events, in milliseconds since 1970 by the broker's clock. */
   private watchedSince = 0;
   private explainedUntil = 0;
 
@@ -97,7 +99,8 @@ export class ChannelSilence {
   }
 
   /**
-   * Reads the history from the EVENTS stream again. Takes over the open alarms, because a silent channel may have no event in the history.
+   * Opens a reader, which first reads the history from the EVENTS stream. Takes over the open alarms, because a silent channel may have no
+   * event in the history.
    */
   private async begin(open: readonly AlarmMessage[]): Promise<ActivityReader> {
     this.activities.clear();
@@ -149,7 +152,7 @@ export class ChannelSilence {
       .map(([channel]) => channel);
   }
 
-  /** Ignores the counts from before the end of an outage, because events were missing. */
+  /** Whether a channel is silent. Ignores counts from before the end of an outage, because events were missing then. */
   private isSilent(activity: ChannelActivity, now: number, startedAt = 0): boolean {
     const { explainedUntil } = this;
     return activity.isSilent(now, {

@@ -13,12 +13,16 @@ export class HeldAlarms {
     private readonly times: Pick<AlarmTimes, 'holdMs' | 'now'>,
   ) {}
 
-  /** The alarms that this process has raised or holds back. */
+  /** The keys of the alarms that this process has raised or is holding back. */
   get keys(): AlarmKey[] {
     return [...new Set([...this.since.keys(), ...this.raised])];
   }
 
-  /** @param message what is wrong, and what to do about it; undefined when nothing is wrong */
+  /**
+   * Raises the alarm if its cause has lasted for `holdMs`. Clears the alarm when there is no cause.
+   *
+   * @param message what is wrong, and what to do about it; undefined when nothing is wrong
+   */
   decide(key: AlarmKey, message: string | undefined): void {
     if (message === undefined) {
       this.since.delete(key);

@@ -5,7 +5,10 @@ import { ALARM_TIMES, type AlarmTimes } from '../alarms/alarm-times.js';
 import { PlatformClock } from '../platform/platform-clock.js';
 import { PlatformHealth } from '../platform/platform-health.service.js';
 
-/** Raises the alarms that each instance must raise for itself: the platform does not respond to the instance, or its clock is wrong. */
+/**
+ * Raises the alarms that each instance must raise for itself: the platform does not respond to the instance, or the instance's clock is
+ * wrong.
+ */
 @Injectable()
 export class InstanceAlarms {
   private timer: NodeJS.Timeout | undefined;

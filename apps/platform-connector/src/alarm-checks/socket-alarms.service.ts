@@ -10,8 +10,8 @@ const lostShard = 'shard_lost:';
 const lostSocket = `${socketsDown}:`;
 
 /**
- * Raises alarms about sockets without a connection, and clears an alarm when its socket is connected again. No alarm is raised if the
- * socket reconnects, or another connector takes it over, within 30 s.
+ * Raises alarms about sockets without a connection, and clears an alarm when its socket is connected again. Raises no alarm if the socket
+ * reconnects, or another connector takes it over, within 30 s.
  */
 @Injectable()
 export class SocketAlarms {

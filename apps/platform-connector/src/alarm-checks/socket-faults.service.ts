@@ -15,11 +15,11 @@ const maxEach = 5;
 const whatToCheck =
   'The connectors keep trying. Check that they can reach the platform (PLATFORM_SOCKET_URL, PLATFORM_API_URL). ' +
   '`transport` and `last_error` in GET /api/v1/platform/status show details.';
-const noConduit = `There is no conduit yet, so no platform event arrives. ${whatToCheck}`;
-const noShard = `No shard of the conduit has a connection, so no platform event arrives. ${whatToCheck}`;
-const noSocket = `No event socket is connected, so no platform event arrives. ${whatToCheck}`;
+const noConduit = `There is no conduit yet, so no platform events arrive. ${whatToCheck}`;
+const noShard = `No shard of the conduit has a connection, so no platform events arrive. ${whatToCheck}`;
+const noSocket = `No event socket is connected, so no platform events arrive. ${whatToCheck}`;
 const noUser =
-  'No channel is connected, so there is no event socket, and no platform event arrives. Connect a channel with ' +
+  'No channel is connected, so there is no event socket, and no platform events arrive. Connect a channel with ' +
   'POST /api/v1/platform/connections.';
 
 /** The faults: the message of each alarm, by the alarm's key. */
@@ -106,8 +106,8 @@ function describeShard(
   if (state === 'foreign' && problem !== null) return `Shard ${id}: ${problem}`;
   const reason = state === 'enabled' ? 'its connector has stopped' : status;
   return (
-    `${counts}, among them shard ${id} (${reason}). For each of their events, the platform tries one other shard, and drops ` +
-    `the event when that shard has no connection either. ${whatToCheck}`
+    `${counts}, including shard ${id} (${reason}). For each event of these shards, the platform tries one other ` +
+    `shard, and drops the event if that shard has no connection either. ${whatToCheck}`
   );
 }
 

@@ -13,7 +13,8 @@ import {
 } from '../subscriptions/own-subscription.js';
 import { HeldAlarms } from './held-alarms.js';
 
-// Over the limit, the streamer monitor polls the streamer; without consent, a user must act. The API shows both states with a remedy.
+// No alarm for these statuses: the streamer monitor polls streamers over the limit, and a user must give missing consent. The API shows
+// both.
 const acceptedStatuses = [enabled, limitReached, notGranted];
 const unreachableStatuses = [verificationFailed, 'notification_failures_exceeded'];
 const webhookDown = 'transport_down:webhook';
@@ -63,9 +64,9 @@ export class SubscriptionAlarms {
   }
 
   /**
-   * Counts subscriptions by status. A subscription is faulty when an attempt has failed twice, or when it has not been enabled for 45 s
-   * although the reconciler has no work left or makes no progress. While the reconciler creates thousands of subscriptions, a subscription
-   * can wait for minutes without being faulty.
+   * Counts subscriptions by status. A subscription without an accepted status is faulty when at least two attempts in a row have failed, or
+   * when its status is 45 s old although the reconciler has no work left or makes no progress. While the reconciler creates thousands of
+   * subscriptions, a subscription can wait for minutes without being faulty.
    */
   private count(): Promise<StatusCount[]> {
     return this.dataSource.query<StatusCount[]>(

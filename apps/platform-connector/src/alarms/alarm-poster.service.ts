@@ -16,7 +16,7 @@ import { ALERT_WEBHOOK, type AlertWebhook } from './alert-webhook.js';
 
 const idleMs = 1_000;
 const maxBackoffMs = 10_000;
-// The maximum size of a reply body to read. The body is not used, but reading all of it keeps the connection open for the next post.
+// The maximum size of a reply body to read. The body is not used, but reading it to the end keeps the connection open for the next post.
 const maxReplyBytes = 16 * 1024;
 
 /**

@@ -34,7 +34,7 @@ export class AlarmPosts {
     );
   }
 
-  /** Claims the oldest due message. Skips a message while an earlier message about the same alarm is unsent. */
+  /** Claims the oldest due message; undefined when none is due. Skips a message while an earlier message about the same alarm is unsent. */
   async claim(): Promise<ClaimedPost | undefined> {
     const rows = await this.dataSource.query<ClaimedPost[]>(
       `WITH claimed AS (
@@ -71,7 +71,7 @@ export class AlarmPosts {
   }
 }
 
-/** The body of a message, in the form that Standard Webhooks recommends. */
+/** Returns the JSON body of a message, in the format that Standard Webhooks recommends. */
 function printPost({ id, key, kind, subject, message, raisedAt, clearedAt }: AlarmMessage): string {
   const raised = new Date(raisedAt).toISOString();
   const cleared = clearedAt === null ? null : new Date(clearedAt).toISOString();

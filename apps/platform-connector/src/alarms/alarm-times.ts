@@ -16,7 +16,9 @@ export interface SilenceTimes {
   minIntervals: number;
   /** A shorter silence is never an alarm. */
   minSilenceMs: number;
-  /** The time after the last event for which the platform must still list the stream. A silent channel's stream has often just ended. */
+  /**
+   * The minimum time from the last event to the last poll that listed the stream. If the time is shorter, the stream may just have ended.
+   */
   seenAfterMs: number;
 }
 
@@ -32,7 +34,7 @@ export interface AlarmTimes {
   silence: SilenceTimes;
 }
 
-/** Injection token of the times. */
+/** Injection token for the times. */
 export const ALARM_TIMES = Symbol('ALARM_TIMES');
 
 /** With these times, alarms are raised within 90 s: a fault must last for 30 s, and a silence for 60 s. */

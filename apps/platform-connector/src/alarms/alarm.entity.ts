@@ -51,7 +51,7 @@ export class AlarmPost {
   dueAt!: Date;
 }
 
-/** One row: the instance that holds the lease for checking alarms that concern all instances. */
+/** The only row of the table: the lease that decides which instance checks the alarms that concern all instances. */
 @Entity({ name: 'alarm_checks' })
 export class AlarmCheckLease {
   @PrimaryColumn('boolean', { default: true })

@@ -58,7 +58,10 @@ export class AlarmsRepository {
     this.log(changed);
   }
 
-  /** Closes the alarms that no process repeats any longer, and deletes closed alarms after 30 days. */
+  /**
+   * Closes alarms that no process has repeated for 90 s. Deletes alarms that closed 30 days ago and webhook messages that are a day
+   * overdue.
+   */
   async expire(): Promise<void> {
     const closed = await this.dataSource.transaction(async (manager) => {
       const expired = await close(manager, `repeated_at < now() - make_interval(secs => $1)`, [
@@ -72,7 +75,7 @@ export class AlarmsRepository {
     this.log(closed);
   }
 
-  /** The open alarms, newest first. */
+  /** Returns the newest `maxOpenAlarms` open alarms, newest first. */
   async listOpen(): Promise<AlarmMessage[]> {
     return this.read(`cleared_at IS NULL ORDER BY raised_at DESC LIMIT ${maxOpenAlarms}`);
   }
@@ -104,7 +107,10 @@ export class AlarmsRepository {
   }
 }
 
-/** Opens or repeats alarms, sorted by key so that two reports do not deadlock. Returns the alarms that were not open before. */
+/**
+ * Opens or repeats alarms, sorted by key so that two reports do not deadlock. Opens no alarm above `maxOpenAlarms`. Returns the alarms that
+ * were not open before.
+ */
 async function open(manager: EntityManager, raised: ReportAlarmsRequest['raised']): Promise<AlarmMessage[]> {
   if (raised.length === 0) return [];
   const sorted = [...new Map(raised.map((alarm) => [alarm.key, alarm])).values()].sort((one, other) =>

@@ -6,10 +6,14 @@ export interface AlertWebhook {
   secret: string;
 }
 
-/** Injection token of the `AlertWebhook`; the value is null when no webhook is configured. */
+/** Injection token for the `AlertWebhook`; the value is null when no webhook is configured. */
 export const ALERT_WEBHOOK = Symbol('ALERT_WEBHOOK');
 
-/** @throws Error when only one of the two variables is set */
+/**
+ * Returns the configured alert webhook; null when none is configured.
+ *
+ * @throws Error when only one of the two variables is set
+ */
 export function toAlertWebhook({
   ALERT_WEBHOOK_URL: url,
   ALERT_WEBHOOK_SECRET: secret,

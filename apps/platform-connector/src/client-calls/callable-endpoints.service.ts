@@ -12,7 +12,7 @@ export class CallableEndpoints {
     @Inject(PLATFORM_SETTINGS) private readonly settings: PlatformSettings,
   ) {}
 
-  /** @throws ServiceError `not_found`, `forbidden` */
+  /** @throws ServiceError `not_found` for an unsupported endpoint, `forbidden` for a call that would disturb the service */
   async find(request: CallPlatformRequest): Promise<ApiEndpoint> {
     const found = findApiEndpoint(request.method, request.path);
     if (found.kind !== 'found')
@@ -30,7 +30,7 @@ export class CallableEndpoints {
 
   /**
    * Refuses to delete the conduit of this installation. Clients may delete other conduits, because each conduit counts toward the
-   * platform's limit, and the installation of a conduit may no longer exist.
+   * platform's limit, and the installation that created a conduit may no longer exist.
    */
   private async protectOwnConduit(deleted: readonly string[]): Promise<void> {
     const clientId = this.settings.credentials?.clientId;
@@ -38,7 +38,7 @@ export class CallableEndpoints {
     if (own?.id != null && deleted.includes(own.id.toLowerCase()))
       throw new ServiceError(
         'forbidden',
-        `Conduit ${own.id} cannot be deleted: this installation receives its events through it.`,
+        `Conduit ${own.id} cannot be deleted, because this installation receives events through the conduit.`,
       );
   }
 }

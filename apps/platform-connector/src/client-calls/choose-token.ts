@@ -14,7 +14,7 @@ export interface TokenWish {
 }
 
 /**
- * Chooses the connection whose token a call uses; null means the token of the application.
+ * Chooses the connection whose token a call uses; null means the application's token.
  *
  * ```
  *  the endpoint accepts      with ?connection=   the acting user          otherwise
@@ -26,8 +26,8 @@ export interface TokenWish {
  *  user                      that user           that user                the only connection, if the call names no user; else 400
  * ```
  *
- * @throws ServiceError `invalid` when the call is ambiguous, `forbidden` when the user has not granted the scope, `conflict` when the
- * connection that the client names is not connected
+ * @throws ServiceError `invalid` when `connection` is missing, unknown, or not allowed, `forbidden` when the user has not granted the
+ * scope, `conflict` when the connection that the client names is not connected
  */
 export function chooseToken<C extends CallerConnection>(
   endpoint: Pick<ApiEndpoint, 'auth' | 'scopes_any_of'>,
@@ -40,7 +40,7 @@ export function chooseToken<C extends CallerConnection>(
     if (!takesUser)
       throw ServiceError.onField(
         'connection',
-        'this endpoint accepts only the token of the application: omit `connection`',
+        'this endpoint accepts only the application’s token: omit `connection`',
       );
     return withScope(endpoint, findNamed(connectionId, connections));
   }
@@ -62,8 +62,8 @@ function findNamed<C extends CallerConnection>(id: string, connections: readonly
 }
 
 /**
- * Finds the connection of the acting user. If the user has two connections (as a channel and as the bot account), prefers one with the
- * scope.
+ * Finds the connection of the acting user; undefined when no such user is connected. If the user has two connections (as a channel and as
+ * the bot account), prefers a connection with the scope.
  *
  * @throws ServiceError `invalid` when the call names several users
  */
@@ -81,13 +81,15 @@ function findActing<C extends CallerConnection>(
   return acting.find((connection) => hasScope(endpoint, connection)) ?? acting[0];
 }
 
-/** Returns the only connection when the call names no user. Otherwise, throws an error that says what to do. */
+/**
+ * Returns the only connection when exactly one is connected and the call names no user. Otherwise, throws an error that says what to do.
+ */
 function findOnly<C extends CallerConnection>(actors: readonly string[], connected: readonly C[]): C {
   const [only, ...others] = connected;
   if (!only)
     throw ServiceError.onField(
       'connection',
-      'this endpoint needs the token of a user, and no channel is connected: connect a channel with POST /api/v1/platform/connections',
+      'this endpoint needs a user’s token, and no channel is connected: connect a channel with POST /api/v1/platform/connections',
     );
   const [actor] = actors;
   if (actor !== undefined)
@@ -98,7 +100,7 @@ function findOnly<C extends CallerConnection>(actors: readonly string[], connect
   if (others.length === 0) return only;
   throw ServiceError.onField(
     'connection',
-    'this endpoint needs the token of a user, and several channels are connected: set `connection` to the id of a connection',
+    'this endpoint needs a user’s token, and several channels are connected: set `connection` to the id of a connection',
   );
 }
 

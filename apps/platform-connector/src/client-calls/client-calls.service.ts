@@ -22,7 +22,7 @@ const noPlatformRetrySeconds = 3_600;
 const passedTypes = /^(application\/json|text\/calendar|text\/plain)\b/i;
 const otherType = 'application/octet-stream';
 
-/** Makes the calls of clients. The catalog of endpoints and the call itself decide which token the call uses. */
+/** Calls the platform's API for clients. The endpoint catalog and the call itself decide which token the call uses. */
 @Injectable()
 export class ClientCalls {
   constructor(
@@ -52,7 +52,7 @@ export class ClientCalls {
     if (bytes.length > maxCallReplyBytes)
       throw new PlatformCallError(
         'too_large',
-        `The platform sent a reply of more than ${maxCallReplyBytes / 1024} KiB. Request a smaller page with \`first\`.`,
+        `The platform sent a reply larger than ${maxCallReplyBytes / 1024} KiB. Request a smaller page with \`first\`.`,
       );
     const passed = this.settings.definition.protocol.passedHeaders.flatMap((name) => {
       const value = headers[name];

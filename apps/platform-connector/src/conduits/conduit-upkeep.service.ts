@@ -10,24 +10,25 @@ import type { PlatformConnectorConfig } from '../platform-connector.config.js';
 import { PLATFORM, PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
 import { ConduitsRepository, type OwnConduit } from './conduits.repository.js';
 
-// Poll the states, because a conduit without working shards cannot report its loss. 12 calls per minute are 1.5 % of the rate limit.
+// Poll the states, because a conduit without working shards cannot report that its shards are lost. 12 calls per minute are 1.5 % of the
+// rate limit.
 const checkMs = 5_000;
 // Check more often while a shard is lost, because the platform may drop the shard's events.
 const lossCheckMs = 1_000;
 const problemCheckMs = 60_000;
 const maxFailurePauseMs = 30_000;
-// With 100 shards per page, this is the platform's limit of 20,000 shards. A longer list means that paging does not end.
+// With 100 shards per page, 200 pages hold the platform's maximum of 20,000 shards. A longer list means that paging does not end.
 const maxPages = 200;
 
 const limitProblem =
-  'The application has reached the platform’s limit of conduits, and none of them belongs to this installation. Delete a conduit that no ' +
+  'The application has reached the platform’s conduit limit, and none of its conduits belongs to this installation. Delete a conduit that no ' +
   'installation uses: GET /api/v1/platform/call/eventsub/conduits lists the conduits, GET …/conduits/shards?conduit_id=<id> shows whether ' +
   'the shards of a conduit are enabled, and DELETE …/conduits?id=<id> deletes a conduit. Or use another application (PLATFORM_CLIENT_ID), ' +
   'or set PUBLIC_URL to receive events by webhook.';
 
 /**
- * Creates, checks, and deletes the conduit of this installation. One connector at a time does this. Only the conduit in our database is
- * ours, because other installations may use the same application.
+ * Creates, checks, and deletes the conduit of this installation. One connector at a time does this. Other installations may use the same
+ * application, so only the conduit in our database is ours.
  *
  * ```
  *  wanted ──created──▶ checked every 5 s: the states of its shards ──no subscription left──▶ deleted
@@ -54,7 +55,7 @@ export class ConduitUpkeep {
     this.failures = new FailureLog(logger);
   }
 
-  /** Returns whether a conduit exists or is wanted. */
+  /** Makes a check due, and saves that a conduit is wanted if the transport needs one. Returns whether a conduit exists or is wanted. */
   async start(): Promise<boolean> {
     const clientId = this.settings.credentials?.clientId;
     if (clientId === undefined) return false;
@@ -62,7 +63,7 @@ export class ConduitUpkeep {
     return (await this.read()) !== null;
   }
 
-  /** The conduit in the database; null when no conduit exists or is wanted. */
+  /** Returns the conduit in the database; null when no conduit exists or is wanted. */
   async read(): Promise<OwnConduit | null> {
     const clientId = this.settings.credentials?.clientId;
     return clientId === undefined ? null : this.conduits.find(clientId, this.startedAt);
@@ -73,7 +74,7 @@ export class ConduitUpkeep {
     await this.conduits.checkWithin(this.clientId, 0);
   }
 
-  /** Checks the conduit if a check is due and no other connector has claimed the check. Returns whether this connector made the check. */
+  /** Checks the conduit if a check is due and no other connector has claimed the check. Returns whether this connector ran the check. */
   async checkIfDue(): Promise<boolean> {
     const startedAt = await this.conduits.claimCheck(this.clientId);
     if (startedAt) await this.conduits.checkWithin(this.clientId, await this.check(startedAt));
@@ -94,7 +95,7 @@ export class ConduitUpkeep {
     return credentials.clientId;
   }
 
-  /** Returns the time until the next check in milliseconds. */
+  /** Creates, checks, or deletes the conduit. Returns the time until the next check, in milliseconds. */
   private async check(startedAt: Date): Promise<number> {
     const conduit = await this.read();
     if (!conduit) return problemCheckMs;

@@ -12,7 +12,7 @@ export interface OwnConduit {
   isRetired: boolean;
   /** Why the conduit could not be created, and what to do; null without a failure. */
   problem: string | null;
-  /** Whether the platform has listed the shards since the parameter `since` of `find`. */
+  /** Whether the platform listed the shards at or after `since`, the argument of `find`. */
   isChecked: boolean;
 }
 
@@ -24,7 +24,11 @@ const claimSeconds = 10;
 export class ConduitsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Finds the conduit; null when no conduit exists or is wanted. @param since the start time for `isChecked`, by the database's clock */
+  /**
+   * Finds the conduit; null when no conduit exists or is wanted.
+   *
+   * @param since the time from which a listing of the shards counts for `isChecked`, by the database's clock
+   */
   async find(clientId: string, since = new Date(0)): Promise<OwnConduit | null> {
     const [conduit] = await this.dataSource.query<OwnConduit[]>(
       `SELECT conduit_id AS id, shard_count AS "shardCount", is_retired AS "isRetired", problem,
@@ -52,7 +56,7 @@ export class ConduitsRepository {
     return row?.isWorking ?? false;
   }
 
-  /** Makes a check due. With a shard count, also saves that a conduit is wanted. Returns the database's time. */
+  /** Makes a check due. With a shard count, also saves that a conduit is wanted. Returns the database's current time. */
   async start(clientId: string, shardCount: number | null): Promise<Date> {
     await this.dataSource.query(
       shardCount === null
@@ -73,7 +77,7 @@ export class ConduitsRepository {
     );
   }
 
-  /** Claims a due check, so that no other connector makes the check. Returns the database's time; undefined when no check is due. */
+  /** Claims a due check, so that no other connector runs the check. Returns the database's current time; undefined when no check is due. */
   async claimCheck(clientId: string): Promise<Date | undefined> {
     const rows = await this.dataSource.query<{ now: Date }[]>(
       `WITH claimed AS (
@@ -85,7 +89,7 @@ export class ConduitsRepository {
     return rows[0]?.now;
   }
 
-  /** Schedules the next check after this time. */
+  /** Schedules the next check in this many milliseconds. */
   async checkWithin(clientId: string, milliseconds: number): Promise<void> {
     await this.dataSource.query(
       'UPDATE conduits SET check_due_at = now() + make_interval(secs => $2::float / 1000) WHERE client_id = $1',
@@ -109,7 +113,7 @@ export class ConduitsRepository {
     });
   }
 
-  /** Saves the new number of shards. */
+  /** Saves the new number of shards, and adds or deletes rows of shards to match. */
   async saveShardCount(
     clientId: string,
     { id, shardCount }: { id: string; shardCount: number },
@@ -128,7 +132,7 @@ export class ConduitsRepository {
     });
   }
 
-  /** Saves that the conduit no longer exists. */
+  /** Saves that the conduit no longer exists on the platform, and deletes its shards. */
   async saveGone(clientId: string, conduitId: string): Promise<void> {
     await this.dataSource.transaction(async (manager) => {
       await manager.query('UPDATE conduits SET conduit_id = NULL WHERE client_id = $1 AND conduit_id = $2', [
@@ -139,7 +143,7 @@ export class ConduitsRepository {
     });
   }
 
-  /** Removes a conduit that is not wanted. */
+  /** Removes the row of a retired conduit that no longer exists on the platform. */
   async remove(clientId: string): Promise<void> {
     await this.dataSource.query(
       'DELETE FROM conduits WHERE client_id = $1 AND is_retired AND conduit_id IS NULL',
@@ -152,9 +156,9 @@ export class ConduitsRepository {
   }
 
   /**
-   * Saves the listed states of the shards, except for shards that have changed since the request. Returns whether every shard is enabled
-   * and the shards are spread over as many connectors as possible. The spread matters because a connector without a shard receives no
-   * reports about lost shards.
+   * Saves the listed states of the shards, except for shards whose state has changed since the listing was requested. Returns whether every
+   * shard is enabled and the shards are spread over as many connectors as possible. The spread matters because a connector without a shard
+   * receives no reports about lost shards.
    *
    * @param startedAt when the listing was requested, by the database's clock
    */

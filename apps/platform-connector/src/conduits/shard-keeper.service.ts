@@ -14,11 +14,11 @@ const tickMs = 500;
 const urgentTickMs = 50;
 // The minimum time between checks of the conduit while a holder has probably died and no connector has taken its shards.
 const suspicionMs = 1_000;
-// A quarter of the duration of the lease, as in `Lease`.
+// A quarter of the lease duration, as in `Lease`.
 const renewMs = 1_500;
-// How long a connector that stops waits for other connectors to take its shards. They need less than a second.
+// How long a stopping connector waits for other connectors to take its shards, which usually takes less than a second.
 const handOverMs = 3_000;
-// How long a connector that stops waits for a check in progress. A call that is cut off may have succeeded; the next check finds out.
+// How long a stopping connector waits for a check in progress. The next check shows whether a call that was cut off has succeeded.
 const checkLimitMs = 2_000;
 
 /**
@@ -51,7 +51,7 @@ export class ShardKeeper {
     this.failures = new FailureLog(logger);
   }
 
-  /** Starts to hold shards. Does nothing if no conduit exists or is wanted. */
+  /** Starts holding shards. Does nothing if no conduit exists or is wanted. */
   async start(): Promise<void> {
     if (await this.upkeep.start()) this.running = this.run();
   }
@@ -132,10 +132,7 @@ export class ShardKeeper {
     if (plan.isSuspicious) await this.suspect();
   }
 
-  /**
-   * Makes a check of the conduit due, because the report about a lost shard may not arrive: the platform may send the report over another
-   * lost shard.
-   */
+  /** Makes a check of the conduit due, because the platform may send the report about a lost shard over another lost shard. */
   private async suspect(): Promise<void> {
     if (performance.now() < this.suspectedAt + suspicionMs) return;
     this.suspectedAt = performance.now();
@@ -226,7 +223,7 @@ export class ShardKeeper {
     void socket?.stop();
   }
 
-  /** Resolves when other connectors have taken all shards of this one, or after 3 s. */
+  /** Resolves when other connectors have taken all shards of this connector, or after 3 s. */
   private async untilTaken(): Promise<void> {
     const deadline = performance.now() + handOverMs;
     while (performance.now() < deadline) {

@@ -9,7 +9,7 @@
  *
  * While the platform reports a shard as enabled, the shard's messages arrive at some connector. Another connector takes an enabled shard
  * only when the holder has offered the shard, or when this other connector has seen a renewal of the lease and the lease has then expired.
- * `unknown_session`: the shard has a session that is not ours but belongs to another installation.
+ * `unknown_session`: the shard's session belongs to another installation.
  */
 
 /** A shard of the conduit, as read from the database at one moment. */
@@ -17,7 +17,7 @@ export interface Shard {
   id: number;
   /** Null when any connector may take the shard. */
   holder: string | null;
-  /** Whether the holder has not renewed its lease in time. */
+  /** Whether the holder's lease has expired. */
   isExpired: boolean;
   /** Whether the holder has probably died, because its database session has ended. Never true behind a connection pooler. */
   isGone: boolean;

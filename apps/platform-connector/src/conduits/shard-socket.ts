@@ -16,7 +16,7 @@ import type { SettledShard, ShardKey, ShardsRepository } from './shards.reposito
 const sessionMs = 8_000;
 const retryMs = 500;
 
-/** The dependencies that all sockets of shards share. */
+/** The dependencies that all shard sockets share. */
 export interface ShardSocketTools {
   url: string;
   platform: OutboundConduits;
@@ -50,12 +50,13 @@ export class ShardSocket implements EventSocketListener {
 
   get settled(): SettledShard {
     const { ingest, gaps } = this.tools;
-    // If a gap is not saved yet, end at its start. Otherwise, a connector that takes over would assume that no messages are missing.
+    // If a gap is not saved yet, return the start of the gap. Otherwise, a connector that takes over would assume that no messages are
+    // missing.
     const settledUntil = Math.min(ingest.settledUntil(this.source), gaps.unsavedFrom(this.source));
     return { ...this.key, settledUntil };
   }
 
-  /** @param missingSince the time since which messages may be missing, in milliseconds since 1970; null when no messages are missing */
+  /** @param missingSince the time from which messages may be missing, in milliseconds since 1970; null when no messages are missing */
   start(missingSince: number | null): void {
     if (missingSince !== null)
       this.tools.gaps.begin(this.source, missingSince, 'The connector that held the shard has stopped.');
@@ -66,7 +67,7 @@ export class ShardSocket implements EventSocketListener {
     await this.socket.stop();
   }
 
-  /** Saves the new id of the session after a reconnect that the platform requested. */
+  /** Saves the session's new id after a reconnect that the platform requested. */
   async saveSession(): Promise<void> {
     const { session } = this.socket;
     if (this.assigned === null || session === null || session === this.assigned) return;

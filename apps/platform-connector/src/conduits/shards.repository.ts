@@ -22,7 +22,7 @@ export interface SettledShard extends ShardKey {
   settledUntil: number;
 }
 
-/** A shard as the status shows it. */
+/** A shard as shown in the platform status. */
 export interface ListedShard {
   id: number;
   status: string;
@@ -34,7 +34,7 @@ export interface ListedShard {
 
 /** A lease of 6 s, because all shards must work again within 15 s after a holder dies, even if the platform does not notice the death. */
 export const shardLease = new LeaseColumns({ holder: 'holder', until: 'held_until' }, 6);
-// The number of sessions to remember for each shard, because the platform may still list the sessions of the last minutes.
+// The number of sessions to remember per shard, because the platform may still list sessions from the last minutes.
 const maxSessions = 10;
 
 /** Stores which connector holds which shard. A change applies only if no other connector has changed the row in the meantime. */
@@ -91,7 +91,10 @@ export class ShardsRepository {
     return row?.count ?? 0;
   }
 
-  /** Takes a shard, unless its row has changed. `isOpen`: the connector still has the open socket of the shard's session. */
+  /**
+   * Takes a shard. Returns false when its row has changed. `isOpen`: whether the connector still has an open socket with the shard's
+   * session.
+   */
   async claim(
     conduitId: string,
     shard: Shard,
@@ -113,7 +116,7 @@ export class ShardsRepository {
     );
   }
 
-  /** Saves that the holder has no session and is opening another one. */
+  /** Saves that the holder has no session for the shard and is opening a new session. */
   async saveConnecting({ conduitId, id }: ShardKey, me: string): Promise<void> {
     await this.isChanged(
       `UPDATE conduit_shards SET status = '${connecting}', status_since = now()
@@ -150,7 +153,7 @@ export class ShardsRepository {
     );
   }
 
-  /** Lets other connectors take the shards of a connector that stops. Removes this connector from the holders. */
+  /** Lets other connectors take the shards of a stopping connector. Removes this connector from the holders. */
   async leave(me: string): Promise<void> {
     await this.dataSource.query('DELETE FROM shard_holders WHERE id = $1', [me]);
     await this.dataSource.query(

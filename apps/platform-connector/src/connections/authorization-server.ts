@@ -19,12 +19,12 @@ import { PlatformHealth } from '../platform/platform-health.service.js';
 import { PlatformHttp } from '../platform/platform-http.js';
 import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
 
-// A user waits for the device code, for up to 4.5 s. The other calls have the same limit, because the platform replies within 200 ms.
+// Below the 4.5 s that a user may wait for the device code. The limit suits all calls, because the platform replies within 200 ms.
 const timeoutMs = 3_500;
 
 /**
- * Calls the platform's authorization server for the consent of users. Every method throws PlatformUnavailableError when the platform does
- * not reply in time, or sends a malformed reply.
+ * Calls the platform's authorization server to get users' consent and tokens. Every method throws PlatformUnavailableError when the
+ * platform does not reply in time, or sends a malformed reply.
  */
 @Injectable()
 export class AuthorizationServer {
@@ -39,7 +39,7 @@ export class AuthorizationServer {
     this.consent = settings.definition.consent;
   }
 
-  /** The client id of the application. Undefined without credentials, so that no user can give consent. */
+  /** The client id of the application. Undefined without credentials; no user can then give consent. */
   get clientId(): string | undefined {
     return this.settings.credentials?.clientId;
   }
@@ -58,8 +58,8 @@ export class AuthorizationServer {
   }
 
   /**
-   * The address of the page on which a user gives consent. Undefined without `PUBLIC_URL`, because the browser could not return, and
-   * without a client secret, because the application could not exchange the code.
+   * Returns the address of the page on which a user gives consent. Undefined without `PUBLIC_URL`, because the browser could not return,
+   * and without a client secret, because the application could not exchange the code.
    */
   authorizePage(scopes: readonly string[], state: string): string | undefined {
     const { redirectUri } = this;

@@ -29,23 +29,23 @@ export class ConnectionConsequences {
     );
   }
 
-  /** Makes a new listing of the user's grants due, and retries the subscriptions that the platform refused. */
+  /** Schedules a new listing of the user's grants, and retries the subscriptions that the platform refused. */
   async onGranted(userId: string): Promise<void> {
     await this.grants.onGranted(userId);
   }
 
-  /** Makes the validation of the users' tokens and a new listing of their grants due, so that the service soon sees the withdrawal. */
+  /** Schedules the validation of the users' tokens and a new listing of their grants, so that the service soon notices the withdrawal. */
   async onRevoked(userIds: readonly string[]): Promise<void> {
     await this.connections.validateUsers(userIds);
     await this.grants.onRevoked(userIds);
   }
 
-  /** Makes a new listing of the user's grants due after the connection was removed, for example because a bot no longer reads the chat. */
+  /** Schedules a new listing of the user's grants after the connection was removed, for example because a bot no longer reads the chat. */
   async onRemoved(userId: string): Promise<void> {
     await this.grants.onRevoked([userId]);
   }
 
-  /** Starts to monitor a channel as a streamer. Returns false when the attempt must be repeated. */
+  /** Starts monitoring a channel as a streamer. Returns false when the attempt must be repeated. */
   async monitor(login: string): Promise<boolean> {
     try {
       await this.client.request(createStreamer, {

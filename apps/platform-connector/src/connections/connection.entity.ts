@@ -47,7 +47,7 @@ export class Connection {
   @Column('text', { name: 'device_code_encrypted', nullable: true })
   deviceCodeEncrypted!: string | null;
 
-  /** SHA-256 of the secret with which a browser returns from the authorize page; null without a secret, or after its use. */
+  /** SHA-256 of the secret with which a browser returns from the authorize page; null when there is no secret or the secret was used. */
   @Column('text', { name: 'state_hash', nullable: true })
   stateHash!: string | null;
 

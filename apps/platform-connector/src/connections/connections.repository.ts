@@ -17,10 +17,10 @@ export interface NewConnection {
   waitsFor: DeviceCode | { stateHash: string; expiresInMs: number };
 }
 
-// Longer than the calls to the platform for one connection. If an instance crashes, the connection that it has claimed waits this long.
+// Longer than the calls to the platform for one connection take. A connection claimed by an instance that crashes waits this long.
 export const claimSeconds = 20;
 const validationMinutes = 60;
-// Keep ended connections for a while, so that a user can still see the result a day later.
+// How long to keep expired connections, so that a user can still see the result.
 const expiredHours = 24;
 
 /** Stores connections. Codes and tokens are encrypted. */
@@ -77,7 +77,10 @@ export class ConnectionsRepository {
     });
   }
 
-  /** Finds the pending connection of a browser that returns, by the hash of its secret. A secret is valid once. */
+  /**
+   * Finds the pending connection of a returning browser by the hash of the browser's secret. A secret is valid once. Null for an invalid
+   * secret.
+   */
   async takeByState(stateHash: string): Promise<Connection | null> {
     const rows = await this.dataSource.query<{ id: string }[]>(
       `WITH taken AS (
@@ -109,7 +112,10 @@ export class ConnectionsRepository {
     });
   }
 
-  /** Claims a connection of the application whose poll or validation is due. For a while, no other instance can claim the connection. */
+  /**
+   * Claims a connection of the application whose poll or validation is due. For 20 s, no other instance can claim the connection. Null when
+   * none is due.
+   */
   async claimDue(clientId: string): Promise<Connection | null> {
     const rows = await this.dataSource.query<{ id: string }[]>(
       `WITH claimed AS (
@@ -123,7 +129,7 @@ export class ConnectionsRepository {
     return rows[0] ? this.find(rows[0].id) : null;
   }
 
-  /** Makes the validation of the tokens of all connected users due within 30 s. */
+  /** Schedules the validation of all connected users' tokens within 30 s. */
   async validateSoon(clientId: string): Promise<void> {
     await this.dataSource.query(
       `UPDATE connections SET due_at = least(due_at, now() + random() * interval '30 seconds')
@@ -132,7 +138,7 @@ export class ConnectionsRepository {
     );
   }
 
-  /** Makes the validation of the tokens of these users due now. */
+  /** Makes the validation of these users' tokens due now. */
   async validateUsers(userIds: readonly string[]): Promise<void> {
     await this.dataSource.query(
       `UPDATE connections SET due_at = now() WHERE user_id = ANY($1::text[]) AND state = 'connected'`,
@@ -140,7 +146,7 @@ export class ConnectionsRepository {
     );
   }
 
-  /** Schedules the next poll or attempt after this time. */
+  /** Schedules the next poll or attempt in this many milliseconds. */
   async postpone(id: string, milliseconds: number): Promise<void> {
     await this.dataSource.query(
       'UPDATE connections SET due_at = now() + make_interval(secs => $2::float / 1000) WHERE id = $1 AND due_at IS NOT NULL',
@@ -166,7 +172,7 @@ export class ConnectionsRepository {
     );
   }
 
-  /** Saves new tokens. Call this before a token is used, because the platform issues each token only once. */
+  /** Saves new tokens. Call this method before using a token, because the platform issues each token only once. */
   async saveTokens(
     id: string,
     tokens: UserTokens,

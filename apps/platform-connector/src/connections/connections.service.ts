@@ -40,8 +40,8 @@ export class ConnectionsService {
   }
 
   /**
-   * Starts a connection, which asks a user for consent to the scopes in the request and to the scopes of the active event types or, for the
-   * role `bot`, to the scopes of a bot account.
+   * Starts a connection, which asks a user for consent. Requests the scopes in `request`, and the scopes that the active event types need
+   * or, for the role `bot`, that a bot account needs.
    *
    * @throws ServiceError `conflict` when too many connections are pending or the flow is not possible; PlatformUnavailableError
    */
@@ -56,8 +56,9 @@ export class ConnectionsService {
   }
 
   /**
-   * Starts the first connection of a new installation: a channel, by device code. If no active event type needs a channel's consent,
-   * first activates every event type. Returns the pending connection if one exists; undefined when a user has already been connected.
+   * Starts the first connection of a new installation, for a channel and with a device code. If no active event type needs a channel's
+   * consent, first activates every event type. Returns the pending connection if one exists; undefined when a user has already been
+   * connected.
    *
    * @throws like `start`
    */

@@ -12,8 +12,8 @@ export interface ConsentEvent {
 }
 
 /**
- * Reads a message of the EVENTS stream. Returns undefined when the event does not come from the platform: events that a client added have
- * no `event_id`, and test events have another origin.
+ * Reads a message from the EVENTS stream. Returns undefined when the message is not a consent event from the platform. Events that a client
+ * added have no `event_id`, and test events have another origin.
  */
 export function readConsentEvent(payload: string): ConsentEvent | undefined {
   const record = parse(payload);

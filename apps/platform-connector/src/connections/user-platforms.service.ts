@@ -16,7 +16,7 @@ export interface ConnectedUser {
 // Long, because calls fail until a user acts. The connection shows what to do.
 const lostRetrySeconds = 60;
 
-/** Calls of the platform with the tokens of connected users. */
+/** Calls the platform with the tokens of connected users. */
 @Injectable()
 export class UserPlatforms implements OnModuleInit {
   constructor(
@@ -43,7 +43,7 @@ export class UserPlatforms implements OnModuleInit {
     );
   }
 
-  /** Calls to the platform with the token of a user. They count toward the user's own rate budget. */
+  /** Returns a client that calls the platform with the user's token. Its calls count toward the user's own rate budget. */
   of(user: ConnectedUser): OutboundPlatform {
     const { definition, urls } = this.settings;
     const tokens = this.tokensOf(user);
@@ -66,7 +66,7 @@ export class UserPlatforms implements OnModuleInit {
     };
   }
 
-  /** Refreshes the token after a 401 only if the token is no longer valid, because the platform replies 401 for other reasons, too. */
+  /** Refreshes the token after a 401 only if the token is no longer valid, because the platform also sends a 401 for other reasons. */
   private tokensOf({ connectionId, userId }: ConnectedUser): TokenSource {
     return {
       userId,

@@ -8,7 +8,10 @@ import { ConnectionsRepository } from './connections.repository.js';
 const remedy =
   'The platform no longer accepts the tokens: the user disconnected the application, or changed the password. Connect the channel again.';
 
-/** The tokens of users. Refreshes a token only after the platform has refused it, because the platform discourages earlier refreshes. */
+/**
+ * Validates and refreshes users' tokens. Refreshes only a token that the platform has refused, because the platform discourages earlier
+ * refreshes.
+ */
 @Injectable()
 export class UserTokens {
   /** The refreshes in progress. Callers share a refresh, so that waiting callers do not each hold a database connection. */
@@ -21,8 +24,8 @@ export class UserTokens {
   ) {}
 
   /**
-   * Validates the token of a connection, and refreshes an invalid token. Returns null when the refresh fails; the state of the connection
-   * is then `reconnect_needed`.
+   * Validates the token of a connection, and refreshes an invalid token. Returns the token's owner; null when the user must give consent
+   * again, and the connection is in the state `reconnect_needed`.
    *
    * @throws PlatformUnavailableError
    */

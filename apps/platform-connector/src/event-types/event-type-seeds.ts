@@ -9,8 +9,8 @@ export interface EventTypeSeeds {
 }
 
 /**
- * Finds the versions of types that are new in the catalogue. Users' choices stay unchanged, with one exception: if an older version is
- * active, the newest version becomes active instead, because the service must not subscribe to both.
+ * Finds the type versions that are new in the catalog. Users' choices stay unchanged, with one exception: if an older version is active,
+ * the newest version becomes active instead, because the service must not subscribe to both.
  */
 export function seedEventTypes(
   catalogue: readonly EventType[],

@@ -18,7 +18,7 @@ export interface SubscriptionCount {
 export class EventTypesRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Adds types that are new in the catalogue. Several instances can do this at the same time. */
+  /** Adds types that are new in the catalog. Several instances can call this method concurrently. */
   async seed(catalogue: readonly EventType[], platform: string): Promise<void> {
     await this.dataSource.transaction(async (manager) => {
       // Concurrent changes of choices wait for the lock. Another instance that starts waits, too, and then finds no new types.
@@ -47,13 +47,13 @@ export class EventTypesRepository {
     ]);
   }
 
-  /** The chosen types of streamers, by the platform's id. Contains only streamers for whom types were chosen. */
+  /** Returns the chosen types of streamers, by the streamer's id on the platform. Contains only streamers for whom types were chosen. */
   async listChosen(): Promise<Map<string, string[]>> {
     const rows = await this.dataSource.getRepository(StreamerEventTypes).find();
     return new Map(rows.map(({ userId, types }) => [userId, types]));
   }
 
-  /** The types that were chosen for a streamer; null when none were chosen, so that all active types apply. */
+  /** Returns the types that were chosen for a streamer; null when none were chosen, so that all active types apply. */
   async findChosen(userId: string): Promise<string[] | null> {
     const row = await this.dataSource.getRepository(StreamerEventTypes).findOneBy({ userId });
     return row?.types ?? null;

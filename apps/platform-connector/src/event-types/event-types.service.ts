@@ -32,7 +32,7 @@ export class EventTypesService {
     await this.choices.seed(eventTypes, this.settings.platform);
   }
 
-  /** All types and versions in the catalogue. */
+  /** Returns all types and versions in the catalog, sorted by type. */
   async list(): Promise<EventTypeMessage[]> {
     const [chosen, counts] = await Promise.all([this.choices.list(), this.choices.countSubscriptions()]);
     const active = new Set(chosen.filter((choice) => choice.active).map(nameOf));
@@ -59,7 +59,7 @@ export class EventTypesService {
     return this.describe(row, isActive, counts);
   }
 
-  /** The types that were chosen for a streamer; null when none were chosen. */
+  /** Returns the types that were chosen for a streamer; null when none were chosen. */
   async chosenFor(userId: string): Promise<string[] | null> {
     return this.choices.findChosen(userId);
   }
@@ -76,7 +76,7 @@ export class EventTypesService {
     return types;
   }
 
-  /** The chosen types of streamers, by the platform's id. Contains only streamers for whom types were chosen. */
+  /** Returns the chosen types of streamers, by the streamer's id on the platform. Contains only streamers for whom types were chosen. */
   async listChosen(): Promise<ReadonlyMap<string, string[]>> {
     return this.choices.listChosen();
   }
@@ -94,7 +94,7 @@ export class EventTypesService {
       if (unsupportedReason(row, this.values) === null)
         await this.choices.choose(row.type, row.version, true);
     await this.schedule.hint();
-    this.logger.info('activated every event type');
+    this.logger.info('activated every supported event type');
   }
 
   /** The active types that the service can subscribe to, by priority. */

@@ -3,7 +3,7 @@ import type { Condition, RequiredGrant } from '@stream-events/platforms';
 /** The scopes that a user has granted; `unlisted` before the first listing, `unknown` while the platform cannot list them. */
 export type KnownScopes = ReadonlySet<string> | 'unlisted' | 'unknown';
 
-/** Returns what is known about the grants of a user. */
+/** Returns the known grants of a user. */
 export type GrantsOf = (userId: string) => KnownScopes;
 
 /** Whether users have given the consent that a subscription needs. */
@@ -29,7 +29,7 @@ export function consentFor(
   return { kind: 'unknown', channelId: condition.broadcaster_user_id ?? condition.user_id ?? '' };
 }
 
-/** Whether two lists have the same scopes. */
+/** Whether two lists contain the same scopes. */
 export function areSameScopes(some: readonly string[], others: readonly string[]): boolean {
   return some.length === others.length && new Set([...some, ...others]).size === some.length;
 }
@@ -48,5 +48,5 @@ function describeMissing(missing: readonly RequiredGrant[]): string {
     const scopes = missing.flatMap(({ userId, oneOf }) => (userId === user ? (oneOf[0] ?? []) : []));
     return `The user ${user} has not granted ${scopes.join(' and ')}.`;
   });
-  return `${parts.join(' ')} Connect this user, or connect it again, with POST /api/v1/platform/connections.`;
+  return `${parts.join(' ')} Connect or reconnect this user with POST /api/v1/platform/connections.`;
 }

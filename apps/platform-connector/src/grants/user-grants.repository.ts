@@ -11,7 +11,8 @@ export interface KnownUser {
   revision: number;
 }
 
-// Messages report changes. The periodic listing finds changes whose messages were lost. For 10,000 users, it makes 17 of 800 calls/min.
+// Messages report changes; the periodic listing finds changes whose messages were lost. For 10,000 users, the listing takes 17 of 800
+// calls/min.
 const listingMinutes = 60;
 
 /** Stores the scopes that users have granted to the application. */
@@ -19,7 +20,10 @@ const listingMinutes = 60;
 export class UserGrantsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Keeps only these users, and returns them: first users without a listing, then the others by the due time of their next listing. */
+  /**
+   * Keeps only these users, and returns their grants: first users without a listing, then the other users by when their next listing is
+   * due.
+   */
   async keep(clientId: string, userIds: readonly string[]): Promise<KnownUser[]> {
     await this.dataSource.query(
       'DELETE FROM user_grants WHERE client_id = $1 AND user_id <> ALL($2::text[])',

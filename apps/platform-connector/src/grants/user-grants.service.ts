@@ -12,7 +12,7 @@ import { SubscriptionsRepository } from '../subscriptions/subscriptions.reposito
 import { areSameScopes, type GrantsOf } from './consent.js';
 import { UserGrantsRepository, type KnownUser } from './user-grants.repository.js';
 
-// The grants of 500 users take 50 calls and about 2 s. The next round starts at once and lists further users.
+// Listing the grants of 500 users takes 50 calls and about 2 s. The next round starts at once and lists more users.
 const usersPerRound = 500;
 // A call takes about 100 ms, and other calls need slots too.
 const concurrency = 4;
@@ -37,7 +37,10 @@ export class UserGrants {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Lists the grants of users whose listing is due, at most 500 users. Returns the known grants of all users in `userIds`. */
+  /**
+   * Lists the grants of users whose listing is due, at most 500 users. Returns a function that looks up the known grants of a user in
+   * `userIds`.
+   */
   async read(userIds: readonly string[], signal: AbortSignal): Promise<GrantsOf> {
     const users = await this.repository.keep(this.clientId, userIds);
     const known = new Map(users.map(({ userId, scopes }) => [userId, scopes && new Set(scopes)]));
@@ -49,14 +52,14 @@ export class UserGrants {
     return (userId) => known.get(userId) ?? (isFailing ? 'unknown' : 'unlisted');
   }
 
-  /** Makes a new listing of the user's grants due, and retries the subscriptions that the platform refused. */
+  /** Schedules a new listing of the user's grants, and retries the subscriptions that the platform refused. */
   async onGranted(userId: string): Promise<void> {
     await this.repository.forget([userId]);
     await this.subscriptions.retryRefused([userId]);
     await this.schedule.hint();
   }
 
-  /** Makes a new listing of the users' grants due. */
+  /** Schedules a new listing of the users' grants. */
   async onRevoked(userIds: readonly string[]): Promise<void> {
     await this.repository.forget(userIds);
     await this.schedule.hint();

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Creates the tables of active event types, subscriptions, and the reconciliation schedule. */
+/** Creates the tables for active event types, subscriptions, and the reconciliation schedule. */
 export class CreateSubscriptions1764210000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const statement of statements) await queryRunner.query(statement);
@@ -34,7 +34,7 @@ const statements = [
     created_at timestamptz NOT NULL DEFAULT now(),
     updated_at timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT subscriptions_pkey PRIMARY KEY (id),
-    -- The platform has one of each: two rows would take it from each other.
+    -- Two rows with the same type, version, and condition would compete for one subscription on the platform.
     CONSTRAINT subscriptions_type_version_condition_unique UNIQUE (type, version, condition)
   )`,
   // For revocations, which name the subscription by the platform's id.

@@ -1,9 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Creates the tables of scopes, API endpoints, and the seeds that were added to both. The connector no longer uses these tables,
- * because the gateway's migration 1764600000000 copies their rows into the gateway's schema. The tables must stay until every supported
- * upgrade starts from a version whose gateway has copied the rows. A later version of the connector then drops the tables.
+ * Creates the tables for scopes, API endpoints, and the seeds that were added to both. The connector no longer uses these tables, because
+ * the gateway's migration 1764600000000 copies their rows into the gateway's schema. The tables must stay until every supported upgrade
+ * starts from a version whose gateway has copied the rows. A later version of the connector then drops the tables.
  */
 export class CreateCatalogue1764220000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
@@ -39,7 +39,7 @@ const statements = [
     CONSTRAINT api_endpoints_token_type_check CHECK (token_type IN ('OA', 'AP')),
     CONSTRAINT api_endpoints_scope_fkey FOREIGN KEY (scope) REFERENCES scopes (id)
   )`,
-  // The deletion of a scope looks for the endpoints that name the scope.
+  // To delete a scope, the service looks up the endpoints that refer to the scope.
   'CREATE INDEX api_endpoints_scope_index ON api_endpoints (scope)',
 
   `CREATE TABLE catalogue_seeds (

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Creates the table of the platform's last error, which all instances share. */
+/** Creates the table for the platform's last error, which all instances share. */
 export class CreatePlatformErrors1764500000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`CREATE TABLE platform_errors (

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Adds the callback of each subscription, and creates the table of the subscriptions that move to another webhook secret. */
+/** Adds the callback of each subscription, and creates the table for the subscriptions that move to another webhook secret. */
 export class CreateSubscriptionMoves1767300000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const statement of statements) await queryRunner.query(statement);

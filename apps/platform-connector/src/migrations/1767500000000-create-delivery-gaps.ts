@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Creates the table of periods in which platform messages may be missing. */
+/** Creates the table for periods in which platform messages may be missing. */
 export class CreateDeliveryGaps1767500000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const statement of statements) await queryRunner.query(statement);

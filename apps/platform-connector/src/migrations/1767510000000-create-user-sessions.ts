@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Creates the table of the event sockets of connected users. */
+/** Creates the table for the event sockets of connected users. */
 export class CreateUserSessions1767510000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`CREATE TABLE user_sessions (

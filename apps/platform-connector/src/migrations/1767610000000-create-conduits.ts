@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Creates the tables of the conduit, its shards, and the connectors that share them. */
+/** Creates the tables for the conduit, its shards, and the connectors that share the shards. */
 export class CreateConduits1767610000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const statement of statements) await queryRunner.query(statement);

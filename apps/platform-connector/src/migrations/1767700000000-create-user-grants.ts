@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Creates the table of the scopes that users have granted, and activates the event types about changes of grants. */
+/** Creates the table for the scopes that users have granted, and activates the event types that report changed grants. */
 export class CreateUserGrants1767700000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const statement of statements) await queryRunner.query(statement);
@@ -15,11 +15,11 @@ const statements = [
   `CREATE TABLE user_grants (
     client_id text NOT NULL,
     user_id text NOT NULL,
-    -- Null until the platform has listed them.
+    -- Null until the platform has listed the user's grants.
     scopes text[],
-    -- When they are listed again.
+    -- When the next listing is due.
     due_at timestamptz NOT NULL DEFAULT now(),
-    -- Grows when the user changes the consent: a list that was requested before is outdated.
+    -- Incremented when the user's consent changes. A listing that was requested before the change is outdated.
     revision integer NOT NULL DEFAULT 0,
     CONSTRAINT user_grants_pkey PRIMARY KEY (client_id, user_id)
   )`,

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Adds the role of a connection, and the authorization code flow. */
+/** Adds the columns for connection roles and for the authorization code flow. */
 export class AddConnectionRoles1767700100000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Creates the table of the event types that were chosen for streamers. */
+/** Creates the table for the event types that were chosen for streamers. */
 export class CreateStreamerEventTypes1767700200000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(

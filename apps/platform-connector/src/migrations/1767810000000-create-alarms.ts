@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Creates the tables of alarms, of their messages to the alert webhook, and of the lease of their checks. */
+/** Creates the tables for alarms, their messages to the alert webhook, and the lease for the alarm checks. */
 export class CreateAlarms1767810000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const statement of statements) await queryRunner.query(statement);
@@ -17,7 +17,7 @@ const statements = [
     key text NOT NULL,
     message text NOT NULL,
     raised_at timestamptz NOT NULL DEFAULT now(),
-    -- When a process last said that the cause exists.
+    -- When a process last reported that the cause exists.
     repeated_at timestamptz NOT NULL DEFAULT now(),
     cleared_at timestamptz,
     CONSTRAINT alarms_pkey PRIMARY KEY (id)

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Gives each user whose token makes calls a rate budget of its own. */
+/** Gives each user whose token is used for calls a separate rate budget. */
 export class AddRateBudgetsOfUsers1767900000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const statement of statements) await queryRunner.query(statement);

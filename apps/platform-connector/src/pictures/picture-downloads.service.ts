@@ -6,7 +6,7 @@ import { Agent, request } from 'undici';
 import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
 import { readRasterImage, type RasterImage } from './raster-image.js';
 
-// A page shows up to 100 pictures at a time. A download takes about 100 ms.
+// A page shows up to 100 pictures, and a download takes about 100 ms.
 const running = 4;
 const waiting = 100;
 const timeoutMs = 4_000;
@@ -38,7 +38,8 @@ export class PictureDownloads {
   }
 
   /**
-   * Downloads a picture. Returns null when the address is not on a host of the platform, or is not a raster image of at most 512 KiB.
+   * Downloads a picture. Returns null when the address is not on one of the platform's hosts, or does not lead to a raster image of at most
+   * 512 KiB.
    *
    * @throws PlatformUnavailableError, ServiceError `unavailable`
    */

@@ -44,7 +44,7 @@ export class PictureLookUps {
       );
     const ids = new Set<string>();
     const batch = { ids, addresses: this.lookUp(kind, ids, this.last) };
-    // An error goes only to the callers of this batch. The next batch only waits until this batch has ended.
+    // An error reaches only the callers of this batch. The next batch only waits until this batch has ended.
     this.last = batch.addresses.catch(() => undefined);
     this.open.set(kind, batch);
     return batch;

@@ -49,7 +49,7 @@ export class PicturesRepository {
       [kind, id],
     );
     if (!row) return undefined;
-    // Writes at most once an hour for each picture.
+    // Update `used_at` at most once an hour per picture.
     if (!row.isRecentlyUsed) await this.touch({ kind, id });
     const { bytes, mediaType, hash, ageMs } = row;
     const image = bytes && mediaType !== null && hash !== null ? { bytes, mediaType, hash } : null;

@@ -11,13 +11,13 @@ const dayMs = 24 * 3_600_000;
 /** How long cached pictures are used, and how large the cache may be. */
 export interface PictureRules {
   limits: CacheLimits;
-  /** How long a picture is used before it is looked up again. A changed picture appears after this time. */
+  /** How long a picture is used before it is looked up again. A changed picture appears within this time. */
   freshMs: number;
   /** How long to remember that a picture is missing. The user may add a picture later. */
   missingFreshMs: number;
 }
 
-// A picture of 300 × 300 pixels has about 10 KiB, so the cache usually reaches the limit on the number of pictures first.
+// A picture of 300 × 300 pixels takes about 10 KiB, so the cache usually reaches the limit on the number of pictures first.
 const defaultRules: PictureRules = {
   limits: { count: 10_000, bytes: 256 * 1024 * 1024 },
   freshMs: dayMs,
@@ -73,7 +73,7 @@ export class Pictures {
       return await this.fetch(key);
     } catch (error) {
       if (!cached) throw error;
-      this.failures.warn('cannot refresh a picture, using the old one', { err: error });
+      this.failures.warn('cannot refresh a picture, using the cached picture', { err: error });
       return cached.image;
     }
   }

@@ -5,7 +5,7 @@ import { maxPictureBytes } from '@stream-events/contracts';
 export interface RasterImage {
   bytes: Buffer;
   mediaType: string;
-  /** The hash of the bytes, as hexadecimal text. */
+  /** The first 32 hexadecimal digits of the SHA-256 hash of the bytes. */
   hash: string;
 }
 
@@ -15,15 +15,15 @@ const formats: readonly { mediaType: string; start: string; at8?: string }[] = [
   { mediaType: 'image/jpeg', start: '\xff\xd8\xff' },
   { mediaType: 'image/gif', start: 'GIF87a' },
   { mediaType: 'image/gif', start: 'GIF89a' },
-  // The four bytes between them are the length.
+  // The four bytes between `start` and `at8` contain the file size.
   { mediaType: 'image/webp', start: 'RIFF', at8: 'WEBP' },
 ];
 
 const longestStart = 12;
 
 /**
- * Reads a picture. Detects the format from the first bytes and ignores the content type. Returns null for any other format, such as SVG,
- * which can contain scripts.
+ * Reads a picture. Detects the format from the first bytes and ignores the content type. Returns null for a picture above
+ * `maxPictureBytes`, and for any other format, such as SVG, which can contain scripts.
  */
 export function readRasterImage(bytes: Buffer): RasterImage | null {
   if (bytes.length > maxPictureBytes) return null;

@@ -123,7 +123,7 @@ describe(AppTokens.name, () => {
     const instance = await setup.createInstance();
     setup.fake.fault = (call, response) => call.name !== issue && answerWith(response, 401, '{}');
 
-    await expect(look(instance)).rejects.toThrow(/rejected an access token that it had just issued/);
+    await expect(look(instance)).rejects.toThrow(/rejected an access token that should be valid/);
     expect(setup.fake.count('GET /api/users')).toBe(2);
   });
 

@@ -77,7 +77,9 @@ export class AppTokens {
     return held.token;
   }
 
-  /** Replaces a token that the platform rejected: with the token that another call has got in the meantime, or else with a new token. */
+  /**
+   * Returns a replacement for a token that the platform rejected: a token that another call has obtained in the meantime, or a new token.
+   */
   async replace(refused: string): Promise<string> {
     this.refusedToken = refused;
     const held = this.isGood(this.held) ? this.held : await this.renewOnce(refused);
@@ -114,7 +116,7 @@ export class AppTokens {
     });
   }
 
-  /** Runs at most one renewal in this process, even when many calls need one. */
+  /** Starts a renewal, or joins the renewal in progress, so that each process runs at most one renewal at once. */
   private renewOnce(unwanted: string | undefined): Promise<HeldToken> {
     this.renewing ??= this.renew(unwanted).finally(() => {
       this.renewing = undefined;
@@ -189,7 +191,7 @@ function refusedError(refusal: string, until: number): PlatformUnavailableError 
   );
 }
 
-/** A timeout of the lock means that the platform does not reply to the instance that holds the lock. */
+/** Turns a lock timeout into a PlatformUnavailableError, because the platform is not replying to the instance that holds the lock. */
 function rethrowLockTimeout(error: unknown): never {
   if (sqlState(error) !== '55P03') throw error;
   const message = 'The platform does not reply to another instance that is requesting an access token.';

@@ -6,25 +6,28 @@ export interface CallSlotsOptions {
   total: number;
   /** The maximum number of concurrent background calls. The other slots are reserved for interactive calls. */
   background: number;
-  /** The maximum number of calls of each priority that wait for a slot. */
+  /** The maximum number of waiting calls per priority. */
   maxWaiting: number;
 }
 
-/** The result of a request for a slot. Only the first call of `release` has an effect. */
+/**
+ * The result of a request for a slot: `full` when too many calls are waiting, `late` when no slot became free in time. Only the first call
+ * to `release` has an effect.
+ */
 export type Slot = { kind: 'free'; release: () => void } | { kind: 'full' } | { kind: 'late' };
 
 interface Waiting {
   grant: () => void;
 }
 
-/** Limits concurrent calls. Interactive calls go first and never wait behind background calls. */
+/** Limits concurrent calls. Interactive calls have priority and never wait behind background calls. */
 export class CallSlots {
   private readonly inUse = { interactive: 0, background: 0 };
   private readonly waiting: Record<LookUpPriority, Waiting[]> = { interactive: [], background: [] };
 
   constructor(private readonly options: CallSlotsOptions) {}
 
-  /** Waits for a slot for up to `limitMs`. Returns `full` immediately when too many calls are already waiting. */
+  /** Waits up to `limitMs` for a slot, then returns `late`. Returns `full` immediately when too many calls are already waiting. */
   async acquire(priority: LookUpPriority, limitMs: number): Promise<Slot> {
     if (this.hasRoom(priority)) return this.occupy(priority);
     const queue = this.waiting[priority];
@@ -44,7 +47,7 @@ export class CallSlots {
     });
   }
 
-  /** The number of calls of a priority that wait for a slot. */
+  /** Returns the number of waiting calls with this priority. */
   countWaiting(priority: LookUpPriority): number {
     return this.waiting[priority].length;
   }

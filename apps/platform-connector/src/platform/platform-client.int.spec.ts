@@ -104,7 +104,7 @@ describe(PlatformClient.name, () => {
       [
         'a reply that is too large',
         (_call, response) => answerWith(response, 200, JSON.stringify({ data: 'x'.repeat(3_000_000) })),
-        /more than 2 MiB/,
+        /larger than 2 MiB/,
       ],
     ])('%s', async (_what, fault, message) => {
       failApi(fault);

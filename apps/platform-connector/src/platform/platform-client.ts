@@ -26,8 +26,8 @@ import {
   type CallLimits,
 } from './retry-schedule.js';
 
-// The platform replies within about 200 ms, so 8 concurrent calls make 40 calls/s, three times the rate limit. Two slots are
-// reserved for interactive calls. An instance handles up to 256 requests of one kind at a time, so at most 256 calls of a priority wait.
+// The platform replies within about 200 ms, so 8 concurrent calls make 40 calls/s, three times the rate limit. Two slots are reserved for
+// interactive calls. An instance handles up to 256 concurrent requests of one kind, so at most 256 calls per priority wait.
 const slots = { total: 8, background: 6, maxWaiting: 256 };
 
 /** A call that a client makes. */
@@ -43,7 +43,7 @@ export interface TokenSource {
   /** The owner of the token; null for the application's token. The platform counts the calls of each user separately. */
   readonly userId: string | null;
   current(): Promise<string>;
-  /** Gets another token after a 401. Null when the rejected token is valid, so that the 401 has another reason. */
+  /** Gets another token after a 401; null when the rejected token is still valid, so that the 401 has another reason. */
   replace(refused: string): Promise<string | null>;
 }
 
@@ -97,8 +97,8 @@ export class PlatformClient implements PlatformCaller {
   }
 
   /**
-   * Makes a call for a client and returns the reply, whatever its status. Makes no retries. Uses background priority, so that clients leave
-   * a part of the rate budget to the service's own look-ups.
+   * Makes a call for a client and returns the reply, whatever its status. Makes no retries, except one with another token after a 401. Uses
+   * background priority, so that clients leave part of the rate budget for the service's own look-ups.
    *
    * @throws PlatformUnavailableError, or the error of the token
    */
@@ -122,7 +122,7 @@ export class PlatformClient implements PlatformCaller {
     throw new PlatformCallError('malformed', 'The platform sent a reply that contains the access token.');
   }
 
-  /** Runs `work` in a slot, and passes the deadline as a time of `performance.now()`. */
+  /** Runs `work` in a slot, and passes it the deadline as a time of `performance.now()`. */
   private async inSlot<T>(
     priority: LookUpPriority,
     { totalMs }: CallLimits,
@@ -174,10 +174,10 @@ export class PlatformClient implements PlatformCaller {
     if (asked.rateLimit) throw asked.rateLimit;
     if (asked.answer.status !== 401) return asked;
     const error = new PlatformUnavailableError(
-      'The platform rejected an access token that it had just issued.',
+      'The platform rejected an access token that should be valid.',
       60,
     );
-    this.health.noteError('the platform rejected a new access token', error, { endpoint });
+    this.health.noteError('the platform rejected an access token that should be valid', error, { endpoint });
     throw error;
   }
 
@@ -212,7 +212,7 @@ export class PlatformClient implements PlatformCaller {
     }
   }
 
-  /** Returns an error when the platform has rejected the call because of its rate limit. */
+  /** Applies the rate limit that the reply reports. Returns an error when the platform rejected the call because of its rate limit. */
   private async followRateLimit(
     { call, userId }: Sending<ReplyHead>,
     bucket: Bucket,
@@ -246,7 +246,7 @@ function tooLate(): PlatformUnavailableError {
   return new PlatformUnavailableError('The platform did not reply in time.', 5);
 }
 
-/** Stops waiting for the work after the limit. The work itself keeps its slot until its own timeouts end it. */
+/** Stops waiting for `work` after `limitMs`. The work keeps its slot until its own timeouts end it. */
 async function withinLimit<T>(work: Promise<T>, limitMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_resolve, reject) => {

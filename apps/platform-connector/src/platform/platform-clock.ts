@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 
-// The service rejects messages whose timestamps differ by more than 10 minutes (docs/platform-facts.md §1.3). Half leaves time to act.
+// The service rejects messages whose timestamps differ by more than 10 minutes (docs/platform-facts.md §1.3). An alarm at half of this
+// difference leaves time to act.
 const maxOffsetMs = 5 * 60_000;
 // With a slower reply, the time at which the platform wrote the header is too uncertain.
 const maxRoundTripMs = 10_000;
@@ -10,7 +11,10 @@ const maxRoundTripMs = 10_000;
 export class PlatformClock {
   private offset = 0;
 
-  /** How far this machine's clock is behind the platform's, in milliseconds, accurate to a second; negative when it is ahead. */
+  /**
+   * How far this machine's clock is behind the platform's, in milliseconds, accurate to a second; negative when this machine's clock is
+   * ahead.
+   */
   get offsetMs(): number {
     return this.offset;
   }
@@ -20,7 +24,12 @@ export class PlatformClock {
     return Math.abs(this.offset) > maxOffsetMs;
   }
 
-  /** @param sentAt when the request was sent, and now: milliseconds since 1970 by this machine's clock */
+  /**
+   * Compares the clocks by the `Date` header of a reply.
+   *
+   * @param sentAt when the request was sent; like `now`, in milliseconds since 1970 by this machine's clock
+   * @param now when the headers of the reply arrived
+   */
   note(date: string | string[] | undefined, sentAt: number, now: number): void {
     const time = typeof date === 'string' ? Date.parse(date) : Number.NaN;
     if (Number.isNaN(time) || now - sentAt > maxRoundTripMs || now < sentAt) return;

@@ -12,9 +12,9 @@ export interface PlatformError {
 }
 
 /**
- * Stores the last error of a call to the platform. The process in which the error occurred shows it immediately; other instances read it
- * from the database. A background task writes only the newest error, and makes one write at a time. No call waits for a write, and an
- * outage does not flood the database.
+ * Stores the last error of a call to the platform. The process in which the error occurred shows the error immediately; other instances
+ * read the error from the database. A background task writes only the newest error, with no concurrent writes. No call waits for a write,
+ * and an outage does not flood the database.
  */
 @Injectable()
 export class PlatformErrors implements OnModuleDestroy {

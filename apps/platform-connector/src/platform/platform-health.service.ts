@@ -87,7 +87,7 @@ export class PlatformHealth {
   }
 
   /**
-   * Marks the start of a call and returns its time. The caller must then call `answered` or `failed`.
+   * Marks the start of a call. Returns the start time, which the caller must pass to `answered` or `failed`.
    *
    * @throws PlatformUnavailableError like `checkCircuit`
    */
@@ -127,13 +127,13 @@ export class PlatformHealth {
     }
   }
 
-  /** Records an error and logs it, with at most one line per second for each kind of error (a fixed text). */
+  /** Records an error and logs it, with at most one line per second for each `kind`, which must be a fixed text. */
   noteError(kind: string, error: Error, details: Record<string, unknown> = {}): void {
     this.errors.note({ at: Date.now(), message: error.message });
     this.warn(kind, { err: error, ...details });
   }
 
-  /** Logs an error of the service itself, with at most one line per second for each kind of error. */
+  /** Logs an error of the service itself, with at most one line per second for each `kind`. */
   warn(kind: string, details: { err: unknown } & Record<string, unknown>): void {
     this.failures.warn(kind, details);
   }

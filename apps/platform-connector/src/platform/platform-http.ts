@@ -27,7 +27,7 @@ const maxConnections = 9;
 // 100 users or streams take about 100 kB.
 const maxAnswerBytes = 2 * 1024 * 1024;
 
-// Only a second safeguard, because every call also has its own timeout, which is shorter.
+// A second safeguard, in addition to the timeout of each call, which is at most 10 s.
 const connectTimeoutMs = 3_000;
 const idleTimeoutMs = 12_000;
 
@@ -72,7 +72,7 @@ export class PlatformHttp {
   }
 
   /**
-   * Sends a request of a client without retries, and returns the reply, whatever its status.
+   * Sends a request from a client without retries, and returns the reply, whatever its status.
    *
    * @throws like `send`
    */
@@ -113,7 +113,7 @@ export class PlatformHttp {
     this.clock.note(response.headers.date, sentAt, Date.now());
     const bytes = Buffer.from(await response.body.arrayBuffer());
     const { statusCode: status } = response;
-    // Do not check errors of 500 and above, because a proxy in front of the platform may have sent them.
+    // Do not check replies with status 500 or above, because a proxy in front of the platform may have sent them.
     if (status < 500) this.checkPlatform(response.headers[simulationHeader] !== undefined);
     return { status, headers: response.headers, bytes };
   }
@@ -157,7 +157,7 @@ function describeFailure(name: string, code: string): [CallFailure, string] {
   if (name === 'TimeoutError' || /^UND_ERR_\w+_TIMEOUT$/.test(code))
     return ['timeout', 'The platform did not reply in time.'];
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE')
-    return ['too_large', 'The platform sent a reply of more than 2 MiB.'];
+    return ['too_large', 'The platform sent a reply larger than 2 MiB.'];
   return [
     'connection_failed',
     `The connection to the platform failed (${code === 'undefined' ? name : code}).`,

@@ -21,7 +21,7 @@ export interface WebhookTarget {
   secret: string;
 }
 
-/** The platform that the connector calls, with its addresses and the application whose credentials it uses. */
+/** The platform that the connector calls, with its addresses and the application whose credentials the connector uses. */
 export interface PlatformSettings {
   platform: PlatformName;
   definition: PlatformDefinition;
@@ -36,10 +36,10 @@ export interface PlatformSettings {
   webhookFingerprints: readonly string[];
 }
 
-/** Injection token of the `OutboundPlatform`. */
+/** Injection token for the `OutboundPlatform`. */
 export const PLATFORM = Symbol('PLATFORM');
 
-/** Injection token of the settings. */
+/** Injection token for the settings. */
 export const PLATFORM_SETTINGS = Symbol('PLATFORM_SETTINGS');
 
 // The simulator accepts any application, so these credentials are not secret.
@@ -55,7 +55,11 @@ type Config = Pick<
   | 'PUBLIC_URL'
 >;
 
-/** @throws Error when a client secret is set without a client id, or `PLATFORM_TRANSPORT` needs a variable that is not set */
+/**
+ * Derives the settings from the configuration.
+ *
+ * @throws Error when a client secret is set without a client id, or `PLATFORM_TRANSPORT` needs a variable that is not set
+ */
 export function toPlatformSettings(config: Config): PlatformSettings {
   const { PLATFORM: platform } = config;
   const credentials = readCredentials(config);

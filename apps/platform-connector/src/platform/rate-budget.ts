@@ -23,7 +23,8 @@ const assumedCallsPerMinute = 800;
 // Background calls leave this share of the bucket to interactive calls.
 const interactiveShare = 0.1;
 
-// The maximum duration of a block. The platform's bucket is full again after a minute, so a much longer report means that clocks differ.
+// The maximum duration of a block. The platform's bucket is full again after a minute, so a report of a much longer time means that the
+// clocks differ.
 const longestBlockMs = 120_000;
 
 /** The bucket before the first call. */
@@ -37,7 +38,7 @@ export function newBucket(now: number): Bucket {
   };
 }
 
-/** Returns the bucket as it is at this time. The bucket refills evenly within a minute. */
+/** Returns the bucket as of `now`. The bucket refills evenly within a minute. */
 export function refill(bucket: Bucket, now: number): Bucket {
   const elapsedMs = Math.max(0, now - bucket.countedAt); // the clock may have been set back
   const refilled = bucket.remaining + (bucket.callsPerMinute * elapsedMs) / 60_000;
@@ -80,7 +81,7 @@ export function isNews(bucket: Bucket, report: RateLimitReport): boolean {
   );
 }
 
-/** Blocks all calls for `forMs` milliseconds, because the platform rejected a call that exceeded the rate limit. */
+/** Blocks all calls for `forMs` milliseconds, but at most 2 min, because the platform rejected a call that exceeded the rate limit. */
 export function block(bucket: Bucket, forMs: number, now: number): Bucket {
   const until = now + Math.min(Math.max(forMs, 0), longestBlockMs);
   return { ...refill(bucket, now), remaining: 0, blockedUntil: Math.max(until, bucket.blockedUntil ?? 0) };

@@ -23,8 +23,8 @@ const columns = `calls_per_minute AS "callsPerMinute", remaining, is_reported AS
 const forgottenAfter = '1 day';
 
 /**
- * The rate budgets: one for the application, and one for each user whose token is used for calls, because the platform counts their calls
- * separately. All instances share one row per budget. They change a row under a lock, and use the database's clock.
+ * The rate budgets: one for the application, and one for each user whose token is used for calls, because the platform counts the calls of
+ * each user separately. All instances share one row per budget. They change a row under a lock, and use the database's clock.
  */
 @Injectable()
 export class RateBudgets {
@@ -72,12 +72,12 @@ export class RateBudgets {
     await this.change(userId, (current, now) => correct(current, report, now));
   }
 
-  /** Blocks the calls of all instances for `forMs` milliseconds. */
+  /** Blocks the calls of all instances for `forMs` milliseconds, but at most 2 min. */
   async block(forMs: number, userId: string | null = null): Promise<void> {
     await this.change(userId, (bucket, now) => block(bucket, forMs, now));
   }
 
-  /** The application's current budget; null before the first call. */
+  /** Returns the application's current budget; null before the first call. */
   async read(): Promise<Bucket | null> {
     const [row] = await this.dataSource.query<BucketRow[]>(
       `SELECT ${columns} FROM rate_budgets WHERE client_id = $1 AND user_id = ''`,

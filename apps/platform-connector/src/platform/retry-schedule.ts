@@ -1,6 +1,6 @@
 import type { PlatformCall } from '@stream-events/platforms';
 
-/** The time limits and the number of attempts of a call. */
+/** The time limits and the number of attempts for a call. */
 export interface CallLimits {
   /** The time limit of the whole call, including all waiting. */
   totalMs: number;
@@ -12,16 +12,16 @@ export interface CallLimits {
 /** A user may wait for these look-ups, for at most 4.5 s. The calling service gives up after 4 s, the timeout of the contract. */
 const userLimits: CallLimits = { totalMs: 3_500, attemptMs: 3_000, attempts: 2 };
 
-/** The contract of a look-up of streams has a timeout of 15 s. */
+/** The contract for stream look-ups has a timeout of 15 s. */
 const streamLimits: CallLimits = { totalMs: 14_000, attemptMs: 10_000, attempts: 3 };
 
 /** No request waits for these calls, so there is time for three attempts of 10 s with pauses. */
 const subscriptionLimits: CallLimits = { totalMs: 35_000, attemptMs: 10_000, attempts: 3 };
 
-/** One attempt: without a reply, it is unknown whether the platform carried out the call, so the client must decide about a retry. */
+/** One attempt: without a reply, it is unknown whether the platform carried out the call, so the client must decide whether to retry. */
 export const clientCallLimits: CallLimits = { totalMs: 10_000, attemptMs: 8_000, attempts: 1 };
 
-/** Under 10 s, because the platform then closes a session that serves no shard. The next check of the shards is due in 5 s. */
+/** Under 10 s, because the platform closes a session that serves no shard after 10 s. The next check of the shards is due in 5 s. */
 const conduitLimits: CallLimits = { totalMs: 8_000, attemptMs: 3_000, attempts: 3 };
 
 /** The limits of each kind of call. */
@@ -44,19 +44,19 @@ export const callLimits: Readonly<Record<PlatformCall['endpoint'], CallLimits>> 
 const firstPauseMs = 500;
 const longestPauseMs = 4_000;
 
-// A shorter attempt could time out although the platform is not slow, only because the service has spent the time on waiting.
+// A shorter attempt could time out although the platform is not slow, only because the call has spent its time waiting.
 const shortestAttemptMs = 1_000;
 
 /**
- * The pause after a failed attempt; the first attempt is 1. The pause doubles with each attempt, and up to half of the pause is random.
- * `random` is a number from 0 to 1.
+ * Returns the pause after a failed attempt in milliseconds; the first attempt is 1. The pause doubles with each attempt, and up to half of
+ * the pause is random. `random` is a number from 0 to 1.
  */
 export function retryPauseMs(failedAttempts: number, random: number): number {
   const pauseMs = Math.min(firstPauseMs * 2 ** (failedAttempts - 1), longestPauseMs);
   return (pauseMs / 2) * (1 + random);
 }
 
-/** The timeout of an attempt in whole milliseconds; undefined when too little time is left for one. */
+/** Returns the timeout for an attempt in whole milliseconds; undefined when too little time is left for one. */
 export function attemptTimeMs(limits: CallLimits, leftMs: number): number | undefined {
   return leftMs < shortestAttemptMs ? undefined : Math.min(limits.attemptMs, Math.floor(leftMs));
 }
@@ -65,7 +65,7 @@ export function attemptTimeMs(limits: CallLimits, leftMs: number): number | unde
 const firstRefusalPauseMs = 30_000;
 const longestRefusalPauseMs = 10 * 60_000;
 
-/** The pause after the platform has rejected the credentials this many times in a row. */
+/** Returns the pause, in milliseconds, after the platform has rejected the credentials this many times in a row. */
 export function refusalPauseMs(refusals: number): number {
   return Math.min(firstRefusalPauseMs * 2 ** (refusals - 1), longestRefusalPauseMs);
 }
@@ -73,7 +73,7 @@ export function refusalPauseMs(refusals: number): number {
 const firstRestMs = 1_000;
 const longestRestMs = 30_000;
 
-/** The time until the next probe while the circuit is open, by the number of failed probes. */
+/** Returns the time, in milliseconds, until the next probe while the circuit is open, by the number of failed probes. */
 export function circuitRestMs(failedProbes: number): number {
   return Math.min(firstRestMs * 2 ** failedProbes, longestRestMs);
 }

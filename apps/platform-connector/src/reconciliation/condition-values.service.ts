@@ -4,7 +4,7 @@ import { ConduitsRepository } from '../conduits/conduits.repository.js';
 import { ConnectionsRepository } from '../connections/connections.repository.js';
 import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
 
-/** Reads the values that conditions of subscriptions need in addition to the streamer's id. */
+/** Reads the values that subscription conditions need in addition to the streamer's id. */
 @Injectable()
 export class ConditionValuesReader {
   constructor(

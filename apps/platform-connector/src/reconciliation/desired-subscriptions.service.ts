@@ -49,7 +49,10 @@ export class DesiredSubscriptionsService {
     return { monitored, wanted: wantedSubscriptions(streamerIds, types, { values, grantsOf, isChosen }) };
   }
 
-  /** The scopes of the users' current tokens. Over plain sockets, only these count, not all scopes that a user has ever granted. */
+  /**
+   * Returns the scopes of the users' current tokens. Over plain sockets, only these scopes count, not all scopes that a user has ever
+   * granted.
+   */
   private async scopesOfTokens(): Promise<GrantsOf> {
     const scopes = new Map(
       (await this.users.connected()).map(({ userId, scopes }) => [userId, new Set(scopes)]),

@@ -7,7 +7,10 @@ import { RequestClient } from '@stream-events/messaging';
 export class EventsClient {
   constructor(private readonly client: RequestClient) {}
 
-  /** Announces subscriptions that will get a second subscription. Returns the milliseconds until the second ones may be created. */
+  /**
+   * Announces subscriptions that will get a second subscription. Returns the time, in milliseconds, until the second subscriptions may be
+   * created.
+   */
   async beginOverlaps(keys: readonly string[]): Promise<number> {
     let longest = 0;
     for (const subscriptions of partsOf(keys)) {

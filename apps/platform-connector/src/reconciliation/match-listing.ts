@@ -22,7 +22,7 @@ export interface Listing {
 /** The service's subscriptions, compared with a listing. */
 export interface Match {
   own: OwnSubscription[];
-  /** The second subscriptions of rows that move to another transport, by key. The first and the second subscription are live. */
+  /** The second subscriptions of rows that move to another transport, by key. Both of a row's subscriptions are live. */
   twins: Map<string, PlatformSubscription>;
   /** The keys of rows whose second subscription has failed and is now a stray. */
   failedTwins: Set<string>;
@@ -57,7 +57,7 @@ export function matchListing(
   match.own = own.map((row) => {
     const found = candidates.get(row.key) ?? [];
     candidates.delete(row.key);
-    // The platform revoked the subscription after the listing was requested, so the listing is stale for this row.
+    // The row's status has changed since the listing was requested, such as by a revocation, so the listing is stale for this row.
     if (row.subscriptionId !== null && row.statusSince >= startedAt) return row;
     const { main, twin, hasFailedTwin, others } = choose(found, row, kindOf);
     if (twin) match.twins.set(row.key, twin);
@@ -103,7 +103,10 @@ function firstOfEachTransport(sorted: readonly PlatformSubscription[]): Platform
   return [...byTransport.values()];
 }
 
-/** Ranks a subscription; lower is better. Enabled subscriptions are first, then pending ones. In both groups, the known id is first. */
+/**
+ * Ranks a subscription; lower is better. Enabled subscriptions are first, then pending, then ended subscriptions. In each group, the known
+ * id is first.
+ */
 function rank({ id, status }: PlatformSubscription, { subscriptionId }: OwnSubscription): number {
   const isKnown = id === subscriptionId;
   if (status === enabled) return isKnown ? 0 : 1;

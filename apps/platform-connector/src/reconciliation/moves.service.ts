@@ -33,7 +33,10 @@ export class Moves {
     this.failureLog = new FailureLog(logger);
   }
 
-  /** Returns the moves. First repeats the announcement of moves that are not ready, and marks them as ready if all replies say so. */
+  /**
+   * Returns the moves. First repeats the announcement of moves that are not ready, and marks these moves as ready when all events services
+   * are ready.
+   */
   async read(): Promise<SubscriptionMove[]> {
     const moves = await this.moves.all();
     const announced = moves.filter(({ isReady }) => !isReady);
@@ -55,7 +58,7 @@ export class Moves {
     if (replaced > 0)
       this.logger.warn(
         { subscriptions: replaced },
-        'replacing subscriptions whose webhook secret was removed from PLATFORM_WEBHOOK_SECRET, their messages are lost until they are replaced',
+        'replacing subscriptions whose webhook secret was removed from PLATFORM_WEBHOOK_SECRET, losing their messages until the new subscriptions are enabled',
       );
     await this.moves.save(save);
     const announced = save.filter(({ isReady }) => !isReady);
@@ -75,7 +78,7 @@ export class Moves {
     else if (wasMoving) this.logger.info(facts, `all subscriptions use ${targets[method]}${ends[method]}`);
   }
 
-  /** Returns whether all events services pair the deliveries of these subscriptions. */
+  /** Announces moves. Returns whether all events services pair the deliveries of these subscriptions. */
   private async announce(moves: readonly SubscriptionMove[]): Promise<boolean> {
     const readyInMs = await this.try(() => this.events.beginOverlaps(moves.map(({ key }) => key)));
     return readyInMs === 0;

@@ -36,16 +36,17 @@ export interface Execution {
   unavailable: PlatformUnavailableError | null;
 }
 
-// A call takes about 100 ms, so with four calls at a time, only the rate limit slows the execution down.
+// A call takes about 100 ms, so with four concurrent calls, only the rate limit slows the execution down.
 const concurrency = 4;
-// The maximum duration of an execution. The next round plans the remaining actions again, because other subscriptions may be desired.
+// The maximum duration of an execution. The next round plans the remaining actions again, because other subscriptions may be desired by
+// then.
 const maxDurationMs = 15_000;
 // A subscription can make its own call fail, which must not delay other subscriptions. 20 failures mean that the platform is down.
 const maxFailures = 20;
 
-// The HTTP status when a subscription needs consent (docs/platform-facts.md §4.5).
+// The HTTP status when a subscription lacks consent (docs/platform-facts.md §4.5).
 const missingConsent = 403;
-const consentRemedy = 'Connect the channel, or connect the channel again: POST /api/v1/platform/connections.';
+const consentRemedy = 'Connect or reconnect the channel with POST /api/v1/platform/connections.';
 
 /** Executes a plan on the platform. Saves each result immediately, so that a crash loses only the results of calls in flight. */
 @Injectable()

@@ -59,14 +59,16 @@ export interface MovesPlan {
 
 // The maximum number of simultaneous moves. Limits duplicate deliveries and the size of an announcement (see `maxOverlaps`).
 const maxMoves = 500;
-// The maximum number until one subscription with the wanted transport works. Until then, the gateways may not have the first secret.
+// The maximum number of moves until one subscription with the wanted transport works. Until then, the gateways may not have the first
+// secret.
 const maxProbes = 20;
 // The platform may list a subscription as enabled a moment before it delivers messages. During the overlap, the first subscription
 // delivers the same messages.
 const overlapMs = 10_000;
-// The time between the announcement and the announced time. Within this time, every events service must store the announcement.
+// The time from the announcement to the announced end. Within this time, every events service must store the announcement.
 const endNoticeMs = 5_000;
-// The first subscription must deliver all events up to the announced time, and the platform's clock may be behind.
+// How long to keep the first subscription after the announced end. It must deliver all earlier events, and the platform's clock may be
+// behind.
 const afterEndMs = 2_000;
 
 const noRoom =

@@ -23,12 +23,13 @@ const maxPages = 10_000;
 const noUserRetrySeconds = 10;
 
 /**
- * Lists, creates, and deletes subscriptions on the platform. All methods throw PlatformUnavailableError. The platform treats subscriptions
- * over plain sockets separately: each user's token has its own limit, and lists only the subscriptions that were created with this token.
+ * Lists, creates, and deletes subscriptions on the platform. All methods throw PlatformUnavailableError when the platform, a token, or a
+ * transport is unavailable. The platform treats subscriptions over plain sockets separately: each user's token has its own limit, and lists
+ * only the subscriptions that were created with this token.
  */
 @Injectable()
 export class PlatformSubscriptions {
-  /** The user whose token listed a subscription in the last listing, by the id of the subscription. */
+  /** The user whose token listed a subscription in the last listing, by subscription id. */
   private readonly users = new Map<string, ConnectedUser>();
 
   constructor(
@@ -39,7 +40,7 @@ export class PlatformSubscriptions {
     private readonly transports: OwnTransportsReader,
   ) {}
 
-  /** Lists all subscriptions of all pages. Fails if any page fails. */
+  /** Lists the subscriptions on all pages. Fails if any page fails. */
   async list(signal: AbortSignal): Promise<PlatformListing> {
     const isOfUsers = (await this.transports.method()) === 'websocket';
     const hasOwnToken = this.settings.credentials?.clientSecret !== undefined;
@@ -56,11 +57,12 @@ export class PlatformSubscriptions {
       const { subscriptions, maxCost } = await listAll(this.userPlatforms.of(user), signal);
       for (const { id } of subscriptions) this.users.set(id, user);
       ofUsers.subscriptions.push(...subscriptions);
-      // Each user has a limit, but only the subscriptions for channels that are not connected have a cost, and all of them use one user.
+      // Each user has a limit, but only the subscriptions for channels that are not connected have a cost, and all of these subscriptions
+      // use one user's session.
       ofUsers.maxCost = Math.max(ofUsers.maxCost, maxCost);
     }
     // From the listing with the other limit, take only our subscriptions. Subscriptions of other programs in this listing do not count
-    // toward the limit of new subscriptions.
+    // toward the limit for new subscriptions.
     const own = (await this.transports.read())?.own;
     const onlyOurs = ({ subscriptions }: PlatformListing): PlatformSubscription[] =>
       subscriptions.filter(({ transport }) => own?.kindOf(transport) !== undefined);
@@ -71,10 +73,10 @@ export class PlatformSubscriptions {
 
   async create({ type, version, condition }: OwnSubscription): Promise<CreateOutcome> {
     const transport = (await this.transports.chooserForNew())?.(condition);
-    // The transport was lost after the plan had been made.
+    // The transport was lost after the plan was made.
     if (!transport)
       throw new PlatformUnavailableError(
-        'No webhook, conduit, or event socket can take this subscription at the moment.',
+        'No webhook, conduit, or event socket is available for this subscription.',
         1,
       );
     const platform =

@@ -18,7 +18,7 @@ const pollIntervalMs = 500;
 // takes a round within one interval, and only such an instance can move subscriptions.
 const notCurrentWaitMs = 2_000;
 const failurePauseMs = 5_000;
-// How long to wait for calls to the platform that are in flight. The next round finds out the results of calls that are cut off.
+// How long to wait for calls to the platform that are in flight. The next round determines the results of calls that are cut off.
 const stopLimitMs = 5_000;
 
 const afterFailure: RoundEnd = {
@@ -62,7 +62,7 @@ export class Reconciler {
     this.failureLog = new FailureLog(logger);
   }
 
-  /** Starts to run rounds. The first round lists all subscriptions on the platform. */
+  /** Starts running rounds. The first round lists all subscriptions on the platform. */
   async start(): Promise<void> {
     await this.transports.declare();
     this.conduits.events.on('created', () => void this.onConduitCreated());

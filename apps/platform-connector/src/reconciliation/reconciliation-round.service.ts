@@ -76,7 +76,7 @@ export class ReconciliationRound {
     const startedAt = context.clock();
     const listed = claim.isListingDue ? await this.list(context.signal) : null;
     if (listed instanceof PlatformUnavailableError) {
-      // The API shows new desired subscriptions as waiting until they are created.
+      // Save the new desired subscriptions, so that the API shows them as waiting until they are created.
       await this.plan(wanted, claim, null, context.clock());
       const pauseMs = pauseOf(listed);
       const end = endOfRound({ dueInMs: pauseMs, listingNotBeforeMs: pauseMs });
@@ -153,7 +153,7 @@ function endAfter(
 ): RoundEnd {
   const error = unavailable ?? failure;
   const pauseMs = error ? pauseOf(error) : 0;
-  // A deletion makes room for another subscription, or the service must recreate the subscription.
+  // A deletion makes room for another subscription, or the service must recreate the deleted subscription.
   const hasMore = !isComplete || isPartial || 'delete done' in tally;
   const isRelisted =
     'create limit_reached' in tally || 'create failed' in tally || (hasStrays && !isComplete);

@@ -54,7 +54,7 @@ export type Action =
 
 /** A plan: rows to save first, then actions to execute. */
 export interface Plan extends RowChanges {
-  /** The actions may run in any order, several at a time, because every subset keeps the cost within the limit. */
+  /** The actions may run in any order and concurrently, because every subset keeps the cost within the limit. */
   actions: Action[];
   foreignCost: number;
   /** Whether the next actions depend on the results of these actions, so that another plan must follow. */

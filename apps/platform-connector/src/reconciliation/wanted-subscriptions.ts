@@ -40,8 +40,8 @@ export function usersToAsk(
 }
 
 /**
- * Lists the subscriptions for all streamers and types, the highest priority under the platform's limit first. First are the types that the
- * application needs only once. Then follow the streamers in the given order, each with the types in the given order.
+ * Returns the subscriptions for all streamers and types, sorted by priority under the platform's limit. The types that the application
+ * needs only once are first, followed by the streamers in the given order, each with the types in the given order.
  */
 export function wantedSubscriptions(
   streamerIds: readonly string[],

@@ -8,8 +8,8 @@ export interface Revocation {
 }
 
 /**
- * Reads a message of the EVENTS stream. Returns undefined when the message is not a revocation by the platform. Events that a client added
- * have no `event_id`, and test events have another origin.
+ * Reads a message from the EVENTS stream. Returns undefined when the message is not a revocation by the platform. Events that a client
+ * added have no `event_id`, and test events have another origin.
  */
 export function readRevocation(payload: string): Revocation | undefined {
   const record = parse(payload);

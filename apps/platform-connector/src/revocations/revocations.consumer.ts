@@ -17,7 +17,7 @@ import { SubscriptionsRepository } from '../subscriptions/subscriptions.reposito
 import { readRevocation } from './revocation.external.js';
 
 const maxRetryDelayMs = 30_000;
-// Log lines cover intervals, because the platform revokes thousands of subscriptions at the same time when the callback is unreachable.
+// Write one log line per interval, because the platform revokes thousands of subscriptions at once when the callback is unreachable.
 const reportIntervalMs = 5_000;
 
 /**
@@ -92,6 +92,6 @@ export class RevocationsConsumer {
     if (this.revoked.size === 0) return;
     const byStatus = Object.fromEntries(this.revoked);
     this.revoked.clear();
-    this.logger.warn({ byStatus }, 'the platform revoked subscriptions, creating them again');
+    this.logger.warn({ byStatus }, 'the platform revoked subscriptions, recreating them');
   }
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { DeliveryGapMessage } from '@stream-events/contracts';
 import { DataSource } from 'typeorm';
 
-/** A transport over sockets, and one of its sockets by name. */
+/** A socket transport, and the name of one of its sockets. */
 export interface DeliverySource {
   transport: DeliveryGapMessage['transport'];
   /** The name of the socket, such as `shard 0`. */
@@ -21,7 +21,7 @@ export interface DeliveryGap extends DeliverySource {
   reason: string;
 }
 
-/** The end of all open gaps of a source that began before `until`. */
+/** The end of all open gaps of a source that began at or before `until`. */
 export interface GapEnd extends DeliverySource {
   until: number;
 }

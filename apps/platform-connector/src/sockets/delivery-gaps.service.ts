@@ -21,12 +21,12 @@ const idleMs = 500;
 const maxBackoffMs = 5_000;
 // Lost messages within this time of each other belong to one gap.
 const sameLossMs = 60_000;
-// The maximum number of unsaved gaps while the database is unavailable. Above it, the oldest gap remains only in the log.
+// The maximum number of unsaved gaps while the database is unavailable. Above this number, the oldest gap remains only in the log.
 const maxUnsaved = 1_000;
 
 /**
  * Records when messages may be missing, because a socket was lost or because messages that had arrived could not be stored. A background
- * task saves the records, so that callers never wait for the database. The failure of the database may be the cause of the gap.
+ * task saves the records, so that callers never wait for the database, whose failure may be the cause of the gap.
  */
 @Injectable()
 export class DeliveryGaps {
@@ -35,9 +35,9 @@ export class DeliveryGaps {
   private readonly lostTotal: Counter<'transport'>;
   /** Gaps to save, by id. */
   private readonly unsaved = new Map<string, DeliveryGap>();
-  /** The unsaved ends of gaps: the last end of each source. */
+  /** The unsaved ends of gaps: the last end per source. */
   private readonly ends = new Map<string, GapEnd>();
-  /** The last gap with lost messages of each source. */
+  /** The last gap with lost messages, per source. */
   private readonly losses = new Map<string, DeliveryGap & { until: number; lost: number }>();
 
   constructor(
@@ -78,7 +78,7 @@ export class DeliveryGaps {
     await this.saveAll();
   }
 
-  /** Begins a gap: messages of a source may be missing from this time until the time given to `end`. */
+  /** Begins a gap: messages of a source may be missing from `from` until the time passed to `end`. */
   begin({ transport, source }: DeliverySource, from: number, reason: string): void {
     this.add({ id: v7(), transport, source, from, until: null, lost: null, reason });
   }
@@ -90,12 +90,12 @@ export class DeliveryGaps {
     this.ends.set(keyOf({ transport, source }), { transport, source, until });
   }
 
-  /** The beginning of the first gap of a source that is not saved yet; infinity when all gaps are saved. */
+  /** Returns the start of the earliest unsaved gap of a source, in milliseconds since 1970; infinity when all gaps are saved. */
   unsavedFrom(source: DeliverySource): number {
     return Math.min(...[...this.unsaved.values()].filter((gap) => isOf(gap, source)).map(({ from }) => from));
   }
 
-  /** Records the loss of a message that arrived at this time. */
+  /** Records the loss of a message that arrived at `at`. */
   addLost({ transport, source }: DeliverySource, at: number, reason: string): void {
     this.lostTotal.inc({ transport });
     const key = keyOf({ transport, source });
@@ -118,7 +118,7 @@ export class DeliveryGaps {
     const level = gap.lost === null ? 'warn' : 'error';
     this.logger[level](
       { transport, source, from: new Date(from), ...(until !== null && { until: new Date(until) }), reason },
-      gap.lost === null ? 'platform messages may be missing' : 'platform messages are lost',
+      gap.lost === null ? 'platform messages may be missing' : 'platform messages were lost',
     );
     this.unsaved.set(gap.id, gap);
     if (this.unsaved.size <= maxUnsaved) return;
@@ -126,7 +126,7 @@ export class DeliveryGaps {
     if (oldest !== undefined) this.unsaved.delete(oldest);
   }
 
-  /** Returns whether there were records to save. */
+  /** Saves all unsaved gaps and ends. Returns whether there were any. */
   private async saveAll(): Promise<boolean> {
     const gaps = [...this.unsaved.values()].map((gap) => ({ ...gap }));
     const ends = [...this.ends];

@@ -2,7 +2,7 @@ import type { SocketMessage, SocketSession } from '@stream-events/platforms';
 import { FailureLog, within, type Logger } from '@stream-events/service';
 import { SocketLink, type LinkEnd } from './socket-link.js';
 
-/** The listener of an `EventSocket`. The socket may make further calls before `welcomed` resolves. */
+/** The listener of an `EventSocket`. The socket may call other methods before `welcomed` resolves. */
 export interface EventSocketListener {
   /**
    * Reports a new session: the first session, or a session after a loss. Subscriptions or a shard must use the session within 10 s, or the
@@ -154,10 +154,10 @@ export class EventSocket {
       this.successor = this.open(url);
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
-      // Do not log the URL, because anyone can take over the session with it. The platform closes the old link in 30 s; then, the socket
-      // opens a new session.
+      // Do not log the URL, because anyone who has the URL can take over the session. The platform closes the old link in 30 s; then, the
+      // socket opens a new session.
       this.failures.warn(
-        'the platform requested a reconnect to a malformed URL, waiting until it closes the socket',
+        'the platform requested a reconnect to a malformed URL, waiting for the platform to close the socket',
         {
           socket: this.options.name,
         },

@@ -212,7 +212,7 @@ describe(SocketIngest.name, () => {
     expect(gap!.from).toBeGreaterThanOrEqual(from);
     expect(gap!.until).toBeLessThanOrEqual(until);
     expect(await count('lost')).toBe(2);
-    expect(logs.text).toContain('platform messages are lost');
+    expect(logs.text).toContain('platform messages were lost');
     await nats.restart();
     await eventually(async () => {
       const bits = await stored();

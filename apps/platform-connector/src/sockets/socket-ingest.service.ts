@@ -26,7 +26,7 @@ export interface SocketQueueOptions {
   messages: number;
   /** Characters of event data. A character takes one byte, or two bytes if the event contains any character outside Latin-1. */
   characters: number;
-  /** How long a connector that stops waits for all messages to be stored. */
+  /** How long a stopping connector waits for all messages to be stored. */
   stopMs: number;
 }
 
@@ -43,12 +43,13 @@ const defaultOptions: SocketQueueOptions = {
 const maxRunning = 1_024;
 // How often to try one message while neither the event store nor the INGEST stream is available.
 const probeMs = 500;
-// The maximum number of attempts after errors other than an outage. The cause of such errors is probably the message itself.
+// The maximum number of attempts to store a message when the error is not an outage. The cause is then probably the message itself.
 const maxErrors = 3;
 
 /**
- * Stores messages of sockets in the event store or, if it is unavailable, in the INGEST stream. While both are unavailable, a queue keeps
- * the messages, because a socket cannot refuse a message. Messages that do not fit in the queue are lost, and reported as a gap.
+ * Stores messages from sockets in the event store or, if the event store is unavailable, in the INGEST stream. While both are unavailable,
+ * a queue keeps the messages, because a socket cannot refuse a message. Messages that do not fit in the queue are lost, and reported as a
+ * gap.
  *
  * ```
  *  received ─▶ queue ─▶ stored, or on INGEST
@@ -121,14 +122,14 @@ export class SocketIngest {
     this.pump();
   }
 
-  /** The time until which all received messages of a source are stored or lost, in milliseconds since 1970. */
+  /** Returns the time until which all received messages of a source are stored or lost, in milliseconds since 1970. */
   settledUntil({ transport, source }: DeliverySource): number {
     for (const entry of this.open)
       if (entry.source.transport === transport && entry.source.source === source) return entry.arrivedAt;
     return Date.now();
   }
 
-  /** Waits up to 5 s for all messages to be stored. The remaining messages are lost. Stop the sockets before you call this. */
+  /** Waits up to 5 s for all messages to be stored. The remaining messages are lost. Stop the sockets before you call this method. */
   async stop(): Promise<void> {
     const isEmpty = new Promise<void>((resolve) => {
       this.onEmpty = resolve;

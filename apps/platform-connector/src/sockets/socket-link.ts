@@ -32,14 +32,14 @@ const welcomeWithin = 10;
 const keepAliveMargin = 3;
 const closeWithin = 2;
 
-// Four times the maximum of 256 KiB for the body of a webhook.
+// Four times the maximum of 256 KiB for a webhook body.
 const maxFrameBytes = 1024 * 1024;
 
 // The codes that ws reports when a connection ended without a close frame, or the close frame had no code.
 const codesWithoutMeaning = [1005, 1006];
 
 /**
- * One WebSocket connection to the platform. Sends nothing except pongs, because the platform closes a socket that sends.
+ * One WebSocket connection to the platform. Sends nothing except pongs, because the platform closes a socket that sends anything else.
  *
  * ```
  *  connecting ──10 s──▶ open ──10 s──▶ welcomed ──▶ any frame restarts the watchdog

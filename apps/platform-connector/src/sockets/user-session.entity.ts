@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** The event socket of a connected user, which one connector holds at a time. */
+/** The event socket of a connected user. One connector at a time holds the socket. */
 @Entity({ name: 'user_sessions' })
 export class UserSession {
   @PrimaryColumn('text', { name: 'user_id' })

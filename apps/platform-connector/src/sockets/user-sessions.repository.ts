@@ -38,7 +38,10 @@ const toTime = (parameter: string): string => `to_timestamp(${parameter}::float 
 export class UserSessionsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Keeps only these users, and returns the removed users. The holder of a removed user's socket notices when it renews the lease. */
+  /**
+   * Adds and removes users so that only these users have sockets. Returns the removed users. The holder of a removed user's socket notices
+   * when it renews the lease.
+   */
   async keep(userIds: readonly string[]): Promise<RemovedUserSession[]> {
     await this.dataSource.query(
       'INSERT INTO user_sessions (user_id) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING',
@@ -53,7 +56,7 @@ export class UserSessionsRepository {
     );
   }
 
-  /** Claims a user whose socket no connector holds. */
+  /** Claims a user whose socket no connector holds; undefined when there is no such user. */
   async claim(): Promise<UserSessionClaim | undefined> {
     const [claim] = await this.dataSource.query<UserSessionClaim[]>(
       `WITH claimed AS (

@@ -14,7 +14,7 @@ import { SubscriptionStatus } from '../subscriptions/subscription-status.service
 // The status shows only the latest gaps, not a history.
 const maxGaps = 20;
 
-/** Reports the status of the platform. The state of the circuit breaker is that of this process; all instances share the rest. */
+/** Reports the status of the platform. Each process has its own circuit breaker state; all instances share the rest. */
 @Injectable()
 export class PlatformStatusService {
   constructor(

@@ -20,7 +20,7 @@ export interface OwnSubscription {
   cost: number | null;
   /** Failures in a row. The pause before the next attempt grows with this number. */
   attempts: number;
-  /** The next attempt is not made before this time; null means at any time. */
+  /** The earliest time for the next attempt; null means at any time. */
   retryAt: number | null;
   statusSince: number;
 }
@@ -47,7 +47,7 @@ export const authorizationRevoked = 'authorization_revoked';
 export const verificationPending = 'webhook_callback_verification_pending';
 export const verificationFailed = 'webhook_callback_verification_failed';
 
-/** Whether a subscription in this status delivers messages or is about to. All other statuses are final. */
+/** Whether a subscription in this status delivers messages or is about to. All other statuses from the platform are final. */
 export function isLive(status: string): boolean {
   return status === enabled || status === verificationPending;
 }
@@ -146,7 +146,10 @@ export function withConsent(own: OwnSubscription, now: number): OwnSubscription 
 // When consent changes, a message causes another attempt at once. When a bot becomes a moderator, no message arrives, so retry daily.
 const deniedPauseMs = 24 * 3_600_000;
 
-/** Returns the row after the platform refused the subscription for lack of consent. Retried after a day, or when the consent changes. */
+/**
+ * Returns the row after the platform refused the subscription for lack of consent. The service retries after a day, or when the consent
+ * changes.
+ */
 export function denied(
   own: OwnSubscription,
   { reason, now }: { reason: string; now: number },
@@ -154,7 +157,7 @@ export function denied(
   return { ...own, status: notGranted, reason, retryAt: now + deniedPauseMs, statusSince: now };
 }
 
-/** Returns the row after the platform refused the subscription, or reported that its limit is reached. Retried later. */
+/** Returns the row after the platform refused the subscription, or reported that its limit is reached. The service retries later. */
 export function turnedDown(
   own: OwnSubscription,
   status: typeof refused | typeof limitReached,
@@ -165,7 +168,9 @@ export function turnedDown(
   return { ...own, status, reason, attempts, retryAt: now + pauseAfter(attempts), statusSince };
 }
 
-/** Returns the row after the call failed without a result. Retried later, so that the retry does not delay other subscriptions. */
+/**
+ * Returns the row after the call failed without a result. The service retries later, so that the retry does not delay other subscriptions.
+ */
 export function putOff(
   own: OwnSubscription,
   { message, now }: { message: string; now: number },

@@ -80,7 +80,7 @@ export class OwnTransports {
   }
 }
 
-/** Reads which transports are ours, as the instance that started last has declared. */
+/** Reads which transports are ours, as declared by the instance that started last. */
 @Injectable()
 export class OwnTransportsReader {
   constructor(
@@ -187,8 +187,9 @@ export class OwnTransportsReader {
 }
 
 /**
- * Chooses the session for a subscription: of the user who reads, else of another connected user in the condition, because the platform
- * accepts no other session. If none of these users is connected, chooses any session. Returns null while the chosen user has no session.
+ * Chooses the session for a subscription: the session of the user who reads or, otherwise, of another connected user in the condition,
+ * because the platform accepts no other session. If none of these users is connected, chooses any session. Returns null while the chosen
+ * user has no session.
  */
 export function chooseSession(
   sessions: readonly UserSessionState[],

@@ -68,7 +68,8 @@ export interface ReconciliationFacts {
 export const roundLease = new LeaseColumns({ holder: 'holder', until: 'held_until' }, 10);
 const roundIntervalSeconds = 60;
 // An alarm must follow within 90 s after the platform ends a subscription, even if no message about the end arrives. One call lists 100
-// subscriptions, so 2,000 subscriptions take 20 calls per minute, 2.5 % of the rate limit. With more subscriptions, listings are rarer.
+// subscriptions, so 2,000 subscriptions take 20 calls per minute, 2.5 % of the rate limit. With more subscriptions, listings are less
+// frequent.
 const listingSeconds = { min: 60, max: 300, perSubscription: 60 / 2_000 };
 
 /**
@@ -80,8 +81,8 @@ export class ReconciliationSchedule {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Claims the round that is due, unless another instance holds the lease. After the holder has died, the next round lists the platform's
-   * subscriptions, because the dead holder may not have saved the results of its last calls.
+   * Claims the round that is due; undefined when no round is due or another instance holds the lease. After the holder has died, the next
+   * round lists the platform's subscriptions, because the dead holder may not have saved the results of its last calls.
    *
    * @param waitMs the minimum time for which the round must have been due
    */

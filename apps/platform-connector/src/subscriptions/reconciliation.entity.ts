@@ -1,6 +1,9 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** One row with the next round's due time, the instance that runs it, and the results of the last rounds. */
+/**
+ * The only row of the table: when the next reconciliation round is due, the lease on the round in progress, the results of the last rounds,
+ * and the declared transports.
+ */
 @Entity({ name: 'reconciliation' })
 export class Reconciliation {
   @PrimaryColumn('boolean', { default: true })
@@ -29,7 +32,7 @@ export class Reconciliation {
   @Column('integer', { name: 'max_cost', nullable: true })
   maxCost!: number | null;
 
-  /** The number of monitored streamers at the last round. */
+  /** The number of monitored streamers in the last round. */
   @Column('integer', { default: 0 })
   monitored!: number;
 

@@ -14,7 +14,7 @@ export interface SubscriptionMove {
   endsAt: number | null;
   /** The number of failed attempts in a row to get an enabled second subscription. */
   attempts: number;
-  /** The next attempt is not made before this time. */
+  /** The earliest time for the next attempt; null means at any time. */
   retryAt: number | null;
   /** Why the move makes no progress; null while it makes progress. */
   reason: string | null;
@@ -32,7 +32,7 @@ export function newMove(key: string): SubscriptionMove {
   return { key, isReady: false, enabledAt: null, endsAt: null, attempts: 0, retryAt: null, reason: null };
 }
 
-/** Returns the move after the second subscription could not be created or was not enabled. Retried later. */
+/** Returns the move after the second subscription could not be created or was not enabled. The service retries later. */
 export function failed(
   move: SubscriptionMove,
   { reason, now }: { reason: string; now: number },

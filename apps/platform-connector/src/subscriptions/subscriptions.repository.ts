@@ -73,7 +73,10 @@ export class SubscriptionsRepository {
     await this.dataSource.query('DELETE FROM subscriptions');
   }
 
-  /** Saves that the platform has ended a subscription. Returns undefined when the id is unknown or its end is already saved. */
+  /**
+   * Saves that the platform has ended a subscription. Returns the updated row; undefined when the id is unknown or its end is already
+   * saved.
+   */
   async saveEnded(subscriptionId: string, status: string): Promise<OwnSubscription | undefined> {
     return this.dataSource.transaction(async (manager) => {
       const [row] = await manager.query<(OwnRow & { now: number })[]>(
@@ -95,8 +98,8 @@ export class SubscriptionsRepository {
   }
 
   /**
-   * Makes the subscriptions of all closed sessions due again, and the subscriptions about this user that are waiting, refused, or over a
-   * limit. The service need not delete subscriptions of closed sessions, because the platform ends them together with the session.
+   * Makes the subscriptions of all closed sessions due again, as well as the subscriptions about this user that are waiting, refused, or
+   * over the limit. The service need not delete subscriptions of closed sessions, because the platform ends them together with the session.
    */
   async releaseSessions(userId: string): Promise<void> {
     await this.dataSource.query(
@@ -134,7 +137,7 @@ export class SubscriptionsRepository {
     return row ?? { wanted: [], used: [] };
   }
 
-  /** Makes the next attempt due for the subscriptions about these users that the platform refused. */
+  /** Makes the next attempt due for the subscriptions about these users that were refused or lack consent. */
   async retryRefused(userIds: readonly string[]): Promise<void> {
     await this.dataSource.query(
       `UPDATE subscriptions SET retry_at = now()
@@ -175,7 +178,7 @@ export class SubscriptionsRepository {
   }
 }
 
-/** Returns the SQL condition that a subscription is about this user. @param user the parameter with the id, such as `$1` */
+/** Returns the SQL condition for subscriptions about a user. @param user the query parameter that contains the user's id, such as `$1` */
 function isAbout(user: string): string {
   return `EXISTS (SELECT FROM jsonb_each_text(condition) WHERE value = ${user})`;
 }

@@ -32,7 +32,7 @@ export interface UserSocketContext {
 }
 
 /**
- * The event socket of one user, while this process holds it. The reconciler creates the subscriptions of each new session.
+ * The event socket of one user, while this process holds it. The reconciler creates the subscriptions for each new session.
  *
  * ```
  *  claimed ─▶ connecting ─▶ welcome: session saved, its user's subscriptions are due ─▶ all created: the gap ends

@@ -16,8 +16,9 @@ const maxBackoffMs = 5_000;
 const claimsPerPass = 5;
 
 /**
- * With `PLATFORM_TRANSPORT=websocket`, holds an event socket for each connected user. One connector at a time holds the socket of a user.
- * After a change to another transport, a socket stays open until its subscriptions have moved, as long as its connector is still running.
+ * With the transport `websocket`, holds an event socket for each connected user who needs one (see `wantedUsers`). One connector at a time
+ * holds a user's socket. After a change to another transport, a socket stays open until its subscriptions have moved, as long as its
+ * connector is still running.
  */
 @Injectable()
 export class UserSockets {

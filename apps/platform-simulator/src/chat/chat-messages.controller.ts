@@ -32,7 +32,7 @@ const scope = 'user:write:chat';
 // docs/platform-facts.md §4.9
 const maxLength = 500;
 
-/** The platform's API for chat messages. Notifies the subscriptions to chat of each message (docs/platform-facts.md §4.9). */
+/** The platform's API for chat messages. Sends each message to the chat subscriptions (docs/platform-facts.md §4.9). */
 @Controller('helix/chat/messages')
 @UseGuards(PlatformApiGuard)
 export class ChatMessagesController {
@@ -57,7 +57,7 @@ export class ChatMessagesController {
     return { data: [{ message_id: id, is_sent: true, drop_reason: null }] };
   }
 
-  /** With the application's token, the sender must be a bot that is allowed to write in the channel. */
+  /** With an app access token, the sender must be a bot that may write in the channel. */
   private checkGrants(clientId: string, { broadcaster_id, sender_id }: ChatMessageDto): void {
     const has = (userId: string, wanted: string): boolean =>
       this.grants.hasOneOf({ clientId, userId }, [wanted]);

@@ -142,7 +142,7 @@ export const commands: Readonly<Record<string, Command>> = {
       duplicate: { type: 'string', help: 'probability (0 to 1) that a notification is sent twice' },
       reorder: {
         type: 'string',
-        help: 'probability (0 to 1) that a notification is sent after the next one of its channel',
+        help: 'probability (0 to 1) that a notification is sent after the next notification for its channel',
       },
       'bad-signature': {
         type: 'string',

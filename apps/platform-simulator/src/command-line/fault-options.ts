@@ -2,7 +2,11 @@ import type { CommandInput } from './command.js';
 import { CommandError } from './control-client.js';
 import { readNumber } from './option-values.js';
 
-/** `faults` of `PATCH /simulator` from the arguments of the command `fault`. */
+/**
+ * Converts the arguments of the command `fault` to the member `faults` of `PATCH /simulator`.
+ *
+ * @throws CommandError if an argument is missing or invalid
+ */
 export function readFaults([what, mode]: string[], options: CommandInput['options']): object {
   switch (what) {
     case 'none':

@@ -3,7 +3,7 @@ import { CommandError } from './control-client.js';
 
 type Options = CommandInput['options'];
 
-/** The number of an option; undefined when it is not given. */
+/** Returns the number in an option; undefined if the option is missing. @throws CommandError if the value is not a number */
 export function readNumber(options: Options, name: string): number | undefined {
   const text = options[name];
   if (typeof text !== 'string') return undefined;
@@ -12,7 +12,7 @@ export function readNumber(options: Options, name: string): number | undefined {
   return number;
 }
 
-/** The JSON object of an option; undefined when it is not given. */
+/** Returns the JSON object in an option; undefined if the option is missing. @throws CommandError if the value is not a JSON object */
 export function readJson(options: Options, name: string): object | undefined {
   const text = options[name];
   if (typeof text !== 'string') return undefined;

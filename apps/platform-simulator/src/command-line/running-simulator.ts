@@ -8,7 +8,7 @@ import { CommandError, type ControlAddress } from './control-client.js';
 export interface RunningSimulator {
   /** Address, such as `http://127.0.0.1:8100`. */
   url: string;
-  /** The id of its process. */
+  /** The id of the process. */
   pid: number;
 }
 
@@ -31,7 +31,8 @@ export function controlSecretPath(directory: string): string {
 }
 
 /**
- * The simulator at an address. Reads the control secret from the environment, because the data folder contains another simulator's secret.
+ * Returns the simulator at an address. Reads the control secret from the environment, because the data folder contains another simulator's
+ * secret.
  *
  * @throws CommandError without a valid secret
  */
@@ -46,7 +47,7 @@ export function addressSimulator(url: string, environment: NodeJS.ProcessEnv): C
 }
 
 /**
- * The simulator that `npm start` runs with the same DATA_DIR and PLATFORM.
+ * Returns the simulator that `npm start` runs with the same DATA_DIR and PLATFORM.
  *
  * @throws CommandError when no simulator is running
  */

@@ -10,7 +10,7 @@ export interface Shard {
   readonly transport: WebhookTransport | SocketTransport;
 }
 
-/** A conduit of an application. Each of its shards sends the events of some channels (docs/platform-facts.md §3). */
+/** An application's conduit. Each shard sends the events of some of the channels (docs/platform-facts.md §3). */
 export class Conduit {
   readonly id = randomUUID();
   /** Timer that deletes the conduit while no shard is enabled. */
@@ -70,7 +70,7 @@ export class Conduit {
     return findEnabled(this.shards[other]);
   }
 
-  /** The index of the shard that sends the messages of a channel while the shard is enabled. */
+  /** Returns the index of the channel's shard, which sends the channel's messages while the shard is enabled. */
   indexOf(channel: string): number {
     return hashOf(channel) % this.shardCount;
   }

@@ -24,7 +24,7 @@ export interface ShardError {
 /** Assigns transports to shards (docs/platform-facts.md §3). */
 @Injectable()
 export class ShardsService {
-  /** The sessions that already serve a shard. A session can serve only one shard. */
+  /** The sessions that have ever been assigned to a shard. A session can serve only one shard. */
   private readonly used = new WeakSet<SocketTransport['session']>();
 
   constructor(
@@ -32,7 +32,7 @@ export class ShardsService {
     @Inject(Transports) private readonly transports: Transports,
   ) {}
 
-  /** Assigns transports to shards. Some shards can succeed while others fail. */
+  /** Assigns transports to shards. Returns the updated shards, and an error for each shard that could not be updated. */
   assign(conduit: Conduit, requests: AssignShardDto[]): { data: ShardView[]; errors: ShardError[] } {
     const data: ShardView[] = [];
     const errors: ShardError[] = [];

@@ -6,7 +6,7 @@ import { isPlatformApi } from '../http/control-access.js';
 import { RateLimiter } from '../limits/rate-limiter.js';
 import { FaultsService } from './faults.service.js';
 
-// The reset time to report for a fault without an end. The platform's real limit also recovers within one minute.
+// If a rate-limit fault has no end, responses report a reset after this time. The platform's real limit also recovers within one minute.
 const rateLimitedForMs = 60_000;
 
 /** Counts the calls to the platform's API, and injects the configured fault. */

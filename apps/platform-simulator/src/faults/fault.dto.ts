@@ -27,7 +27,7 @@ export class ApiFaultDto {
   for_ms?: number;
 }
 
-/** Probabilities from 0 to 1, except the delay. */
+/** Faults of notifications: probabilities from 0 to 1, and a delay. */
 export class NotificationFaultsDto {
   @IsOptional()
   @IsNumber()
@@ -60,7 +60,7 @@ export class NotificationFaultsDto {
   bad_signature?: number;
 }
 
-/** How many of the next requests fail, and the delay of every response of /oauth2. */
+/** OAuth faults: how many of the next requests fail, and the delay of each response from /oauth2. */
 export class OAuthFaultsDto {
   /** Number of refreshes that the platform rejects as if the refresh token were revoked. */
   @IsOptional()
@@ -97,7 +97,10 @@ export class OAuthFaultsDto {
   delay_ms?: number;
 }
 
-/** `faults` of `PATCH /simulator`. A given member replaces the current faults of its kind; `{}` removes notification or OAuth faults. */
+/**
+ * `faults` of `PATCH /simulator`. Each given member replaces all current faults of its kind. An empty object removes the faults of
+ * notifications or OAuth.
+ */
 export class FaultsDto {
   @IsOptional()
   @ValidateNested()

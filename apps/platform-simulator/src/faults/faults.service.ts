@@ -25,7 +25,7 @@ export interface FaultsView {
   oauth: OAuthFaultsDto;
 }
 
-/** A fault that applies to a number of next requests. */
+/** An OAuth fault that applies to a limited number of requests. */
 type OAuthFault = Exclude<keyof OAuthFaultsDto, 'delay_ms'>;
 
 type NotificationFault = 'lose' | 'duplicate' | 'reorder' | 'bad_signature';
@@ -53,7 +53,7 @@ export class FaultsService {
     if (oauth) this.oauthFaults = { ...oauth };
   }
 
-  /** The fault of the platform's API at this time. */
+  /** Returns the fault of the platform's API that is active at `nowMs`. */
   apiAt(nowMs: number): ApiFault {
     const { untilMs } = this.apiFault;
     if (untilMs !== null && untilMs <= nowMs) this.apiFault = noFault;

@@ -6,7 +6,7 @@ export function encodeCursor(position: number): string {
 }
 
 /**
- * Decodes the position of a cursor; 0 without a cursor.
+ * Decodes the position in a cursor; 0 without a cursor.
  *
  * @throws BadRequestException for an invalid cursor
  */

@@ -51,7 +51,10 @@ function partsOf(error: unknown): { message: string; id?: string } {
   };
 }
 
-/** Fastify's own errors (invalid JSON, body too large) have a numeric `statusCode`; Nest's have a method. */
+/**
+ * Returns the HTTP status of an error. Nest's errors have a method; Fastify's own errors (invalid JSON, body too large) have a numeric
+ * `statusCode`.
+ */
 function statusOf(error: unknown): number {
   if (error instanceof HttpException) return error.getStatus();
   const { statusCode } = Object(error) as { statusCode?: unknown };

@@ -6,7 +6,7 @@ import type { GrantMode, SimulatorConfig } from '../platform-simulator.config.js
 export interface Limits {
   /** Maximum total cost of an application's subscriptions (docs/platform-facts.md §4.6). */
   max_total_cost: number;
-  /** Points per minute; each call takes one (docs/platform-facts.md §4.2). */
+  /** Points per minute; each call costs one point (docs/platform-facts.md §4.2). */
   rate_limit: number;
   /** Subscriptions per page. */
   page_size: number;
@@ -20,13 +20,13 @@ export interface Limits {
   device_code_seconds: number;
   /** Seconds between two polls of a device code. */
   device_interval_seconds: number;
-  /** Length of a second of the socket server in milliseconds, to shorten tests (docs/platform-facts.md §2). */
+  /** Length of one second on the socket server, in milliseconds. Tests shorten it (docs/platform-facts.md §2). */
   socket_second_ms: number;
   /** Time after which a conduit without an enabled shard is deleted, in seconds (docs/platform-facts.md §3). */
   dead_conduit_seconds: number;
   /** Who has granted scopes: every user, or only users who have consented. */
   grants: GrantMode;
-  /** Number of failed notifications in a row, retries included, that disables the subscription. */
+  /** Number of consecutive notifications that must fail, each with all its retries, to disable the subscription. */
   max_failed_notifications: number;
   /** Delays before the retries of a notification, in milliseconds. */
   retry_delays_ms: number[];

@@ -25,12 +25,12 @@ export class RateLimiter {
     return { isExceeded, headers: this.describe(bucket.remaining, bucket.fullAtMs) };
   }
 
-  /** Headers for a caller without valid credentials. */
+  /** Returns the headers for a caller without valid credentials, with a full bucket. */
   full(nowMs: number): RateLimitHeaders {
     return this.describe(this.limits.current.rate_limit, nowMs);
   }
 
-  /** Headers of a simulated rate limit that is exceeded until the given time. */
+  /** Returns the headers of a simulated rate limit that is exceeded until `untilMs`. */
   empty(untilMs: number): RateLimitHeaders {
     return this.describe(0, untilMs);
   }

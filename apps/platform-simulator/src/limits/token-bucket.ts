@@ -25,7 +25,7 @@ export class TokenBucket {
     return Math.floor(this.points);
   }
 
-  /** When the bucket will be full, in milliseconds. */
+  /** The time when the bucket will be full, in milliseconds on the caller's clock. */
   get fullAtMs(): number {
     return this.lastMs + (this.capacity - this.points) / this.perMs;
   }

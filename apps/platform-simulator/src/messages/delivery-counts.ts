@@ -10,7 +10,7 @@ export interface DeliveryCountsView {
   refused: Record<string, number>;
   /** Notifications that failed after the last retry. */
   given_up: number;
-  /** Notifications of conduits that found no enabled shard. */
+  /** Conduit notifications that were dropped because no suitable shard was enabled. */
   dropped: number;
 }
 

@@ -14,7 +14,7 @@ import type { SimulatorConfig } from '../platform-simulator.config.js';
 import { DeliveryCounts } from './delivery-counts.js';
 import { headersOf, type Message } from './message.js';
 
-/** Response of a callback. Without a response, the status is 0 and `error` has the reason. */
+/** Response from a callback. Without a response, `status` is 0 and `error` is the reason. */
 export interface Reply {
   status: number;
   body: string;
@@ -30,7 +30,7 @@ const maxConnections = 128;
 // The platform waits "a few seconds" (docs/platform-facts.md §1.4); its command-line tool waits ten.
 const requestTimeoutMs = 10_000;
 
-// A valid response is a challenge or a short explanation. Longer responses are cut off.
+// A valid response is a challenge or a short explanation. A longer response counts as a failed delivery.
 const maxReplyBytes = 64 * 1024;
 
 const drainTimeoutMs = 5_000;
@@ -76,7 +76,7 @@ export class DeliveryService implements OnModuleDestroy, BeforeApplicationShutdo
     return sending.finally(() => this.inFlight.delete(sending));
   }
 
-  /** Sends a message, and retries after each of the delays. Returns true when the callback accepted the message. */
+  /** Sends a message, and retries after each delay in `retry_delays_ms`. Returns true if the callback accepted the message. */
   async sendWithRetries(createCopy: () => Message, callback: string): Promise<boolean> {
     for (const [retry, delayMs] of [...this.limits.current.retry_delays_ms, null].entries()) {
       const copy = createCopy();
@@ -90,7 +90,7 @@ export class DeliveryService implements OnModuleDestroy, BeforeApplicationShutdo
     return false;
   }
 
-  /** Waits. Returns false when the service shuts down during the wait. */
+  /** Waits for `delayMs` milliseconds. Returns false if the service shuts down during the wait. */
   async waitUnlessClosing(delayMs: number): Promise<boolean> {
     try {
       return await delay(delayMs, true, { signal: this.closing.signal });

@@ -10,7 +10,7 @@ const maxHoldMs = 2_000;
 // The delay of a held notification after the notification that overtakes it. Long enough for the other notification to arrive first.
 const lagMs = 100;
 
-/** Reorders the notifications of a channel: holds a notification until the channel's next notification was sent. */
+/** Reorders the notifications for a channel: holds a notification until the channel's next notification has been sent. */
 export class HeldNotifications {
   /** The held notifications, at most one per channel. */
   private readonly held = new Map<string, Held>();

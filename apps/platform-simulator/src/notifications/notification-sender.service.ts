@@ -46,8 +46,8 @@ export class NotificationSender {
   }
 
   /**
-   * Notifies every subscription that matches the event, each with its own message. Returns the conduit shards over which the messages
-   * are sent, unless faults delay or lose the messages.
+   * Notifies every subscription that matches the event, each with its own message. Returns the ids of the conduit shards that the messages
+   * are sent over, without messages that a fault loses. A message that a fault delays can still use another shard.
    */
   notifyAll(happened: WorldEvent): string[] {
     const member = eventMember(JSON.stringify(happened.event));

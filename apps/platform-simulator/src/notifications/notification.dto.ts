@@ -61,7 +61,7 @@ export class SendNotificationDto {
   @Matches(headerPattern, headerRule)
   timestamp?: string;
 
-  /** Number of identical messages to send at the same time. */
+  /** Number of identical messages to send concurrently. */
   @IsOptional()
   @IsInt()
   @Min(1)

@@ -29,8 +29,8 @@ interface Prepared {
 }
 
 /**
- * Sends notifications on request, once and without retries, so that the caller sees the status of each response. Does not
- * change the world.
+ * Sends notifications on request, once and without retries, so that the caller sees the status of each response. Does not change the
+ * simulated world.
  */
 @Injectable()
 export class NotificationsService {
@@ -122,7 +122,7 @@ function checkCombination({ event, event_text, events, fault, timestamp }: SendN
   }
 }
 
-/** Frames have no signature, so most faults do not apply to them. */
+/** Prepares a frame for a socket or a conduit. @throws BadRequestException for a fault or a secret, because a frame has no signature */
 function prepareFrame(
   message: Envelope,
   { fault, secret }: SendNotificationDto,

@@ -1,4 +1,4 @@
-/** The number of events that are due now, and the number of events that were dropped because there was no room for too long. */
+/** The number of events to send now, and the number of events that were dropped because the backlog was too large. */
 export interface Due {
   send: number;
   missed: number;
@@ -16,7 +16,7 @@ export class Pace {
     private lastMs: number,
   ) {}
 
-  /** Takes the events that are due, at most `room`. */
+  /** Takes up to `room` of the due events. Drops the events that exceed the maximum backlog. */
   take(nowMs: number, room: number): Due {
     this.credit += (this.perSecond * (nowMs - this.lastMs)) / 1_000;
     this.lastMs = nowMs;

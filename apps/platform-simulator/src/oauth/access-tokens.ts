@@ -59,7 +59,7 @@ export class AccessTokens {
   }
 }
 
-/** Creates a token or code. It is random and never derived from the seed, because it is a secret even in a simulation. */
+/** Creates a random token or code. Never derives it from the seed, because it is a secret even in a simulation. */
 export function createSecret(): string {
   return randomBytes(15).toString('hex');
 }

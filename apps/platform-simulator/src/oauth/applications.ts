@@ -9,7 +9,10 @@ export interface Application {
   readonly name: string;
   /** Null for a public client (docs/platform-facts.md §4.8). For an unregistered application, null until it first uses a secret. */
   readonly secret: string | null;
-  /** Whether the control API registered the application, or the configuration sets its secret. If not, the first secret used is valid. */
+  /**
+   * Whether the control API registered the application, or the configuration sets its secret. Otherwise, the first secret that the
+   * application uses becomes valid.
+   */
   readonly isRegistered: boolean;
   /** The addresses to which users may return after consent. An empty list allows any address of a gateway. */
   readonly redirectUris: readonly string[];
@@ -31,7 +34,7 @@ export class Applications {
     if (clientId !== undefined) this.save({ clientId, secret, isRegistered: secret !== null });
   }
 
-  /** Finds an application. Without PLATFORM_CLIENT_ID, creates an application for an unknown client id. */
+  /** Finds an application. Without PLATFORM_CLIENT_ID, creates an application for an unknown client id, up to the maximum number. */
   find(clientId: string): Application | undefined {
     const known = this.applications.get(clientId);
     const isOpen = this.config.PLATFORM_CLIENT_ID === undefined && this.applications.size < maxApplications;

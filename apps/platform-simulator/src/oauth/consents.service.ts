@@ -11,7 +11,7 @@ export type AuthorizationRequest = Pick<Authorization, 'clientId' | 'scopes' | '
 // The maximum number of suggested logins, which a person can scroll through. Users can type any other login.
 const maxSuggested = 100;
 
-/** The decisions of users about applications, by authorization code and by device code. */
+/** Records users' decisions about applications, for authorization codes and for device codes. */
 @Injectable()
 export class ConsentsService {
   constructor(

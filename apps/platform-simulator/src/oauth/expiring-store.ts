@@ -1,4 +1,6 @@
-/** Stores tokens and codes by a secret key until they expire. Above the maximum, drops the oldest value to bound memory. */
+/**
+ * Stores tokens and codes by a secret key until they expire. At the maximum size, a new value replaces the oldest value, to bound memory.
+ */
 export class ExpiringStore<Value> {
   private readonly entries = new Map<string, { value: Value; expiresAtMs: number }>();
 

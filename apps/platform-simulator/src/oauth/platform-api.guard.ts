@@ -40,7 +40,7 @@ export class PlatformApiGuard implements CanActivate {
     return true;
   }
 
-  /** The owner of a valid token, or the fault in the platform's words. */
+  /** Returns the owner of a valid token, or the fault in the platform's words. */
   private identify({ headers }: FastifyRequest, now: number): TokenOwner | string {
     const token = readBearer(headers.authorization);
     const clientId = headers['client-id'];

@@ -22,7 +22,7 @@ export interface SimulatorView {
   live_streams: number;
   /** Types of the generated events. */
   event_types: readonly SimulatedType[];
-  /** Calls of the platform's API by `METHOD path`. */
+  /** Calls to the platform's API by `METHOD path`. */
   requests: Record<string, number>;
   /** `missed`: events that were skipped because callbacks were slower than the rate. */
   notifications: DeliveryCountsView & { missed: number };

@@ -19,7 +19,7 @@ export class DisturbSocketsDto {
   @IsIn(closeCodes)
   code!: CloseCode;
 
-  /** The delay of every frame with the action `slow`. */
+  /** The delay per frame, for the action `slow`. */
   @ValidateIf(({ action }: DisturbSocketsDto) => action === 'slow')
   @IsInt()
   @Min(0)

@@ -65,7 +65,7 @@ export class SocketServer implements OnModuleDestroy {
     return [session];
   }
 
-  /** Sends a client the message to reconnect. */
+  /** Tells a client to reconnect. */
   requestReconnect(session: SocketSession): void {
     const host = this.hosts.get(session) ?? '';
     session.reconnect((challenge) => `ws://${host}${path}?challenge=${challenge}&id=${session.id}`);

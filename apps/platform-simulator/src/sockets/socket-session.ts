@@ -25,7 +25,7 @@ const unusedAfter = 10;
 const graceTime = 30;
 const pingEvery = 5;
 
-// A client with this backlog no longer reads. The platform closes the client's socket with a network timeout.
+// A client with a larger backlog has stopped reading. The platform closes the client's socket with a network timeout.
 const maxBufferedBytes = 8 * 1024 * 1024;
 
 /**
@@ -40,7 +40,7 @@ export class SocketSession {
   readonly view: SocketView;
   /** Emits `ended` once, when the session has ended. */
   readonly events = new EventEmitter<{ ended: [SocketStatus] }>();
-  /** `silent`: the connection looks open, but no more frames arrive. */
+  /** Whether the session is silent: the connection looks open, but no more frames are sent. */
   isSilent = false;
   /** Delays every frame by this time. */
   delayMs = 0;

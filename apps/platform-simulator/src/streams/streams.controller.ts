@@ -46,7 +46,7 @@ export class StreamsController {
     return { data: page, pagination: paginate(end < channels.length ? end : null) };
   }
 
-  /** The listed channels of the requested users, or of all users. */
+  /** Returns the listed channels of the requested users; without ids and logins, of all users. */
   private findRequested(query: StreamQuery, now: number): Channel[] {
     const ids = readRepeated('user_id', query.user_id);
     const logins = readRepeated('user_login', query.user_login);

@@ -35,7 +35,7 @@ export class StreamsService {
     return describe(channel, stream);
   }
 
-  /** Changes the running stream. A new title or category sends channel.update, as on the platform. */
+  /** Changes the running stream. Sends channel.update if the title or the category changes, as on the platform. */
   change(userId: string, change: ChangeStreamDto): SimulatedStream {
     const channel = this.findChannel(userId);
     const stream = this.findRunning(channel);

@@ -30,8 +30,8 @@ export class EnabledIndex implements Audience {
   }
 
   /**
-   * Finds the first subscription of a type, for the channel if a channel is given. Prefers a subscription to raids on the channel over
-   * a subscription to raids from the channel, because applications subscribe to both in any order.
+   * Finds the first subscription to a type, for the channel if a channel is given. Prefers a subscription to raids on the channel over a
+   * subscription to raids from the channel, because applications subscribe to both in any order.
    */
   findFirst(type: string, broadcasterId: string | undefined): Subscription | undefined {
     const subscriptions = this.types.get(type)?.subscriptions;

@@ -18,7 +18,7 @@ export function isWithdrawn(type: string, version: string): boolean {
 }
 
 /**
- * The fault in a condition of this type; null for a valid condition. Unknown keys are faults, because a subscription with a
+ * Returns the fault in a condition of this type; null if the condition is valid. Unknown keys are faults, because a subscription with a
  * misspelled optional key would otherwise match more events than intended.
  */
 export function findConditionFault(

@@ -14,7 +14,7 @@ export class MultiMap<Value> {
     return this.sets.keys();
   }
 
-  /** The set of the key that was added first. */
+  /** Returns the values of the key that was added first; undefined if the map is empty. */
   first(): ReadonlySet<Value> | undefined {
     return this.sets.values().next().value;
   }

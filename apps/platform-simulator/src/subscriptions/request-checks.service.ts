@@ -53,7 +53,7 @@ export class RequestChecks {
     return known;
   }
 
-  /** Events about an application and its conduits are for this application only (docs/platform-facts.md §3). */
+  /** Allows only the application itself to subscribe to events about the application and its conduits (docs/platform-facts.md §3). */
   private checkApplication({ clientId }: TokenOwner, { client_id, conduit_id }: Condition): void {
     if (client_id !== undefined && client_id !== clientId) refuse();
     if (conduit_id !== undefined) this.conduits.get(clientId, conduit_id);

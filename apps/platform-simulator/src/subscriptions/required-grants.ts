@@ -8,8 +8,8 @@ export interface RequiredGrant {
 }
 
 /**
- * The grants that a subscription needs (docs/platform-facts.md §5). The user who reads must grant one scope of each group. With an app
- * access token, chat also needs `user:bot` from that user and `channel:bot` from the broadcaster.
+ * Returns the grants that a subscription needs (docs/platform-facts.md §5). The user who reads must grant one scope from each group. With
+ * an app access token, chat also needs `user:bot` from that user and `channel:bot` from the broadcaster.
  */
 export function listRequiredGrants(
   row: EventType,

@@ -15,7 +15,7 @@ export const maxSocketCost = 10;
  * Rejects duplicates and subscriptions over the limits. Removes a duplicate that has ended, so that the list stays bounded.
  *
  * @throws ConflictException with the id of the existing subscription
- * @throws HttpException with 429 over a limit
+ * @throws HttpException with 429 if the subscription would exceed a limit
  */
 export function makeRoom(
   registry: SubscriptionRegistry,

@@ -148,7 +148,7 @@ function fits(
   );
 }
 
-/** Index of the first subscription with a greater sequence (binary search). */
+/** Returns the index of the first subscription with a greater sequence (binary search). */
 function firstAfter(ordered: readonly Subscription[], sequence: number): number {
   let [low, high] = [0, ordered.length];
   while (low < high) {

@@ -25,7 +25,7 @@ export interface Subscription extends Owner {
   readonly sequence: number;
 }
 
-/** Reasons for which the platform revokes a subscription (docs/platform-facts.md §1.4). */
+/** Reasons why the platform revokes a subscription (docs/platform-facts.md §1.4). */
 export const revocationStatuses = [
   'user_removed',
   'authorization_revoked',

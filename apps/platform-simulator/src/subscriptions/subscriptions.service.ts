@@ -80,7 +80,7 @@ export class SubscriptionsService {
     return { ...view };
   }
 
-  /** A page of the subscriptions of an application, or of a user's access tokens. */
+  /** Returns a page of the subscriptions that belong to an application, or to a user's access tokens. */
   list(owner: Owner, { after, ...filter }: ListSubscriptionsDto): SubscriptionList {
     if (Object.values<unknown>(filter).filter((value) => value !== undefined).length > 1) {
       throw new BadRequestException(
@@ -109,7 +109,7 @@ export class SubscriptionsService {
     this.logger.info({ subscriptionId: id }, 'subscription deleted');
   }
 
-  /** Revokes a subscription and sends the reason to the application, once. */
+  /** Revokes a subscription, and sends the reason to the application once, without retries. Returns the message and the reply. */
   async revoke(id: string, status: RevocationStatus): Promise<{ message: Envelope; reply: Reply }> {
     const subscription = this.registry.find(id);
     if (!subscription) throw new NotFoundException(`there is no subscription ${id}`);
@@ -119,7 +119,10 @@ export class SubscriptionsService {
     return { message, reply };
   }
 
-  /** Revokes a subscription for a reason of the platform, and notifies the application with retries. */
+  /**
+   * Revokes a subscription on the platform's initiative, and notifies the application with retries. Does nothing if the subscription has
+   * ended.
+   */
   revokeUnasked(subscription: Subscription, status: RevocationStatus): void {
     if (!isLiving(subscription.view)) return;
     const message = this.end(subscription, status);
@@ -135,7 +138,7 @@ export class SubscriptionsService {
   }
 
   /**
-   * Revokes the subscriptions that needed a user who has disconnected the application: subscriptions that require a scope of the user,
+   * Revokes the subscriptions that needed a user who has disconnected the application: subscriptions that require a scope from the user,
    * and subscriptions that were created with the user's access token (docs/platform-facts.md §4.8).
    */
   revokeWithout({ clientId, userId }: Consent): void {
@@ -149,7 +152,9 @@ export class SubscriptionsService {
     }
   }
 
-  /** Disables subscriptions whose socket or conduit is gone. Sends no revocation, because the transport no longer exists. */
+  /**
+   * Disables and returns the subscriptions whose socket or conduit is gone. Sends no revocation, because the transport no longer exists.
+   */
   disable(owner: Owner, isAffected: (subscription: Subscription) => boolean, status: string): Subscription[] {
     const affected = this.registry
       .list(owner)

@@ -4,7 +4,7 @@ import type { Envelope } from '../messages/message.js';
 import type { SocketSession } from '../sockets/socket-session.js';
 import type { Transport } from './transport.js';
 
-/** Frames on a client's socket, sent once (docs/platform-facts.md §2). The platform cannot know whether a frame arrives. */
+/** Sends frames over a client's socket, without retries (docs/platform-facts.md §2). The platform cannot know whether a frame arrives. */
 export class SocketTransport implements Transport {
   constructor(
     readonly session: SocketSession,

@@ -22,7 +22,7 @@ export interface WebhookTools {
 /** Sends signed requests with retries (docs/platform-facts.md §1). */
 export class WebhookTransport implements Transport {
   readonly view: TransportView & { method: 'webhook' };
-  /** Called when too many notifications in a row have failed. */
+  /** Called when `max_failed_notifications` notifications in a row have failed. */
   onExhausted: (() => void) | undefined;
   private failures = 0;
 

@@ -15,7 +15,7 @@ const maxRequested = 100;
 export class UsersController {
   constructor(@Inject(World) private readonly world: World) {}
 
-  /** Returns the requested users, without unknown users. Without ids and logins, returns the user of the access token. */
+  /** Returns the requested users and omits unknown users. Without ids and logins, returns the user of the access token. */
   @Get()
   find(
     @Caller() { userId }: TokenOwner,

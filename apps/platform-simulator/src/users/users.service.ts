@@ -43,7 +43,7 @@ export class UsersService {
     return user;
   }
 
-  /** Removes a user. Ends the user's stream, and revokes the user's tokens and every subscription for the user. */
+  /** Removes a user. Ends the user's stream, and revokes the user's tokens and every subscription whose condition names the user. */
   remove(id: string): void {
     this.world.dismiss(this.find(id), Date.now());
     this.subscriptions.revokeAbout(id);

@@ -1,7 +1,7 @@
 import type { Channel } from './population.js';
 import { createStreamId, isListed, type Stream } from './stream.js';
 
-/** The time at which a stream starts or ends, and the lag of the streams API. */
+/** The time at which a stream starts or ends, and the lag of the streams API. Both are in milliseconds. */
 export interface StreamTurn {
   now: number;
   lagMs?: number | undefined;
@@ -40,7 +40,7 @@ export class Broadcasts {
     return channel.stream;
   }
 
-  /** Ends the stream of a channel; null when the channel is offline. */
+  /** Ends a channel's stream and returns the stream; null if the channel is offline. */
   end(channel: Channel, { now, lagMs = 0 }: StreamTurn): Stream | null {
     const { stream } = channel;
     if (stream === null) return null;
@@ -70,7 +70,7 @@ export class Broadcasts {
   }
 }
 
-/** The listed stream of a channel: the running stream, or the last stream while the streams API still lists it. */
+/** Returns the listed stream of a channel: the running stream, or the last stream while the streams API still lists it. */
 export function findListed({ stream, pastStreams }: Channel, now: number): Stream | undefined {
   return (
     [stream, pastStreams.at(-1)].find((candidate) => candidate != null && isListed(candidate, now)) ??
@@ -78,7 +78,7 @@ export function findListed({ stream, pastStreams }: Channel, now: number): Strea
   );
 }
 
-/** The remembered streams of a channel, oldest first. */
+/** Returns the remembered streams of a channel, oldest first. */
 export function listStreams({ stream, pastStreams }: Channel): Stream[] {
   return stream === null ? [...pastStreams] : [...pastStreams, stream];
 }

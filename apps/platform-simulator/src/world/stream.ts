@@ -15,19 +15,19 @@ export interface Stream {
   viewers: number | null;
 }
 
-// The viewer count changes at this interval, because the platform also counts viewers only at intervals.
+// The viewer count changes at this interval, because the platform also updates its counts only periodically.
 const viewersChangeEveryMs = 30_000;
 
 /**
- * The id of a user's nth stream, derived from the seed and independent of other users. With fifteen digits, the probability
- * that two of a million streams have the same id is 1 in 2,000.
+ * Returns the id of a user's nth stream, derived from the seed and independent of other users. With fifteen digits, the probability that
+ * two of a million streams have the same id is 1 in 2,000.
  */
 export function createStreamId(seed: string, userId: string, count: number): string {
   const hash = createHash('sha256').update(`${seed}/${userId}/${count}`).digest();
   return String(100_000_000_000_000n + (hash.readBigUInt64BE() % 900_000_000_000_000n));
 }
 
-/** The current viewer count, which varies around a number that is derived from the stream's id. */
+/** Returns the viewer count at `now`, which varies around a number that is derived from the stream's id. */
 export function countViewers(stream: Stream, now: number): number {
   if (stream.viewers !== null) return stream.viewers;
   const random = new Random(stream.id);

@@ -28,7 +28,7 @@ export interface WorldEvent {
 export interface Audience {
   /** Whether any subscription wants this type. */
   has(type: string): boolean;
-  /** Broadcaster ids with a subscription to this type, in an order that does not depend on the order of subscribing. */
+  /** Ids of broadcasters with a subscription to this type, sorted so that the order of subscribing does not matter. */
   channelsFor(type: string): readonly string[];
   wants(type: string, broadcasterId: string): boolean;
 }
@@ -72,7 +72,7 @@ export class World {
     this.channels = createBroadcasters(this.users).map(({ id }) => this.channel(id));
   }
 
-  /** Generates the next event that the audience wants; null when the audience wants no events. */
+  /** Generates the next event that the audience wants; null if the audience wants none of the generated types. */
   nextEvent(audience: Audience, now: Date): WorldEvent | null {
     const wanted = livelyEvents.filter(({ type }) => audience.has(type));
     if (wanted.length === 0) return null;

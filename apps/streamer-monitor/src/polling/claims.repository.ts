@@ -19,7 +19,10 @@ interface LookUpKind {
   column: 'next_poll_at' | 'next_naming_at';
   /** When one streamer is due, a claim also takes streamers that are due within this time, so that batches stay full. */
   aheadMs: number;
-  /** Longer than a look-up and recording its result usually take. An instance that takes longer loses the claim. */
+  /**
+   * The duration of a claim: longer than an instance usually needs to look up a batch and record the result. An instance that needs more
+   * time loses the claim.
+   */
   claimSeconds: number;
 }
 
@@ -37,8 +40,8 @@ const username: LookUpKind = {
 };
 
 /**
- * Shares the due streamers among all instances. A claim moves the due time of its streamers to the end of the claim. When an
- * instance dies, its streamers become due again at that time.
+ * Shares the due streamers among all instances. A claim moves the due time of the claimed streamers to the end of the claim. When an
+ * instance dies, the streamers that it claimed become due again at that time.
  */
 @Injectable()
 export class ClaimsRepository {

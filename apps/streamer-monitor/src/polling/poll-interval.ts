@@ -19,7 +19,7 @@ const pollAfterMissMs = confirmMissAfterMs + pollAheadMs + 500;
 const minListingRetryMs = 2_000;
 
 /**
- * Returns how long after a poll the streamer is due again.
+ * Returns how many milliseconds after a poll the streamer is due again.
  *
  * A stream that an event has announced has no title until the platform lists it, which takes from a second to minutes. The retries follow
  * at about 2, 4, 8, 16, and 32 s after the start, then at the poll interval: about five extra look-ups per stream, and a few more when

@@ -55,7 +55,7 @@ export class PollRecorder {
     return others.length;
   }
 
-  /** Records one poll. Returns false when the streamer is no longer monitored, or a later poll is already recorded. */
+  /** Records one poll. Returns false when the streamer is no longer monitored, or when this poll or a later one is already recorded. */
   async recordPoll(streamerId: string, poll: Poll): Promise<boolean> {
     return this.dataSource.transaction(async (transaction) => {
       const [streamer] = await this.streamers.lock(transaction, [streamerId]);
@@ -77,7 +77,7 @@ export class PollRecorder {
     });
   }
 
-  /** Returns the ids of the streamers whose polls it recorded. */
+  /** Records the polls that change nothing, and returns the ids of their streamers. */
   private async recordRoutine(
     polls: readonly StreamerPoll[],
     { at, claimedUntil }: { at: Milliseconds; claimedUntil: Milliseconds },
@@ -118,7 +118,7 @@ export class PollRecorder {
     }
   }
 
-  /** Saves that the poll missed the latest stream. Returns whether a second miss is needed before the stream ends. */
+  /** Saves a miss if the poll did not find the latest stream. Returns whether a second miss is needed before the stream ends. */
   private async saveMiss(
     transaction: EntityManager,
     streamer: MonitoredStreamer,

@@ -15,7 +15,7 @@ import {
 import { ClaimsRepository, type Claim } from './claims.repository.js';
 import { PollRecorder } from './poll-recorder.service.js';
 
-// One batch is looked up on the platform while the other batch is recorded. Each further instance polls this many batches as well.
+// One batch is looked up on the platform while the other batch is recorded. Every instance polls this many batches.
 const batchesInFlight = 2;
 // The longest time for which a due streamer goes unnoticed.
 const idleMs = 500;
@@ -54,7 +54,8 @@ export class Poller {
     measureStreamers(claims, failureLog, metrics);
     const onFailure = (err: unknown): void =>
       failureLog.warn('cannot poll streamers, retrying within 15 s', { err });
-    // A batch that is not full contained every due streamer. The wait limits how often small batches call the platform.
+    // A batch with fewer than 100 streamers contains every due streamer, so the loop waits before the next batch. The wait limits the rate
+    // of calls for small batches.
     const work = async (): Promise<boolean> => (await this.pollBatch()) === maxLookUp;
     this.loops = Array.from(
       { length: batchesInFlight },

@@ -5,7 +5,10 @@ import type { SeenStream } from '../streams/streams.repository.js';
 const maxTextLength = 200;
 const maxInteger = 2 ** 31 - 1;
 
-/** Makes a listed stream storable, because one invalid character in a title must not fail a batch of 100 streamers. */
+/**
+ * Returns a listed stream with values that the database can store, because one invalid character in a title must not fail a batch of 100
+ * streamers.
+ */
 export function toSeenStream(stream: PlatformStreamMessage): SeenStream {
   return {
     streamId: toStorable(stream.id),

@@ -39,7 +39,7 @@ export class UsernameRefresh {
     return this.loop.stop();
   }
 
-  /** Looks up one batch. Returns false when no streamer is due. */
+  /** Looks up one batch, and saves the changed usernames. Returns false when no streamer is due. */
   async checkBatch(): Promise<boolean> {
     const claim = await this.claims.claimUsernames();
     if (claim.streamers.length === 0) return false;
@@ -59,7 +59,7 @@ export class UsernameRefresh {
     return (await this.client.request(lookUpUsers, { ids, logins: [], priority: 'background' })).users;
   }
 
-  /** A user who is missing from the reply has left the platform and keeps the last username. */
+  /** Saves the changed usernames. A user who is missing from the reply has left the platform and keeps the last username. */
   private async applyUsernames(
     { streamers }: Claim,
     askedAt: Milliseconds,

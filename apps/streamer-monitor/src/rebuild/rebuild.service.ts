@@ -8,14 +8,14 @@ import { DataSource } from 'typeorm';
 import { rebuildLease, RebuildsRepository } from './rebuilds.repository.js';
 import { StreamRebuilder } from './stream-rebuilder.service.js';
 
-// More concurrent readers of the event log would slow down event lists.
+// Number of streamers that a rebuild processes concurrently. More readers of the event log would slow down event lists.
 const concurrency = 4;
 // Progress is saved after every page of streamers. A page takes a few seconds.
 const pageSize = 20;
 // Four attempts with pauses of 1, 2, and 3 s outlast a restart of the events service. A longer outage fails the rebuild.
 const maxTries = 4;
 const retryAfterMs = 1_000;
-// Enough to finish the current streamers, which take a few milliseconds each.
+// Enough time to finish the current streamers, which take a few milliseconds each.
 const stopLimitMs = 3_000;
 const leaseLost = 'the rebuild lost its lease';
 
@@ -34,7 +34,7 @@ export class RebuildService {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Starts a rebuild unless one is running. Returns the state of the latest one. */
+  /** Starts a rebuild unless one is running. Returns the state of the latest rebuild. */
   async start(): Promise<RebuildReply> {
     const holder = randomUUID();
     if (await this.rebuilds.begin(holder)) this.running = this.run(holder);
@@ -45,7 +45,7 @@ export class RebuildService {
     return this.rebuilds.readLatest();
   }
 
-  /** Stops the rebuild that runs in this process. The rebuild then fails, and can be started again. */
+  /** Stops the rebuild in this process, waiting up to 3 s. The rebuild then fails, and an owner can start it again. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await within(stopLimitMs, this.running);

@@ -9,8 +9,8 @@ import { Rebuild } from './rebuild.entity.js';
 export type RebuildProgress = Pick<Rebuild, 'streamersDone' | 'streamersTotal' | 'streamsChanged'>;
 
 /**
- * The duration of the lease on the running rebuild. Version 0.1.0 has the same duration. Its instances renew the lease after every page of
- * streamers.
+ * The lease on the running rebuild, with its duration in seconds. Version 0.1.0 uses the same duration, and renews the lease after every
+ * page of streamers.
  */
 export const rebuildLease = new LeaseColumns({ holder: 'leased_by', until: 'leased_until' }, 60);
 const abandoned = 'The instance that ran the rebuild has stopped. Start the rebuild again.';
@@ -30,7 +30,9 @@ const none: RebuildReply = {
 export class RebuildsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Creates a rebuild, and leases it to the holder. Returns false when one is running. */
+  /**
+   * Marks abandoned rebuilds as failed, then creates a rebuild and leases it to the holder. Returns false when another rebuild is running.
+   */
   async begin(holder: string): Promise<boolean> {
     return this.dataSource.transaction(async (transaction) => {
       await transaction.query(
@@ -47,7 +49,7 @@ export class RebuildsRepository {
     });
   }
 
-  /** Renews the lease. Returns false when the rebuild has been marked as abandoned. */
+  /** Renews the lease. Returns false when the rebuild has ended or has been marked as abandoned. */
   async renew(holder: string): Promise<boolean> {
     const [, count] = await this.dataSource.query<[unknown, number]>(
       `UPDATE rebuilds SET ${rebuildLease.renewal} WHERE ${isRunningUnder('$1')}`,
@@ -77,7 +79,7 @@ export class RebuildsRepository {
     return count > 0;
   }
 
-  /** The latest rebuild, as the API shows it. */
+  /** Returns the latest rebuild as the API shows it. */
   async readLatest(): Promise<RebuildReply> {
     const { entities, raw } = await this.dataSource.manager
       .createQueryBuilder(Rebuild, 'rebuild')
@@ -101,7 +103,7 @@ export class RebuildsRepository {
   }
 }
 
-/** The running rebuild of this holder. A holder is the UUID of one rebuild, so there is at most one row. */
+/** Returns the SQL condition for the running rebuild of this holder. Each rebuild has its own holder UUID, so at most one row matches. */
 function isRunningUnder(holder: string): string {
   return `state = 'running' AND ${rebuildLease.isHeldBy(holder)}`;
 }

@@ -12,9 +12,9 @@ import {
 import { EventLog } from './event-log.js';
 
 /**
- * Replaces the facts that events have recorded about a streamer with the facts in the event log. Keeps facts from polls and facts
- * that are older than the log, because retention removes the oldest events from the log. Skips disabled streamers, because events about
- * them do not count.
+ * Replaces the facts that events have recorded about a streamer with the facts in the event log. Keeps facts from polls and facts that are
+ * older than the log, because retention removes the oldest events from the log. Skips disabled streamers, because the monitor ignores
+ * events about them.
  */
 @Injectable()
 export class StreamRebuilder {
@@ -32,7 +32,8 @@ export class StreamRebuilder {
     // arrive during the read.
     const recorded = await this.readRecorded(platformId);
     const { events, ids } = await this.log.read(platformId);
-    // Read the beginning of the log last. Retention may have removed events during the read, but no event from `oldestId` on.
+    // Read the id of the oldest event last. Retention may have removed events during the read, but it has not removed `oldestId` or any
+    // later event.
     const oldestId = await this.log.readOldestId();
     const online = events.flatMap((event) => (event.kind === 'online' ? [event.stream] : []));
     const offline = events.flatMap((event) => (event.kind === 'offline' ? [event.offline] : []));
@@ -116,7 +117,7 @@ async function removeMissingFromLog(
   );
 }
 
-/** Merges the announcements of each stream. Uses the earliest start and the id of the first event. */
+/** Merges the announcements of each stream. Keeps the earliest start and the lowest event id. */
 function mergeAnnouncements(online: readonly AnnouncedStream[]): AnnouncedStream[] {
   const merged = new Map<string, AnnouncedStream>();
   for (const stream of online) {

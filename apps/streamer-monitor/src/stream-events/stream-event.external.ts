@@ -16,7 +16,7 @@ export const streamEventTypes = ['stream-online', 'stream-offline'] as const;
 /** A message or stored event is not a valid stream event. A retry cannot help. */
 export class UnreadableEventError extends Error {}
 
-/** The platform's payload of stream.online. stream.offline has only the broadcaster and, since 2026-06, `id`. */
+/** The platform's payload of stream.online. The payload of stream.offline contains only the broadcaster and, since 2026-06, `id`. */
 interface StreamPayload {
   id?: unknown;
   broadcaster_user_id?: unknown;
@@ -26,7 +26,7 @@ interface StreamPayload {
   started_at?: unknown;
 }
 
-/** The fields of an event that stream events are read from. */
+/** The fields of an event from which a stream event is read. */
 type EventParts = Pick<StoredEvent, 'id' | 'eventId' | 'eventType' | 'origin' | 'occurredAt'> & {
   data: unknown;
 };
@@ -34,7 +34,7 @@ type EventParts = Pick<StoredEvent, 'id' | 'eventId' | 'eventType' | 'origin' | 
 /**
  * Reads a message of the EVENTS stream.
  *
- * @returns null when the event is not from the platform, because events that clients add and test events change no stream
+ * @returns null when the event is not from the platform: test events and events that clients add change no stream
  * @throws UnreadableEventError
  */
 export function parseStreamMessage(message: Pick<JsMsg, 'headers' | 'string'>): StreamEvent | null {
@@ -73,7 +73,7 @@ function readStreamEvent({ id: eventId, eventType, occurredAt, data }: EventPart
   }
   if (eventType !== 'stream-online') return null;
   const startedAt = readTime(Date.parse(readText(payload, 'started_at')));
-  if (startedAt === null) throw new UnreadableEventError('event_data.started_at is not a time');
+  if (startedAt === null) throw new UnreadableEventError('event_data.started_at is not a valid time');
   const stream = {
     eventId,
     streamId: readText(payload, 'id'),
@@ -101,7 +101,7 @@ function readText(payload: StreamPayload, key: keyof StreamPayload): string {
   return value;
 }
 
-/** An invalid value in a field that decides nothing must not make the event unreadable. */
+/** Returns an empty string for an invalid value, because a field that does not affect the result must not make the event unreadable. */
 function readOptional(payload: StreamPayload, key: keyof StreamPayload): string {
   const value = payload[key];
   return isTextWithin(value, 1, 255) ? value : '';

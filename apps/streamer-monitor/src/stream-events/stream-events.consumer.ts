@@ -23,7 +23,8 @@ import { parseStreamMessage, streamEventTypes, UnreadableEventError } from './st
 type EventType = (typeof streamEventTypes)[number];
 type RecordingOutcome = 'applied' | 'ignored' | 'unreadable' | 'failed';
 
-// Each message takes a transaction. More concurrent messages would leave no database connection for requests.
+// Maximum number of concurrent messages per event type. Each message needs a transaction, so more messages would leave no database
+// connection for requests.
 const maxInFlight = 3;
 const maxRetryDelayMs = 30_000;
 

@@ -14,7 +14,7 @@ export class Streamer {
   @Column('text', { name: 'platform_id', unique: true })
   platformId!: string;
 
-  /** When the platform last reported the username. Older reports that arrive later change nothing. */
+  /** The time of the latest report from the platform that changed the username. Older reports that arrive later change nothing. */
   @Column('timestamptz', { name: 'named_at' })
   namedAt!: Date;
 
@@ -39,7 +39,10 @@ export class Streamer {
   @Column('timestamptz', { name: 'polled_at', nullable: true })
   polledAt!: Date | null;
 
-  /** The first of the latest consecutive polls that did not find the streamer live; null when the last poll did. */
+  /**
+   * The time of the first poll in the latest run of polls that did not find the streamer live; null when the latest poll found the streamer
+   * live.
+   */
   @Column('timestamptz', { name: 'absent_since', nullable: true })
   absentSince!: Date | null;
 

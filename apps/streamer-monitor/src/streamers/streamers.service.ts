@@ -17,7 +17,7 @@ import { Streamer } from './streamer.entity.js';
 import { SubscriptionHint } from './subscription-hint.js';
 import { UserLookUp } from './user-look-up.js';
 
-// Time for the reply to reach the caller. When the caller's timeout has passed, nothing must be stored.
+// Time for the reply to reach the caller. The service must not store anything after the caller's timeout.
 const replyMs = 250;
 /** The maximum page size, because a reply is one message of at most 1 MiB. */
 export const maxStreamersPage = 1_000;
@@ -45,7 +45,7 @@ export class StreamersService {
     return toPage(rows, maxStreamersPage);
   }
 
-  /** Returns one page of the streamers that are not disabled. */
+  /** Returns one page of the streamers that are not disabled, oldest first, with the cursor of the next page; null means the end. */
   async listMonitored(
     after = lowestId,
   ): Promise<{ streamers: Pick<Streamer, 'id' | 'platformId'>[]; next: string | null }> {
@@ -70,7 +70,7 @@ export class StreamersService {
    * Starts monitoring a user of the platform.
    *
    * @throws ServiceError `invalid` when no user has the name, `conflict` when the user is already monitored, `unavailable` when the
-   * platform does not reply in time (nothing is stored in this case)
+   * platform or the database does not respond in time (nothing is stored in this case)
    */
   async create(request: CreateStreamerRequest): Promise<Streamer> {
     const deadline = performance.now() + createStreamer.timeoutMs - replyMs;
@@ -103,7 +103,8 @@ export class StreamersService {
   /**
    * Changes a streamer. Calls the platform only when the username changes.
    *
-   * @throws ServiceError `not_found`; `invalid` when another user or no user has the name
+   * @throws ServiceError `not_found`; `invalid` when another user or no user has the name; `unavailable` when the platform or the database
+   * does not respond in time (nothing is changed in this case)
    */
   async update(request: UpdateStreamerRequest): Promise<Streamer> {
     const deadline = performance.now() + updateStreamer.timeoutMs - replyMs;
@@ -140,8 +141,8 @@ export class StreamersService {
   }
 
   /**
-   * Deletes the streamer with this id on the platform, for an erasure. Returns the numbers of streamers, streams, and samples that were
-   * found.
+   * Deletes the streamer with this platform id, for an erasure. A dry run deletes nothing. Returns the numbers of streamers, streams, and
+   * samples that were found.
    */
   async erase(platformUserId: string, isDryRun: boolean): Promise<EraseStreamerReply> {
     const streamer = await this.dataSource.manager.findOneBy(Streamer, { platformId: platformUserId });
@@ -154,7 +155,7 @@ export class StreamersService {
     );
     if (!isDryRun)
       await this.delete(streamer.id).catch((error: unknown) => {
-        // The streamer was deleted in the meantime.
+        // Ignore a streamer that was deleted in the meantime.
         if (!(error instanceof ServiceError) || error.code !== 'not_found') throw error;
       });
     return { streamers: 1, streams: found?.streams ?? 0, streamSamples: found?.streamSamples ?? 0 };
@@ -190,7 +191,7 @@ export class StreamersService {
   }
 
   /**
-   * Runs a transaction and rolls it back when the deadline has passed.
+   * Runs a transaction and returns its result. Rolls the transaction back when the deadline has passed.
    *
    * @throws ServiceError `unavailable` after the deadline
    */
@@ -242,6 +243,6 @@ function notFound(id: string): ServiceError {
 function tooLate(): ServiceError {
   return new ServiceError(
     'unavailable',
-    'The platform or the database took too long. Nothing was changed. Try again.',
+    'The platform or the database did not respond in time. Nothing was changed. Try again.',
   );
 }

@@ -14,24 +14,27 @@ export class SubscriptionHint {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Returns immediately. A lost hint delays the subscriptions by up to 1 min, because the connector also checks every minute. */
+  /**
+   * Sends the notification in the background. A lost notification delays the subscriptions by up to 1 min, because the connector also
+   * checks every minute.
+   */
   send(): void {
     this.client.request(reconcileSubscriptions, {}).catch((error: unknown) => {
       this.logger.debug(
         { err: error },
-        'cannot notify the platform connector of changed streamers, subscriptions will follow within 1 min',
+        'cannot notify the platform connector of changed streamers, it will update the subscriptions within 1 min',
       );
     });
   }
 
   /**
-   * Notifies the platform connector of a deleted streamer, so that it also deletes the streamer's chosen event types. Returns immediately.
+   * Tells the platform connector in the background to delete the chosen event types of a deleted streamer.
    */
   sendDeleted(userId: string): void {
     this.client.request(setStreamerEventTypes, { userId, types: null }).catch((error: unknown) => {
       this.logger.warn(
         { err: error, userId },
-        'cannot delete the chosen event types of a deleted streamer, they apply if the streamer is added again',
+        'cannot delete the chosen event types of a deleted streamer, they will apply again if the streamer is added again',
       );
     });
   }

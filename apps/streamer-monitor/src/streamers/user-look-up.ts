@@ -7,7 +7,11 @@ import { RequestClient } from '@stream-events/messaging';
 export class UserLookUp {
   constructor(private readonly client: RequestClient) {}
 
-  /** @throws ServiceError `invalid` when no user has the name, `unavailable` when the platform does not reply */
+  /**
+   * Returns the user with this name.
+   *
+   * @throws ServiceError `invalid` when no user has the name, `unavailable` when the platform does not respond
+   */
   async findByName(platformUsername: string): Promise<PlatformUserMessage> {
     const login = platformUsername.toLowerCase();
     const { users } = await this.lookUp(login);

@@ -31,7 +31,7 @@ const columns = `id, platform_id AS "platformId", platform_username AS "platform
 /** Locks and updates monitored streamers. Disabled and deleted streamers are never found. */
 @Injectable()
 export class MonitoredStreamersRepository {
-  /** Locks a streamer and its streams until the transaction ends. */
+  /** Locks a streamer and its streams until the transaction ends. Returns undefined when the streamer is not monitored. */
   async lockByPlatformId(queries: Queries, platformId: string): Promise<MonitoredStreamer | undefined> {
     const [streamer] = await queries.query<MonitoredStreamer[]>(
       `SELECT ${columns} FROM streamers WHERE platform_id = $1 AND NOT disabled FOR UPDATE`,
@@ -40,7 +40,7 @@ export class MonitoredStreamersRepository {
     return streamer;
   }
 
-  /** Locks several streamers, in order of id so that two batches do not deadlock. */
+  /** Locks several streamers, in order of id, so that two batches do not deadlock. Returns the locked streamers. */
   async lock(queries: Queries, ids: readonly string[]): Promise<MonitoredStreamer[]> {
     return queries.query<MonitoredStreamer[]>(
       `SELECT ${columns} FROM streamers WHERE id = ANY($1::uuid[]) AND NOT disabled ORDER BY id FOR UPDATE`,
@@ -48,7 +48,7 @@ export class MonitoredStreamersRepository {
     );
   }
 
-  /** Saves a locked streamer. `isVisible` means that fields in the API have changed, and sets `updated_at`. */
+  /** Saves a locked streamer. If `isVisible`, fields in the API have changed, and the method sets `updated_at`. */
   async save(
     queries: Queries,
     streamer: MonitoredStreamer,
@@ -100,14 +100,17 @@ export class MonitoredStreamersRepository {
   }
 }
 
-/** Returns the latest consecutive polls that did not find the streamer live; null when the last poll did. */
+/**
+ * Returns the period of the latest consecutive polls that did not find the streamer live; null when the latest poll found the streamer
+ * live.
+ */
 export function absenceOf({ absentSince, polledAt }: MonitoredStreamer): Absence | null {
   return absentSince === null || polledAt === null ? null : { since: absentSince, until: polledAt };
 }
 
 /**
- * Returns the streamer with the username that the platform reported at a time. Returns the streamer unchanged if the known username is
- * newer.
+ * Returns the streamer with the username `login`, which the platform reported at `at`. Returns the streamer unchanged if `login` is empty
+ * or differs only in case, or if the known username is newer.
  */
 export function rename(streamer: MonitoredStreamer, login: string, at: Milliseconds): MonitoredStreamer {
   if (login === '' || at < streamer.namedAt) return streamer;

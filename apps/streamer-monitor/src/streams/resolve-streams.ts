@@ -22,11 +22,11 @@ import {
  *    S ├── 1, 2: events, to the second ──┤ platform's list: up to 5 min late ├── 3: polls, ≥ 20 s apart ── … N
  * ```
  *
- * An end is never before S or after N. When a poll contradicts an event, the event was about another stream, or the streamer came back
- * within the same stream. An unnamed event long after the first miss belongs to a stream that was never announced or seen, so the event
- * must not prolong this stream.
+ * An end is never before S or after N. When a poll contradicts an event, the event was about another stream, or the streamer resumed the
+ * same stream. An unnamed event long after the first miss belongs to a stream that was never announced or seen, so the event must not
+ * prolong this stream.
  *
- * A streamer who restarts immediately has started the next stream before the platform reports the end of the previous one. Therefore, the
+ * A streamer who restarts immediately starts the next stream before the platform reports the end of the previous stream. Therefore, the
  * first unnamed event within 10 s after S belongs to the previous stream if rules 1 to 3 give that stream no end. Exception: it belongs to
  * this stream when no other unnamed event exists before N, and polls have missed this stream and not seen it since.
  *
@@ -88,8 +88,8 @@ function findKnownEnd(
 }
 
 /**
- * Returns the first of the misses that end the stream; undefined when there is no miss, or it is not confirmed. A miss after the next start
- * does not count, because the next stream was already running.
+ * Returns the first miss if the misses end the stream: two misses of the latest stream, or one miss before the next stream started.
+ * Otherwise, returns undefined. A miss after the next start does not count, because the next stream was already running.
  */
 function findConfirmedMiss(
   { missedAt, isMissConfirmed }: StreamFacts,

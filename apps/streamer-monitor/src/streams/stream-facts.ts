@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { v7 as uuidV7 } from 'uuid';
 
-/** Milliseconds since 1970. Times of streams and events are by the platform's clock, times of polls by the connector's. */
+/**
+ * Milliseconds since 1970. The times of streams and events come from the platform's clock, the times of polls from the connector's clock.
+ */
 export type Milliseconds = number;
 
 /** The polls that did not find a stream although the platform should have listed it. */
@@ -17,27 +19,33 @@ export interface StreamFacts extends Misses {
   /** The platform's id. */
   streamId: string;
   startedAt: Milliseconds;
-  /** The last poll that saw the stream; null when none did. */
+  /** The last poll that saw the stream; null when no poll has seen it. */
   seenAt: Milliseconds | null;
 }
 
 /** A stream-offline event. */
 export interface OfflineFact {
-  /** The stream that has ended; null when the event does not name it. */
+  /** The stream that has ended; null when the event does not name the stream. */
   streamId: string | null;
   at: Milliseconds;
 }
 
-/** The latest consecutive polls that did not find the streamer live. */
+/** The period of the latest consecutive polls that did not find the streamer live: the times of the first and the last of them. */
 export interface Absence {
   since: Milliseconds;
   until: Milliseconds;
 }
 
-/** The platform's list may show a stream this long after its start, and keep it this long after its end. Usually 1 to 2 min. */
+/**
+ * The platform's list may first show a stream up to this long after its start, and still show it up to this long after its end. Usually,
+ * both delays are 1 to 2 min.
+ */
 export const listingLagMs = 5 * 60_000;
 
-/** The offline event of the previous stream may arrive this long after the start of the next one. Usually a few seconds. */
+/**
+ * The offline event of the previous stream may occur up to this long after the start of the next stream. Usually, the delay is a few
+ * seconds.
+ */
 export const lateOfflineMs = 10_000;
 
 /** A single miss can be caused by the platform's caches. Two misses at least this far apart mean that the stream is over. */
@@ -46,7 +54,7 @@ export const confirmMissAfterMs = 20_000;
 // Two poll intervals, plus the 30 s claim of an instance that died in between.
 const maxPollGapMs = 2 * 60_000;
 
-/** Adds a miss to a stream. The miss counts only when the platform should have listed the stream. */
+/** Returns the facts with a miss added. The miss counts only when the platform should have listed the stream. */
 export function addMiss<Facts extends StreamFacts>(facts: Facts, at: Milliseconds): Facts {
   if (facts.seenAt === null && at < facts.startedAt + listingLagMs) return facts;
   if (facts.missedAt === null) return { ...facts, missedAt: at };
@@ -54,8 +62,8 @@ export function addMiss<Facts extends StreamFacts>(facts: Facts, at: Millisecond
 }
 
 /**
- * Returns the misses of a stream by the polls before its announcement. Without these misses, an announcement that arrives hours late would
- * turn a stream of minutes into a stream of hours.
+ * Returns the misses of a stream that follow from the polls before its announcement. Without these misses, an announcement that arrives
+ * hours late would make a stream of a few minutes hours long.
  */
 export function missesBeforeKnown(startedAt: Milliseconds, absence: Absence | null): Misses {
   const missedAt = Math.max(absence?.since ?? 0, startedAt + listingLagMs);
@@ -64,8 +72,8 @@ export function missesBeforeKnown(startedAt: Milliseconds, absence: Absence | nu
 }
 
 /**
- * Extends an absence by a poll without a stream. After a gap, a new absence starts, because the streamer may have been live in
- * between.
+ * Returns the absence, extended by a poll that did not find the streamer live. After a gap of more than 2 min, a new absence starts,
+ * because the streamer may have been live in between.
  */
 export function prolongAbsence(absence: Absence | null, at: Milliseconds): Absence {
   const isUnbroken = absence !== null && at - absence.until <= maxPollGapMs;
@@ -73,8 +81,8 @@ export function prolongAbsence(absence: Absence | null, at: Milliseconds): Absen
 }
 
 /**
- * The id of a stream's row: a UUIDv7 of its start, with the rest derived from the platform's ids. A stream that is recorded again
- * gets the same id. The id contains the start to the second, because polls report no milliseconds.
+ * Returns the id of a stream's row: a UUIDv7 with the time of the stream's start. The other bits are derived from the platform's ids. A
+ * stream that is recorded again therefore gets the same id. The id contains the start to the second, because polls report no milliseconds.
  */
 export function streamRowId(platformId: string, streamId: string, startedAt: Milliseconds): string {
   const random = createHash('sha256').update(`${platformId}/${streamId}`).digest().subarray(0, 16);

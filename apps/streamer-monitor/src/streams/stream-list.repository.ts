@@ -18,12 +18,15 @@ const messageColumns = `id, stream_id AS "streamId", user_id AS "userId", user_l
   ${epochMilliseconds('started_at')} AS "startedAt", ${epochMilliseconds('ended_at')} AS "endedAt",
   language, thumbnail_url AS "thumbnailUrl", tag_ids AS "tagIds", is_mature AS "isMature"`;
 
-/** Reads streams for the API: pages by keyset, the latest stream, histories. */
+/** Reads streams for the API: pages by keyset, the latest stream, live streams, and histories. */
 @Injectable()
 export class StreamListRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Returns one page, newest first, with the cursors of the next and previous pages; null when the streamer does not exist. */
+  /**
+   * Returns one page, newest first, with the cursors of the next and previous pages and the number of all streams. Returns null when the
+   * streamer does not exist.
+   */
   async list({ streamerId, pageSize, position }: ListStreamsRequest): Promise<ListStreamsReply | null> {
     const count = await this.count(streamerId);
     if (count === null) return null;
@@ -51,7 +54,10 @@ export class StreamListRepository {
     );
   }
 
-  /** Returns the samples of a stream, oldest first. Thins out a long history evenly. Null when the stream does not exist. */
+  /**
+   * Returns the samples of a stream, oldest first. Thins out a long history evenly to at most `maxStreamSamples` samples. Returns null when
+   * the stream does not exist.
+   */
   async readHistory(streamerId: string, streamRow: string): Promise<StreamSampleMessage[] | null> {
     const streams = await this.dataSource.query<unknown[]>(
       'SELECT FROM streams WHERE id = $1 AND streamer_id = $2',
@@ -73,7 +79,7 @@ export class StreamListRepository {
     );
   }
 
-  /** Finds a stream with the peak and the average of its viewers. Null when the stream does not exist. */
+  /** Returns a stream with its peak and average number of viewers. Returns null when the stream does not exist. */
   async findWithViewers(streamerId: string, streamRow: string): Promise<StreamViewersReply | null> {
     // A sample counts until the next sample. The last sample counts until the end of the stream; while the stream is running, until the
     // last poll that saw it. Samples after the end do not count, because the platform can list a stream for minutes after its end.

@@ -6,9 +6,9 @@ import { lateOfflineMs } from './stream-facts.js';
 const intervalMs = 10_000;
 // Offline events are kept for a week and samples for over a year, so an extra hour does not matter.
 const forgetIntervalMs = 3_600_000;
-// A year and a month, so that two streams a year apart can be compared. An SQL expression.
+// About a year and a month, so that users can compare two streams a year apart. This is an SQL expression.
 const samplesKeptFor = "interval '400 days'";
-// Keeps each statement short.
+// Maximum number of rows per statement, so that each statement is short.
 const maxRows = 5_000;
 
 /** Removes the samples of deleted streams, old samples, and old offline events that no stream's end depends on. */
@@ -58,9 +58,9 @@ export class StreamMaintenance {
   }
 
   /**
-   * Deletes offline events that are no longer needed. Resolving ends again needs every event that names a stream, ends a stream, or arrived
-   * so soon after a start that it may belong to the previous stream. Looks only at events that are 7 to 14 days old, because older events
-   * were kept for one of these reasons.
+   * Deletes offline events that are no longer needed. Resolving ends again needs every event that names a recorded stream, ends a stream,
+   * or occurred so soon after a start that it may belong to the previous stream. Looks only at events that are 7 to 14 days old, because
+   * older events were kept for one of these reasons.
    */
   private async forgetOfflineEvents(): Promise<number> {
     const [, count] = await this.dataSource.query<[unknown, number]>(

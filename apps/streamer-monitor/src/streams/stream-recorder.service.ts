@@ -21,7 +21,7 @@ export type StreamEvent = { at: Milliseconds; userId: string; userLogin: string 
   { kind: 'online'; stream: AnnouncedStream } | { kind: 'offline'; offline: RecordedOffline }
 );
 
-/** A change of a streamer, after which the streamer's streams are resolved again. */
+/** A change to a streamer, after which the recorder resolves the streamer's streams again. */
 export interface StreamerChange {
   streamer: MonitoredStreamer;
   /** Streams that started at this time or later may have changed. */

@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** The title, category, and viewers of a stream at a time. */
+/** The title, category, and number of viewers of a stream at one point in time. */
 @Entity({ name: 'stream_samples' })
 export class StreamSample {
   /** The id of the stream's row. */
@@ -29,7 +29,7 @@ export class RemovedStream {
   @PrimaryColumn('uuid')
   id!: string;
 
-  /** Samples after this time are kept, because they belong to the same stream, which was recorded again. */
+  /** Samples that were recorded after this time are kept: the same stream was recorded again after the deletion. */
   @Column('timestamptz', { name: 'removed_at' })
   removedAt!: Date;
 }

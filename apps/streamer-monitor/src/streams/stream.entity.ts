@@ -1,7 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
- * A stream. The API shows the first fields. The other fields are the facts that determine the stream's end (see `resolve-streams.ts`).
+ * A stream. The fields from `announcedBy` on are not in the API: they are facts that determine the stream's end (see `resolve-streams.ts`).
  * Title, category, viewers, language, and thumbnail are empty or 0 until a poll has seen the stream.
  */
 @Entity({ name: 'streams' })

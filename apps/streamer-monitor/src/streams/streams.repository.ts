@@ -20,7 +20,7 @@ export interface RecordedStream extends StreamFacts {
   announcedBy: string | null;
 }
 
-/** A streamer's streams from a time on, and the offline events that may end them. */
+/** The streams of a streamer that `readWindow` selects, and the offline events that may end them. */
 export interface StreamWindow {
   /** Sorted by start. */
   streams: RecordedStream[];
@@ -63,7 +63,7 @@ export interface RecordedOffline extends OfflineFact {
   eventId: string;
 }
 
-/** The SQL for a timestamp in milliseconds since 1970. */
+/** Returns the SQL that converts a timestamp to milliseconds since 1970. */
 export function epochMilliseconds(column: string): string {
   return `floor(extract(epoch FROM ${column}) * 1000)::float8`;
 }
@@ -73,7 +73,7 @@ const streamColumns = `id, streamer_id AS "streamerId", stream_id AS "streamId",
   ${epochMilliseconds('seen_at')} AS "seenAt", ${epochMilliseconds('missed_at')} AS "missedAt",
   is_miss_confirmed AS "isMissConfirmed"`;
 
-// When clocks differ, an event that names a stream can have a time before the stream's start.
+// Clocks differ, so an event that names a stream can have a time before the stream's start.
 const clockTolerance = "interval '1 hour'";
 
 /** Reads and writes the facts about streams. Callers hold the streamer's lock in a transaction. */
@@ -100,7 +100,8 @@ export class StreamsRepository {
 
   /**
    * Returns all facts that decide the ends of the streams that started at `from` or later, and of the stream before them. Reaches back to a
-   * stream whose end does not depend on the previous stream, because no unnamed event came soon after its start (see `resolve-streams.ts`).
+   * stream whose end does not depend on the previous stream, because no unnamed event occurred soon after its start (see
+   * `resolve-streams.ts`).
    */
   async readWindow(queries: Queries, streamerId: string, from: Milliseconds): Promise<StreamWindow> {
     const streams = await queries.query<RecordedStream[]>(
@@ -127,7 +128,7 @@ export class StreamsRepository {
     return { streams, offline };
   }
 
-  /** Saves announced streams. The earliest reported start counts. The misses are saved only when the stream is new. */
+  /** Saves announced streams. Keeps the earliest reported start of each stream. Saves the misses only when the stream is new. */
   async saveAnnounced(
     queries: Queries,
     streamerId: string,
@@ -142,7 +143,7 @@ export class StreamsRepository {
     await queries.query(saveAnnouncedStreams, [streamerId, JSON.stringify(rows)]);
   }
 
-  /** Saves the streams that a poll saw, and adds changes to their histories. */
+  /** Saves the streams that a poll saw, and adds samples to the histories of streams that have changed. */
   async saveSeen(
     queries: Queries,
     at: Milliseconds,

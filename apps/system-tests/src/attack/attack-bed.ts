@@ -27,7 +27,7 @@ export interface AttackResult {
   beside: Window[];
   attacked: Window[];
   attackers: AttackerCounts[];
-  /** Private memory of the gateway at the end of an attacked window, in MiB: the highest value. */
+  /** The highest private memory of the gateway at the end of an attacked window, in MiB. */
   gatewayMegabytes: number;
 }
 
@@ -36,7 +36,8 @@ export interface MemberResult {
   attack: MemberAttack;
   quiet: Window[];
   /**
-   * Windows in which the same member attacks a bare server instead of the gateway. Empty unless the gateway refuses most of its requests.
+   * Windows in which the same member attacks a bare server instead of the gateway. Empty unless the gateway refuses most of the member's
+   * requests.
    */
   beside: Window[];
   attacked: Window[];
@@ -47,22 +48,22 @@ export interface MemberResult {
   streamMaxBytes: number;
 }
 
-/** The number and the length of the windows of each kind. */
+/** The number of rounds, and the length of each window. */
 export interface AttackPace {
   rounds: number;
   windowSeconds: number;
 }
 
 const perSecond: Record<LoadKind, number> = { notifications: 300, posts: 30, lists: 20 };
-// The default limits of the gateway.
+// The gateway's default limits.
 const environment = { RATE_LIMIT_REQUESTS: '200', RATE_LIMIT_WRITES: '50', MAX_STORED_MB_PER_DAY: '200' };
 // More than the ring buffer holds, so that catch-ups read the stream.
 const filledEvents = 60_000;
 /** The number of loads whose events are stored: two during the attacks, and one that fills the stream first. */
 export const loadCount = 3;
-/** Connections of each load. When a load stops, the last response on each connection is not counted, although its event may be stored. */
+/** Connections per load. When a load stops, the last response on each connection is not counted, although its event may be stored. */
 export const connectionsPerLoad = 64;
-// After this pause, the gateway has noticed that the connections of an attack are closed.
+// After this pause, the gateway has noticed that an attack's connections are closed.
 const settleMs = 3_000;
 
 /** A gateway and an events service under a steady load, and the attacks on them. */
@@ -78,7 +79,7 @@ export class AttackBed {
     private readonly loads: Record<LoadKind, Load<OpenLoopCounts>>,
   ) {}
 
-  /** Starts the services of this checkout, or those of another checkout. */
+  /** Starts the services of `checkout`. Default: this checkout. */
   static async start(checkout?: string): Promise<AttackBed> {
     const servers = await startServers();
     try {
@@ -121,7 +122,7 @@ export class AttackBed {
     await this.servers.stop();
   }
 
-  /** Measures windows without and with an attack in turn, so that other load on the machine affects all of them. */
+  /** Measures windows without and with an attack in turn, so that other load on the machine affects all windows equally. */
   async run(attack: Attack, size: AttackSize, { rounds, windowSeconds }: AttackPace): Promise<AttackResult> {
     const result: AttackResult = {
       attack,
@@ -172,7 +173,7 @@ export class AttackBed {
     return { attack, ...windows, responses, ...(await this.measureStored()) };
   }
 
-  /** The position before the first event of the stream. */
+  /** Returns the position before the first event of the stream. */
   private async findStart(): Promise<string> {
     const { description = '' } = (await this.readStream()).config;
     return `${parseStreamDescription(description)?.epoch}-0-00000000`;
@@ -205,13 +206,13 @@ export class AttackBed {
     };
   }
 
-  /** Ends the load. Returns the number of accepted events and the number of stored events. */
+  /** Stops the loads. Returns the number of accepted events and the number of stored events. */
   async checkStored(): Promise<{ accepted: number; stored: number }> {
     await this.take();
     await this.stopLoads();
     const [row] = await runSql<{ count: string }>(
       this.databaseUrl,
-      // Excludes the events of members, which have another type.
+      // Excludes members' events, which have a different type.
       "SELECT count(*) FROM events.events WHERE event_type = 'channel-follow'",
     );
     return { accepted: this.accepted, stored: Number(row?.count) };
@@ -225,7 +226,7 @@ export class AttackBed {
     return this.system.gateways[0]?.pid ?? 0;
   }
 
-  /** Ends an attack. The time until the gateway has closed its connections belongs to no window. */
+  /** Ends an attack. The time until the gateway has closed the attack's connections belongs to no window. */
   private async end(attacker: Load<unknown>): Promise<void> {
     await attacker.stop();
     await wait(settleMs);

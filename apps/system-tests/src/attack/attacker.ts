@@ -12,7 +12,6 @@ export interface AttackerOptions extends AttackSize {
 export interface AttackerCounts {
   /** Connections that are open now. */
   open: number;
-  /** Connections opened. */
   opened: number;
   /** Responses by status. Connections that were closed without a response count as `closed`. */
   ends: Record<string, number>;

@@ -31,7 +31,7 @@ function post(path: string, headers: readonly string[] = []): string {
   return `POST ${path} HTTP/1.1\r\n${all.join('\r\n')}\r\n\r\n`;
 }
 
-/** The headers of a platform message, with an invalid signature. */
+/** Returns the headers of a platform message with an invalid signature. */
 function lookAlikeHeaders(): string[] {
   const values = {
     Id: randomBytes(16).toString('hex'),
@@ -47,7 +47,7 @@ function handshake(): string {
   return `GET ${webSocketPath} HTTP/1.1\r\nHost: attack\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${key}\r\n\r\n`;
 }
 
-/** A first message with a wrong token, as a masked frame. The mask is zero, so that the text stays readable. */
+/** Returns a first message with a wrong token, as a masked frame. The mask is zero, so that the text stays readable. */
 function wrongToken(): string {
   const text = JSON.stringify({ token: randomBytes(20).toString('hex') });
   return `\x81${String.fromCharCode(0x80 | text.length)}\0\0\0\0${text}`;

@@ -14,22 +14,22 @@ const loads: Record<LoadKind, string> = {
 };
 const kinds = Object.keys(loads) as LoadKind[]; // Safe cast: the keys of a Record
 
-/** The section about members who send as many requests as the gateway accepts. */
+/** Returns the section about members who send as many requests as the gateway accepts. */
 export function printMemberSection(results: readonly MemberResult[]): Section {
   return {
     title: 'Members',
     paragraphs: [
-      'One user with the role `user` and the default limits, from an address of its own:',
+      'One user with the role `user` and the default limits attacks from a separate address:',
       table(
         ['attack', 'what the member does'],
         memberAttacks.map(({ name, description }) => [name, description]),
       ),
-      'p99 in ms, medians of the windows. "Lost" counts requests that were due in the attacked windows and failed. "Beside" has the same meaning as above. It is measured only for a member whose requests the gateway mostly refuses:',
+      'p99 in ms, median of the windows. "Lost" counts requests that were due in the attacked windows and failed, or still waited at the end of a window. "Beside" has the same meaning as above, and is measured only for a member whose requests the gateway mostly refuses:',
       table(
         ['attack', 'load', 'p99 quiet', 'p99 beside', 'p99 attacked', 'ratio', 'sent', 'lost'],
         results.flatMap((result) => kinds.map((kind) => printLoad(result, kind))),
       ),
-      'Responses that the member got, by status:',
+      'Responses to the member, by status:',
       table(
         ['attack', 'request', 'responses'],
         results.flatMap(({ attack, responses }) =>
@@ -70,7 +70,7 @@ function printPromises(results: readonly MemberResult[]): KeptPromise[] {
       isKept: lostCount === 0,
     },
     {
-      // The extra second: gateways exchange their counts once a second, so they can accept more than the limit in between.
+      // Gateways exchange their counts once a second, so they can accept an extra second of events above the limit.
       promise: `A member in a loop stores at most the daily limit of ${formatCount(limit / mebibyte)} MiB, plus the member’s events of one second`,
       measured: `${(stored / mebibyte).toFixed(1)} MiB`,
       isKept: stored <= limit * 1.1,
@@ -86,7 +86,7 @@ function printPromises(results: readonly MemberResult[]): KeptPromise[] {
 function printRatioPromise({ attack, quiet, attacked }: MemberResult): KeptPromise {
   const ratios = kinds.map((kind) => p99(attacked, kind) / p99(quiet, kind));
   return {
-    promise: `${attack.name}: the p99 of others is at most ${attack.maxRatio} × the p99 without the member`,
+    promise: `${attack.name}: the p99 of other clients is at most ${attack.maxRatio} × the p99 without the member`,
     measured: kinds.map((kind, index) => `${loads[kind]} ${ratios[index]?.toFixed(2)} ×`).join(', '),
     isKept: Math.max(...ratios) <= attack.maxRatio,
   };

@@ -93,13 +93,13 @@ class Member implements RunningLoad<MemberCounts> {
   }
 }
 
-/** Finds the ends of responses and skips their bodies, so that a member in a loop uses little of the machine. */
+/** Finds the ends of responses and skips their bodies, so that a member in a loop uses little CPU. */
 class Responses {
   private head = '';
   private status = '';
   private bodyBytes = 0;
 
-  /** Returns the statuses of the responses that end in a chunk. */
+  /** Returns the statuses of the responses that end in `chunk`. */
   *add(chunk: Buffer): Generator<string> {
     let rest = chunk;
     while (rest.length > 0) {

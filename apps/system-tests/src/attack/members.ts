@@ -6,7 +6,7 @@ export interface MemberAction {
   make: (member: { token: string; position: string }) => string;
   /** Whether the response is a stream, which occupies the connection. Otherwise, the connection sends a request after each response. */
   isStream?: boolean;
-  /** The member closes a stream after this time, and opens it again. */
+  /** How long a stream stays open before the member closes and reopens it. */
   streamMs?: number;
   /** How long the member waits before it reopens a connection whose request failed. Default: 0. */
   restMs?: number;
@@ -16,7 +16,7 @@ export interface MemberAction {
 export interface MemberAttack {
   name: string;
   description: string;
-  /** The maximum factor by which the member raises the p99 of other clients. */
+  /** Promise: the member raises the p99 of other clients at most by this factor. */
   maxRatio: number;
   /** Whether the gateway refuses most requests of the member. */
   isRefused?: boolean;
@@ -47,7 +47,7 @@ export const memberAttacks: readonly MemberAttack[] = [
     name: 'everything in a loop',
     maxRatio: 1.25,
     description:
-      'adds events of 250 kB (8 connections) and test events of 0.5 kB (8), lists 100 events (16), exports everything (4), and resumes at the start of the stream (20, each for 3 s). Each connection sends its next request as soon as it has a response',
+      'adds events of 250 kB (8 connections) and test events of 0.5 kB (8), lists 100 events (16), exports everything (4), and resumes at the start of the stream (20, each for 3 s). Each connection sends its next request as soon as the previous response arrives',
     actions: [
       { name: 'events', connections: 8, make: ({ token }) => request('POST', eventsPath, token, largeEvent) },
       {
@@ -80,7 +80,7 @@ export const memberAttacks: readonly MemberAttack[] = [
     maxRatio: 2,
     isRefused: true,
     description:
-      'resumes at the start of the stream on 2,000 connections. A connection that the gateway refuses is opened again after 5 s',
+      'resumes at the start of the stream on 2,000 connections. The member reopens a refused connection after 5 s',
     actions: [
       {
         name: 'catch-ups',

@@ -8,20 +8,20 @@ import { lost, p99, succeeded, sum, type Window } from './windows.js';
 export interface AttackTestResults {
   results: readonly AttackResult[];
   members: readonly MemberResult[];
-  /** The numbers of accepted events and of stored events. */
+  /** The number of accepted events, and the number of stored events. */
   events: { accepted: number; stored: number };
 }
 
 const maxRatio = 2;
 const maxMegabytes = 1_024;
 
-/** The sections of the attack test's page. */
+/** Returns the sections of the attack test's page. */
 export function printSections({ results, members, events }: AttackTestResults): Section[] {
   return [
     {
       title: 'Method',
       paragraphs: [
-        'Each attack holds 5,000 connections, from one address or from 200 addresses with 25 each. The connections open within 5 s. The attacker reopens a closed connection after 5 to 15 s. Meanwhile, another address sends 300 signed platform messages, 30 POSTs of events, and 20 requests for a list per second, each due at a fixed time. Windows without and with the attack alternate; an attacked window begins with the attack. Latencies count from the time when a request was due. Attackers, load, services, and servers share the machine, so the attackers’ own work causes a part of the difference. To show that part, the same attackers also attack a bare Node server, which refuses every request, while the gateway gets only the load. "Beside" is the p99 of the load at the gateway during such an attack.',
+        'Each attack holds 5,000 connections, from one address or from 200 addresses with 25 connections each. The connections open within 5 s. The attacker reopens a closed connection after 5 to 15 s. Meanwhile, another address sends 300 signed platform messages, 30 POST requests with an event, and 20 list requests per second, each due at a fixed time. Windows without and with the attack alternate; an attacked window begins with the attack. Latencies count from the time when a request was due. Attackers, load, services, and servers share the machine, so the attackers’ own work causes part of the difference. To show this part, the same attackers also attack a bare Node server, which refuses every request, while the gateway gets only the load. "Beside" is the p99 of the load at the gateway during such an attack.',
         table(
           ['attack', 'each connection'],
           attacks.map(({ name, description }) => [name, description]),
@@ -32,7 +32,7 @@ export function printSections({ results, members, events }: AttackTestResults): 
     {
       title: 'Results',
       paragraphs: [
-        'p99 in ms, medians of the windows. "Ends" counts the connections that the gateway ended in the last window, by the status of the response. "closed" means that the gateway sent no response.',
+        'p99 in ms, median of the windows. "Ends" counts the connections that the gateway ended in the last window, by the status of the response. "closed" means that the gateway sent no response.',
         table(
           [
             'attack',

@@ -8,14 +8,14 @@ export interface MeasuredCommand {
   ms: number;
   /** The highest private memory of the command. */
   peakMegabytes: number;
-  /** Seconds of CPU of the command, without PostgreSQL. */
+  /** Seconds of CPU that the command used, without PostgreSQL. */
   cpuSeconds: number;
 }
 
 const sampleMs = 100;
 
 /**
- * Runs `npm run backup` or `npm run restore` without the build, and measures it.
+ * Runs `npm run backup` or `npm run restore` without the build. Returns the command's time, memory, and CPU.
  *
  * @throws Error with the output of a command that fails
  */

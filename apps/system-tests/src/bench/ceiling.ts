@@ -6,17 +6,17 @@ import { toRow, writeBatch, type EventRow } from '@stream-events/events/benchmar
 import { v7 as uuidV7 } from 'uuid';
 
 /**
- * The raw ceiling: the maximum throughput of Node and PostgreSQL on this machine. `startCeilingSubject` forks this process. It contains
- * plain node:http, the signature check, and the statement of the events service; no framework, no NATS, no limits, and no retries. It
- * exists for comparison only.
+ * The raw ceiling: the maximum throughput of Node and PostgreSQL on this machine. `startCeilingSubject` forks this process.
+ * The process exists for comparison only: it contains plain node:http, the signature check, and the events service's statement, without a
+ * framework, NATS, limits, or retries.
  */
 interface WaitingRow {
   row: EventRow;
   response: ServerResponse;
 }
 
-// Tried with one, two, and three batches in flight, each with and without the gateway's wait for fuller batches. Two batches without a wait
-// were the fastest: one batch is written while the next one fills.
+// Measured with one, two, and three batches in flight, each with and without the gateway's wait for fuller batches. Two batches without a
+// wait were the fastest: one batch is written while the next one fills.
 const maxInFlight = 2;
 const maxBatch = 256;
 

@@ -11,7 +11,7 @@ import type { Subject } from './subject.js';
 export interface MeasurementOptions {
   kind: LoadKind;
   connections: number;
-  /** Whose events the load sends. Default: one busy channel. */
+  /** The channels and viewers whose events the load sends. Default: one busy channel. */
   population?: LoadPopulation | undefined;
   warmUpSeconds: number;
   seconds: number;
@@ -19,7 +19,7 @@ export interface MeasurementOptions {
 
 /** The result of one run. */
 export interface Measurement {
-  /** Events per second with a success response. */
+  /** Events per second that got a success response. */
   perSecond: number;
   /** Events per second that the stream acknowledged; undefined for a subject that publishes nothing. */
   publishedPerSecond: number | undefined;
@@ -56,7 +56,7 @@ export async function measure(
   };
 }
 
-/** Memory of each process in MiB at one moment of a long load. */
+/** One sample of the memory of each process in MiB, during a long load. */
 export interface MemorySample {
   second: number;
   perSecond: number;

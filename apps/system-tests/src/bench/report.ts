@@ -17,7 +17,7 @@ export interface BenchmarkResults {
 
 const goals = { perSecond: 12_000, p99Ms: 25, ofCeiling: 0.5, postsPerSecond: 6_000, instancesFactor: 1.15 };
 
-/** The sections of the benchmark's page. */
+/** Returns the sections of the benchmark's page. */
 export function printSections(results: BenchmarkResults): Section[] {
   const { cores, notifications, posts } = results;
   const medians: Medians = {
@@ -46,8 +46,8 @@ function printMethod({ connections, filledEvents }: BenchmarkResults): Section {
   return {
     title: 'What is measured',
     paragraphs: [
-      `Signed notifications (channel follows, about 575 bytes) over ${connections} connections, each with one request in flight. Only a response with status 204 counts, because its event is committed with fsync. "Published" counts the events that the EVENTS stream acknowledged in the same time. The event store holds ${formatCount(filledEvents)} events before each run. Runs of the subjects alternate, and the figures are medians. On a shared machine, figures vary from day to day, so compare ratios.`,
-      'The **ceiling** is one process of plain node:http that checks the same signature and writes with the same statement into the same tables and indexes. It has no framework and no NATS, and publishes nothing.',
+      `Signed notifications (channel follows, about 575 bytes) over ${connections} connections, each with one request in flight. Only a response with status 204 counts, because its event is committed with fsync. "Published" counts the events that the EVENTS stream acknowledged during the same time. The event store holds ${formatCount(filledEvents)} events before each run. Runs of the subjects alternate, and the figures are medians. On a shared machine, figures vary from day to day, so compare ratios.`,
+      'The **ceiling** is one process of plain node:http that checks the same signature and writes with the same statement into the same tables and indexes. The ceiling has no framework and no NATS, and publishes nothing.',
     ],
     promises: [],
   };
@@ -99,10 +99,10 @@ function printTime(
   return {
     title: 'Where the time goes',
     paragraphs: [
-      `The machine has ${cores} cores, which is ${formatCount(cores * 1e6)} µs of CPU per second. At ${allCpu(one).toFixed(0)} µs per event, including ${(one.cpuMicroseconds.load ?? 0).toFixed(0)} µs for the load, it can do at most ${most(one)} events/s; the ceiling, at ${allCpu(ceiling).toFixed(0)} µs, at most ${most(ceiling)}. The measured rates are lower, because processes also wait: for the commit on disk, for other processes, or for other guests of the same hardware.`,
-      'CPU of each process per event, in microseconds, as counted by the kernel:',
+      `The machine has ${cores} cores, which provide ${formatCount(cores * 1e6)} µs of CPU time per second. At ${allCpu(one).toFixed(0)} µs per event, including ${(one.cpuMicroseconds.load ?? 0).toFixed(0)} µs for the load, the machine can handle at most ${most(one)} events/s. The ceiling needs ${allCpu(ceiling).toFixed(0)} µs per event, which allows at most ${most(ceiling)} events/s. The measured rates are lower, because processes also wait for the commit on disk, for other processes, or for other guests on the same hardware.`,
+      'CPU time per event for each process, in microseconds, as counted by the kernel:',
       printCpu({ ceiling, '1 + 1': one, '2 + 2': two, 'POST, 1 + 1': post }),
-      'Inside the Node processes of 1 + 1, as shares of the V8 samples in which the process was not idle. Profiling slows the processes, so this run is not part of the figures above. A write that wakes another process can include the wait for a core:',
+      'The tables show the work inside the Node processes of 1 + 1, as shares of the V8 samples in which the process was not idle. Profiling slows the processes, so the figures above exclude this run. A write that wakes another process can include the wait for a core:',
       ...Object.entries(profiles).map(([app, shares]) => printProfile(app, shares)),
     ],
     promises: [],
@@ -130,7 +130,7 @@ function printMemory(samples: readonly MemorySample[]): Section {
   return {
     title,
     paragraphs: [
-      `${last.second} seconds at ${formatCount(rate)} events/s (median). Private memory of each process in MiB, median of each minute:`,
+      `${last.second} seconds at ${formatCount(rate)} events/s (median). Private memory of each process in MiB, median per minute:`,
       table(['process', ...columns.map(([name]) => name)], rows),
     ],
     promises: [],
@@ -196,7 +196,7 @@ function allCpu({ cpuMicroseconds }: Measurement): number {
   return Object.values(cpuMicroseconds).reduce((sum, microseconds) => sum + microseconds, 0);
 }
 
-/** Excludes the load generator, which is not part of the service. */
+/** Returns the CPU per event without the load generator, which is not part of the service. */
 function serviceCpu(measurement: Measurement | undefined): number {
   return measurement ? allCpu(measurement) - (measurement.cpuMicroseconds.load ?? 0) : Number.NaN;
 }

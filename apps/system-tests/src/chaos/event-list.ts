@@ -12,7 +12,7 @@ interface Page {
   }[];
 }
 
-/** Reads the whole list as a client does. The client parses `eventData` and prints it again, so compare `eventData` with `isSameJson`. */
+/** Reads the whole event list as a client does. Parsing can change the text of `eventData`, so compare `eventData` with `isSameJson`. */
 export async function readEventList(gatewayUrl: string, token: string): Promise<StoredEvent[]> {
   const events: StoredEvent[] = [];
   let url: string | null = `${gatewayUrl}/api/v1/platform-events?page_size=100`;

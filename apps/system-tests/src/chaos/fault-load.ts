@@ -4,7 +4,7 @@ import type { Credentials } from '../load/request-maker.js';
 import { EventSender } from './event-sender.js';
 import { LedgerEntry, type Answer, type EventKind, type SentEvent } from './ledger.js';
 
-/** A load: the events per second, and the number of clients, each of which sends to the gateways in turn. */
+/** A load: the number of events per second, and the number of clients. Each client sends to the gateways in turn. */
 export interface FaultLoadOptions extends Credentials {
   gatewayUrls: readonly string[];
   perSecond: number;
@@ -29,9 +29,9 @@ interface Retry {
 
 // Pauses between the attempts to send an event. After the last attempt, the sender gives up.
 const pausesMs = [300, 1_000, 2_000, 4_000];
-// Maximum number of events that wait for a retry. Above this, a sender gives up an event immediately.
+// Maximum number of events that wait for a retry. At this limit, a sender does not retry further events.
 const maxRetries = 4_000;
-// Of eight events, four are sent as by the platform, three as by clients that retry, and one as by a client that does not retry.
+// Of every eight events, four are sent like platform messages, three like a client that retries, and one like a client that does not.
 const kinds: readonly EventKind[] = [
   'notification',
   'keyed post',
@@ -68,8 +68,8 @@ export function makeEvent(kind?: EventKind): SentEvent {
 }
 
 /**
- * Sends events as the platform and clients do: the attempts for an event go to the gateways in turn, and their number is limited. When a
- * gateway is not listening, sends the event to the other gateway immediately. Records the outcome of each event.
+ * Sends events as the platform and clients do, with a limited number of attempts per event. Sends each attempt to the next gateway in turn,
+ * and immediately to the other gateway when that gateway is not listening. Records the outcome of each event.
  */
 export class FaultLoad {
   private readonly watchers = new Set<(seen: Try) => void>();
@@ -80,7 +80,7 @@ export class FaultLoad {
   private isPaused = true;
 
   constructor(private readonly options: FaultLoadOptions) {
-    // Every second client opens a new connection for each request, as the platform sometimes does.
+    // Half of the clients open a new connection for each request, as the platform sometimes does.
     this.senders = Array.from(
       { length: options.clients },
       (_, index) => new EventSender(options, { connectionsEach: 1, keepAlive: index % 2 === 0 }),

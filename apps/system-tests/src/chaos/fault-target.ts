@@ -14,11 +14,11 @@ export interface FaultTarget {
   stop(): Promise<void>;
   /** Starts again after `kill` or `stop`; resolves when ready. */
   start(): Promise<void>;
-  /** Suspends all processes of the target (SIGSTOP) for this time. */
+  /** Suspends all processes of the target (SIGSTOP) for `ms` milliseconds. */
   freeze(ms: number): Promise<void>;
 }
 
-/** The targets of a kind: two instances of a service, or the single server. */
+/** Returns the targets with this name: the two instances of a service, or the single server. */
 export function targetsOf(name: TargetName, servers: Servers, system: System): FaultTarget[] {
   switch (name) {
     case 'gateway':
@@ -28,7 +28,7 @@ export function targetsOf(name: TargetName, servers: Servers, system: System): F
     case 'nats':
       return [toServerTarget(servers.restartable.nats, () => [servers.nats.pid])];
     case 'postgres':
-      // The first process starts the other processes. Suspend the first one first, so that it starts no more processes.
+      // Suspend the main process first, so that it cannot start more child processes meanwhile.
       return [
         toServerTarget(servers.restartable.postgres, () => [
           servers.postgres.pid,

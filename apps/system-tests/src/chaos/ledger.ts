@@ -61,14 +61,14 @@ export class LedgerEntry {
   }
 }
 
-/** The number of events per outcome. */
+/** Returns the number of events per outcome. */
 export function countOutcomes(entries: readonly LedgerEntry[]): Record<Outcome, number> {
   const counts: Record<Outcome, number> = { accepted: 0, refused: 0, 'in doubt': 0 };
   for (const { outcome } of entries) counts[outcome] += 1;
   return counts;
 }
 
-/** The marker in the data of an event. */
+/** Returns the marker in an event's data. */
 export function markerOf(eventData: string): string | undefined {
   return /^\{"marker":"([\w-]+)"/.exec(eventData)?.[1];
 }

@@ -97,7 +97,7 @@ function readLife({ system, servers }: TestBed): Set<string> {
   const connections = ['/proc/net/tcp', '/proc/net/tcp6']
     .flatMap((path) => readFileSync(path, 'utf8').split('\n'))
     .map((line) => line.trim().split(/\s+/))
-    // Established connections (state 01) to the port of nats-server. A new connection has another local port.
+    // Established connections (state 01) to the port of nats-server. A new connection has a different local port.
     .filter(([, , remote, state]) => state === '01' && remote?.endsWith(`:${port}`))
     .map(([, local]) => `NATS connection ${local}`);
   return new Set([...processes, ...connections]);

@@ -12,19 +12,19 @@ export interface ChaosResults {
   list: { events: number; findings: readonly Finding[] };
 }
 
-// Enough to look up some of the events. A lost batch has up to 256 events.
+// Enough to look up some of the events. A lost batch contains up to 256 events.
 const maxExamples = 5;
 
 /** The parts of the page that differ between the chaos tests. */
 export interface PageOptions {
   load: LoadSize;
-  /** The moment, in words, from which the time until requests succeed again is measured. */
+  /** The start of the measured time until requests succeed again, in words. */
   requestsSince: string;
 }
 
 const chaosPage: PageOptions = { load: chaosLoad, requestsSince: 'the restart (or the end of the outage)' };
 
-/** The sections of a chaos test's page. */
+/** Returns the sections of a chaos test's page. */
 export function printSections(chaos: ChaosResults, page: PageOptions = chaosPage): Section[] {
   const lines = printFindings(chaos);
   return [
@@ -32,7 +32,7 @@ export function printSections(chaos: ChaosResults, page: PageOptions = chaosPage
     {
       title: 'Results',
       paragraphs: [
-        `**Requests again**: from ${page.requestsSince} until notifications and POSTs succeeded at each gateway, including the start of the process. **Published**: from the same time until all events accepted before that time were stored and on the stream. Median / maximum, in seconds.`,
+        `**Requests recovered**: from ${page.requestsSince} until notifications and POSTs succeeded at each gateway, including the start of the process. **Published**: from the same time until all events accepted before that time were stored and on the stream. Median / maximum, in seconds.`,
         printSummary(chaos.results),
       ],
       promises: printPromises(chaos),
@@ -47,7 +47,7 @@ function printMethod(scenarios: readonly DescribedScenario[], { clients, perSeco
     paragraphs: [
       `${clients} clients send ${perSecond} events per second: signed notifications, which are redelivered as the platform redelivers them; POSTs with an \`Idempotency-Key\`, which are retried; and POSTs without a key, which are not retried. A client waits 5 s for a response and tries five times, alternating between the gateways. For each event, the sender records one of three outcomes:`,
       '- **accepted**: an attempt got a 2xx response\n- **refused**: every attempt got a 4xx response, or reached no gateway\n- **in doubt**: an attempt got 503 or no response, and none got 2xx',
-      'After each scenario, the system settles, and every event is checked. Every accepted event is stored exactly once, unchanged, under the id in its 201 response. An event in doubt is stored at most once, a refused event is not stored, and nothing else is stored. The EVENTS stream carries each stored event, identical to the last byte. "Copies" counts the further messages of an event on the stream. Subscribers recognize them by `Nats-Msg-Id` and drop them.',
+      'After each scenario, the system settles, and every event is checked. Every accepted event is stored exactly once, unchanged, under the id in its 201 response. An event in doubt is stored at most once, a refused event is not stored, and nothing else is stored. The EVENTS stream carries each stored event, byte for byte. "Copies" counts additional messages of the same event on the stream. Subscribers recognize copies by `Nats-Msg-Id` and drop them.',
       table(
         ['scenario', 'fault'],
         scenarios.map(({ name, description }) => [name, description]),
@@ -92,7 +92,7 @@ function printSummary(results: readonly ScenarioResult[]): string {
     'accepted',
     'refused',
     'in doubt',
-    'requests again',
+    'requests recovered',
     'published',
     'copies',
     ...columns,

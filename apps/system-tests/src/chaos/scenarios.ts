@@ -53,7 +53,7 @@ export const scenarios: readonly Scenario[] = [
   {
     name: 'stream-deleted',
     description:
-      'The EVENTS stream is deleted under load. Everything accepted from two minutes before the deletion must be on the new stream.',
+      'The EVENTS stream is deleted under load. Every event accepted since two minutes before the deletion must be on the new stream.',
     run: deleteStream,
   },
 ];
@@ -83,7 +83,7 @@ async function killAndRestart(bed: TestBed, target: FaultTarget): Promise<void> 
 function freezeScenario({ name, description }: (typeof targets)[number]): Scenario {
   return {
     name: `freeze-${name}`,
-    description: `SIGSTOP of ${description} (all of its processes) for 10 s, then SIGCONT.`,
+    description: `SIGSTOP of ${description} (all of its processes), then SIGCONT after 10 s.`,
     run: async (bed, { frozenMs }) => {
       await wait(calmMs);
       bed.countFault();
@@ -113,8 +113,10 @@ function rollingScenario(name: string, description: string, target: TargetName):
   return {
     name,
     description:
-      `SIGTERM of each ${description} in turn, followed by a restart. Clients may see only success or, for a ` +
-      'gateway, a refused connection.',
+      `SIGTERM of each ${description} in turn, followed by a restart. ` +
+      (target === 'gateway'
+        ? 'Every request succeeds, or its connection is refused.'
+        : 'Every request succeeds.'),
     run: async (bed, { rollingRounds }) => {
       const instances = targetsFrom(bed, target);
       for (let count = 0; count < rollingRounds * instances.length; count += 1) {

@@ -10,7 +10,7 @@ const closeCodes = [4000, 4001, 4002, 4003, 4004, 4005, 4006, 4007];
 const reconnects = 5;
 const cheerEveryMs = 50;
 const pollMs = 200;
-// The connector waits up to 30 s before the eighth connection in a row.
+// Before the eighth connection attempt in a row, the connector waits up to 30 s.
 const recoveryLimitMs = 90_000;
 // The status prints times in whole seconds.
 const slackMs = 1_000;
@@ -47,7 +47,7 @@ export const socketScenario: Scenario = {
   },
 };
 
-/** A channel whose cheers arrive over its socket. */
+/** A channel whose cheers arrive over the connector's event socket. */
 class SocketBed {
   private readonly sent: { entry: LedgerEntry; at: number }[] = [];
   private channelId = '';

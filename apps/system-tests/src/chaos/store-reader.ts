@@ -21,7 +21,7 @@ import { runSql, type ServerAddresses } from '../system/servers.js';
 import type { PublishedMessage } from './checker.js';
 import { markerOf } from './ledger.js';
 
-/** What is not yet published or stored. */
+/** The numbers of batches that are not published yet, and of messages that are not stored yet. */
 export interface Backlog {
   /** Batches in the outbox: the EVENTS stream has not acknowledged them yet. */
   outbox: number;
@@ -35,8 +35,8 @@ const fetchMs = 5_000;
 // The maximum number of consumers that one read opens.
 const maxOpened = 5;
 
-// Events are read again from this time before the newest id. An id contains the time when a gateway received the event, and an event can be
-// stored late: a paused nats-server delivers its requests when it resumes.
+// Each read starts this long before the newest id. An id contains the time when a gateway received the event, and an event can be stored
+// late: a paused nats-server delivers its requests when it resumes.
 const maxLateMs = 10 * 60_000;
 
 /** Reads the new events of the store and the new messages of the stream. */

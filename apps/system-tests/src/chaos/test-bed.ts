@@ -15,13 +15,13 @@ export interface ScenarioResult {
   outcomes: Record<Outcome, number>;
   /** Attempts by result. */
   answers: Record<string, number>;
-  /** The times from each call of `measureRequests` until requests of each kind succeed at each gateway. */
+  /** For each call of `measureRequests`: the time until requests of each kind succeed at each gateway, in milliseconds. */
   requestsMs: number[];
-  /** The times from each call of `measurePublished` until everything accepted before the call is published. */
+  /** For each call of `measurePublished`: the time until everything accepted before the call is published, in milliseconds. */
   publishedMs: number[];
-  /** Further messages of the same event on the stream. */
+  /** The number of additional messages on the stream that repeat an event. */
   copies: number;
-  /** Further measurements of the scenario, by column of the report. */
+  /** Additional measurements of the scenario, by column of the report. */
   measured: Record<string, string>;
   findings: Finding[];
 }
@@ -46,12 +46,12 @@ export interface BedParts<S extends ServerAddresses> {
   servers: S;
   databaseUrl: string;
   system: System;
-  /** Further services that must run at the end of each scenario. */
+  /** Additional services that must run at the end of each scenario. */
   others?: readonly ServiceProcess[];
   load: LoadSize;
 }
 
-/** Two gateways, two events services, and their servers under load. Records every event and measures recovery times. */
+/** Two gateways, two events services, and their servers under load. Records every sent event, and measures recovery times. */
 export class TestBed<S extends ServerAddresses = Servers> {
   private result = emptyResult('');
   private entries: readonly LedgerEntry[] = [];
@@ -181,12 +181,12 @@ export class TestBed<S extends ServerAddresses = Servers> {
     this.added.push(...entries);
   }
 
-  /** Requires that everything accepted since a time (milliseconds since 1970) is on the stream at the end. */
+  /** Requires that every event accepted at or after `since` (milliseconds since 1970) is on the stream at the end of the scenario. */
   requireOnStream(since: number): void {
     this.onStreamSince = since;
   }
 
-  /** Compares the whole list, read as clients read it, with everything that was sent. */
+  /** Reads the whole event list as clients do. Returns the number of listed events, and the differences from the sent events. */
   async checkList(): Promise<{ events: number; findings: Finding[] }> {
     const {
       gateways: [gateway],

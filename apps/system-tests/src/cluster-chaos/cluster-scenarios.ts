@@ -35,7 +35,7 @@ export const clusterScenarios: readonly ClusterScenario[] = [
   },
   {
     name: 'nats-leader-paused',
-    description: 'SIGSTOP of the nats-server that leads the EVENTS stream for 40 s, then SIGCONT.',
+    description: 'SIGSTOP of the nats-server that leads the EVENTS stream, then SIGCONT after 40 s.',
     run: async (cluster, { pausedMs }) => {
       const leader = await cluster.findLeader();
       process.kill(leader.pid, 'SIGSTOP');
@@ -82,7 +82,7 @@ export const clusterScenarios: readonly ClusterScenario[] = [
   {
     name: 'nats-leader-isolated',
     description:
-      'The nats-server that leads the EVENTS stream cannot reach the other two for 20 s. Its clients stay connected to the isolated server, so times are measured from the end of the isolation.',
+      'The nats-server that leads the EVENTS stream cannot reach the other two servers for 20 s. Its clients stay connected to the isolated server, so times are measured from the end of the isolation.',
     run: async (cluster, { isolatedMs }) => {
       const leader = await cluster.findLeader();
       cluster.bed.countFault();
@@ -126,7 +126,7 @@ async function failOver(cluster: ClusterBed): Promise<void> {
   await recovered;
 }
 
-/** Measures the recovery while a fault lasts. Returns after at least this time. */
+/** Measures the recovery while a fault lasts. Returns after the recovery, but not before `ms` milliseconds. */
 async function outlast(cluster: ClusterBed, ms: number): Promise<void> {
   cluster.bed.countFault();
   await Promise.all([recover(cluster), wait(ms)]);

@@ -19,7 +19,7 @@ export async function startClusterServers(): Promise<ClusterServers> {
   const directory = await mkdtemp(join(parentDirectory, 'stream-events-cluster-test-'));
   await chmod(directory, 0o711);
   const log = (): void => undefined;
-  // Not the installed version: clusters of nats-server 2.9, the version in Debian 12, have faults of their own (docs/operations.md).
+  // Not the installed version, because nats-server 2.9 (the version in Debian 12) has bugs in clusters: see docs/operations.md.
   const natsBinary = await findPinnedNatsServer({ cacheDirectory: 'node_modules/.cache/stream-events', log });
   const users = Object.values(natsUsers);
   const pair = await PostgresPair.start({ directory });

@@ -17,13 +17,13 @@ export interface ConduitEvidence {
 /** The events that a kill lost. */
 export interface Loss {
   events: number;
-  /** The time between the first and the last missing event of a shard, in milliseconds: the longest of all shards. */
+  /** The longest time between a shard's first and last missing event, in milliseconds. */
   longestMs: number;
 }
 
 /**
  * Checks that every occurrence is stored exactly once. An occurrence that is missing during a reported gap of its shard is a loss, not a
- * finding.
+ * finding. Returns the findings, and the losses of each kill.
  */
 export function checkConduit(evidence: ConduitEvidence): { findings: Finding[]; losses: Loss[] } {
   const { occurrences, listed, deadLetters, gaps, killedAt } = evidence;

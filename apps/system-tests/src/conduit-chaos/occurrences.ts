@@ -18,7 +18,7 @@ export type Happen = (type: string, event: Record<string, unknown>) => Promise<s
 
 const type = 'channel.update';
 
-// Each client waits for its reply. On a busy machine, fewer events happen, instead of requests that queue.
+// Each client waits for its reply, so that fewer events happen on a busy machine instead of requests queuing up.
 const clients = 16;
 
 /** Makes events happen at a steady rate, in all channels in turn. */

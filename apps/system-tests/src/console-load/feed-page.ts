@@ -4,13 +4,13 @@ import type { System } from '../system/system.js';
 
 /** What the page recorded since the last call, in milliseconds. */
 export interface Recorded {
-  /** Between two frames. */
+  /** The times between two frames. */
   frames: number[];
-  /** From the press of a key until the next frame was drawn. */
+  /** The times from a key press until the next frame was drawn. */
   inputs: number[];
 }
 
-/** Whether new events appear (`follows`), or wait because the user reads older events (`waits`). */
+/** Whether the feed shows new events (`follows`), or holds them back because the user reads older events (`waits`). */
 export type FeedState = 'follows' | 'waits';
 
 // Runs in the page. A task that is queued in an animation frame runs after the frame was drawn.
@@ -56,7 +56,7 @@ export class FeedPage {
     return new FeedPage(browser, page, await page.context().newCDPSession(page));
   }
 
-  /** Presses a key that selects another event, which opens it in the inspector. */
+  /** Presses a key that selects another event and opens that event in the inspector. */
   async select(key: 'j' | 'k'): Promise<void> {
     await this.page.keyboard.press(key);
   }
@@ -78,7 +78,7 @@ export class FeedPage {
     const rows = await this.page.getByRole('option').count();
     if (rows > 0 && isWaiting === (expected === 'waits')) return;
     throw new Error(
-      `The feed has ${rows} rows, or does not ${expected === 'waits' ? 'hold' : 'show'} new events, so the measurement is not valid.`,
+      `The feed has ${rows} rows, or does not ${expected === 'waits' ? 'hold back' : 'show'} new events, so the measurement is not valid.`,
     );
   }
 

@@ -7,7 +7,7 @@ import type { Engine } from './engine.js';
 import { Project, type Scale } from './project.js';
 import { ReadLoad, type ReadCounts } from './read-load.js';
 
-/** The results of the requests of a phase. */
+/** The results of a phase's requests. */
 export interface PhaseResult {
   /** Attempts to send an event, by result. */
   answers: Record<string, number>;
@@ -56,7 +56,7 @@ export class ContainerBed {
     await this.project.down();
   }
 
-  /** Runs a phase under load, and compares everything that was sent so far with the event list. */
+  /** Runs a phase under load. Compares all events that were sent so far with the event list, and returns the phase's results. */
   async run(phase: () => Promise<void>): Promise<PhaseResult> {
     this.answers = {};
     this.events.start();
@@ -75,8 +75,8 @@ export class ContainerBed {
   }
 
   /**
-   * Reads the event list until it is complete: platform messages on the INGEST stream are stored only after an outage. Returns what
-   * differs.
+   * Reads the event list until no accepted event is missing, because platform messages on the INGEST stream are stored only after an
+   * outage. Returns the differences from the sent events.
    */
   private async findFaults(): Promise<Finding[]> {
     let findings: Finding[] = [];

@@ -32,7 +32,7 @@ export class Engine {
       return new Engine('podman', ['podman-compose'], `Podman ${podman}, ${podmanCompose.split('\n')[0]}`);
     throw new NoEngineError(
       `No container engine responds${docker === undefined ? '' : ' with a compose command'}. Install Docker with its compose plugin ` +
-        '(https://docs.docker.com/engine/install/), or podman and podman-compose, start it, and check that ' +
+        '(https://docs.docker.com/engine/install/), or podman and podman-compose. Start the engine, and check that ' +
         '`docker info` and `docker compose version`, or `podman info` and `podman-compose --version`, succeed.',
     );
   }
@@ -43,7 +43,7 @@ export class Engine {
     return stdout.trim();
   }
 
-  /** Returns the logs of a container: what it printed to standard output, then what it printed to standard error. */
+  /** Returns the logs of a container: its standard output, followed by its standard error. */
   async readLogs(container: string): Promise<string> {
     const { stdout, stderr } = await execute(this.name, ['logs', container], { maxBuffer: outputLimit });
     return stdout + stderr;
@@ -57,7 +57,7 @@ export class Engine {
     );
   }
 
-  /** Runs a command of compose. Its output goes to the terminal when it fails. */
+  /** Runs a compose command. Prints the command's output when the command fails. */
   async compose(args: readonly string[]): Promise<void> {
     const [command, ...first] = this.composeCommand;
     await runToEnd(command, [...first, ...args]);

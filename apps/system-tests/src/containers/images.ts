@@ -10,7 +10,7 @@ const proxyImage = 'haproxy:3.2-alpine';
 export interface ImageFacts {
   bytes: number;
   baseBytes: number;
-  /** The time of the build. Undefined when the test uses the image of an earlier run. */
+  /** The duration of the build in milliseconds. Undefined when the test uses the image of an earlier run. */
   buildMs: number | undefined;
   user: string;
   labels: Record<string, string>;

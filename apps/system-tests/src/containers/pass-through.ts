@@ -12,7 +12,7 @@ export async function checkPassThrough(bed: ContainerBed): Promise<KeptPromise[]
     await tell('An event arrives over a WebSocket through the proxy', receiveOverWebSocket(bed)),
     await tell('An event arrives as a server-sent event through the proxy', receiveOverStream(bed)),
     await tell(
-      'The gateway sees the address of the client, and ignores an X-Forwarded-For that the client sends',
+      'The gateway sees the client’s address, and ignores an X-Forwarded-For header from the client',
       readClientAddress(bed),
     ),
   ];
@@ -70,7 +70,7 @@ async function receiveOverStream({ project, token }: ContainerBed): Promise<stri
   }
 }
 
-/** Logs in with a forged address, and checks the address that the audit log records. */
+/** Logs in with a forged address, and checks that the audit log contains an address that is neither forged nor the proxy's. */
 async function readClientAddress({ project, token }: ContainerBed): Promise<string> {
   const forged = '203.0.113.9';
   await fetch(`${project.url}/api-token-auth`, {
@@ -85,11 +85,11 @@ async function readClientAddress({ project, token }: ContainerBed): Promise<stri
     headers: { authorization: `Token ${token}` },
   });
   const text = await response.text();
-  if (text.includes(forged)) throw new Error(`the forged address is in the audit log: ${text}`);
+  if (text.includes(forged)) throw new Error(`the audit log contains the forged address: ${text}`);
   const proxies = await project.addressesOf('proxy');
   const seen = /"address":"([\d.a-f:]+)"/.exec(text)?.[1];
   if (seen === undefined || proxies.includes(seen))
-    throw new Error(`the audit log does not contain the address of the client: ${seen ?? text}`);
+    throw new Error(`the audit log does not contain the client’s address: ${seen ?? text}`);
   return 'the address of the client';
 }
 

@@ -2,7 +2,7 @@ import { say } from '../measure/progress.js';
 import type { ContainerBed, PhaseResult } from './container-bed.js';
 import { scalable, type Project, type ScalableName, type Scale } from './project.js';
 
-/** The scale of the documentation. Services that the documentation runs once have two instances, so that restarts interrupt nothing. */
+/** The default number of instances per service. Every service has at least two instances, so that restarts interrupt nothing. */
 export const fullScale: Scale = { gateway: 2, events: 3, 'platform-connector': 2, 'streamer-monitor': 2 };
 
 /** A phase and its result. */
@@ -14,11 +14,11 @@ export interface Phase {
   run: (project: Project) => Promise<void>;
 }
 
-/** The phases with faults. A killed service loses the requests in progress, but no accepted event. */
+/** The phases with faults or scaling. A killed service loses the requests in progress, but no accepted event. */
 export const faultPhases: readonly Phase[] = [
   {
     name: 'kill-services',
-    description: 'One container of each service is killed (SIGKILL) and starts again, one after the other',
+    description: 'One container per service is killed (SIGKILL) and restarts, one after the other',
     mayFail: true,
     run: async (project) => {
       for (const service of scalable) await project.kill(await firstOf(project, service));
@@ -26,13 +26,13 @@ export const faultPhases: readonly Phase[] = [
   },
   {
     name: 'kill-nats',
-    description: 'The container of nats-server is killed and starts again',
+    description: 'The nats-server container is killed (SIGKILL) and restarts',
     mayFail: true,
     run: async (project) => killServer(project, 'nats'),
   },
   {
     name: 'kill-postgres',
-    description: 'The container of PostgreSQL is killed and starts again',
+    description: 'The PostgreSQL container is killed (SIGKILL) and restarts',
     mayFail: true,
     run: async (project) => killServer(project, 'postgres'),
   },

@@ -25,7 +25,7 @@ const pollMs = 250;
 /** Linux counts processor time in hundredths of a second. */
 const tickMs = 10;
 
-/** The level of warnings in the log. Errors have higher levels. */
+/** The log level of warnings. Errors have higher levels. */
 const warningLevel = 40;
 
 interface LogLine {
@@ -93,7 +93,7 @@ export class Project {
     return value;
   }
 
-  /** Starts the missing containers for this number of instances. Resolves when all instances are ready. */
+  /** Starts the containers that are missing for `scale`. Resolves when all instances are ready. */
   async up(scale: Scale): Promise<void> {
     // Not `--scale`, because podman-compose accepts this option for one service only.
     const instances = scalable.map((name) => [
@@ -109,7 +109,7 @@ export class Project {
 
   /** Removes containers, volumes, networks, and secrets. */
   async down(): Promise<void> {
-    // When the scale was reduced, podman-compose does not remove the surplus instances.
+    // After a scale-down, podman-compose does not remove the surplus instances.
     const containers = await this.engine.run(
       'ps',
       '--all',
@@ -210,7 +210,7 @@ export class Project {
     );
   }
 
-  /** Measures the last start of a service, from the start of the container until the service logs that it has started. */
+  /** Returns the time from the start of the container until the service logged that it had started, and the processor time so far. */
   async readStart(container: string): Promise<Start> {
     const lines = (await this.engine.readLogs(container))
       .split('\n')
@@ -222,7 +222,7 @@ export class Project {
     return { ms: time - Date.parse(await this.startedAt(container)), cpuMs: ticks * tickMs };
   }
 
-  /** Returns the warnings and errors that the services have logged since a time (milliseconds since 1970), with the count of each. */
+  /** Returns the warnings and errors that the services have logged at or after `since` (milliseconds since 1970), with their counts. */
   async readWarnings(since: number): Promise<Map<string, number>> {
     const counts = new Map<string, number>();
     for (const service of scalable)

@@ -69,7 +69,7 @@ export function printStarts(starts: StartTimes): Section {
   return {
     title: 'Start',
     paragraphs: [
-      'The time from the start of the container until the service logs that it has started. By then, the service has connected to PostgreSQL and NATS, and listens. Each service starts alone, while the other services run without load. The processor time does not depend on other work on the machine.',
+      'The time from the start of the container until the service logs that it has started. By then, the service has connected to PostgreSQL and NATS, and is listening. Each service starts alone, while the other services run without load. The processor time does not depend on other work on the machine.',
       table(
         ['service', 'starts', 'median', 'maximum', 'processor time (median)'],
         [...starts].map(([service, measured]) => {
@@ -112,7 +112,7 @@ export function printPhases(phases: readonly Phase[], results: readonly PhaseRes
   return {
     title: 'Faults, scaling, and rolling restarts',
     paragraphs: [
-      'Compose runs all services and the included proxy. 12 clients send 60 signed notifications and POSTs per second through the proxy, and 4 clients read from every service. Half of the clients keep their connections open. After each phase, the event list is compared with everything that was sent. A killed process loses the requests that it was handling, so requests may fail in the phases that kill processes. The senders repeat failed requests as the platform does.',
+      'Compose runs all services and the included proxy. 12 clients send 60 signed notifications and POSTs per second through the proxy, and 4 clients read from every service. Half of the clients keep their connections open. After each phase, the event list is compared with everything that was sent. A killed process loses the requests that it was handling, so requests may fail in the phases that kill processes. The senders retry failed requests as the platform does.',
       table(
         [
           'phase',

@@ -16,15 +16,14 @@ const services = ['gateway', 'events'] as const;
 type Service = (typeof services)[number];
 
 /**
- * The part of a core that each instance of the measured service gets. All other services keep the limits of docker-compose.yml. The part is
- * so small that two cores are enough for three instances and all other processes. With 0.2 of a core, the two cores would be the
- * bottleneck.
+ * The share of a core for each instance of the measured service. All other services keep the limits of docker-compose.yml. The share is so
+ * small that two cores are enough for three instances and all other processes. With a share of 0.2, the two cores would be the bottleneck.
  */
 const limitedCpus: Record<Service, number> = { gateway: 0.05, events: 0.1 };
 const instances = 3;
 /** Concurrent requests. The CPU limit pauses an instance for most of each 100 ms, so a request takes about 100 ms at any load. */
 const connections: Record<Service, number> = { gateway: 480, events: 96 };
-// Without the CPU limit, V8 compiles hot code within a few seconds under load. With the limit, that takes many times as long.
+// Without the CPU limit, V8 compiles hot code within a few seconds under load. With the limit, compiling takes many times as long.
 const warmUpMs = 8_000;
 const settleMs = 3_000;
 const minRateRatio = 2.7;
@@ -45,7 +44,7 @@ interface FullLoad {
 
 type Runs = Record<Service, { one: Run[]; all: Run[] }>;
 
-/** Measures how much more one service handles with three instances than with one, when each gets a small part of a core. */
+/** Compares the throughput of three instances of a service with that of one instance, when each instance gets a small share of a core. */
 export async function measureScaling(
   engine: Engine,
   { rounds, runMs }: { rounds: number; runMs: number },
@@ -57,7 +56,7 @@ export async function measureScaling(
     const runs: Runs = { gateway: { one: [], all: [] }, events: { one: [], all: [] } };
     for (let round = 1; round <= rounds; round += 1) {
       for (const service of services) {
-        // The order alternates, so that other load on the machine affects both.
+        // The order alternates, so that other load on the machine affects both sizes equally.
         const order = round % 2 === 1 ? (['one', 'all'] as const) : (['all', 'one'] as const);
         for (const size of order) {
           const run = await bed.measure(service, size === 'one' ? 1 : instances);
@@ -81,7 +80,7 @@ class ScalingBed {
     private readonly runMs: number,
   ) {}
 
-  /** Runs the load on a number of limited instances. The other instances of the service are stopped meanwhile. */
+  /** Runs the load on `count` limited instances of the service. The other instances are stopped meanwhile. */
   async measure(service: Service, count: number): Promise<Run> {
     const containers = await this.project.containersOf(service);
     const stopped = containers.slice(count);
@@ -209,7 +208,7 @@ function printSection(runs: Runs): Section {
   return {
     title: 'Scaling',
     paragraphs: [
-      `Each instance of the measured service gets a small part of a core (gateway ${limitedCpus.gateway}, events ${limitedCpus.events}), so that one machine can show the effect of more machines. Gateways receive signed notifications through the proxy, on ${connections.gateway} connections. Events services receive the requests of a gateway over NATS, each with one event, ${connections.events} at a time. Everything else runs as in \`docker-compose.yml\`, ${instances} × each of the other service. The processor time is the sum of all containers. The table shows the median, and the lowest to the highest value, of alternating runs.`,
+      `Each instance of the measured service gets a small share of a core (gateway ${limitedCpus.gateway}, events ${limitedCpus.events}), so that one machine can show the effect of several machines. Gateways receive signed notifications through the proxy, on ${connections.gateway} connections. Events services receive the requests of a gateway over NATS, each with one event, with ${connections.events} requests in flight. Everything else runs as in \`docker-compose.yml\`, with ${instances} instances of the service that is not measured. The processor time is the sum over all containers. The table shows the median and the range (lowest to highest value) of alternating runs.`,
       table(['instances', 'events/s', 'CPU per event in µs'], rows),
     ],
     promises: services.flatMap((service) => printPromises(service, runs)),

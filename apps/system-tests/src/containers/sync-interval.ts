@@ -68,7 +68,7 @@ async function measure(engine: Engine, interval: Interval, runMs: number): Promi
   }
 }
 
-/** Publishes for a time. Returns the acknowledgments per second. */
+/** Publishes for `runMs` milliseconds. Returns the number of acknowledgments per second. */
 async function publish(
   connection: NatsConnection,
   { inFlight, runMs }: { inFlight: number; runMs: number },
@@ -85,14 +85,14 @@ async function publish(
 
 function printSection(rates: ReadonlyMap<Interval, readonly Rates[]>): Section {
   const lost: Record<Interval, string> = {
-    '2m': 'up to two minutes of messages (the default of nats-server)',
-    '1s': 'up to a second of messages',
+    '2m': 'up to two minutes of messages (nats-server’s default)',
+    '1s': 'up to one second of messages',
     always: 'nothing that was acknowledged (`deploy/nats-server.conf`)',
   };
   return {
     title: 'What sync_interval costs',
     paragraphs: [
-      `nats-server acknowledges a message when the operating system has the data, and flushes the data to the disk after \`sync_interval\`. A killed nats-server loses nothing with any value. The table shows which messages are lost when the machine loses power, and how many acknowledgments per second a publisher of 1 KiB messages gets, with one message and with ${manyInFlight} messages in flight (median, and lowest to highest, of alternating runs).`,
+      `nats-server acknowledges a message when the operating system has the data, and flushes the data to the disk after \`sync_interval\`. A killed nats-server loses nothing with any value. The table shows which messages are lost when the machine loses power, and how many acknowledgments per second a publisher of 1 KiB messages gets, with one message and with ${manyInFlight} messages in flight (median and range of alternating runs).`,
       table(
         ['`sync_interval`', 'power loss loses', 'one in flight', `${manyInFlight} in flight`],
         [...rates].map(([interval, measured]) => [

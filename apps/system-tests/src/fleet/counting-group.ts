@@ -4,7 +4,7 @@ import { readSentAt } from './read-delivery.js';
 import { nowMicroseconds } from './test-events.js';
 import { WebSocketClient } from './web-socket.js';
 
-// With ten thousand handshakes at a time, each handshake would exceed its time limit.
+// With ten thousand concurrent handshakes, each handshake would exceed its time limit.
 const maxHandshakes = 200;
 // The publisher stays up to a few hundred events ahead of the slowest client, so it does not need more frequent reports.
 const progressIntervalMs = 10;

@@ -4,7 +4,7 @@ const kinds = ['connected', 'event', 'position', 'gap'] as const;
 export const gapReasons = ['unknown_position', 'other_epoch', 'expired'] as const;
 export type GapReason = (typeof gapReasons)[number];
 
-// The numbers are: the kind, the epoch (for a gap: the reason), the sequence, and the number and the check of the event.
+// An observation consists of five numbers: the kind, the epoch (for a gap, the reason), the sequence, the event's number, and its check.
 const wordsEach = 5;
 
 /** Gives numbers to the epochs that the clients of this process observed, because logs store numbers only. */
@@ -21,7 +21,7 @@ export class EpochNames {
   }
 }
 
-/** All observations of one client, in order. A run has millions of deliveries, so the log stores only five numbers for each. */
+/** All observations of one client, in order. A run has millions of deliveries, so the log stores only five numbers per observation. */
 export class DeliveryLog {
   private words = new Uint32Array(64 * wordsEach);
   private length = 0;

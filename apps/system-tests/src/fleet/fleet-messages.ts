@@ -67,7 +67,7 @@ export interface ClientGroup {
   takeCounts(): DeliveryCounts | FleetCounts;
 }
 
-/** The sum of several counts. */
+/** Returns the sum of several counts. */
 export function totalOf(all: readonly FleetCounts[]): Omit<ResumingCounts, 'lastReceivedAt'> {
   const total = { received: 0, connections: 0, gaps: {}, endings: {}, strange: [] as string[] };
   for (const { received, connections, gaps, endings, strange } of all) {

@@ -21,7 +21,7 @@ const pollMs = 200;
 // A caller that waits for progress also has to check regularly whether to stop.
 const progressLimitMs = 100;
 
-/** WebSocket clients in a process of their own, in named groups: resuming clients, which log what they receive, and counting clients. */
+/** WebSocket clients in a separate process, in named groups: resuming clients, which log what they receive, and counting clients. */
 export class Fleet {
   private readonly waiting = new Map<number, (result: unknown) => void>();
   private readonly groups = new Set<string>();
@@ -138,7 +138,7 @@ export class Fleet {
   }
 
   /**
-   * Waits until all clients of a group are connected and have received nothing for some seconds.
+   * Waits until all clients of a group are connected and have received nothing for `quietMs` milliseconds.
    *
    * @returns the counts during the wait, and whether the clients settled within the limit
    */

@@ -15,7 +15,7 @@ export interface Delivery {
 const markerStart = Buffer.from('"event_data":{"marker":"');
 const sentStart = Buffer.from('"sent_us":');
 const positionStart = Buffer.from(',"position":"');
-// `<epoch>-<16 digits>-<check>"}` at most
+// At most `<epoch>-<16 digits>-<check>"}`.
 const longestPosition = 8 + 1 + 16 + 1 + 8 + 2;
 
 /** Whether a text is a record rather than a control message. */
@@ -28,7 +28,7 @@ export function isRecord(bytes: Buffer, start: number): boolean {
  * Reads a record that ends with its position: `{"id":…,"event_data":{"marker":"<run>-<number>","sent_us":<number>,…},…,
  * "position":"<position>"}`.
  *
- * @throws when the record has another form
+ * @throws when the record has a different form
  */
 export function readDelivery(bytes: Buffer, start: number, end: number): Delivery {
   const marker = bytes.indexOf(markerStart, start);
@@ -52,12 +52,12 @@ export function readDelivery(bytes: Buffer, start: number, end: number): Deliver
   };
 }
 
-/** Returns the time when the event of a record was sent. Reads no other field. */
+/** Returns the time when a record's event was sent, in microseconds. Reads no other field. */
 export function readSentAt(bytes: Buffer, start: number): number {
   return readNumber(bytes, bytes.indexOf(sentStart, start) + sentStart.length);
 }
 
-/** Returns the decimal number that begins here. */
+/** Returns the decimal number that begins at `at`. */
 function readNumber(bytes: Buffer, at: number): number {
   let number = 0;
   for (let index = at, digit = digitAt(bytes, index); digit >= 0; index += 1, digit = digitAt(bytes, index))

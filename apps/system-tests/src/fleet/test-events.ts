@@ -58,7 +58,7 @@ export function makeSmallEvent(kind?: EventKind): SentEvent {
   return { marker, kind: chosen, eventType, eventData: printData(marker, sequence, user, padding) };
 }
 
-/** Creates a unique event of about 64 KiB, of its own type. */
+/** Creates a unique event of about 64 KiB with the type that only big events have. */
 export function makeBigEvent(): SentEvent {
   const { marker, sequence } = nextMarker();
   const eventData = printData(marker, sequence, sequence % users, 'x'.repeat(64_000));

@@ -40,7 +40,7 @@ export class Corpus {
     return mutate(random.pick(inputs), random, { others: inputs, words });
   }
 
-  /** Keeps an input, so that later inputs are derived from it, too. */
+  /** Keeps an input as a source for later inputs. */
   add(input: Buffer): void {
     this.inputs.push(input);
   }

@@ -71,7 +71,7 @@ export class FuzzBed {
     ];
   }
 
-  /** Measures the memory of every service after garbage collection. The keys are names with an index. */
+  /** Measures the memory of every service after garbage collection. The keys are service names with an index. */
   async measureMemory(): Promise<Map<string, Memory>> {
     for (let round = 0; round < 2; round += 1) {
       for (const service of this.services) process.kill(service.pid, 'SIGUSR2');

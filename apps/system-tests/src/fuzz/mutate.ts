@@ -147,7 +147,7 @@ function truncate(input: Buffer, random: Random): Buffer {
   return input.subarray(0, random.below(input.length + 1));
 }
 
-/** Repeats a part of the input up to 40 times, rarely much more often. */
+/** Repeats a part of the input up to 40 times; in 2 % of the calls, up to the maximum size. */
 function repeat(input: Buffer, random: Random): Buffer {
   const { from, to } = pickRange(input, random);
   const part = input.subarray(from, to);

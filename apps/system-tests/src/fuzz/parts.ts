@@ -34,15 +34,15 @@ export interface PartResult {
   slowestMs: number;
   /** Heap growth in MiB after the first fifth of the inputs, in the service with the largest growth. */
   heapGrowth: number;
-  /** Facts that only some parts have, such as the number of reached statements, of retries, or the service whose heap grew most. */
+  /** Facts that only some parts have: the number of reached statements, the number of retries, or the service whose heap grew most. */
   notes: string[];
   findings: string[];
 }
 
 const mib = 1024 ** 2;
 /**
- * Above the growth of caches: the ring buffer of live events holds at most 16 MiB of records. A leak of 400 bytes per input exceeds the
- * limit.
+ * The maximum heap growth in MiB. Caches grow less: the ring buffer of live events holds at most 16 MiB of records. A leak of 400 bytes per
+ * input exceeds this maximum.
  */
 export const maxHeapGrowth = 32;
 

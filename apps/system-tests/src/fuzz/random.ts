@@ -8,7 +8,7 @@ export class Random {
     this.state = hash('sha256', seed, 'buffer').readUInt32LE(0);
   }
 
-  /** A number from 0 to 1, without 1. */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   next(): number {
     this.state = (this.state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);
@@ -16,18 +16,18 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number from 0 to `limit`, without `limit`. */
+  /** Returns an integer from 0 (inclusive) to `limit` (exclusive). */
   below(limit: number): number {
     return Math.floor(this.next() * limit);
   }
 
-  /** @throws when the list is empty */
+  /** Returns a random item. Throws when the list is empty. */
   pick<T>(list: readonly T[]): T {
     if (list.length === 0) throw new Error('cannot pick from an empty list');
     return list[this.below(list.length)] as T; // Safe cast: the index is within the list
   }
 
-  /** True with this probability. */
+  /** Returns true with the given probability (0 to 1). */
   chance(probability: number): boolean {
     return this.next() < probability;
   }

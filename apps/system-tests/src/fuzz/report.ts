@@ -2,7 +2,7 @@ import { formatCount, table, type KeptPromise, type Section } from '../measure/r
 import { maxHeapGrowth, type PartResult } from './parts.js';
 import { leftOutOperations } from './schemathesis.js';
 
-/** The sections of docs/fuzzing.md. */
+/** Returns the sections of docs/fuzzing.md. */
 export function printFuzzSections(
   results: readonly PartResult[],
   { seed, inputs }: { seed: string; inputs: number },
@@ -12,9 +12,9 @@ export function printFuzzSections(
     {
       title: 'Method',
       paragraphs: [
-        `Each input is a valid input with changes in one to four places: bits, bytes, broken UTF-8, halves of surrogate pairs, NUL, numbers beyond 2^53, repeated and inherited names, other types, deep nesting, long texts, parts of other inputs. The inputs depend only on the seed (here \`${seed}\`) and on the order of responses.`,
-        '**Parsers** are called directly, each in its own process. Coverage guides the inputs: the test derives further inputs from each input that reaches a statement or a branch for the first time. Each parser must also keep a property. For example, the events service must be able to read every message that the webhook accepts.',
-        '**Over the wire**, the inputs go to running services over HTTP, WebSocket, and NATS. Findings are: a 5xx status, a connection without a response, an error reply that the contract does not have, an error in a log, a service that ends or is not ready, and a request of an ordinary client that fails afterwards. When the system reports an overload (503 with `Retry-After`), the test sends the input again later.',
+        `Each input is a valid input with changes in one to four places: bits, bytes, broken UTF-8, halves of surrogate pairs, NUL, numbers beyond 2^53, repeated and inherited names, changed types, deep nesting, long texts, and parts of other inputs. The inputs depend only on the seed (here \`${seed}\`) and on the order of responses.`,
+        '**Parsers** are called directly, each in its own process. Coverage guides the inputs: the test derives further inputs from each input that reaches a statement or a branch for the first time. Each parser must also satisfy a property. For example, the events service must be able to read every message that the webhook accepts.',
+        '**Over the wire**, the inputs go to running services over HTTP, WebSocket, and NATS. Findings are: a 5xx status, a connection without a response, an error reply that the contract does not define, an error in a log, a service that ends or is not ready, and a valid request that fails afterwards. When the system reports an overload (503 with `Retry-After`), the test sends the input again later.',
         `**Memory** is the growth of the JavaScript heap in use (after garbage collection) from the first fifth of the inputs to the last input. The table shows the service whose heap grew most. Caches can grow, so up to ${maxHeapGrowth} MiB are accepted.`,
       ],
       promises: [],

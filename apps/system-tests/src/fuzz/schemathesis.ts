@@ -26,9 +26,9 @@ const leftOutChecks = ['positive_data_acceptance'];
 export const leftOutOperations: Readonly<Record<string, string>> = {
   '/api/v1/platform-events/stream': 'the response does not end',
   '/ws/platform-events': 'the response is not HTTP',
-  '/api/v1/users/me/token': 'ends the token of the test, when it guesses the password',
-  '/api/v1/users/me/password': 'ends the token of the test, when it guesses the password',
-  '/api/v1/sessions/current': 'ends the session of the request; a request with the main token gets 409',
+  '/api/v1/users/me/token': 'revokes the token of the test when a generated password is correct',
+  '/api/v1/users/me/password': 'revokes the token of the test when a generated password is correct',
+  '/api/v1/sessions/current': 'ends the session of the test; a request with the main token gets 409',
 };
 
 /**

@@ -12,7 +12,7 @@ import { eventTypes } from '../fleet/test-events.js';
 /** The compared subjects: the bare broadcast and the gateway. */
 export type SubjectName = 'bare' | 'gateway';
 
-// A user may have 50 connections. This includes connections of the previous round that are still closing.
+// A user may have 50 connections, including connections from the previous round that are still closing.
 const connectionsPerUser = 20;
 const group = 'clients';
 // The gateway looks up a token for every 20 clients.
@@ -21,7 +21,7 @@ const liveLimitMs = 30_000;
 /** The number of clients, and their filters. */
 export interface BedOptions {
   clients: number;
-  /** Every n-th client has a filter of its own, which matches all events. 0: no client has a filter. */
+  /** Every n-th client has a different filter, which matches all events. 0: no client has a filter. */
   filterEvery?: number;
 }
 

@@ -12,9 +12,9 @@ export interface Measurement {
   latencyMs: DeliveryCounts['latencyMs'];
   /** Connections that ended; should be 0. */
   ended: number;
-  /** Cores that each process used. */
+  /** The number of cores that each process used, on average. */
   cores: Record<string, number>;
-  /** KiB of the server's memory for each client. */
+  /** The growth of the server's memory per client, in KiB. */
   memoryPerClient: number;
 }
 
@@ -24,7 +24,7 @@ export interface Pace {
   seconds: number;
 }
 
-/** The maximum number of events that the stream is ahead of the slowest client, and the number of events published at once. */
+/** The maximum number of events by which the stream is ahead of the slowest client, and the number of events published at once. */
 interface Feed {
   maxAhead: number;
   batch: number;
@@ -35,8 +35,8 @@ const saturating: Feed = { maxAhead: 256, batch: 32 };
 const oneByOne: Feed = { maxAhead: 1, batch: 1 };
 
 /**
- * Clients read the time of every 17th message only. With tens of thousands of messages per second, they would otherwise be slower than the
- * server. 17 does not divide the number of clients, so all clients are sampled.
+ * Clients read the time of every 17th message only. At tens of thousands of messages per second, clients that read every time would be
+ * slower than the server. 17 does not divide the number of clients, so all clients are sampled.
  */
 export const sampled = 17;
 

@@ -17,14 +17,14 @@ export interface LiveBenchmarkResults {
   steady: { eventsPerSecond: number; rounds: Rounds } | undefined;
   /** The maximum number of clients that a gateway accepts, with events at a fixed rate. */
   many: { clients: number; filterEvery: number; eventsPerSecond: number; rounds: Rounds } | undefined;
-  /** Each server at half of its own maximum. */
+  /** Each server at half of its own maximum rate. */
   half: { eventsPerSecond: Record<SubjectName, number>; rounds: Rounds } | undefined;
 }
 
 const goals = { ofBare: 0.6, perSecond: 100_000, p99Ms: 50, manyP99Ms: 150, kibPerClient: 20 };
 const subjects = ['bare', 'gateway'] as const;
 
-/** The sections of the live benchmark's page. */
+/** Returns the sections of the live benchmark's page. */
 export function printSections(results: LiveBenchmarkResults): Section[] {
   const { maximum, oneByOne, steady, half, many } = results;
   return [
@@ -41,7 +41,7 @@ function printMethod({ clients, cores }: LiveBenchmarkResults): Omit<Section, 'p
   return {
     title: 'What is measured',
     paragraphs: [
-      `${formatCount(clients)} WebSocket clients in one process receive every event: records of about 600 bytes. The clients connect to one of two servers in alternating rounds. The figures are the medians of the rounds:`,
+      `${formatCount(clients)} WebSocket clients in one process receive every event: records of about 600 bytes. The clients connect to one of two servers in alternating rounds. The figures are medians of the rounds:`,
       '- **gateway**: one gateway process, with tokens, filters, resuming, and bounded buffers\n- **bare**: one process that reads the same stream and calls `send` of `ws` for each client, without compression, and with each event converted to bytes once',
       `Everything shares ${cores} cores: the server under test, the clients, the broker, the load, PostgreSQL, and the other server, which reads the stream although it has no clients.`,
     ],
@@ -168,7 +168,7 @@ function printHalf({ eventsPerSecond, rounds }: NonNullable<LiveBenchmarkResults
   return {
     title: "At half of each server's maximum",
     paragraphs: [
-      'Each server gets events at a steady rate of half of its own maximum. They are published on the stream directly, because the API and the store would be the limit. The table shows the milliseconds from the publisher until a client has received the event, for every 17th message:',
+      'Each server gets events at a steady rate: half of its own maximum. The publisher bypasses the API and the store, because they would limit the rate. The table shows the milliseconds from the publisher until a client has received the event, for every 17th message:',
       ...printLatencies(rounds, eventsPerSecond),
     ],
     promises: [],
@@ -184,9 +184,9 @@ function printMany({
   return {
     title: `${formatCount(clients)} clients`,
     paragraphs: [
-      `As many clients as one gateway accepts. One of ${filterEvery} has a filter of its own: a list of event types that no other client has, and that matches every event. Events take the whole path. Milliseconds from sending the request until a client has the event, for every 17th message:`,
+      `This is the maximum number of clients that one gateway accepts. One in ${filterEvery} clients has its own filter: a list of event types that no other client uses and that matches every event. Events take the whole path. The table shows the milliseconds from sending the request until a client has received the event, for every 17th message:`,
       ...printLatencies(rounds, { bare: eventsPerSecond, gateway: eventsPerSecond }),
-      'The growth of the server’s private memory per client, from before the first client until all clients are connected. It does not include buffers of the kernel:',
+      'The growth of the server’s private memory per client, from before the first client connects until all clients are connected. Kernel buffers are not included:',
       table(
         ['', 'KiB per client', 'each round'],
         subjects.map((subject) => {

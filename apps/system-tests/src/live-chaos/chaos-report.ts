@@ -6,7 +6,7 @@ import type { ChaosResult } from './chaos.js';
 import type { Judgement } from '../fleet/fleet-messages.js';
 import { filterKinds } from '../fleet/test-events.js';
 
-/** The section about random restarts of gateways and broker. */
+/** Returns the section about random restarts of gateways and broker. */
 export function printChaos(result: ChaosResult): Section {
   const { seconds, clients, faults, accepted, perSecond, total, epochs, judgement, findings, isSettled } =
     result;
@@ -14,7 +14,7 @@ export function printChaos(result: ChaosResult): Section {
   return {
     title: 'Gateways and broker restarted at random',
     paragraphs: [
-      `${formatCount(clients)} WebSocket clients run in one process, a fifth of them with each kind of filter (${filterKinds.join(', ')}), and use positions. Each connects to one of two gateways at random and, when disconnected, reconnects with its last position after a pause with jitter. For ${seconds} s, events flow through the webhook and the API, including test events, while gateways and broker get SIGTERM or SIGKILL at random and are restarted.`,
+      `${formatCount(clients)} WebSocket clients run in one process. Each of five kinds of filters (${filterKinds.join(', ')}) is used by a fifth of the clients. Each client connects to one of two gateways at random. When disconnected, the client reconnects with its last position after a pause with jitter. For ${seconds} s, events flow through the webhook and the API, including test events, while gateways and broker get SIGTERM or SIGKILL at random and restart.`,
       table(
         ['', ''],
         [
@@ -36,7 +36,7 @@ export function printChaos(result: ChaosResult): Section {
     ],
     promises: [
       {
-        promise: `${formatCount(clients)} clients with five kinds of filters, gateways and broker restarted at random for ${seconds} s: each receives exactly its events, once and in order, or an explicit gap where the stream lost its tail`,
+        promise: `${formatCount(clients)} clients with five kinds of filters, with gateways and broker restarting at random for ${seconds} s: each client receives exactly its events, once and in order, or an explicit gap where the stream lost its tail`,
         measured: `${formatCount(count)} restarts, ${formatCount(total.received)} deliveries, ${judgement.found} clients with findings, ${formatCount(totalGaps(total.gaps))} gaps in ${epochs} epochs`,
         isKept: count > 0 && isSettled && judgement.clients === clients && judgement.found === 0,
       },

@@ -26,8 +26,8 @@ export interface ChaosResult {
   isSettled: boolean;
 }
 
-// Each fifth of the clients has another kind of filter, and receives all events, or about a half, a tenth, a fiftieth, or an eighth of
-// them. Together, the clients receive 37,000 deliveries per second.
+// Each fifth of the clients has a different kind of filter, which passes all events, or about a half, a tenth, a fiftieth, or an eighth of
+// the events. Together, the clients receive 37,000 deliveries per second.
 const eventsPerSecond = 100;
 const group = 'chaos';
 

@@ -29,7 +29,7 @@ interface LoadPlan {
   gateways?: System['gateways'];
 }
 
-// A user may have 50 connections. This includes broken connections that the gateways have not noticed yet.
+// A user may have 50 connections, including broken connections that the gateways have not noticed yet.
 const connectionsPerUser = 15;
 
 // Other relays can claim the batches of a killed relay after ten seconds. Then they must publish the backlog.
@@ -75,7 +75,6 @@ export class LiveBed {
     await this.servers.stop();
   }
 
-  /** The ports of the gateways. */
   get ports(): number[] {
     return this.system.gateways.map(({ url }) => Number(new URL(url).port));
   }

@@ -3,7 +3,7 @@ import { formatCount, formatSeconds, type Section } from '../measure/report.js';
 import { printCounts, printFindings } from './chaos-report.js';
 import type { LostStreamResult, PositionResult } from './positions.js';
 
-/** The section about old and invalid positions, and a deleted stream. */
+/** Returns the section about old and invalid positions, and a deleted stream. */
 export function printPositions(positions: readonly PositionResult[], lost: LostStreamResult): Section {
   const { clients, gaps, newEpochMs, isSettled, judgement } = lost;
   const wrong = positions.filter((position) => !isAsExpected(position));
@@ -11,7 +11,7 @@ export function printPositions(positions: readonly PositionResult[], lost: LostS
   return {
     title: 'Invalid positions',
     paragraphs: [
-      'Clients connect with these positions. When they are live, the test sends one event. Each client receives, in order:',
+      'Clients connect with these positions. When all clients are live, the test sends one event. Each client receives, in order:',
       table(
         ['position', 'received', ''],
         positions.map((position) => [
@@ -20,13 +20,13 @@ export function printPositions(positions: readonly PositionResult[], lost: LostS
           isAsExpected(position) ? '' : `**expected: ${position.expected.join(', ')}**`,
         ]),
       ),
-      `Then the stream is deleted under ${formatCount(clients)} connected clients while events flow. Time until a stream with another epoch existed: ${newEpochMs === undefined ? '**never**' : formatSeconds(newEpochMs)}. Gap messages to clients: ${printCounts(gaps)}.`,
+      `Then the stream is deleted under ${formatCount(clients)} connected clients while events flow. Time until a stream with a new epoch existed: ${newEpochMs === undefined ? '**never**' : formatSeconds(newEpochMs)}. Gap messages to clients: ${printCounts(gaps)}.`,
       ...printFindings(judgement),
     ],
     promises: [
       {
         promise:
-          'A position that is older than retention, of another epoch, forged, or garbage gets an explicit gap, then live events',
+          'A client whose position is expired, from another epoch, forged, or garbage receives an explicit gap, then live events',
         measured: `${positions.length - wrong.length} of ${positions.length} as expected`,
         isKept: wrong.length === 0,
       },

@@ -84,18 +84,18 @@ async function collectCases({
     },
     { name: 'older than retention', after: print(oldest.sequence, oldest.check), expected: ['gap expired'] },
     {
-      name: 'of another epoch',
+      name: 'from another epoch',
       after: print(newest.sequence, newest.check, otherEpoch),
       expected: ['gap other_epoch'],
     },
-    unknown('forged: of another event', print(newest.sequence, (newest.check ^ 1) >>> 0)),
+    unknown('forged: from another event', print(newest.sequence, (newest.check ^ 1) >>> 0)),
     unknown('forged: beyond the end', print(newest.sequence + 1_000_000, newest.check)),
     unknown('forged: before the start, with a check', print(0, newest.check)),
     unknown('garbage', 'garbage'),
-    unknown('garbage: another shape', `${epoch}-1`),
+    unknown('garbage: wrong format', `${epoch}-1`),
     unknown('garbage: a number out of range', `${epoch}-99999999999999999999-00000000`),
     unknown('garbage: long', 'x'.repeat(10_000)),
-    unknown('garbage: no ASCII', `${epoch}-١-🎉`),
+    unknown('garbage: not ASCII', `${epoch}-١-🎉`),
   ];
 }
 
@@ -120,7 +120,7 @@ async function loseStream(bed: LiveBed): Promise<LostStreamResult> {
   return { clients: lostClients, gaps: totalOf(counts).gaps, newEpochMs, isSettled, judgement };
 }
 
-/** @returns the time until a stream with another epoch existed; undefined when none did within the limit */
+/** Deletes the stream. Returns the milliseconds until a stream with a new epoch existed; undefined when the limit passed first. */
 async function deleteStream({ tap }: LiveBed): Promise<number | undefined> {
   const { epoch } = await tap.readState();
   const deletedAt = performance.now();
@@ -137,7 +137,7 @@ async function deleteStream({ tap }: LiveBed): Promise<number | undefined> {
   return newEpochMs;
 }
 
-/** Sends events through a gateway, one at a time. */
+/** Sends events through a gateway, one after the other. */
 async function send({ system }: LiveBed, count: number): Promise<void> {
   const sender = new EventSender(system, { connectionsEach: 1, keepAlive: true });
   try {

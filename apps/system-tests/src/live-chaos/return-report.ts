@@ -5,14 +5,14 @@ import type { ReturnResult } from './return.js';
 // Each of the two gateways has one consumer for live events, and at most four consumers for older events.
 const maxConsumers = 10;
 
-/** The section about clients that all reconnect together. */
+/** Returns the section about clients that all reconnect together. */
 export function printReturn(result: ReturnResult): Section {
   const { clients, missedEvents, bigEvents, received, servedMs, consumersBefore, consumersMost } = result;
   const { endings, judgement, isSettled } = result;
   return {
     title: 'A thousand clients reconnect at once',
     paragraphs: [
-      `${formatCount(clients)} clients with four kinds of filters disconnect. ${formatCount(missedEvents)} small events and then ${formatCount(bigEvents)} events of 64 KiB are published, more than the gateways keep in memory. Then all clients connect at the same moment, to two gateways at random, with their last positions. They received ${formatCount(received)} events in ${formatSeconds(servedMs)}; connections that ended in that time: ${printCounts(endings)}. The stream had ${consumersBefore} consumers before, and at most ${consumersMost} during the reconnection, sampled every 50 ms.`,
+      `${formatCount(clients)} clients with four kinds of filters disconnect. ${formatCount(missedEvents)} small events and then ${formatCount(bigEvents)} events of 64 KiB are published, more than the gateways keep in memory. Then all clients connect at the same moment, to two gateways at random, with their last positions. The clients received ${formatCount(received)} events in ${formatSeconds(servedMs)}; connections that ended meanwhile: ${printCounts(endings)}. The stream had ${consumersBefore} consumers before, and at most ${consumersMost} during the reconnection, sampled every 50 ms.`,
       ...printFindings(judgement),
     ],
     promises: [

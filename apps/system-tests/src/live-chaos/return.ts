@@ -78,7 +78,7 @@ async function publishMissed({ servers, size }: LiveBed): Promise<void> {
   }
 }
 
-/** @returns the highest number of consumers on the stream, polled until the signal */
+/** Polls the stream until the signal. Returns the highest number of consumers. */
 async function countConsumers({ tap }: LiveBed, signal: AbortSignal): Promise<number> {
   let most = 0;
   while (!signal.aborted) {

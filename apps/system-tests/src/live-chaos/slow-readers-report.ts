@@ -7,7 +7,7 @@ import type { SlowReadersResult } from './slow-readers.js';
 const maxMebibytes = 1;
 const maxRatio = 1.1;
 
-/** The section about readers that stop reading. */
+/** Returns the section about readers that stop reading. */
 export function printSlowReaders({
   clients,
   windowSeconds,
@@ -21,7 +21,7 @@ export function printSlowReaders({
   return {
     title: 'Readers that stop reading',
     paragraphs: [
-      `${formatCount(clients)} clients of one gateway receive 20 events per second each. ${windowReaders} further clients receive 20 events of 64 KiB per second each. They read for a window of ${windowSeconds} s and stop for the next. The table shows the p99 of the other clients in each window, from sending the request to delivery:`,
+      `${formatCount(clients)} clients of one gateway receive 20 events per second each. ${windowReaders} other clients (the readers) receive 20 events of 64 KiB per second each. The readers read for a window of ${windowSeconds} s and stop reading for the next window. The table shows the p99 of the other clients in each window, from sending the request to delivery:`,
       table(
         ['', ...p99Ms.reading.map((_, index) => String(index + 1)), 'median'],
         (['reading', 'stopped'] as const).map((kind) => [
@@ -29,13 +29,13 @@ export function printSlowReaders({
           ...[...p99Ms[kind], median(p99Ms[kind])].map((ms) => `${ms.toFixed(1)} ms`),
         ]),
       ),
-      `Then ${readers} such readers, each with its own filter, connect to a new gateway that serves no other clients, and stop reading permanently. When all their buffers were full, the gateway used ${full.used.toFixed(0)} MiB after a garbage collection, and ${full.own.toFixed(0)} MiB of private memory. When they had reconnected and caught up, with nothing published in between, it used ${after.used.toFixed(0)} and ${after.own.toFixed(0)} MiB. Time until the last reader was disconnected: ${cutAfterMs === undefined ? '**never**' : formatSeconds(cutAfterMs)}. Close codes of their connections: ${printCounts(endings)}.`,
+      `Then ${readers} such readers, each with its own filter, connect to a new gateway that serves no other clients, and stop reading permanently. When the buffers of all readers were full, the gateway used ${full.used.toFixed(0)} MiB after a garbage collection, and ${full.own.toFixed(0)} MiB of private memory. After the readers had reconnected and caught up, with nothing published in between, these figures were ${after.used.toFixed(0)} and ${after.own.toFixed(0)} MiB. Time until the last reader was disconnected: ${cutAfterMs === undefined ? '**never**' : formatSeconds(cutAfterMs)}. Close codes of the readers’ connections: ${printCounts(endings)}.`,
       ...printFindings(judgement),
     ],
     promises: [
       {
         promise: `A reader that stops reading costs the gateway at most ${maxMebibytes} MiB`,
-        measured: `${each.toFixed(2)} MiB each, of ${readers}`,
+        measured: `${each.toFixed(2)} MiB per reader, with ${readers} readers`,
         isKept: each <= maxMebibytes,
       },
       {

@@ -23,7 +23,7 @@ const bigPerSecond = 20;
 const windowReaders = 10;
 const [crowdGroup, readersGroup] = ['beside', 'big'];
 
-/** Lets some of a thousand readers stop reading, and measures the cost for the other readers and for the gateway. */
+/** Lets some readers stop reading, and measures the cost for the other clients and for the gateway. */
 export async function runSlowReaders(bed: LiveBed): Promise<Section> {
   const { clients, windowSeconds } = bed.size;
   const p99Ms = await compareWindows(bed);
@@ -31,7 +31,7 @@ export async function runSlowReaders(bed: LiveBed): Promise<Section> {
   return printSlowReaders({ clients, windowSeconds, windowReaders, p99Ms, stalled });
 }
 
-/** Measures the latency of the other clients in alternating windows, in which the readers of big events read, or do not read. */
+/** Measures the latency of the other clients in alternating windows: the readers of big events read in one window, but not in the next. */
 async function compareWindows(bed: LiveBed): Promise<SlowReadersResult['p99Ms']> {
   const { crowd, others, size } = bed;
   const plans = Array.from({ length: size.clients }, (_, number) => ({

@@ -67,7 +67,7 @@ export function planBigReaders(bed: LiveBed, count: number): ClientPlan[] {
   }));
 }
 
-/** Connects many readers to a new gateway that serves no other clients, and lets all of them stop reading at once. */
+/** Connects many readers to a new gateway that serves no other clients, and makes all readers stop reading at the same time. */
 export async function measureStalledReaders(bed: LiveBed): Promise<StalledReadersResult> {
   const [usual, ...otherGateways] = bed.system.gateways;
   if (!usual) throw new Error('the bed has no gateway');
@@ -138,7 +138,7 @@ class StallWatch {
     await wait(quietMs);
   }
 
-  /** @returns the time until the gateway had disconnected all readers; undefined when some readers stayed connected */
+  /** Returns the milliseconds until the gateway had disconnected all readers; undefined when some readers stayed connected. */
   async untilCut(): Promise<number | undefined> {
     const cutAfterMs = await waitFor(
       async () => {

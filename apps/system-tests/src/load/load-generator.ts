@@ -14,7 +14,7 @@ export interface LoadOptions extends Credentials {
   kind: LoadKind;
   ports: readonly number[];
   connections: number;
-  /** Whose events the load sends. Default: one channel with 5,000 viewers. */
+  /** The channels and viewers whose events the load sends. Default: one channel with 5,000 viewers. */
   population?: LoadPopulation | undefined;
 }
 

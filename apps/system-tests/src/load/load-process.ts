@@ -1,4 +1,4 @@
-/** A load in a process of its own. `startLoadProcess` forks the process. */
+/** A load in a separate process, which `startLoadProcess` forks. */
 export interface RunningLoad<Counts> {
   /** Returns the counts since the last call, or since the start. */
   takeCounts(): Counts;

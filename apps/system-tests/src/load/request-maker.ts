@@ -105,10 +105,11 @@ function listRequest(token: string): string {
   );
 }
 
-/** ASCII only, so that its length is its size in bytes. */
+/** Returns the JSON of a follow event: only ASCII, so that the length of the text is its size in bytes. */
 function followEvent(count: number, followedAt: string, population: LoadPopulation): string {
   const { firstChannelId, channels, firstViewerId, viewers } = population;
-  // The steps have no common factor with the numbers of viewers and channels, so they visit all of them in an irregular order.
+  // The steps have no common factor with the numbers of viewers and channels, so consecutive counts visit all viewers and channels in an
+  // irregular order.
   const viewer = (count * 1_237) % viewers;
   const channel = (count * 619) % channels;
   return (

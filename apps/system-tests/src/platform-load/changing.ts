@@ -35,14 +35,14 @@ interface Changing {
   changes: number;
   seconds: number;
   comparison: Comparison;
-  /** The time until all records agreed with the truth; undefined when that took too long. */
+  /** The time until all records agreed with the truth; undefined when they did not agree within the limit. */
   reconciledMs: number | undefined;
   /** For streams that only polls could find: the delays until a poll found them. */
   sightingsMs: number[];
 }
 
 /**
- * Starts and ends streams at random while messages are lost, duplicated, and reordered. Afterwards, all records must be correct.
+ * Starts and ends streams at random while messages are lost, duplicated, and reordered. Afterwards, checks that all records are correct.
  */
 export async function runChanging(bed: PlatformBed): Promise<Section> {
   const { platform, size } = bed;
@@ -148,8 +148,8 @@ function report(result: Changing): Section {
   return {
     title: 'Streams under load',
     paragraphs: [
-      `${formatCount(streamers)} of the streamers, ${formatCount(polledOnly)} of them without subscriptions, went live and offline at random on the platform: ${formatCount(changes)} changes in ${seconds} s. The platform lost ${percent(faults.lose)} of its messages, sent ${percent(faults.duplicate)} twice, and delivered ${percent(faults.reorder)} after the next message of the same channel. Each stream and each pause lasted at least ${shortestMs / 1_000} s. After the changes, the streams in the API were compared with the true ones.`,
-      `The service cannot know a stream whose online message was lost if no poll happened during the stream. Times from messages must agree within ${timeToleranceMs / 1_000} s, because the API truncates times to seconds. The service must know an end without a message by the next report of the platform: a poll within ${pollToleranceMs / 1_000} s, or the start or end of a later stream.`,
+      `${formatCount(streamers)} of the streamers (${formatCount(polledOnly)} without subscriptions) went live and offline at random on the platform: ${formatCount(changes)} changes in ${seconds} s. The platform lost ${percent(faults.lose)} of its messages, sent ${percent(faults.duplicate)} twice, and delivered ${percent(faults.reorder)} after the next message of the same channel. Each stream and each pause lasted at least ${shortestMs / 1_000} s. After the changes, the streams in the API were compared with the true streams.`,
+      `The service cannot know a stream whose online message was lost if no poll happened during the stream. Times from messages must agree within ${timeToleranceMs / 1_000} s, because the API truncates times to seconds. When no message reports the end of a stream, the service must know the end by the platform’s next report: a poll within ${pollToleranceMs / 1_000} s, or the start or end of a later stream.`,
       table(
         ['', 'streams', 'median', 'max'],
         [

@@ -2,7 +2,7 @@ import type { RecordedStream } from './gateway-client.js';
 import type { TrueStream } from './simulated-platform.js';
 import type { StreamEvent } from './stream-events.js';
 
-/** The evidence about one streamer: the true streams, the reports that the service got, and the streams that the service recorded. */
+/** The evidence about one streamer: the true streams, the streams that the service recorded, and the reports that the service got. */
 export interface StreamerEvidence {
   /** The true streams, in order. */
   truth: readonly TrueStream[];
@@ -18,7 +18,7 @@ export interface Difference {
   kind: 'missing' | 'unknown' | 'duplicate' | 'not running' | 'still running' | 'start' | 'end';
   /** The platform's id of the stream. */
   streamId: string;
-  /** For times: the size of the difference in milliseconds. */
+  /** For a start or an end: the size of the difference in milliseconds. */
   ms?: number;
 }
 
@@ -38,7 +38,7 @@ export interface Comparison {
 
 /** The API truncates times to seconds. */
 export const timeToleranceMs = 1_100;
-/** For an end that no message reported: the poll interval of 45 s, and 5 s for a busy machine. */
+/** For an end that no message reported: the poll interval of 45 s, plus 5 s for a busy machine. */
 export const pollToleranceMs = 50_000;
 // The platform creates its reply some time after the tap has recorded the call.
 const lookUpMarginMs = 500;

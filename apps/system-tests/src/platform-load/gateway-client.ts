@@ -74,7 +74,7 @@ export class GatewayClient {
     return this.read('/api/v1/platform/status');
   }
 
-  /** Deactivates all event types except these. */
+  /** Deactivates all event types except `wanted`. */
   async activateOnly(wanted: readonly string[]): Promise<void> {
     const types = await this.read<{ type: string; active: boolean }[]>('/api/v1/platform/event-types');
     const others = types.filter(({ type, active }) => active && !wanted.includes(type));
@@ -84,7 +84,7 @@ export class GatewayClient {
     }
   }
 
-  /** All streams of a streamer, newest first. */
+  /** Returns all streams of a streamer, newest first. */
   async readStreams(streamerId: string): Promise<RecordedStream[]> {
     const records = await this.readPages<StreamRecord>(
       `/api/v1/streamers/${streamerId}/streams?page_size=100`,
@@ -97,7 +97,7 @@ export class GatewayClient {
     }));
   }
 
-  /** Returns the time when a poll first saw a stream, in whole seconds; undefined when no poll saw it. */
+  /** Returns the time when a poll first saw a stream (milliseconds since 1970, in whole seconds); undefined when no poll saw the stream. */
   async readFirstSighting(streamerId: string, streamId: string): Promise<number | undefined> {
     const path = `/api/v1/streamers/${streamerId}/streams/${streamId}/history`;
     const [first] = await this.read<{ at: string }[]>(path);
@@ -120,7 +120,7 @@ export class GatewayClient {
   }
 }
 
-/** Parses a time of the API. Adds a colon to the offset, because Date does not parse offsets without a colon on every platform. */
+/** Parses a time of the API to milliseconds since 1970. Replaces the offset, because Date cannot parse it without a colon everywhere. */
 function parseTime(time: string): number {
   return Date.parse(time.replace('+0000', 'Z'));
 }

@@ -5,10 +5,10 @@ import type { PlatformStatus } from './gateway-client.js';
 import type { PlatformBed } from './platform-bed.js';
 import { types } from './subscribing.js';
 
-// The reconciler lists all subscriptions repeatedly. The longer the list, the less often.
+// The reconciler lists all subscriptions repeatedly, and less often when the list is long.
 const limitMs = 180_000;
 
-/** Checks how the API shows the subscriptions when the platform's limit has room for only half of the streamers. */
+/** Checks how the API shows the subscriptions when the platform's limit allows subscriptions for only half of the streamers. */
 export async function runLimitStatus({ client, size }: PlatformBed): Promise<Section> {
   const polledOnly = size.streamers / types.length;
   const limited = polledOnly * types.length;

@@ -1,4 +1,4 @@
-/** Maps items with a limited number of calls at a time. Returns the results in the order of the items. */
+/** Maps items with at most `concurrency` concurrent calls. Returns the results in the order of the items. */
 export async function mapConcurrently<Item, Result>(
   items: readonly Item[],
   concurrency: number,

@@ -4,7 +4,7 @@ import { median, quantile } from '../measure/quantile.js';
 import type { OutageResult } from './outages.js';
 import { perSecond, probeKinds, type ProbeKind, type Speeds } from './speed-probe.js';
 
-// A person does not wait longer for a reply.
+// Users do not wait longer for a reply.
 const refusalLimitMs = 5_000;
 // Repeated measurements on a shared machine differ by this factor. Waiting for the platform would cause a ratio of 1,000 or more.
 const maxMedianRatio = 1.25;
@@ -36,7 +36,7 @@ export function printOutages(baselines: readonly Speeds[], results: readonly Out
           ]),
         ],
       ),
-      '`POST /api/v1/streamers` during each outage, and how long after its end requests succeeded again (201) and polling had caught up:',
+      '`POST /api/v1/streamers` during each outage, and the time from the end of the outage until a request succeeded again (201) and until polling had caught up:',
       table(
         ['', 'seconds', 'replies', 'longest', 'stored', '201 after', 'caught up after'],
         results.map((result) => [

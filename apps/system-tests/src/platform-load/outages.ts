@@ -31,9 +31,9 @@ export interface OutageResult {
   attempts: Attempt[];
   /** The number of streamers stored during the outage. */
   stored: number;
-  /** The time from the end of the outage until a streamer could be added; undefined when that took too long. */
+  /** The time from the end of the outage until a streamer could be added; undefined when the limit passed first. */
   recoveryMs: number | undefined;
-  /** The time from this first success until polling had caught up; undefined when that took too long. */
+  /** The time from this first success until polling had caught up; undefined when the limit passed first. */
   caughtUpMs: number | undefined;
 }
 

@@ -33,7 +33,7 @@ interface Polling {
 }
 
 interface Killing {
-  /** The time until every streamer was polled again; undefined when that took too long. */
+  /** The time until every streamer was polled again; undefined when the limit passed first. */
   ms: number | undefined;
   unpolled: number;
 }
@@ -133,13 +133,13 @@ function report(streamers: number, polling: Polling, killing: Killing): Section 
   return {
     title: 'Polling',
     paragraphs: [
-      `All ${formatCount(streamers)} streamers are polled every ${pollIntervalMs / 1_000} s by two streamer monitors, 100 per call. A tap between the connectors and the platform recorded every call. A polling pass begins with a call, and ends when every streamer has been polled once. A call also includes streamers that are due within ${pollAheadMs / 1_000} s, so that calls stay full.`,
+      `All ${formatCount(streamers)} streamers are polled every ${pollIntervalMs / 1_000} s by two streamer monitors, with 100 streamers per call. A tap between the connectors and the platform recorded every call. A polling pass begins with a call, and ends when every streamer has been polled once. A call also includes streamers that are due within ${pollAheadMs / 1_000} s, so that calls stay full.`,
       `Calls to the platform in ${seconds.toFixed(0)} s, counted by the platform:`,
       table(
         ['call', 'count'],
         Object.entries(requests).map(([route, count]) => [route, formatCount(count)]),
       ),
-      'The processes during this time:',
+      'CPU and memory of the processes during this time:',
       table(
         ['process', 'CPU, of one core', 'private memory'],
         usage.map(([name, cpu, megabytes]) => [name, `${cpu.toFixed(1)} %`, `${megabytes.toFixed(0)} MiB`]),

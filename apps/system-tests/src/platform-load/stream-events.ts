@@ -10,7 +10,7 @@ export interface StreamEvent {
   at: number;
 }
 
-/** Returns the stream messages that the service has received since a time. Does not include lost messages. */
+/** Returns the stored stream messages that occurred at or after `since` (milliseconds since 1970). Lost messages are missing. */
 export function readStreamEvents(databaseUrl: string, since: number): Promise<StreamEvent[]> {
   return runSql<StreamEvent>(
     databaseUrl,

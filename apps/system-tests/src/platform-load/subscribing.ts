@@ -17,7 +17,7 @@ const concurrency = 16;
 // The maximum time for creating all subscriptions.
 const fillLimitMs = 240_000;
 
-/** The result of adding twice as many streamers as the limit has room for. */
+/** The result of adding twice as many streamers as the limit allows. */
 interface Subscribing {
   added: number;
   refused: Record<string, number>;
@@ -27,7 +27,7 @@ interface Subscribing {
   /** The streamers that have both subscriptions in the platform's list, and the number of other subscriptions in this list. */
   subscribed: ReadonlySet<string>;
   others: number;
-  /** The ids of the oldest streamers, as many as the limit has room for. */
+  /** The ids of the oldest streamers that fit within the limit. */
   oldest: readonly string[];
 }
 
@@ -148,7 +148,7 @@ function report(max: number, result: Subscribing): Section {
   return {
     title: 'More streamers than the limit allows',
     paragraphs: [
-      `${formatCount(added)} streamers were added by \`POST /api/v1/streamers\`, ${concurrency} at a time, in ${formatSeconds(addingMs)}: ${formatCount(perSecond)} per second, each with a look-up on the platform. Two event types were active, stream.online and stream.offline, which cost 1 each; the platform's limit on the total cost was ${formatCount(max)}. The test raised the platform's rate limit during this part, so that the part took minutes instead of half an hour. Afterwards, the test restored the real limit, ${realRateLimit} calls per minute.`,
+      `${formatCount(added)} streamers were added by \`POST /api/v1/streamers\`, with ${concurrency} concurrent requests, in ${formatSeconds(addingMs)}: ${formatCount(perSecond)} per second, each with a look-up on the platform. Two event types were active, stream.online and stream.offline, which cost 1 each; the platform's limit on the total cost was ${formatCount(max)}. The test raised the platform's rate limit during this part, so that the part took minutes instead of half an hour. Afterwards, the test restored the real limit, ${realRateLimit} calls per minute.`,
     ],
     promises: [...promiseSubscriptions(result), promiseCost(max, result)],
   };
@@ -171,7 +171,7 @@ function promiseSubscriptions({
       isKept: Object.keys(refused).length === 0,
     },
     {
-      promise: `Exactly the oldest ${formatCount(oldest.length)} are subscribed, by the platform's own list`,
+      promise: `Exactly the oldest ${formatCount(oldest.length)} are subscribed, according to the platform's list`,
       measured: `${formatCount(subscribed.size)} are, ${formatCount(missing)} of the oldest are not, ${formatCount(others)} subscriptions are for other streamers; ${time}`,
       isKept: filledMs !== undefined && missing === 0 && others === 0 && subscribed.size === oldest.length,
     },

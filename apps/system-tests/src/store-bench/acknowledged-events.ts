@@ -27,7 +27,7 @@ export class AcknowledgedEvents {
   }
 }
 
-/** Returns the expected ids that are missing on a first page, unless the page is full of newer events. */
+/** Returns the expected ids that a first page lacks; none when the page is full of newer events. */
 export function findMissing(body: Buffer, expected: readonly string[]): string[] {
   // Search the text first, because parsing each page would cost more CPU than the gateway needs for the page.
   const absent = expected.filter((id) => !body.includes(id));

@@ -33,7 +33,7 @@ export async function withSystem<T>(
   }
 }
 
-/** The port of the system's gateway. */
+/** Returns the port of the system's gateway. */
 export function portOf(system: System): number {
   return Number(new URL(system.gateways[0]?.url ?? '').port);
 }

@@ -122,7 +122,7 @@ function print({ events, seconds, left, before, during }: Erasure): Section {
   return {
     title: 'Erasing a viewer',
     paragraphs: [
-      `The viewer with the most events is erased while ${eventsPerSecond} notifications per second arrive at fixed times. ${formatCount(events)} events were erased; time from the request to the end: ${time}. Latencies count from the time when a notification was due:`,
+      `The viewer with the most events is erased while ${eventsPerSecond} notifications per second arrive at fixed times. ${formatCount(events)} events were erased. Time from the request until the erasure ended: ${time}. Latencies count from the time when a notification was due:`,
       table(
         ['', 'events/s', 'p50', 'p99', 'longest', 'failed'],
         [row('before', before), row('during', during)],
@@ -130,7 +130,7 @@ function print({ events, seconds, left, before, during }: Erasure): Section {
     ],
     promises: [
       {
-        promise: 'an erasure under load completes: no event of the user from before the request is left',
+        promise: 'an erasure under load completes: none of the user’s events from before the request remain',
         measured: `${time}, ${formatCount(events)} events erased, ${left} left`,
         isKept: seconds !== undefined && events > 0 && left === 0,
       },

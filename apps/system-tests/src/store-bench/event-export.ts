@@ -120,7 +120,7 @@ function print({ events, megabytes, seconds, samples, pages }: Export): Section 
   return {
     title: 'Export',
     paragraphs: [
-      `One client exports ${formatCount(events)} events as NDJSON (${formatCount(megabytes)} MiB), oldest first, in ${formatSeconds(seconds * 1_000)}. Meanwhile another client reads first pages, one after the other. Private memory of the processes in MiB, medians of the first and the last third of the export:`,
+      `One client exports ${formatCount(events)} events as NDJSON (${formatCount(megabytes)} MiB), oldest first, in ${formatSeconds(seconds * 1_000)}. Meanwhile another client reads first pages, one after the other. Private memory of the processes in MiB, median of the first third and median of the last third of the export:`,
       table(
         ['process', 'first third', 'last third'],
         roles.map(({ name, start, end }) => [name, start.toFixed(0), end.toFixed(0)]),

@@ -9,7 +9,7 @@ import {
   type Population,
 } from './population.js';
 
-// A change of the seed or of any expression changes the rows of all stores.
+// Changing the seed or any expression changes the rows of all stores.
 const seed = 20_261_122;
 
 const forms: readonly EventForm[] = ['chat', 'viewer', 'reward', 'cheer', 'raid', 'broadcaster'];
@@ -76,7 +76,7 @@ const columnValues: Readonly<Record<string, string>> = {
   occurred_at: `CASE WHEN source = 'PlatformSub' THEN to_timestamp(received_at / 1000.0) END`,
 };
 
-/** The data of an event as JSON text, in the shape that the platform sends. */
+/** Returns SQL for the data of an event: JSON text in the shape that the platform sends. */
 function dataOf(form: EventForm): string {
   const channel = userKeys('broadcaster_user', 'channel_id', 'channel_login', "'Channel_' || channel");
   const viewer = userKeys('user', 'viewer_id', 'viewer_login', "'Viewer_' || viewer");

@@ -106,7 +106,7 @@ async function fillPartition(
   await client.query(`ALTER TABLE ${name} DROP CONSTRAINT ${name}_range`);
 }
 
-/** Adds the keys of the messages of the last day, which the service keeps. */
+/** Adds the message keys of the last day's events, because the service keeps message keys for a day. */
 async function fillReceivedMessages(client: pg.Client, until: number): Promise<void> {
   await client.query(
     `INSERT INTO received_messages (key, event_id) SELECT md5(id::text)::uuid, id FROM events WHERE id >= $1`,

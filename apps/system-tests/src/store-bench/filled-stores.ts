@@ -17,22 +17,21 @@ export interface StoresPlan {
   events: number;
   months: number;
   /**
-   * The folder in which to keep the stores. Stores that are already in the folder are used again. Default: a new folder, deleted at the
-   * end.
+   * The folder in which to keep the stores. Stores that are already in the folder are reused. Default: a new folder, deleted at the end.
    */
   directory: string | undefined;
   /** A built checkout. Default: this checkout. */
   checkout: string | undefined;
 }
 
-/** The description of the stores in a kept folder, which is saved beside them. */
+/** The description of the stores in a kept folder, saved in the same folder. */
 interface Manifest {
   events: number;
   months: number;
   populations: Record<StoreName, Population>;
 }
 
-// Without fsync, because a fill that crashes starts again with a new folder.
+// Without fsync, because a fill that crashes starts over in a new folder.
 const fillSettings = {
   fsync: 'off',
   full_page_writes: 'off',
@@ -44,7 +43,7 @@ const fillSettings = {
   shared_buffers: '1GB',
   maintenance_work_mem: '1GB',
   work_mem: '256MB',
-  // No parallel workers, because two connections fill partitions at the same time.
+  // No parallel workers, because two connections fill partitions concurrently.
   max_parallel_maintenance_workers: '0',
   autovacuum: 'off',
 };

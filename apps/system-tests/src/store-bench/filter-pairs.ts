@@ -159,9 +159,9 @@ function print(results: readonly Results[], limit: number): Section {
   return {
     title: 'Pairs of filters',
     paragraphs: [
-      `No single index is sufficient for these combinations of filters. One client follows \`next\` from the first page to the end of the list, or for ${limit} pages ("…"). A page may have fewer than 50 events, or none, when its time budget ends. Values with at most 5 % of the events each:`,
+      `No single index is sufficient for these combinations of filters. One client follows \`next\` from the first page to the end of the list, or stops after ${limit} pages (shown as "${limit}…"). A page may have fewer than 50 events, or none, when its time budget ends. In this table, each value has at most 5 % of the events:`,
       table(['filters', ...columns], rowsOf(true)),
-      'At least one value with more than 5 % of the events:',
+      'In this table, at least one value has more than 5 % of the events:',
       table(['filters', ...columns], rowsOf(false)),
     ],
     promises: own ? judge(own) : [],
@@ -179,7 +179,7 @@ function printWalk(walk: Walk | undefined): string[] {
 function judge({ walks }: Results): KeptPromise[] {
   const groups: [boolean, string][] = [
     [true, 'up to 5 % of the events each'],
-    [false, 'above 5 %'],
+    [false, 'more than 5 % of the events'],
   ];
   const times = groups.map(([isSelective, what]): KeptPromise => {
     const p99 = quantile(

@@ -21,7 +21,8 @@ interface Runs {
 }
 
 /**
- * Measures first pages for many clients on the main store. The versions alternate, so that other load on the machine affects all of them.
+ * Measures first pages for many clients on the main store. The versions alternate, so that other load on the machine affects all versions
+ * equally.
  */
 export async function measureFirstPages({ versions, isQuick }: BenchBed): Promise<Section> {
   const results: Runs[] = connectionCounts.flatMap((connections) =>
@@ -72,8 +73,8 @@ function print(results: readonly Runs[]): Section {
   return {
     title: 'First pages for many clients',
     paragraphs: [
-      `Clients read first pages of 50 events, each connection with one request in flight. The requests rotate through 64 different filter sets: no filter, types, channels, viewers, rewards, raids, sources, and combinations with a type. Most filter sets match many events. Meanwhile ${arrivalsPerSecond} events per second arrive by POST, of channels and viewers as in the store. The figures are those of the median run.`,
-      'CPU is the time that a process needed, divided by the number of pages. It includes the work on the arriving events.',
+      `Clients read first pages of 50 events, each connection with one request in flight. The requests rotate through 64 different filter sets: no filter, types, channels, viewers, rewards, raids, sources, and combinations with a type. Most filter sets match many events. Meanwhile ${arrivalsPerSecond} events per second arrive by POST, with the same distribution of channels and viewers as in the store. The figures are those of the median run.`,
+      'CPU is the processor time of a process divided by the number of pages, including the work on the arriving events.',
       table(
         [
           'version',
@@ -89,7 +90,7 @@ function print(results: readonly Runs[]): Section {
         ],
         rows,
       ),
-      'The load generator remembers which events were acknowledged before it sent a request, and looks for the newest five of them that match the filter. A page is outdated if one of these events is missing, unless the page is full of newer events:',
+      'The load generator remembers which events were acknowledged before it sent a request, and looks for the newest five of these events that match the filter. A page is outdated if one of these events is missing, unless the page is full of newer events:',
       table(
         [
           'version',

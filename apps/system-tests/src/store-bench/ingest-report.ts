@@ -5,7 +5,7 @@ import { medianRatio, medianRun, serviceCpu } from './page-run.js';
 
 const goals = { cpuOfBaseline: 0.75, halfRateP99Ms: 15, ofEmpty: 0.9 };
 
-/** The section about ingest. */
+/** Returns the section about ingest. */
 export function printIngest(
   closed: readonly IngestRuns[],
   open: readonly OpenLoopRun[],
@@ -14,7 +14,7 @@ export function printIngest(
   return {
     title: 'Ingest',
     paragraphs: [
-      `Signed notifications: follows, spread evenly over all channels and viewers of the store, so that index entries go to pages everywhere in the indexes. A response counts when the event is committed with fsync. The first runs use ${connections} connections with one request in flight each, on an empty store and on the store with ${formatCount(events)} events. CPU is per event; runs alternate, and the figures are those of the median run:`,
+      `Signed notifications: follows, spread evenly over all channels and viewers of the store, so that new entries touch pages throughout the indexes. A response counts when the event is committed with fsync. The first runs use ${connections} connections with one request in flight each, on an empty store and on the store with ${formatCount(events)} events. CPU is per event; runs alternate, and the figures are those of the median run:`,
       table(
         [
           'version',

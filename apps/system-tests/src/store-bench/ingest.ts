@@ -47,7 +47,7 @@ export async function measureIngest(bed: BenchBed): Promise<Section> {
   });
 }
 
-/** Runs versions and states of the store in alternation, so that other load on the machine affects all of them. */
+/** Runs versions and states of the store in alternation, so that other load on the machine affects all combinations equally. */
 async function compare({ versions, isQuick }: BenchBed): Promise<IngestRuns[]> {
   const results = versions.flatMap(({ name }) =>
     (['empty', 'full'] as const).map((state): IngestRuns => ({ version: name, state, runs: [] })),

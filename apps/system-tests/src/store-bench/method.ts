@@ -2,7 +2,7 @@ import { formatCount, table, type Section } from '../measure/report.js';
 import type { BenchBed } from './bench-bed.js';
 import { streamShare, typeShares, type Population } from './population.js';
 
-/** The section that describes the stores and the compared versions. */
+/** Returns the section that describes the stores and the compared versions. */
 export function describeMethod({ versions }: BenchBed): Section {
   const population = versions[0]?.stores.populationOf('filled');
   if (!population) throw new Error('there is no version to measure');
@@ -27,5 +27,5 @@ export function describeMethod({ versions }: BenchBed): Section {
 }
 
 function describeStore({ events, months, channels, viewers }: Population): string {
-  return `The store has ${formatCount(events)} events of ${formatCount(channels)} channels and ${formatCount(viewers)} viewers in ${months} monthly partitions. Both have long tails: the first channel has 10 % of the events and the last one 0.03 %; the first viewers have about 1 % each, and the last ones a few events. There are ${typeShares.length} kinds of events; 0.4 % are tests, and 0.3 % come from a client.`;
+  return `The store has ${formatCount(events)} events of ${formatCount(channels)} channels and ${formatCount(viewers)} viewers in ${months} monthly partitions. Channels and viewers have long tails: the first channel has 10 % of the events, and the last channel 0.03 %; the first viewers have about 1 % each, and the last viewers a few events each. There are ${typeShares.length} kinds of events; 0.4 % are tests, and 0.3 % come from a client.`;
 }

@@ -101,12 +101,12 @@ function print(
   return {
     title: 'Number of partitions',
     paragraphs: [
-      `Two stores with ${formatCount(events)} events each, in 2 and in 60 monthly partitions. First pages over ${connections} connections, as above; runs alternate, and CPU is per page:`,
+      `Two stores with ${formatCount(events)} events each, in 2 and in 60 monthly partitions. First pages are read over ${connections} connections, as above. Runs alternate, and CPU is per page:`,
       table(
         ['partitions', 'pages/s', 'p99', 'PostgreSQL', 'gateway', 'events', 'all CPU per page'],
         [row(2, medianRun(runs.months_2)), row(60, medianRun(runs.months_60))],
       ),
-      `Values whose only event is in the oldest of the 60 partitions (a channel, a viewer's id and name, an \`event_id\`; each alone and with its type), one client: p50 ${median(oldest).toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, longest ${Math.max(...oldest).toFixed(1)} ms.`,
+      `One client requests values whose only event is in the oldest of the 60 partitions (a channel, a viewer's id and name, an \`event_id\`; each alone and with its type): p50 ${median(oldest).toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, longest ${Math.max(...oldest).toFixed(1)} ms.`,
     ],
     promises: [
       {

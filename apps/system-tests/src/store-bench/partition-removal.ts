@@ -61,7 +61,7 @@ export async function measurePartitionRemoval({ versions, isQuick }: BenchBed): 
   return print(removal);
 }
 
-/** Returns the retention by which exactly the oldest partition has expired. */
+/** Returns the retention in days that expires exactly the oldest partition. */
 function retentionDays(population: Population): number {
   const today = Math.floor(Date.now() / dayMs) * dayMs;
   return (today - (monthsOf(population)[0]?.to ?? 0)) / dayMs;
@@ -84,10 +84,10 @@ function print({ events, seconds, before, during }: Removal): Section {
   return {
     title: 'Dropping the oldest partition',
     paragraphs: [
-      `While ${connections} connections read first pages and ${arrivalsPerSecond} events per second arrive, a second events service starts with a \`RETENTION_DAYS\` by which the oldest partition, with ${formatCount(events)} events, has expired. This service detaches the partition concurrently and drops it. ${
+      `While ${connections} connections read first pages and ${arrivalsPerSecond} events per second arrive, a second events service starts with a \`RETENTION_DAYS\` value that expires the oldest partition (${formatCount(events)} events). This service detaches the partition concurrently and drops it. ${
         seconds === undefined
           ? 'The partition was not dropped within two minutes.'
-          : `The partition was gone ${formatSeconds(seconds * 1_000)} after the start of that service.`
+          : `The partition was dropped ${formatSeconds(seconds * 1_000)} after this service started.`
       }`,
       table(
         ['', 'pages/s', 'p99', 'longest page', 'events/s', 'p99', 'longest', 'failed', 'outdated pages'],

@@ -56,7 +56,7 @@ function print(events: number, { first, saved }: { first: number[]; saved: numbe
   return {
     title: 'Stream summary',
     paragraphs: [
-      `The summary of an ended stream with ${formatCount(events)} events, requested from the events service over NATS as the gateway does. The service computes the summary at the first request, and saves it:`,
+      `The summary of an ended stream with ${formatCount(events)} events, requested from the events service over NATS as the gateway does. The service computes and saves the summary at the first request:`,
       table(['request', 'p50', 'p99', 'longest'], [row('first', first), row('saved', saved)]),
     ],
     promises: [

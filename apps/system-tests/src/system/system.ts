@@ -115,7 +115,7 @@ export interface SharedSystem extends System {
   tokens: readonly string[];
 }
 
-/** Registers this number of users. */
+/** Registers `count` users. Returns the system with their tokens. */
 export async function registerUsers(system: System, count: number, prefix = 'user'): Promise<SharedSystem> {
   const tokens: string[] = [];
   for (let index = 1; index <= count; index += 1) {

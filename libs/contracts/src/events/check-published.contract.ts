@@ -8,7 +8,7 @@ export class CheckPublishedRequest {
 }
 
 export class CheckPublishedReply {
-  /** False while the event waits in the outbox. */
+  /** False while the event is still in the outbox. */
   @IsBoolean()
   isPublished!: boolean;
 }

@@ -20,7 +20,10 @@ import type { StoreOutcome } from './store-events.contract.js';
  * retention period.
  */
 export class DeadLetterSummary {
-  /** The id of the event. A retry keeps this id, except for an unreadable message, whose event has its own id. */
+  /**
+   * The id of the event. The event that a retry stores has the same id, unless the dead letter is an unreadable message: then the event has
+   * another id.
+   */
   @IsUUID('all')
   id!: string;
 
@@ -56,7 +59,7 @@ export class DeadLetterSummary {
 
 /** A dead letter with its payload. */
 export class DeadLetterDetail extends DeadLetterSummary {
-  /** The payload as it was received: JSON text, unless the event was rejected for its syntax. */
+  /** The payload as received: JSON text, unless the payload is not valid JSON. */
   @IsString()
   eventData!: string;
 }
@@ -114,7 +117,10 @@ export const getDeadLetter = defineContract({
 /** The possible outcomes of a successful retry. */
 export const retryOutcomes = ['stored', 'known'] as const satisfies readonly StoreOutcome['outcome'][];
 
-/** The event of the dead letter. `stored`: this retry stored the event. `known`: a redelivery or an earlier retry had stored the event. */
+/**
+ * The event of the dead letter. `stored`: this retry stored the event. `known`: a redelivery or an earlier retry had already stored the
+ * event.
+ */
 export class RetryDeadLetterReply {
   @IsUUID('all')
   id!: string;
@@ -125,7 +131,7 @@ export class RetryDeadLetterReply {
 
 /**
  * Stores the event of a dead letter and deletes the dead letter. `conflict`: the event was rejected again, or the message still cannot be
- * read. The dead letter stays.
+ * read. In both cases, the dead letter is kept.
  */
 export const retryDeadLetter = defineContract({
   subject: 'request.events.retry-dead-letter',

@@ -61,7 +61,7 @@ export class ErasureMessage {
   @IsUUID('all')
   id!: string;
 
-  /** Null when the erasure has ended, because the id is erased too, or when the request named the user by the hash. */
+  /** Null when the erasure has ended, because the id is erased too, or when the request identified the user by the hash. */
   @IsOptional()
   @IsString()
   platformUserId!: string | null;
@@ -80,7 +80,7 @@ export class ErasureMessage {
   @IsNumber()
   progress!: number;
 
-  /** The records found so far. An erasure deletes these records; a dry run only counts them. */
+  /** The number of records found so far. An erasure deletes these records; a dry run only counts them. */
   @IsObject()
   counts!: ErasureCounts;
 
@@ -92,19 +92,19 @@ export class ErasureMessage {
   @IsInt()
   endedAt!: number | null;
 
-  /** Why the latest attempt to continue the erasure failed; null when that attempt succeeded. */
+  /** Why the latest attempt to continue the erasure failed; null when the latest attempt succeeded. */
   @IsOptional()
   @IsString()
   error!: string | null;
 }
 
-/** Names the user to erase: by the id, or by the hash from an earlier erasure. */
+/** Identifies the user to erase, by the id or by the hash from an earlier erasure. */
 export class CreateErasureRequest {
   @IsOptional()
   @IsText(1, 255)
   platformUserId?: string;
 
-  /** Names the user when `platformUserId` is missing. See `ErasureMessage.userHash`. */
+  /** Identifies the user when `platformUserId` is missing. See `ErasureMessage.userHash`. */
   @IsOptional()
   @Matches(userHashPattern)
   userHash?: string;
@@ -114,7 +114,8 @@ export class CreateErasureRequest {
 }
 
 /**
- * Starts an erasure, which runs in the background. `invalid`: the request names no user. `conflict`: too many erasures are already waiting.
+ * Starts an erasure, which runs in the background. `invalid`: the request identifies no user. `conflict`: too many erasures are already
+ * waiting.
  */
 export const createErasure = defineContract({
   subject: 'request.events.create-erasure',
@@ -160,7 +161,7 @@ export const listErasures = defineContract({
   timeoutMs: 5_000,
 });
 
-/** A user whose events every process must remove from its memory. */
+/** A user whose events every process must remove from memory. */
 export class ErasedUserMessage {
   /** The id of the erasure. */
   @IsUUID('all')
@@ -204,11 +205,11 @@ export class ListErasedUsersReply {
   @Type(() => ErasedUserMessage)
   users!: ErasedUserMessage[];
 
-  /** The time of the reply by the database's clock, in milliseconds since 1970. */
+  /** The time of the reply, in milliseconds since 1970 by the database's clock. */
   @IsInt()
   now!: number;
 
-  /** The keys that created the hashes. Events services of older versions omit this field and derive their keys from `SECRET_KEY`. */
+  /** The keys that created the hashes. Older versions of the events service omit this field and derive their keys from `SECRET_KEY`. */
   @IsOptional()
   @IsArray()
   @IsObject({ each: true })
@@ -217,7 +218,10 @@ export class ListErasedUsersReply {
   hashKeys?: SealedUserHashKey[];
 }
 
-/** Lists the users of running erasures and of erasures that ended since a given time. Omits dry runs. */
+/**
+ * Lists the user of each erasure that is running or that ended at or after `endedSince`, with the hash keys and the database's current
+ * time. Omits dry runs.
+ */
 export const listErasedUsers = defineContract({
   subject: 'request.events.list-erased-users',
   request: ListErasedUsersRequest,
@@ -241,14 +245,14 @@ export class WereMessagesErasedRequest {
 }
 
 export class WereMessagesErasedReply {
-  /** Whether erasures removed every message of the range. */
+  /** Whether erasures removed every message in the range. */
   @IsBoolean()
   wereErased!: boolean;
 }
 
 /**
- * Returns whether erasures removed all messages of a range of the EVENTS stream. If they did, a client that did not receive the messages
- * has missed nothing.
+ * Returns whether erasures removed all messages in a range of the EVENTS stream. If so, a client that did not receive these messages has
+ * missed nothing.
  */
 export const wereMessagesErased = defineContract({
   subject: 'request.events.were-messages-erased',

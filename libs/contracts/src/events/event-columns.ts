@@ -7,7 +7,7 @@ import { derivedColumns, type DerivedColumn, type EventColumns } from './filter-
 const maxCharacters = 255;
 
 // Increase this number when the derived value of any column changes. Services of two versions can run side by side, and a service must not
-// use values that the sender derived by different rules.
+// use values that a sender with another version derived by different rules.
 const rulesVersion = 1;
 
 /** Identifies the derived columns and the rules for their values. */
@@ -103,7 +103,7 @@ function parseObject(text: string): JsonObject {
     const value = parseJson(text);
     return isJsonObject(value) ? value : {};
   } catch {
-    // Ignore text that is not JSON: the database rejects the event with a better message.
+    // Ignore text that is not JSON. The database rejects the event, and its error message is better.
     return {};
   }
 }

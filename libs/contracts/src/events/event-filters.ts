@@ -2,11 +2,14 @@ import { ServiceError } from '../errors.js';
 import { foldCase } from '../text.js';
 import { filterColumns, type FilterColumnField, type FilterColumnName } from './filter-columns.js';
 
-/** A text filter. Its key in `eventFilters` is the name of the query parameter and of the field in a replay. */
+/** A text filter. The key of the filter in `eventFilters` is also the name of its query parameter and of its field in a replay. */
 export interface TextFilter {
   /** The field of `EventFilters`. */
   field: string;
-  /** The columns that the filter reads. An event matches when any of them has the value. All of these columns have the same `match`. */
+  /**
+   * The columns that the filter reads. An event matches when any of these columns has the value. All of these columns have the same
+   * `match`.
+   */
   columns: readonly FilterColumnName[];
   /** The maximum number of values. Set only for a filter whose parameter is a comma-separated list. */
   maxValues?: number;
@@ -187,16 +190,16 @@ export function filterListFault(maxValues: number): string {
 export interface FilterCondition {
   filter: NamedTextFilter;
   columns: readonly { name: FilterColumnName; field: FilterColumnField }[];
-  /** In the spelling of the column: folded if the column ignores case. */
+  /** The values in the form that the column stores: case-folded if the column ignores case. */
   values: readonly string[];
 }
 
-/** Values of text filters by field: one value, or a list of values of which the event must have at least one. */
+/** Values of text filters, by field: one value, or a list. The event must have at least one value of the list. */
 export type TextFilterValues = Readonly<
   Partial<Record<FieldOf<TextFilterName>, string | readonly string[] | undefined>>
 >;
 
-/** The values of an event that conditions compare, by field. */
+/** The values of an event that conditions are compared with, by field. */
 export type FilteredFields = Readonly<Record<FilterColumnField, unknown>>;
 
 const compiledFilters = textFilters.map((filter) => ({

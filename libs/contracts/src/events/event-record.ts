@@ -2,7 +2,7 @@
 export const eventOrigins = ['platform', 'test'] as const;
 export type EventOrigin = (typeof eventOrigins)[number];
 
-/** The origin in the record of a replayed event. No event is stored with this origin. */
+/** The origin in the record of a replayed event. Stored events never have this origin. */
 export const replayOrigin = 'replay';
 
 /** An event as services exchange it. `eventData` is JSON text, exactly as it was received. */
@@ -19,15 +19,15 @@ export interface StoredEvent {
 }
 
 /**
- * The NATS header on the EVENTS stream with the time when an event happened by the platform's clock: ISO 8601 in UTC with
- * milliseconds. Only events from the platform have this header. The record contains the time of receipt instead, which can be much
- * later when the platform redelivers a message.
+ * The NATS header on the EVENTS stream that says when an event happened, by the platform's clock: ISO 8601 in UTC, with milliseconds. Only
+ * events from the platform have this header. The record contains the time of receipt instead, which can be much later when the platform
+ * redelivers a message.
  */
 export const occurredAtHeader = 'Occurred-At';
 
 /**
  * Prints the public event record, which HTTP clients receive and the EVENTS stream carries. Inserts `event_data` as text, so that key
- * order, big numbers and escapes stay as they were sent.
+ * order, big numbers, and escapes stay as the sender wrote them.
  */
 export function printEventRecord(event: StoredEvent): string {
   return printRecordOf(event, event.origin);

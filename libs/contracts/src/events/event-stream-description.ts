@@ -1,10 +1,10 @@
-/** The content of the EVENTS stream's description. */
+/** The information in the EVENTS stream's description. */
 export interface EventStreamDescription {
   /** The platform whose events the stream carries. Events of two platforms never share a stream. */
   platform: string;
   /**
    * 8 random hex digits, which change when the stream is recreated or loses messages. Sequences of different epochs are unrelated.
-   * Undefined when the stream was created by a version without epochs.
+   * Undefined when a version without epochs created the stream.
    */
   epoch: string | undefined;
 }

@@ -44,7 +44,7 @@ export function replaySubject(eventType: string, channelId: string | null): stri
   return `live.replay.${eventTokens(eventType, channelId)}`;
 }
 
-/** The NATS header of a replay that is only for live connections with a given name. The value is the percent-encoded name. */
+/** The NATS header that restricts a replay to live connections with a given name. The value is the percent-encoded name. */
 export const connectionNameHeader = 'Connection-Name';
 
 /** Returns the last two tokens of a subject: `<event_type>.<broadcaster_user_id or _>`. */
@@ -54,7 +54,7 @@ function eventTokens(eventType: string, channelId: string | null): string {
   return `${type.length > maxEncodedTypeBytes ? '_long' : type}.${isOrdinary ? channelId : '_'}`;
 }
 
-// The platform has few types, but clients can post events of any number of other types.
+// The platform has few event types, but clients can post events with any number of other types.
 const maxRememberedTokens = 1_000;
 const rememberedTokens = new Map<string, string>();
 

@@ -45,7 +45,7 @@ export class ExportEventsReply {
 /** The maximum size of a page in bytes. A NATS message is at most 1 MiB; this limit leaves room for the headers. */
 export const maxExportPageBytes = 1000 * 1024;
 
-// next: 36 characters, all spaces at the end | count: 4 bytes, big-endian | the bytes of the page
+// next: 36 characters; all spaces if there is no next page | count: 4 bytes, big-endian | the bytes of the page
 const nextLength = 36;
 const prefixLength = nextLength + 4;
 
@@ -68,7 +68,7 @@ const exportPageFormat: RawFormat<ExportEventsReply> = {
   },
 };
 
-/** Reads one page of an export. Replies are never JSON, because every version of this contract has had the raw format. */
+/** Reads one page of an export. Replies are never JSON, because this contract has always had a raw format. */
 export const exportEvents = defineReadContract({
   subject: 'request.events.export',
   request: ExportEventsRequest,

@@ -1,6 +1,6 @@
 /** Where `event_data` holds the value of a column. */
 export type EventDataSource =
-  /** A value of the acting user; see `findActor`. */
+  /** A value that describes the acting user; see `findActor`. */
   | { actor: 'id' | 'name' }
   /** The path of keys to the value, and the event types that have it (default: all types). */
   | { path: readonly string[]; types?: readonly string[] };
@@ -67,7 +67,8 @@ export type FilterColumnName = keyof Columns;
 export type FilterColumnField = Columns[FilterColumnName]['field'];
 
 /**
- * The values that the store derives from `event_data`, by field. Null when the event has no such value, or a value that filters cannot use.
+ * The values that the store derives from `event_data`, by field. A field is null when the event has no such value, or when filters cannot
+ * use the value.
  */
 export type EventColumns = {
   [

@@ -14,8 +14,8 @@ export const intakeStreamName = 'INTAKE';
 export const intakeSubject = 'intake.events';
 
 /**
- * Prints the payload of a message on the INGEST stream. Version 0.1.0 used the same format on INTAKE. Omits the columns, because a
- * service of another version, which derives columns differently, may store the message.
+ * Prints the payload of a message on the INGEST stream. Version 0.1.0 used the same format on INTAKE. Omits the columns, because the
+ * service that stores the message can have another version, which derives columns by other rules.
  */
 export function printIngestMessage(event: NewEvent): string {
   return JSON.stringify(withoutColumns(event));

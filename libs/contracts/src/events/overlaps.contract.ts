@@ -27,7 +27,7 @@ export class BeginOverlapsRequest {
 }
 
 export class BeginOverlapsReply {
-  /** Milliseconds until every events service pairs the deliveries of these subscriptions; 0 when every events service already does. */
+  /** Milliseconds until every events service pairs deliveries from these subscriptions; 0 when all of them already do. */
   @IsInt()
   @Min(0)
   readyInMs!: number;
@@ -35,7 +35,7 @@ export class BeginOverlapsReply {
 
 /**
  * Announces that each of these subscriptions is about to get a twin: a second subscription with the same type and condition, which delivers
- * the same occurrences under other message ids. The store then pairs the deliveries of both subscriptions. Create the second subscription
+ * the same occurrences under other message ids. The store then pairs the deliveries from both subscriptions. Create the second subscription
  * only after a reply of 0. Otherwise, the store could store an occurrence twice. Idempotent.
  */
 export const beginOverlaps = defineContract({
@@ -46,7 +46,7 @@ export const beginOverlaps = defineContract({
   timeoutMs: 5_000,
 });
 
-/** An overlap that ends. */
+/** An overlap that is ending. */
 export class EndingOverlap {
   @IsText(1, maxSubscriptionLength)
   subscription!: string;

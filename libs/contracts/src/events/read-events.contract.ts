@@ -70,7 +70,7 @@ export class StoredEventMessage implements StoredEvent {
 }
 
 export class ListEventsReply extends PageReply {
-  /** Newest first. A page that reaches its limit of bytes or rows has fewer events than `pageSize`, or none. */
+  /** Newest first. A page that reaches the limit for bytes or rows has fewer events than `pageSize`, or none. */
   @IsArray()
   @IsObject({ each: true })
   @ValidateNested({ each: true })

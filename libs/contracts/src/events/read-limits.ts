@@ -4,7 +4,7 @@ import type { Contract, MessageClass } from '../contract.js';
 import { IsText } from '../text.js';
 import { toCondition, type FilterCondition, type TextFilterName } from './event-filters.js';
 
-/** The maximum number of event types, and of channels, in the limits of a reader. */
+/** The maximum number of event types, and of channels, in a reader's limits. */
 export const maxLimitValues = 100;
 
 /**
@@ -45,10 +45,10 @@ export function toLimitConditions(limits: ReadLimits | undefined): FilterConditi
   });
 }
 
-/** A request that can be limited to what its reader may see. */
+/** A request that can be limited to the events that the reader may see. */
 export type ReadRequest<Request extends object> = Request & { limits?: ReadLimits | undefined };
 
-/** The request of a reader with limits. */
+/** A request from a reader with limits. */
 export type LimitedRequest<Request extends object> = Request & { limits: ReadLimits };
 
 /** A contract that reads events, for readers who may see all events. */

@@ -25,7 +25,7 @@ import {
  * different one. A service that sends wrong values could just as well send a wrong event.
  */
 export interface EventWithColumns extends NewEvent {
-  /** Undefined when the sender derived the values by other rules than this version. */
+  /** Undefined when the sender derived the values by rules that differ from the rules of this version. */
   columns?: EventColumns | undefined;
 }
 
@@ -48,7 +48,7 @@ export class StoreException {
 }
 
 export class StoreEventBatchReply {
-  /** The number of events in the request. All these events are on disk. */
+  /** The number of events in the request, which are all on disk. */
   @IsInt()
   @Min(0)
   events!: number;
@@ -86,8 +86,8 @@ const fields = [
   'occurredAt',
 ] as const;
 
-// A request has one row of texts for each event: the fields above, then the columns, then the delivery. The head contains the index of
-// the delivery, because another version may have other columns.
+// A request has one row of texts per event: the fields above, then the columns, then the delivery. The head contains the index of the
+// delivery, because another version may have other columns.
 const deliveryAt = fields.length + derivedColumns.length;
 const deliveryWidth = 3;
 const width = deliveryAt + deliveryWidth;
@@ -130,7 +130,7 @@ export function parseStoreEventBatch(bytes: Uint8Array): StoreEventBatchRequest 
   return { events };
 }
 
-/** Returns the index of the delivery in a row; undefined when the sender's version does not send deliveries. */
+/** Returns the index of the delivery within a row; undefined when the sender's version does not send deliveries. */
 function readPlace(place: unknown, rowWidth: number): number | undefined {
   const isPlace = Number.isInteger(place) && Number(place) >= fields.length;
   return isPlace && Number(place) + deliveryWidth <= rowWidth ? Number(place) : undefined;

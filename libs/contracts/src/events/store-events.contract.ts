@@ -39,7 +39,7 @@ export function estimateEventBytes(event: NewEvent & { columns?: EventColumns | 
     (event.idempotencyKey?.length ?? 0) +
     (event.delivery ? event.delivery.via.length + event.delivery.subscription.length : 0);
   // A UTF-16 code unit of event data becomes at most 3 bytes: 3 of UTF-8, or an escape of 2 (JSON text contains no control characters
-  // except line breaks and tabs). In the other texts, a control character becomes an escape of 6 bytes: \u0001.
+  // except line breaks and tabs). In the other texts, a control character becomes a 6-byte escape, such as \u0001.
   return 3 * event.eventData.length + 6 * names + 3 * lengthOf(event.columns) + 300;
 }
 
@@ -58,8 +58,8 @@ export const maxSubscriptionLength = 1_000;
  */
 export class Delivery {
   /**
-   * Distinguishes subscriptions with the same type and condition. The platform allows at most one for each callback, conduit, or
-   * session, so the value is the fingerprint in the callback, or a name of the conduit or session.
+   * Distinguishes subscriptions with the same type and condition. The platform allows at most one for each callback, conduit, or session,
+   * so the value is the fingerprint in the callback, the id of the conduit, or `websocket`.
    */
   @IsText(0, 64)
   via!: string;
@@ -112,7 +112,7 @@ export class NewEvent implements StoredEvent {
   @Max(lastMillisecond)
   occurredAt?: number | null | undefined;
 
-  /** Undefined when the message came from no subscription, or from a sender of an older version. */
+  /** Undefined when no subscription delivered the message, or when the sender has an older version. */
   @IsOptional()
   @IsObject()
   @ValidateNested()
@@ -155,8 +155,8 @@ export class StoreEventsReply {
 }
 
 /**
- * Stores a batch. When the reply arrives, every event is on disk: stored, known, or kept as a dead letter. Used when the sender or
- * the events service has version 0.1.0, which does not know `storeEventBatch`.
+ * Stores a batch. When the reply arrives, every event is on disk: stored, known, or kept as a dead letter. Services use this contract when
+ * the sender or the events service has version 0.1.0, which does not know `storeEventBatch`.
  */
 export const storeEvents = defineContract({
   subject: 'request.events.store',

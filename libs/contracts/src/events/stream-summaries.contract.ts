@@ -55,11 +55,11 @@ export class TierCount {
   @IsString()
   tier!: string;
 
-  /** New subscriptions that the subscriber paid for. */
+  /** The number of new subscriptions that the subscribers paid for. */
   @IsInt()
   new!: number;
 
-  /** New subscriptions that were gifts. */
+  /** The number of new subscriptions that were gifts. */
   @IsInt()
   gifted!: number;
 
@@ -72,7 +72,7 @@ export class TopUser {
   @IsString()
   userId!: string;
 
-  /** The user's latest name in the events; null when no event contains a name. */
+  /** The user's name in the latest event that contains a name; null when no event contains a name. */
   @IsOptional()
   @IsString()
   userName!: string | null;
@@ -146,7 +146,7 @@ export class StreamSummaryMessage {
   @IsInt()
   events!: number;
 
-  /** Most events first. */
+  /** Sorted by the number of events, most first. */
   @IsArray()
   @ArrayMaxSize(maxSummaryTypes)
   @IsObject({ each: true })
@@ -157,7 +157,7 @@ export class StreamSummaryMessage {
   @IsInt()
   followers!: number;
 
-  /** Most subscriptions first. */
+  /** Sorted by the number of subscriptions, most first. */
   @IsArray()
   @ArrayMaxSize(maxSummaryTops)
   @IsObject({ each: true })
@@ -194,8 +194,9 @@ export class StreamSummaryMessage {
 }
 
 /**
- * Summarizes the events that concern a channel and happened during a stream, except test events. Saves the summaries of streams that ended
- * at least a minute ago, except for readers with limits. Recomputes a saved summary when the stream's events or times have changed.
+ * Summarizes the events that happened during a stream and concern the stream's channel, except test events. Saves the summaries of streams
+ * that ended at least a minute ago, except for readers with limits. Recomputes a saved summary when the stream's events or times have
+ * changed.
  */
 export const summarizeStream = defineReadContract({
   subject: 'request.events.summarize-stream',

@@ -10,13 +10,13 @@ export const liveUsageSubject = 'live.usage';
 export interface LiveUsage {
   /** All live connections, including those that read or wait to read older events. */
   connections: number;
-  /** Connections that read older events from the EVENTS stream. */
+  /** Connections that are reading older events from the EVENTS stream. */
   catchUps: number;
-  /** Connections that wait for their turn to read older events. */
+  /** Connections that are waiting for their turn to read older events. */
   waiting: number;
 }
 
-/** The announcement of a gateway. A user whose numbers are all 0 no longer has open connections at this gateway. */
+/** A gateway's announcement. A user whose numbers are all 0 no longer has open connections at this gateway. */
 export interface LiveUsageMessage {
   /** A random id of the process. */
   gateway: string;

@@ -29,7 +29,8 @@ export const liveControls = {
 export type LiveControl = keyof typeof liveControls;
 
 /**
- * A message of a gateway to named connections, with records or a control. A message with neither only asks for the number of connections.
+ * A message from a gateway to named connections, with records or a control. A message with neither only asks how many connections there
+ * are.
  */
 export interface LiveTargetMessage {
   target: LiveTarget;
@@ -38,7 +39,7 @@ export interface LiveTargetMessage {
   control?: LiveControl;
 }
 
-/** The reply of a gateway. */
+/** A gateway's reply. */
 export interface LiveTargetReply {
   /** The random id of the process, as in `LiveUsageMessage`. */
   gateway: string;
@@ -72,7 +73,7 @@ export function isLiveControl(value: unknown): value is LiveControl {
   return typeof value === 'string' && Object.hasOwn(liveControls, value);
 }
 
-/** Parses the reply of a gateway. Returns undefined for any other text. */
+/** Parses a gateway's reply. Returns undefined for any other text. */
 export function parseTargetReply(text: string): LiveTargetReply | undefined {
   const { gateway, connections } = parseObject(text);
   if (typeof gateway !== 'string' || !Number.isInteger(connections)) return undefined;

@@ -11,7 +11,10 @@ import {
 import { defineContract } from '../contract.js';
 import { platformIdPattern } from './pictures.contract.js';
 
-/** The possible states of an event type of a channel: subscribed, or why not. If several states apply, the service reports the first. */
+/**
+ * The possible states of an event type for a channel: `subscribed`, or the reason why the service is not subscribed. If several states
+ * apply, the service reports the first.
+ */
 export const consentStates = {
   revoked:
     'the channel, or the bot account that reads its chat, has withdrawn consent; connect that account again',
@@ -41,13 +44,16 @@ export class ChannelConsentMessage {
   @IsString()
   channelId!: string;
 
-  /** The types that were chosen for the channel, in the platform's spelling. Null means that none were chosen: all active types apply. */
+  /**
+   * The event types that were chosen for the channel, in the platform's spelling. Null means that no types were chosen: all active types
+   * apply.
+   */
   @IsOptional()
   @IsArray()
   @IsString({ each: true })
   types!: string[] | null;
 
-  /** The state of each type that the service wants to be subscribed to, by the platform's spelling. */
+  /** The state of each event type that the service needs for this channel. The keys are in the platform's spelling. */
   @IsObject()
   states!: Record<string, ConsentState>;
 }
@@ -61,7 +67,7 @@ export class ListChannelConsentReply {
   channels!: ChannelConsentMessage[];
 }
 
-/** Returns which event types of these channels the service is subscribed to, and why it is not subscribed to the other types. */
+/** Returns the event types that the service is subscribed to for these channels, and why it is not subscribed to the other types. */
 export const listChannelConsent = defineContract({
   subject: 'request.platform-connector.list-channel-consent',
   request: ListChannelConsentRequest,

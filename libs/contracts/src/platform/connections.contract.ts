@@ -47,7 +47,7 @@ export class ConnectionMessage {
   @IsIn(connectionStates)
   state!: ConnectionState;
 
-  /** Undefined in replies of older connectors, which support only channels. */
+  /** Undefined in replies from older connectors, which support only channels. */
   @IsOptional()
   @IsIn(connectionRoles)
   role?: ConnectionRole;
@@ -85,7 +85,7 @@ export class ConnectionMessage {
   @IsInt()
   expiresAt!: number | null;
 
-  /** Why the state is not `connected`, and what to do; null when no action is needed, or only the user's consent is missing. */
+  /** Why the state is not `connected`, and what to do. Null when no action is needed, or when only the user's consent is missing. */
   @IsOptional()
   @IsString()
   remedy!: string | null;
@@ -130,7 +130,7 @@ export const getConnection = defineContract({
   timeoutMs: 5_000,
 });
 
-/** A request without fields, which gateways of older versions send, connects a channel by device code. */
+/** A request without fields, such as older gateways send, connects a channel by device code. */
 export class StartConnectionRequest {
   @IsOptional()
   @IsIn(connectionFlows)
@@ -140,7 +140,7 @@ export class StartConnectionRequest {
   @IsIn(connectionRoles)
   role?: ConnectionRole;
 
-  /** Additional scopes to request, for calls of the platform's API. The scopes that the role needs are always requested. */
+  /** Additional scopes to request, for calls to the platform's API. The service always requests the scopes that the role needs. */
   @IsOptional()
   @IsArray()
   @IsString({ each: true })

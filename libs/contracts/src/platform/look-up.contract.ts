@@ -16,8 +16,8 @@ import { defineContract } from '../contract.js';
 export const maxLookUp = 100;
 
 /**
- * Whether a person waits for the reply. Background lookups leave a part of the platform's rate budget to interactive lookups, and
- * are retried for longer.
+ * Whether a person waits for the reply. Background lookups leave a part of the platform's rate budget to interactive lookups, and the
+ * service retries them for longer.
  */
 export const lookUpPriorities = ['interactive', 'background'] as const;
 export type LookUpPriority = (typeof lookUpPriorities)[number];

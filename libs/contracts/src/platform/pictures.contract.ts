@@ -45,6 +45,6 @@ export const getPicture = defineContract({
   request: GetPictureRequest,
   reply: GetPictureReply,
   errors: ['not_found'],
-  // Longer than a look-up and a download together.
+  // Longer than a lookup and a download together.
   timeoutMs: 11_000,
 });

@@ -37,7 +37,7 @@ export class BudgetMessage {
   @IsInt()
   remaining!: number;
 
-  /** The service makes no calls until this time, because the platform reported too many calls. Milliseconds since 1970. */
+  /** The service makes no calls until this time (milliseconds since 1970), because the platform reported too many calls. */
   @IsOptional()
   @IsInt()
   blockedUntil!: number | null;
@@ -64,11 +64,14 @@ export class StreamerCoverageMessage {
   @IsInt()
   monitored!: number;
 
-  /** Streamers with subscriptions: the platform reports when they go live and offline. */
+  /** The number of streamers with subscriptions. The platform reports when these streamers go live or offline. */
   @IsInt()
   subscribed!: number;
 
-  /** All other streamers, which are only polled: for example, the platform's limit is reached, or the platform refused the subscription. */
+  /**
+   * The number of all other streamers. The service only polls them, for example because the platform's limit is reached or the platform
+   * refused the subscription.
+   */
   @IsInt()
   polledOnly!: number;
 }
@@ -117,14 +120,14 @@ export class ConduitMessage {
   problem!: string | null;
 }
 
-/** The configured transport of the platform's events, and the progress of moving subscriptions to this transport. */
+/** The configured transport for the platform's events, and the progress of moving subscriptions to this transport. */
 export class TransportMessage {
   /** Null with `PLATFORM=none`. */
   @IsOptional()
   @IsString()
   method!: string | null;
 
-  /** The number of working subscriptions with the wanted transport. A webhook counts only if the first secret signs its messages. */
+  /** The number of working subscriptions with the configured transport. A webhook counts only if the first secret signs its messages. */
   @IsInt()
   moved!: number;
 
@@ -137,7 +140,7 @@ export class TransportMessage {
   @IsString()
   problem!: string | null;
 
-  /** Null without a conduit; undefined in replies of older connectors. */
+  /** Null without a conduit; undefined in replies from older connectors. */
   @IsOptional()
   @IsObject()
   @ValidateNested()
@@ -168,7 +171,7 @@ export class WebhookSecretMessage {
 /** The transports over sockets. The service cannot refuse a message that arrives over a socket, so messages can be lost. */
 export const socketTransports = ['conduit', 'websocket'] as const;
 
-/** A period in which messages of the platform may be missing. Times are milliseconds since 1970. */
+/** A period for which platform messages may be missing. Times are milliseconds since 1970. */
 export class DeliveryGapMessage {
   @IsIn(socketTransports)
   transport!: (typeof socketTransports)[number];
@@ -194,7 +197,7 @@ export class DeliveryGapMessage {
   reason!: string;
 }
 
-/** `open`: the service makes no calls for a while, because too many have failed. */
+/** `open`: the service makes no calls for a while, because too many calls have failed. */
 export const circuitStates = ['closed', 'open'] as const;
 
 export class PlatformStatusReply {
@@ -245,14 +248,14 @@ export class PlatformStatusReply {
   @IsString()
   callback!: string | null;
 
-  /** Null unless messages arrive by webhook; undefined in replies of older connectors. */
+  /** Null unless messages arrive by webhook; undefined in replies from older connectors. */
   @IsOptional()
   @IsObject()
   @ValidateNested()
   @Type(() => WebhookSecretMessage)
   webhookSecret?: WebhookSecretMessage | null;
 
-  /** The newest gaps in delivery, newest first; undefined in replies of older connectors. */
+  /** The latest gaps in delivery, newest first; undefined in replies from older connectors. */
   @IsOptional()
   @IsArray()
   @IsObject({ each: true })
@@ -260,7 +263,7 @@ export class PlatformStatusReply {
   @Type(() => DeliveryGapMessage)
   deliveryGaps?: DeliveryGapMessage[];
 
-  /** The open alarms, newest first; undefined in replies of older connectors. */
+  /** The open alarms, newest first; undefined in replies from older connectors. */
   @IsOptional()
   @IsArray()
   @IsObject({ each: true })

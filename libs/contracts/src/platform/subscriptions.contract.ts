@@ -33,8 +33,8 @@ export class SubscriptionTransportMessage {
 /**
  * A desired subscription to one event type, for one streamer or for the whole application. `status` is the platform's status (`enabled`,
  * `webhook_callback_verification_pending`, `authorization_revoked`, …). When the platform has no such subscription, `status` is one of the
- * service's own statuses: `waiting` (to be created), `limit_reached` (the platform's limit is reached; the streamer is polled), `refused`
- * (by the platform), or `not_granted` (a user has not given the required consent).
+ * service's own statuses: `waiting` (the service has yet to create the subscription), `limit_reached` (the platform's limit is reached; the
+ * streamer is polled), `refused` (the platform rejected the subscription), or `not_granted` (a user has not given the required consent).
  */
 export class SubscriptionMessage {
   /** UUIDv7. */
@@ -55,7 +55,7 @@ export class SubscriptionMessage {
   @IsObject()
   condition!: Record<string, string>;
 
-  /** Null until the platform has reported the transport; undefined in replies of older connectors. */
+  /** Null until the platform has reported the transport; undefined in replies from older connectors. */
   @IsOptional()
   @IsObject()
   @ValidateNested()
@@ -220,7 +220,7 @@ export class SetStreamerEventTypesRequest extends StreamerEventTypesRequest {
   types!: string[] | null;
 }
 
-/** Limits a streamer's subscriptions to those active types that the list contains. `not_found`: a type does not exist. */
+/** Limits a streamer's subscriptions to the active types in the list. `not_found`: a type in the list does not exist. */
 export const setStreamerEventTypes = defineContract({
   subject: 'request.platform-connector.set-streamer-event-types',
   request: SetStreamerEventTypesRequest,
@@ -232,7 +232,7 @@ export const setStreamerEventTypes = defineContract({
 export class AcceptedReply {}
 
 /**
- * Reports that streamers were added, disabled, or removed. The service then updates the subscriptions immediately and does not wait for
+ * Reports that streamers were added, disabled, or removed. The platform connector then updates the subscriptions immediately instead of at
  * the next pass.
  */
 export const reconcileSubscriptions = defineContract({

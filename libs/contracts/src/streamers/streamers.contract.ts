@@ -121,7 +121,7 @@ export class CreateStreamerRequest {
   @Matches(platformUsername.pattern, { message: platformUsername.fault })
   platformUsername!: string;
 
-  /** The caller's assumption, until the platform reports the actual state. */
+  /** The caller's assumption, which is valid until the platform reports the actual state. */
   @IsBoolean()
   streaming!: boolean;
 

@@ -31,7 +31,7 @@ export class StreamMessage extends PlatformStreamDetails {
   endedAt!: number | null;
 }
 
-/** Requests a page of a streamer's streams. The `id` of its `position` is the id of a stream. */
+/** Requests a page of a streamer's streams. `position.id` is the id of a stream. */
 export class ListStreamsRequest extends PageRequest {
   @IsUUID('all')
   streamerId!: string;
@@ -128,7 +128,7 @@ export class RebuildReply {
   @IsInt()
   streamersTotal!: number;
 
-  /** The number of streams that the rebuild added, changed or removed. */
+  /** The number of streams that the rebuild added, changed, or removed. */
   @IsInt()
   streamsChanged!: number;
 
@@ -147,7 +147,7 @@ export class RebuildReply {
   error!: string | null;
 }
 
-/** Starts rebuilding the streams of all enabled streamers from the event log. If a rebuild is already running, starts no other. */
+/** Starts rebuilding the streams of all enabled streamers from the event log. If a rebuild is already running, starts no second rebuild. */
 export const rebuildStreams = defineContract({
   subject: 'request.streamer-monitor.rebuild-streams',
   request: EmptyRequest,
@@ -165,7 +165,7 @@ export const getRebuild = defineContract({
   timeoutMs: 5_000,
 });
 
-/** The maximum number of users in one request of `findLiveStreams`. */
+/** The maximum number of users in one `findLiveStreams` request. */
 export const maxLiveStreams = 100;
 
 export class FindLiveStreamsRequest {
@@ -186,7 +186,7 @@ export class LiveStreamMessage {
   @IsInt()
   startedAt!: number;
 
-  /** When a poll last saw the stream; null when no poll has seen it. */
+  /** When a poll last found the stream running; null when no poll has found it yet. */
   @IsOptional()
   @IsInt()
   seenAt!: number | null;
@@ -200,7 +200,7 @@ export class FindLiveStreamsReply {
   streams!: LiveStreamMessage[];
 }
 
-/** Returns the running streams of enabled streamers among these users of the platform. */
+/** Returns the running streams of the given platform users who are enabled streamers. */
 export const findLiveStreams = defineContract({
   subject: 'request.streamer-monitor.find-live-streams',
   request: FindLiveStreamsRequest,

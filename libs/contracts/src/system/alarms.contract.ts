@@ -34,9 +34,9 @@ export type AlarmKey = AlarmKind | `${AlarmKind}:${string}`;
 
 /** Maximum length of a key, in characters. */
 export const maxAlarmKeyLength = 300;
-/** Maximum number of open alarms. More alarms would not help to find the cause. */
+/** Maximum number of open alarms. Additional alarms would not help to find the cause. */
 export const maxOpenAlarms = 200;
-/** Number of cleared alarms that are listed. */
+/** Maximum number of cleared alarms in a list. */
 export const maxClearedAlarms = 50;
 
 const keyPattern = new RegExp(`^(${Object.keys(alarmKinds).join('|')})(:.+)?$`, 's');
@@ -110,7 +110,7 @@ export class RaisedAlarm {
   message!: string;
 }
 
-/** The alarms that one process has raised or cleared. */
+/** A report of the alarms that one process has raised or cleared. */
 export class ReportAlarmsRequest {
   /** The alarms whose cause still exists. */
   @IsArray()
@@ -143,5 +143,7 @@ export const reportAlarms = defineContract({
 
 /** How often a process repeats its alarms, in milliseconds. */
 export const alarmRepeatMs = 20_000;
-/** The service clears an alarm that no process has repeated for this many milliseconds, because its process has ended. */
+/**
+ * The service clears an alarm that no process has repeated for this many milliseconds, because the process that raised the alarm has ended.
+ */
 export const alarmExpiryMs = 90_000;

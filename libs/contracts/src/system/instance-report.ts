@@ -1,7 +1,9 @@
 import { isJsonObject } from '../json-object.js';
 import type { SystemMeasure } from './system-measures.js';
 
-/** The subject on core NATS on which every instance of every service publishes its report every 5 s. The gateways subscribe to it. */
+/**
+ * The subject on core NATS on which every instance of every service publishes its report every 5 s. The gateways subscribe to this subject.
+ */
 export const instanceReportSubject = 'system.instances';
 
 /** The services whose instances report themselves. */
@@ -22,7 +24,7 @@ export interface InstanceReport {
   processId: number;
   startedAt: number;
   uptimeSeconds: number;
-  /** The failed readiness checks. Empty when the process is ready. */
+  /** The names of the failed readiness checks. Empty when the process is ready. */
   problems: readonly string[];
   measures: Readonly<Partial<Record<SystemMeasure, number>>>;
   /** Only in reports of gateways. */
@@ -37,7 +39,7 @@ export interface LiveReport {
   count: number;
   /** The open connections that are furthest behind, at most `maxReportedConnections`. */
   open: readonly OpenConnection[];
-  /** The connections that were closed last, newest first, at most `maxReportedClosings`. */
+  /** The most recently closed connections, newest first, at most `maxReportedClosings`. */
   closed: readonly ClosedConnection[];
 }
 
@@ -63,15 +65,15 @@ export interface LiveConnectionReport {
 export interface OpenConnection extends LiveConnectionReport {
   /** `locating`: the gateway looks for the position after which the client resumes. `catching_up`: it sends older events. */
   state: 'locating' | 'catching_up' | 'live';
-  /** How many events of the stream the connection is behind; null while it is locating. */
+  /** How many events the connection is behind the stream; null while the state is `locating`. */
   lagEvents: number | null;
   /** The number of bytes that the client has not read yet. */
   unreadBytes: number;
   /** Whether the client has asked for controls. Gateways of version 0.1.0 omit this field. */
   takesControls?: boolean;
   /**
-   * The filters of the client and the limits of its token, in the format that the gateways use. Absent when the filters of other
-   * connections fill the report, and in reports of gateways of version 0.1.0.
+   * The client's filters and the limits of its token, in the format that the gateways use. Missing when the filters of other connections
+   * fill the report, and in reports from version 0.1.0.
    */
   filter?: object;
 }

@@ -40,7 +40,7 @@ export async function* readArchive(path: string): AsyncGenerator<ArchiveEntry> {
       for await (const _chunk of rows);
     }
   } finally {
-    // Closes the file when the caller stops early.
+    // Close the file when the caller stops early.
     await files.return(undefined);
   }
 }
@@ -63,7 +63,7 @@ async function* readFiles(path: string): AsyncGenerator<ArchivedFile> {
   );
 }
 
-/** Passes the parts on. If reading fails, throws an error that names the file. */
+/** Yields the parts. If reading fails, throws an ArchiveError that names the file. */
 async function* explaining<T>(path: string, parts: AsyncIterable<T>): AsyncGenerator<T> {
   try {
     yield* parts;

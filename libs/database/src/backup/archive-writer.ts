@@ -5,12 +5,12 @@ import { constants, createGzip } from 'node:zlib';
 import { pack, type Pack } from 'tar-stream';
 import { partName } from './archive.js';
 
-// A tar header contains the size of its file, so each part is completed in memory before it is written.
+// A tar header contains the size of its file, so the writer completes each part in memory before it writes the part.
 const partBytes = 8 * 1024 * 1024;
 
 /**
  * Writes an archive to a draft file, and links it to its final name when the archive is complete. Only the current user can read the file.
- * Waits for the disk, so that memory use stays constant.
+ * Writes no faster than the disk, so that memory use stays constant.
  */
 export class ArchiveWriter {
   private constructor(
@@ -29,7 +29,7 @@ export class ArchiveWriter {
     await rm(draftOf(path), { force: true });
     const handle = await open(draftOf(path), 'wx', 0o600);
     const archive = pack();
-    // The default level makes files a fifth smaller but takes four times as long.
+    // The default compression level makes files a fifth smaller but takes four times as long.
     const gzip = createGzip({ level: constants.Z_BEST_SPEED });
     const file = pipeline(archive, gzip, handle.createWriteStream({ flush: true }));
     // `addFile` and `complete` report the failure.

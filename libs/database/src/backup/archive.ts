@@ -34,7 +34,7 @@ export interface PartitionRange {
 
 export interface ArchivedTable {
   name: string;
-  /** The order is that of the values in each row. */
+  /** The columns, in the order of the values in each row. */
   columns: string[];
   /** Null unless the table is a partition. */
   partition: ({ of: string } & PartitionRange) | null;
@@ -42,9 +42,9 @@ export interface ArchivedTable {
 
 export interface ArchivedSchema {
   name: string;
-  /** The migrations that had run when the backup was made, in the order in which they ran. */
+  /** The migrations that had run before the backup, in the order in which they ran. */
   migrations: string[];
-  /** Every table follows the tables that it references. */
+  /** Sorted so that every table follows the tables that it references. */
   tables: ArchivedTable[];
 }
 

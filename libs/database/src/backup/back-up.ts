@@ -86,7 +86,7 @@ async function copyTable(
   return { schema, table: table.name, rows: rows.rowCount, ...written };
 }
 
-/** The services record the platform of their data: see `StoreIdentity`. */
+/** Each service records the platform that its data belongs to: see `StoreIdentity`. */
 async function refuseOtherPlatform(sessions: readonly SchemaSession[], platform: string): Promise<void> {
   for (const { schema, client } of sessions) {
     const table = await client.query<{ name: string | null }>('SELECT to_regclass($1)::text AS name', [

@@ -36,8 +36,8 @@ export interface CheckOptions {
 
 /**
  * Reads an archive to its end, and checks everything that a restore relies on, before anything is written: the file is complete and
- * undamaged, this version has all migrations of the archive, the archive belongs to the platform, and `SECRET_KEY` decrypts every secret in
- * the archive.
+ * undamaged, this version knows all migrations of the archive, the archive belongs to the platform, and `SECRET_KEY` decrypts every secret
+ * in the archive.
  *
  * @throws ArchiveError
  */
@@ -125,7 +125,7 @@ async function checkSecrets(
   }
   if (unknown > 0)
     throw new ArchiveError(
-      `SECRET_KEY does not decrypt the secrets in ${unknown} of ${ids.length} rows of ${name}. Use the SECRET_KEY that you had at the time of the backup. ` +
+      `SECRET_KEY does not decrypt the secrets in ${unknown} of the ${ids.length} rows of ${name}. Use the SECRET_KEY that you had at the time of the backup. ` +
         'If it is lost, add --without-key: see docs/backup.md.',
     );
   return ids;

@@ -10,7 +10,9 @@ import { listTables } from './restore-target.js';
 /** The result of loading: the number of rows, and the tables that were skipped. */
 export interface Loaded {
   rows: number;
-  /** Tables of the archive that no migration creates, such as an operator's own table, or a partition whose removal had begun. */
+  /**
+   * Tables of the archive that no migration creates, such as an operator's own table, or a partition that retention had begun to remove.
+   */
   skipped: string[];
 }
 

@@ -9,7 +9,7 @@ export class Progress {
   constructor(
     private readonly say: (line: string) => void,
     private readonly verb: string,
-    /** Undefined when the total is not known. */
+    /** Undefined when the total size is not known. */
     private readonly totalBytes?: number,
   ) {}
 

@@ -7,7 +7,7 @@ import { migrationsTable } from './table-catalog.js';
 export type TargetState = 'empty' | 'occupied' | 'interrupted';
 
 /**
- * Makes sure that nobody else uses the database: no service and no other restore.
+ * Makes sure that no service and no other restore uses the database.
  *
  * @throws Error that names the other sessions
  */

@@ -24,8 +24,8 @@ export interface RestoreOptions {
   targets: readonly RestoreTarget[];
   say: (line: string) => void;
   /**
-   * Called with the state of the database before the restore changes anything. Throws an error to stop the restore. The rows of an
-   * interrupted restore are always replaced.
+   * Called with the state of the database before the restore changes anything. This callback can throw an error to stop the restore. The
+   * rows of an interrupted restore are always replaced.
    */
   onState: (state: TargetState, sessions: readonly SchemaSession[]) => Promise<void>;
   /** Called when all rows are loaded. Services cannot start before this callback ends. */

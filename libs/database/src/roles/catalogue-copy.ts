@@ -7,7 +7,7 @@ const tables = ['scopes', 'api_endpoints', 'catalogue_seeds'];
 
 /**
  * Lets the gateway read three tables of the platform connector until the gateway's migration has copied them, and revokes this right
- * afterwards. Only databases of version 0.1.0 need the copy.
+ * afterwards. Only databases that version 0.1.0 created need the copy.
  *
  * @returns whether the gateway can read the tables now
  */

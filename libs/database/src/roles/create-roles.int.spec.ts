@@ -96,7 +96,7 @@ describe('the program that creates the roles', () => {
     const shared = Object.fromEntries(Object.keys(variables).map((name) => [name, database.url]));
     expect(await runProgram({ ...shared, DATABASE_URL: database.url })).toMatchObject({
       code: 2,
-      output: expect.stringContaining('every service needs a role of its own'),
+      output: expect.stringContaining('every service needs its own role'),
     });
   });
 

@@ -23,7 +23,7 @@ const variables = {
   STREAMER_MONITOR_DATABASE_URL,
 };
 
-// A database server that starts at the same time can take this long at its first start.
+// A database server that starts at the same time as this program can need this long for its first start.
 const startLimitMs = 60_000;
 const retryMs = 500;
 
@@ -56,7 +56,7 @@ function checkRoles(roles: readonly ServiceRole[]): void {
     .filter(({ name, password }) => name === '' || password === '')
     .map(({ schema }) => `${schema.toUpperCase()}_DATABASE_URL must have a role and its password`);
   if (new Set(roles.map(({ name }) => name)).size < roles.length)
-    faults.push('every service needs a role of its own');
+    faults.push('every service needs its own role');
   if (faults.length > 0) throw new ConfigError(faults);
 }
 

@@ -4,8 +4,8 @@ import { PrimaryClient, toPrimary } from '../primary-client.js';
 const connectTimeoutMs = 3_000;
 
 /**
- * Whether a role can log in. A server can refuse an existing role because of `pg_hba.conf`, and a pooler because of its own
- * list of users.
+ * Whether a role can log in. Even if the role exists, a server can refuse it because of `pg_hba.conf`, and a pooler can refuse it because
+ * of its own list of users.
  *
  * @throws when the server does not respond
  */
@@ -15,7 +15,7 @@ export async function canLogIn(url: string): Promise<boolean> {
     await client.connect();
     return true;
   } catch (error) {
-    // Class 28: the server refuses the role. 08P01: poolers send this code instead.
+    // A server that refuses the role replies with SQLSTATE class 28, and poolers reply with 08P01.
     if (error instanceof pg.DatabaseError && /^(28|08P01)/.test(error.code ?? '')) return false;
     throw error;
   } finally {

@@ -26,7 +26,9 @@ export type Session = Pick<pg.Client, 'query'>;
 // PostgreSQL truncates longer names.
 const maxNameLength = 63;
 
-/** The default name of a service's role. It contains the name of the database, because all databases of a server share roles. */
+/**
+ * The default name of a service's role. The default name contains the name of the database, because all databases of a server share roles.
+ */
 export function roleNameOf(database: string, service: DatabaseService): string {
   const name = `${database}_${serviceSchemas[service]}`;
   if (Buffer.byteLength(name) <= maxNameLength) return name;

@@ -23,12 +23,12 @@ const noAttributes = 'NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASS
 // SQLSTATEs of a lock that was not available in time, and of a deadlock.
 const lockStates = ['55P03', '40P01'];
 const explainLock =
-  'Cannot give the tables to the roles of the services: another session uses the tables. End long transactions, stop the services, ' +
+  'Cannot give the tables to the service roles: another session is using the tables. End long transactions, stop the services, ' +
   'then try again.';
 
 /**
  * Creates or updates the roles: sets their passwords, and gives each role its schema with everything in it. Safe to run at every start, and
- * in several processes at once. Either everything succeeds, or nothing changes.
+ * in several processes at once. If one change fails, nothing changes.
  *
  * @param url a superuser, or a role with CREATEROLE that may create schemas and owns the existing ones. Such a role becomes a member
  * of the roles that it creates
@@ -85,7 +85,7 @@ async function changeRoles(
     const name = pg.escapeIdentifier(role.name);
     if (!(await mayConnect(session, role)))
       await session.query(`GRANT CONNECT ON DATABASE ${database} TO ${name}`);
-    // PostgreSQL lets only members of a role make the role an owner.
+    // In PostgreSQL, only members of a role can make that role an owner.
     if (!creator.isSuperuser) await session.query(`GRANT ${name} TO CURRENT_USER`);
     await giveSchema(session, role);
   }

@@ -56,7 +56,7 @@ export function isSensitive({ endpoint, method }: ApiEndpoint): boolean {
   return method !== 'GET' || endpoint === 'streams/key';
 }
 
-/** The fields in which a call names the user who acts, the most specific one first. */
+/** The fields in which a call names the user who acts, most specific first. */
 const actorFields = [
   'editor_id',
   'moderator_id',
@@ -68,8 +68,8 @@ const actorFields = [
 ] as const;
 
 /**
- * The endpoints with other actor fields, or with none. In these endpoints, the remaining fields of `actorFields` name the user whom the
- * call is about.
+ * The endpoints with other actor fields, or without actor fields. In these endpoints, the remaining fields of `actorFields` name the user
+ * whom the call is about.
  */
 const actorFieldsByEndpoint: Readonly<Record<string, readonly string[]>> = {
   'bits/leaderboard': [],
@@ -80,8 +80,8 @@ const actorFieldsByEndpoint: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Returns the ids of the users who act in a call, from its query and its body. Returns no id when the call names no user, and several ids
- * when the call contradicts itself.
+ * Returns the ids of the users who act in a call, from its query and its body. Returns an empty list when the call names no user, and
+ * several ids when the call contradicts itself.
  */
 export function actorsOf({ endpoint }: ApiEndpoint, query: URLSearchParams, body: JsonObject = {}): string[] {
   for (const field of actorFieldsByEndpoint[endpoint] ?? actorFields) {

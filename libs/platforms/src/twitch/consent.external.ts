@@ -103,7 +103,8 @@ function authorizePage(
     redirect_uri: redirectUri,
     scope: scopes.join(' '),
     state,
-    // Shows the page even to a user who has given consent before, because the browser may have another user's session.
+    // Twitch then shows the page even to a user who has already given consent. This is needed because the browser may be logged in as
+    // another user.
     force_verify: 'true',
   });
   return `${authUrl}/authorize?${query.toString()}`;

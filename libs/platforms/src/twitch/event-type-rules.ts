@@ -54,9 +54,9 @@ export function unsupportedReason(type: EventType, { clientId }: ConditionValues
 }
 
 /**
- * Returns the conditions of the subscriptions to a supported type. The streamer has every role in a condition, except that a bot account,
- * if there is one, reads the chat. The condition of a type of the whole application names the application instead. Raids have
- * two subscriptions: the first for raids to the streamer's channel, the second for raids from this channel.
+ * Returns the conditions of the subscriptions to a supported type. The streamer has every role in a condition. With a bot account, the bot
+ * account is the user who reads the chat. If a type has one subscription for the whole application, the condition names the application
+ * instead. Raids have two subscriptions: the first for raids to the streamer's channel, the second for raids from this channel.
  */
 export function conditionsFor(
   type: EventType,
@@ -126,8 +126,8 @@ function incomingFirst(one: string, other: string): number {
   return Number(other.startsWith('to_')) - Number(one.startsWith('to_'));
 }
 
-// Without these types, the service would learn only by polling that a streamer goes live, and only from the hourly list of grants that a
-// user has given or withdrawn consent.
+// Without these types, the service would learn that a streamer goes live only by polling, and would learn that a user has given or
+// withdrawn consent only from the hourly list of grants.
 const alwaysActive = [
   'stream.online',
   'stream.offline',
@@ -150,7 +150,7 @@ const activeInSimulation = [
   'channel.hype_train.begin',
 ];
 
-/** Whether the type is active until a user activates or deactivates it. */
+/** Whether the type is active by default, until a user activates or deactivates it. */
 export function isActiveByDefault(type: string, platform: string): boolean {
   return alwaysActive.includes(type) || (platform === 'simulator' && activeInSimulation.includes(type));
 }

@@ -28,7 +28,7 @@ export function readResetMs({ headers }: ReplyHead): number {
   return Math.max(0, reset * 1_000 - (Number.isNaN(date) ? Date.now() : date));
 }
 
-/** Whether a reply with status 429 means too many calls. If calls are left, it means too many subscriptions or conduits. */
+/** Whether a reply with status 429 means too many calls. If calls are left, the reply means too many subscriptions or conduits. */
 export function isRateLimited({ status, headers }: ReplyHead): boolean {
   return status === 429 && (readNumber(headers, 'ratelimit-remaining') ?? 0) === 0;
 }

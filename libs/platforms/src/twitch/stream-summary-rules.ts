@@ -13,8 +13,8 @@ const raid: RaidRule = {
 };
 
 /**
- * What Twitch's events add to the summary of a stream (docs/platform-facts.md §5). `channel-chat-notification` repeats
- * subscriptions, gifts, and raids, so it adds nothing.
+ * What Twitch events add to the summary of a stream (docs/platform-facts.md §5). `channel-chat-notification` repeats subscriptions, gifts,
+ * and raids, so it adds nothing.
  */
 export const streamSummaryRules: StreamSummaryRules = {
   follower: 'channel-follow',
@@ -28,6 +28,6 @@ export const streamSummaryRules: StreamSummaryRules = {
     { ...bitsUse, only: cheers, unless: 'channel-cheer' },
     { ...bitsUse, except: cheers },
   ],
-  // `raid` is the type that clients use when they add raids.
+  // Clients use the type `raid` when they add raids.
   raids: [raid, { ...raid, eventType: 'raid' }],
 };

@@ -46,8 +46,8 @@ function joinAfterBlock({ messageId, timestamp, body }: SignedMessage): Buffer {
 }
 
 /**
- * Computes the HMAC with two one-shot hashes. They take half the time of `createHmac`, which creates an object and a stream for each
- * message.
+ * Computes the HMAC with two one-shot hashes. The two hashes take half the time of `createHmac`, which creates an object and a stream for
+ * each message.
  */
 function signWith({ inner, outer }: SigningKey, signed: Buffer): string {
   signed.set(inner);

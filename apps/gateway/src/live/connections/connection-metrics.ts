@@ -48,7 +48,7 @@ export class ConnectionMetrics {
     this.closedTotal.inc({ reason });
   }
 
-  /** @param receivedAt when the oldest event was received, in milliseconds since 1970 */
+  /** @param receivedAt when the oldest event of the flush was received, in milliseconds since 1970 */
   noteFlushed(receivedAt: number): void {
     // The clock of the machine that received the event may be ahead of this machine's clock.
     this.lag.observe(Math.max(0, Date.now() - receivedAt) / 1_000);
@@ -67,7 +67,7 @@ function measureConnections(
   });
   const unreadBytes = new Gauge({
     name: 'live_slowest_connection_unread_bytes',
-    help: 'Data that waits for the slowest live client; the gateway closes a connection when 1 MiB waits and the client reads nothing',
+    help: 'Data that waits for the slowest live client; the gateway closes a connection when 1 MiB waits and the client reads nothing for 10 s',
     registers,
   });
   new Gauge({

@@ -20,7 +20,7 @@ export interface ReportedClient {
   address: string;
 }
 
-/** Describes the live connections of this process: the open connections, and the connections that were closed last. */
+/** Describes the live connections of this process: the open connections, and the most recently closed connections. */
 export class ConnectionReports {
   private readonly open = new Map<ReportedConnection, LiveConnectionReport>();
   private readonly closed: ClosedConnection[] = [];
@@ -46,7 +46,9 @@ export class ConnectionReports {
     this.closed.length = Math.min(this.closed.length, maxReportedClosings);
   }
 
-  /** Returns the report. If too many connections are open, the report contains the connections that are furthest behind. */
+  /**
+   * Returns the report. If more than `maxReportedConnections` are open, the report contains only the connections that are furthest behind.
+   */
   read(): LiveReport {
     const open = [...this.open].map(([connection, report]) => ({
       ...report,

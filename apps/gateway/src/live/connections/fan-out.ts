@@ -81,7 +81,10 @@ class Audience {
 /** Delivers each event to the members whose filters it passes. Evaluates each distinct filter once, and makes each frame once. */
 export class FanOut {
   private readonly audiences = new Map<string, Audience>();
-  /** The audiences by each channel of their filters (null: any channel), so that an event is tested against only a few audiences. */
+  /**
+   * Maps each channel to the audiences whose filters name the channel, so that an event is tested against only a few audiences. Null:
+   * audiences for any channel.
+   */
   private readonly byChannel = new Map<string | null, Set<Audience>>();
   private readonly dirty = new Set<Audience>();
   private readonly deliveries: TracedDelivery[] = [];
@@ -89,7 +92,7 @@ export class FanOut {
   /** When the first of the pending events was received. */
   private pendingSince: number | undefined;
 
-  /** @param onFlushed gets the time when the oldest event of a flush was received, in milliseconds since 1970 */
+  /** @param onFlushed called after a flush, with the time when the oldest event of the flush was received, in milliseconds since 1970 */
   constructor(
     private readonly onDelivered: (count: number) => void,
     private readonly onFlushed: (receivedAt: number) => void = () => undefined,

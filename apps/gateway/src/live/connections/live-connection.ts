@@ -23,13 +23,13 @@ export interface LiveRequest {
   keepAlive: boolean;
   /** Whether the client receives controls. */
   controls?: boolean;
-  /** Name of the connection. A replay can be limited to the connections with one name. */
+  /** Name of the connection. A replay can target only the connections with a given name. */
   name?: string | undefined;
 }
 
 /** The parts of the process that a connection uses. */
 export interface LiveSurroundings extends EventReaders {
-  /** Reads older events. The connection calls `rest` when it needs no older events for the time being. */
+  /** Reads older events. The connection calls `rest` when it needs no older events for now. */
   history: EventReaders['history'] & { rest(): void };
   fanOut: FanOut;
   /** Called once, after the connection has ended. */
@@ -97,7 +97,7 @@ export class LiveConnection implements Member {
     return this.sink.format;
   }
 
-  /** How far the client is behind, for the status of the system. */
+  /** How far the client is behind, for the system status. */
   get progress(): Pick<OpenConnection, 'state' | 'lagEvents' | 'unreadBytes'> {
     const unreadBytes = this.sink.bufferedBytes;
     if (this.isLive) return { state: 'live', lagEvents: 0, unreadBytes };
@@ -167,8 +167,9 @@ export class LiveConnection implements Member {
   }
 
   /**
-   * Sends a keep-alive with the client's position. A live client is at the head. A client that catches up gets keep-alives too. Otherwise,
-   * a client whose filter passes only few events would take the silence for a dead connection, and resume at its old position.
+   * Sends a keep-alive with the client's position. A live client is at the head of the stream. A client that catches up gets keep-alives
+   * too. Otherwise, a client whose filter passes only few events would take the silence for a dead connection, and resume at its old
+   * position.
    */
   keepAlive(head: Position): void {
     const isWanted = this.request.keepAlive || this.format === 'server_sent';
@@ -185,7 +186,7 @@ export class LiveConnection implements Member {
     this.surroundings.onClosed(this, { reason, code: closeCodes[reason].code });
   }
 
-  /** Ends the connection, which the client has closed. @param code the code of the client's close frame, if there is one */
+  /** Ends the connection after the client has closed it. @param code the code of the client's close frame, if the client sent one */
   leave(code: number | null = null): void {
     if (this.ending.signal.aborted) return;
     this.endWork();
@@ -198,7 +199,7 @@ export class LiveConnection implements Member {
     this.endTurn();
   }
 
-  /** Finds where the client resumes, or why it cannot. Waits while NATS is unavailable. */
+  /** Returns the sequence at which the client resumes, or the reason why the client cannot resume. Waits while NATS is unavailable. */
   private async findStart(): Promise<number | GapReason> {
     const { feed } = this.surroundings;
     const { after } = this.request;
@@ -240,7 +241,9 @@ export class LiveConnection implements Member {
     }
   }
 
-  /** Waits until the client has read everything that was sent. Returns false if this attempt to catch up has ended. */
+  /**
+   * Waits until the client has read nearly everything that was sent. Returns false if this attempt to catch up or the connection has ended.
+   */
   private async isReady(turn: number): Promise<boolean> {
     const isDrained = await this.sink.drained();
     if (turn !== this.turn) return false;
@@ -317,7 +320,7 @@ export class LiveConnection implements Member {
   }
 }
 
-/** Cuts a page to the size that may wait in memory for one client. The rest of the page is read again later. */
+/** Cuts a page to about the size that may wait in memory for one client. The rest of the page is read again later. */
 function shorten(page: EventsPage): EventsPage {
   let bytes = 0;
   const end = page.events.findIndex(({ record }) => (bytes += record.length) >= heldBytes);

@@ -56,27 +56,27 @@ export class LiveConnections {
       onEvent: (event) => this.fanOut.publish(event),
       onInterrupted: (interruption) => this.interrupt(interruption),
     });
-    // unref() lets the program that prints the API description exit, because that program creates this service too.
+    // The program that prints the API description creates this service too. unref() lets that program exit.
     this.keepAliveTimer = setInterval(() => this.keepAlive(), keepAliveMs).unref();
     this.excessTimer = setInterval(() => this.closeExcess(), excessCheckMs).unref();
   }
 
-  /** The stamps of the tokens of all connections, each once. */
+  /** The stamps of all tokens with open connections, without duplicates. */
   get tokenStamps(): string[] {
     return [...new Set([...this.connections.values()].map(({ token }) => token.stamp))];
   }
 
-  /** Describes the connections, for the status of the system. */
+  /** Describes the connections, for the system status. */
   report(): LiveReport {
     return this.reports.read();
   }
 
   /**
-   * Opens a connection and starts to deliver. Waits a few seconds if the user has too many connections at other gateways. Returns undefined
-   * if the client left meanwhile.
+   * Opens a connection and starts to deliver events. Waits up to 6 s if the user has too many connections at other gateways. Returns
+   * undefined if the client left in the meantime.
    *
-   * @throws ServiceError `too_many_requests` if the user has too many connections; `unavailable` if the process has too many
-   * or is stopping
+   * @throws ServiceError `too_many_requests` if the user has too many connections; `unavailable` if the process has too many connections or
+   * is stopping
    */
   async open(request: LiveRequest, client: LiveClient): Promise<LiveConnection | undefined> {
     const { caller } = client;
@@ -114,7 +114,7 @@ export class LiveConnections {
 
   /**
    * Sends events of a rehearsal to the target: the connections of a user with a name. Each connection receives the events at its own pace.
-   * Returns how many connections took the events.
+   * Returns how many connections the events were sent to.
    */
   async rehearse(target: LiveTarget, events: readonly LiveEvent[]): Promise<number> {
     const outcomes = await Promise.all(
@@ -127,13 +127,14 @@ export class LiveConnections {
     return outcomes.filter((isSent) => isSent).length;
   }
 
-  /** Sends a control to those connections of the target that have asked for controls. Returns how many connections took the control. */
+  /** Sends a control to the target connections that have asked for controls. Returns how many connections the control was sent to. */
   control(target: LiveTarget, control: LiveControl): number {
     return this.named(target).filter((connection) => connection.control(control)).length;
   }
 
   /**
-   * Closes the connections of tokens that have ended or have other rights now. A client can reconnect with a token that has other rights.
+   * Closes the connections whose tokens have ended, or whose rights have changed. A client can reconnect with a token whose rights have
+   * changed.
    */
   closeTokens(ended: readonly EndedToken[]): void {
     const endedByStamp = new Map(ended.map((token) => [token.stamp, token]));

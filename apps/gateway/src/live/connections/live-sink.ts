@@ -1,7 +1,7 @@
 import type { FrameFormat } from './frames.js';
 import type { CloseReason } from '../close-codes.js';
 
-/** The sending side of a live connection: a WebSocket or a response of server-sent events. */
+/** The sending side of a live connection: a WebSocket or a response with server-sent events. */
 export interface LiveSink {
   readonly format: FrameFormat;
   /** Bytes that wait for the client. */

@@ -29,7 +29,7 @@ const replyLimitMs = stallLimitMs + 2_000;
 const recheckMs = 250;
 
 /**
- * Sends messages to those live connections of a user that have a given name, at all gateways, on core NATS:
+ * Sends messages over core NATS to the live connections of a user that have a given name, at all gateways:
  *
  * ```
  *  sender ──▶ live.connections ──▶ every gateway ──▶ its connections of the user with the name
@@ -57,7 +57,7 @@ export class NamedConnections {
     this.failures = new FailureLog(logger);
   }
 
-  /** Connects. From now on, delivers messages from any gateway to the connections of this gateway. */
+  /** Connects to NATS. From now on, delivers messages from any gateway to the connections of this gateway. */
   async connect(): Promise<void> {
     this.connection = await connectNats(this.options);
     this.watch = new ConnectionWatch(this.connection);
@@ -82,11 +82,11 @@ export class NamedConnections {
   }
 
   /**
-   * Sends records or a control to connections, and waits until all gateways with connections of the user have replied, at most 12 s.
-   * Returns the number of connections that took the message, as reported by the gateways that replied. A message with neither records nor a
-   * control only counts the connections.
+   * Sends records or a control to connections, and waits until all gateways with connections of the user have replied, at most `limitMs`
+   * (12 s by default). Returns the number of connections that took the message, as reported by the gateways that replied. A message with
+   * neither records nor a control only counts the connections.
    *
-   * @throws ServiceError `unavailable` while NATS is unavailable; InvalidArgumentError if the message exceeds the maximum payload of NATS
+   * @throws ServiceError `unavailable` while NATS is unavailable; InvalidArgumentError if the message exceeds the maximum NATS payload
    */
   async send(message: LiveTargetMessage, limitMs = replyLimitMs): Promise<number> {
     const { connection } = this;

@@ -8,7 +8,8 @@ import { JsonBody } from '../../http/json-body.decorator.js';
 import { NamedConnections } from '../connections/named-connections.js';
 import { LiveControlBody, LiveControlRecord } from './live-controls.dto.js';
 
-// How long to wait for the replies of the gateways. Gateways send a control immediately, so they reply sooner.
+// How long to wait for the replies from the gateways. Gateways send a control without waiting for their clients, so the replies arrive much
+// sooner.
 const replyLimitMs = 2_000;
 
 @ApiTags('Live')
@@ -46,7 +47,7 @@ export class LiveControlsController {
     const userId = user?.toLowerCase() ?? caller.id;
     if (userId !== caller.id && !isOwner(caller))
       throw new ServiceError('forbidden', 'Only owners can control the connections of other users.');
-    // Trim the name, because the names of connections are trimmed too.
+    // Trim the name, because connection names are trimmed too.
     const name = sentName.trim();
     const connections = await this.connections.send(
       { target: { userId, name }, records: [], control },

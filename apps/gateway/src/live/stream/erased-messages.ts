@@ -16,8 +16,8 @@ export class ErasedMessages {
   }
 
   /**
-   * Returns whether erasures removed every message from one sequence to another (both inclusive). If so, a client has missed nothing.
-   * Returns false when the events service does not reply, because an unnecessary gap is better than silently missed events.
+   * Returns whether erasures removed every message from the sequence `from` to the sequence `to` (both inclusive). If so, a client has
+   * missed nothing. Returns false when the events service does not reply, because an unnecessary gap is better than silently missed events.
    */
   async wereErased(epoch: string, from: number, to: number): Promise<boolean> {
     if (to < from) return false;

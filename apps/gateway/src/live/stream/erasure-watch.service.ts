@@ -15,9 +15,9 @@ import { ReceivedUserHasher } from './received-user-hasher.js';
 
 // The events service waits for four times this interval before it ends an erasure.
 const intervalMs = 1_000;
-// After a failure, ask again within this time.
+// After a failure, the next request follows within this time.
 const maxBackoffMs = 2_000;
-// Ask again for erasures that ended up to this long before the last reply, in case an erasure was committed late.
+// Each request also covers erasures that ended up to this long before the last reply, in case an erasure was committed late.
 const overlapMs = 60_000;
 // Number of events to check in one turn of the event loop. The check takes a few milliseconds, so that live delivery does not stall.
 const sliceLength = 250;
@@ -31,7 +31,7 @@ const sliceLength = 250;
 export class ErasureWatch {
   private readonly loop: WorkerLoop;
   private readonly failures: FailureLog;
-  /** The users of the erasures that were seen since the start of this process. */
+  /** The users of the erasures that this process has seen since its start. */
   private readonly users = new Map<string, ErasedUserMessage>();
   private readonly hasher: ReceivedUserHasher;
   private endedSince: number | undefined;

@@ -29,7 +29,7 @@ export interface FeedListener {
   onInterrupted(interruption: Interruption): void;
 }
 
-// Short, so that live delivery continues soon after a brief failure, but long enough not to burden a NATS server that starts.
+// Short, so that live delivery continues soon after a brief failure, but long enough not to burden a NATS server that is starting.
 const minBackoffMs = 250;
 const maxBackoffMs = 2_000;
 // A consumer does not notice a new epoch. Only the stream's info shows it.
@@ -88,17 +88,17 @@ export class EventFeed {
     return this.track?.ringBuffer;
   }
 
-  /** The position of the newest event that was read. Undefined as long as `ringBuffer` is undefined. */
+  /** The position of the newest event that was read. Undefined while `ringBuffer` is undefined. */
   get head(): Position | undefined {
     return this.track?.head;
   }
 
-  /** The sequence after the newest one that was read. */
+  /** The sequence after the newest message that was read. */
   get nextSequence(): number {
     return this.track?.nextSequence ?? 1;
   }
 
-  /** Adds a listener. It receives everything from now on. */
+  /** Adds a listener, which receives every new event and interruption. */
   listen(listener: FeedListener): void {
     this.listeners.push(listener);
   }
@@ -123,7 +123,7 @@ export class EventFeed {
   /**
    * Waits until the feed has read everything that is on the stream now. Keeps waiting while the feed cannot read the stream.
    *
-   * @throws the signal's reason
+   * @throws the signal's reason when the signal aborts
    */
   async untilCurrent(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
@@ -157,7 +157,8 @@ export class EventFeed {
     this.reader = reader;
     if (this.isStopped()) reader.end('the service is stopping');
     this.adoptWhenLoaded(track, plan);
-    // If the plan starts at an earlier sequence, wait for the first message: it shows whether this is still the stream that was read.
+    // If the plan starts at an earlier sequence, wait for the first message. The message shows whether this is still the stream that was
+    // read.
     if (plan.from === track.nextSequence) this.onProgress(track);
     const checking = setInterval(() => void this.checkStream(track, reader), checkIntervalMs);
     try {
@@ -243,7 +244,7 @@ export class EventFeed {
     throw new Error('the service is stopping');
   }
 
-  /** Returns the last sequence of the stream. Undefined while the stream is not the one that is being read. */
+  /** Returns the last sequence of the stream. Undefined while the stream cannot be read, or is no longer the stream that was read. */
   private async findEnd(): Promise<number | undefined> {
     const { track } = this;
     if (!track || this.health.isFailing || !this.stream.isConnected) return undefined;
@@ -253,7 +254,8 @@ export class EventFeed {
   }
 
   /**
-   * Waits until everything up to a sequence has been read. Returns false if another track replaces the current track before that.
+   * Waits until everything up to a sequence has been read, then returns true. Returns false if another track replaces the current track
+   * first.
    */
   private hasRead(sequence: number): Promise<boolean> {
     if (this.nextSequence > sequence) return Promise.resolve(true);
@@ -286,7 +288,7 @@ export class EventFeed {
   }
 }
 
-/** Whether the stream still has everything that was read from it before the request. */
+/** Whether the stream is still the stream of the track, and still reaches the sequence `readBefore`. */
 function isStillThere(
   track: FeedTrack,
   found: StreamState | undefined,

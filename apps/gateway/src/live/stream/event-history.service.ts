@@ -34,7 +34,7 @@ export interface Place {
 // After a crash, the relay republishes the events of about its last second, because these may be missing on the stream. The history drops
 // the second copy of an event if it is at most this many pages after the first copy, which the client has then received.
 const pagesOfRepetitions = 8;
-// Reading a page takes milliseconds, plus the wait for the pages that are read before it.
+// Reading a page takes milliseconds, plus the wait for pages that are read first.
 const readLimitMs = 5_000;
 
 /**
@@ -48,7 +48,7 @@ export class EventHistory {
   private readonly readers: PageReaders;
   private readonly pagesTotal: Counter<'source'>;
   private readonly failures: FailureLog;
-  /** Number of calls of `forget`. Pages that were requested before the latest call are not cached. */
+  /** Number of calls to `forget`. Pages that were requested before the latest call are not cached. */
   private generation = 0;
 
   constructor(
@@ -71,7 +71,7 @@ export class EventHistory {
    * Reads up to a page of events from `from` on, never beyond `until`. Skips erased messages at the start of the stream. Erased messages do
    * not count as expired, although the stream begins after them.
    *
-   * @throws if NATS does not respond; the signal's reason
+   * @throws if NATS does not respond; the signal's reason when the signal aborts
    */
   async read(place: Place, signal: AbortSignal): Promise<HistoryPage> {
     const page = await this.readStream(place, signal);
@@ -107,12 +107,12 @@ export class EventHistory {
     }
   }
 
-  /** Reads a page once for all callers that wait for it. Undefined if the stream has another epoch. */
+  /** Reads a page once for all callers that wait for this page. Returns undefined if the stream has another epoch. */
   private load(key: string, place: Place): Promise<EventPage | undefined> {
     const signal = AbortSignal.timeout(readLimitMs);
     const page = untilAborted(this.readPage(place, signal), signal).finally(() => this.loading.delete(key));
     this.loading.set(key, page);
-    // Log here, once for all callers. The callers only retry, and all of them may have left by now.
+    // Log the failure here, once for all callers. The callers only retry, and may all have left by now.
     page.catch((err: unknown) =>
       this.failures.warn('cannot read a page of older events for live clients, retrying', {
         err,

@@ -2,7 +2,7 @@ import type { LiveEvent } from './live-event.js';
 import { maxRingBufferBytes, maxRingBufferEvents } from '../live-limits.js';
 
 /**
- * The newest events of one epoch of the EVENTS stream, in order and without holes, except where an event repeated an earlier one or was
+ * The newest events of one epoch of the EVENTS stream, in order and without holes, except where an event repeated an earlier event or was
  * erased.
  */
 export class EventRingBuffer {
@@ -59,14 +59,14 @@ export class EventRingBuffer {
     this.oldest += 1;
     this.before = event.sequence;
     this.bytes -= event.record.length;
-    // Copying for each dropped event would be slow, but dropped events stay in memory until the copy, and a few large events fill the
-    // memory.
+    // Copy the array only when 1,024 events or half of its events have been dropped. A copy for each dropped event would be slow. Dropped
+    // events stay in memory until the copy, so always waiting for 1,024 large events would take too much memory.
     if (this.oldest < 1_024 && this.oldest < this.events.length / 2) return;
     this.events = this.events.slice(this.oldest);
     this.oldest = 0;
   }
 
-  /** Index of the first event at or after a sequence. */
+  /** Returns the index of the first event at or after a sequence. */
   private indexOf(sequence: number): number {
     let low = this.oldest;
     let high = this.events.length;

@@ -22,7 +22,7 @@ import { TracedDelivery } from './traced-delivery.js';
 
 /** The state of the stream on the NATS server. */
 export interface StreamState {
-  /** Undefined until the events service has set one. */
+  /** Undefined until the events service has set an epoch. */
   epoch: string | undefined;
   /** Sequence of the oldest message. `lastSequence` + 1 if the stream is empty. */
   firstSequence: number;
@@ -66,7 +66,7 @@ export class EventsStreamClient {
 
   constructor(private readonly options: NatsOptions) {}
 
-  /** The tracing that continues the traces of messages. Undefined when traces are off. */
+  /** The tracing that continues the traces of messages. Undefined when tracing is off. */
   get tracing(): Tracing | undefined {
     return this.options.tracing;
   }
@@ -106,7 +106,7 @@ export class EventsStreamClient {
     if (!info) return undefined;
     const { first_seq, last_seq } = info.state;
     const description = parseStreamDescription(info.config.description ?? '');
-    // A stream that never had a message reports 0 as its first sequence.
+    // A stream that has never had a message reports 0 as its first sequence.
     return { epoch: description?.epoch, firstSequence: Math.max(first_seq, 1), lastSequence: last_seq };
   }
 
@@ -141,7 +141,7 @@ export class EventsStreamClient {
     return jetstream(this.reach(), { timeout: requestLimitMs }).consumers.getConsumerFromInfo(info);
   }
 
-  /** Deletes a consumer. If that fails, the consumer expires after 30 s. */
+  /** Deletes a consumer. If the deletion fails, the consumer expires after 30 s. */
   async deleteConsumer(consumer: Consumer): Promise<void> {
     if (this.isConnected) await consumer.delete().catch(() => false);
   }

@@ -1,9 +1,9 @@
 import type { FailureLog, Logger } from '@stream-events/service';
 
-// A NATS server that restarts is back within this time. Until then the gateway stays ready and keeps its clients.
+// A NATS server that restarts is available again within this time. Until then, the gateway stays ready and keeps its clients.
 const unhealthyAfterMs = 30_000;
 
-/** Tracks how long, and why, the stream cannot be read. */
+/** Tracks why the stream cannot be read, and for how long. */
 export class FeedHealth {
   /** Undefined while the stream is being read. */
   private failing: { since: number; cause: string } | undefined;

@@ -7,14 +7,15 @@ import { RecordMemory } from './record-memory.js';
 import { maxRingBufferEvents } from '../live-limits.js';
 
 // After an epoch change, the events service republishes every event that may be missing on the stream. After the restore of a backup, these
-// can be the events of a day, and publishing takes minutes. Old events count as repetitions until no old event has arrived for this long.
+// can be the events of a day, and publishing takes minutes. Old events count as repetitions until this much time passes without an old
+// event.
 const repetitionMs = 60_000;
 
 /** Tracks which events were read from one epoch of the stream, and up to which sequence. */
 export class FeedTrack {
   readonly ringBuffer: EventRingBuffer;
   private readonly records = new RecordMemory();
-  /** The ids of delivered events, including those of earlier epochs, because the events service publishes some events again. */
+  /** The ids of delivered events, including events from earlier epochs, because the events service publishes some events again. */
   private readonly ids: RecentIds;
   /** The oldest id that was known when the epoch began. Until `repetitionsUntil`, events with older ids count as repetitions. */
   private readonly oldestId: string;
@@ -42,7 +43,7 @@ export class FeedTrack {
     this.lookedAt = from;
   }
 
-  /** The sequence after the last one that was read. */
+  /** The sequence after the last message that was read. */
   get nextSequence(): number {
     return this.next;
   }
@@ -59,7 +60,7 @@ export class FeedTrack {
     return positionOf({ epoch, sequence, id });
   }
 
-  /** Whether a message proves that the stream is no longer the one that was read. */
+  /** Whether a message proves that the stream is no longer the stream that was read. */
   isContradictedBy({ sequence, id }: StreamMessage): boolean {
     return sequence < this.lastSequence || (sequence === this.lastSequence && id !== this.lastId);
   }
@@ -89,7 +90,7 @@ export class FeedTrack {
     return event;
   }
 
-  /** Records that the stream has no more messages up to this sequence. */
+  /** Records that the stream has no unread messages up to this sequence. */
   passTo(sequence: number): void {
     this.next = Math.max(this.next, sequence + 1);
   }

@@ -25,7 +25,7 @@ export class LiveEvent {
   private readFields: RecordFields | undefined;
 
   constructor(
-    /** A UUIDv7. A test event has an id too, although the `id` in its record is null. */
+    /** A UUIDv7. A test event also has this id, although the `id` in its record is null. */
     readonly id: string,
     /** The record as it was published: JSON text in UTF-8. */
     readonly record: Buffer,
@@ -57,7 +57,7 @@ function parseRecord(record: Buffer): JsonObject {
     const parsed = parseJson(record.toString());
     return isJsonObject(parsed) ? parsed : {};
   } catch {
-    // The events service did not write this record. No filter passes the record, and an exception would crash the process at every start.
+    // The events service did not write this record. Treat the record as empty, because an exception would crash the process at every start.
     return {};
   }
 }

@@ -14,8 +14,8 @@ const eventBytes = 256;
 const pageBytes = 1_024;
 
 /**
- * Caches the most recently used pages, up to a number of bytes, or a single larger page. The bytes do not include the frames that are made
- * from the events, which take up to three times as many bytes as the events.
+ * Caches the most recently used pages, up to `maxBytes`, or a single larger page. `maxBytes` does not include the frames that are made from
+ * the events. The frames take up to three times as many bytes as the events.
  */
 export class PageCache {
   private readonly pages = new Map<string, EventPage>();

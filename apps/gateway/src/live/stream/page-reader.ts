@@ -8,10 +8,7 @@ export interface FoundMessages {
   isEnd: boolean;
 }
 
-/**
- * Number of sequences in a page. With events of up to 256 KiB, a page stays below the limit of nats-server's buffer for one
- * client.
- */
+/** Number of sequences in a page. With events of up to 256 KiB, a page stays below nats-server's buffer limit per client. */
 export const pageLength = 128;
 
 // NATS sends a page within milliseconds.
@@ -44,7 +41,7 @@ export class PageReader {
     return new PageReader(stream, consumer, from, num_pending);
   }
 
-  /** Whether the next page that this reader can read starts at this sequence. */
+  /** Whether this reader can next read the page that starts at this sequence. */
   isAt(from: number): boolean {
     const isFresh = performance.now() < this.usedAt + maxIdleMs;
     return this.next === from && this.pending > 0 && isFresh;
@@ -71,7 +68,7 @@ export class PageReader {
     void this.stream.deleteConsumer(this.consumer);
   }
 
-  /** Fetches the maximum number of messages of a page, or all remaining messages. */
+  /** Fetches `pageLength` messages, or all remaining messages if fewer remain. */
   private async fetch(): Promise<void> {
     const options = { max_messages: pageLength, expires: fetchMs, idle_heartbeat: heartbeatMs };
     const fetching = await this.consumer.fetch(options);

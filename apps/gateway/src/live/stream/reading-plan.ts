@@ -9,7 +9,10 @@ export type ReadingPlan =
   | { kind: 'wait'; cause: string }
   /** Continue after the last message, with the same track. */
   | { kind: 'continue'; track: FeedTrack; from: number }
-  /** Start over: read up to `silentUntil` without delivering. Then report the interruption to clients, if `reason` is set. */
+  /**
+   * Start over: read the messages up to `silentUntil` without delivering them. Then, if `reason` is set, report the interruption to
+   * clients.
+   */
   | { kind: 'begin'; epoch: string; from: number; silentUntil: number; reason: GapReason | undefined };
 
 // Enough events for the clients that reconnect after a restart of this process, but few enough to be read within a second.

@@ -1,7 +1,7 @@
 /** The ids of the newest events, up to a fixed number. */
 export class RecentIds {
   private readonly ids = new Set<string>();
-  /** The same ids in a ring buffer: when it is full, the next id replaces the oldest. */
+  /** The same ids in a ring buffer. When the ring buffer is full, the next id replaces the oldest id. */
   private readonly places: string[] = [];
   private nextPlace = 0;
 

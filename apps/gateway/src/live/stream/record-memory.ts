@@ -5,8 +5,8 @@ const maxSharedBytes = blockBytes / 8;
 
 /**
  * Copies records from the network buffer into shared blocks of memory, because allocating and collecting memory for each record takes
- * longer. A block stays in memory as long as one of its records is used. The ring buffer drops records in order of arrival, so at most one
- * of its blocks is kept for only a part of its records.
+ * longer. A block stays in memory as long as one of its records is used. The ring buffer drops records in order of arrival, so it keeps at
+ * most one block of which some records have been dropped.
  */
 export class RecordMemory {
   private block = Buffer.alloc(0);

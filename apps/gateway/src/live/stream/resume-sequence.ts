@@ -15,12 +15,12 @@ export interface EventReaders {
  * ```
  * position                                             │ result
  * not valid; beyond the end; the check does not match  │ unknown_position
- * of another epoch                                     │ other_epoch
+ * from another epoch                                   │ other_epoch
  * the events after it have left the stream             │ expired, unless they were erased
  * otherwise                                            │ its sequence + 1
  * ```
  *
- * @throws if NATS does not respond; the signal's reason
+ * @throws if NATS does not respond; the signal's reason when the signal aborts
  */
 export async function findResumeSequence(
   after: string,

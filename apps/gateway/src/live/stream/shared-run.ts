@@ -1,4 +1,4 @@
-/** Lets all callers that wait at the same time share one run of some work. The run starts after their calls. */
+/** Lets all callers that wait at the same time share one run of `work`. The run starts after their calls. */
 export class SharedRun {
   private running: Promise<void> = Promise.resolve();
   private next: Promise<void> | undefined;

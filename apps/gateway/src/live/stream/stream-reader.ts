@@ -12,12 +12,12 @@ export interface ReaderListener {
 // it.
 const maxMessages = 200;
 const pullMs = 10_000;
-// Two missing heartbeats end the reader, so a consumer that disappears silently is noticed within about 2 s.
+// Two missed heartbeats end the reader, so the gateway notices a consumer that disappears silently within about 2 s.
 const heartbeatMs = 1_000;
 
 /**
  * Reads the stream from a sequence on, with its own consumer. The reader ends at the first sign that its consumer is lost or was changed,
- * because further deliveries are then uncertain. The caller checks the stream and opens a new reader.
+ * because later messages may then be missing. The caller checks the stream and opens a new reader.
  */
 export class StreamReader {
   /** Resolves with the reason when the reader ends. */

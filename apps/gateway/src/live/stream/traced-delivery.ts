@@ -2,7 +2,7 @@ import { readTrace } from '@stream-events/messaging';
 import type { Span, Tracing } from '@stream-events/service';
 import type { JsMsg } from '@nats-io/jetstream';
 
-/** The span of an event on its way from the EVENTS stream to the sockets of live clients. Only events of sampled traces have one. */
+/** The span of an event on its way from the EVENTS stream to the sockets of live clients. Only events in sampled traces have a span. */
 export class TracedDelivery {
   private clients = 0;
 

@@ -1,7 +1,8 @@
 /**
- * Waits for shared work until the signal aborts. The work continues for its other callers.
+ * Waits for shared work until the signal aborts, and returns the result of the work. After an abort, the work continues for its other
+ * callers.
  *
- * @throws the signal's reason, or the error of the work
+ * @throws the signal's reason when the signal aborts, or the error from the work
  */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();

@@ -24,7 +24,7 @@ export class ClientOutput {
     this.stream.write(bytes);
   }
 
-  /** Waits until the client has read everything. False if it reads nothing for `stallMs` or has disconnected. */
+  /** Waits until the client has read nearly everything. Returns false if the client reads nothing for `stallMs` or has disconnected. */
   async drained(): Promise<boolean> {
     if (!this.isGone && this.stream.writableNeedDrain) await this.untilDrainedOrStalled();
     return !this.isGone && !this.stream.writableNeedDrain;
@@ -55,8 +55,9 @@ export class ClientOutput {
   }
 
   /**
-   * Returns how many bytes the client's system has taken. Node counts a large write as pending until all of it is sent, which takes minutes
-   * on a slow line. The socket's handle knows how many bytes of the write are left. `Socket.setTimeout` uses the same number.
+   * Returns how many bytes the operating system has accepted for sending. Node counts a large write as pending until all of it is sent,
+   * which takes minutes on a slow line. The socket's handle knows how many bytes of the write are left, and `Socket.setTimeout` uses the
+   * same number.
    */
   private takenBytes(): number {
     const handle: unknown = '_handle' in this.socket ? this.socket._handle : undefined;

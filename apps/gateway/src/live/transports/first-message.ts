@@ -1,8 +1,8 @@
 import type { RawData, WebSocket } from 'ws';
 
 /**
- * Waits for the first message and returns its text. Undefined if it is not text or does not arrive in time, or if the client
- * leaves.
+ * Waits for the first message and returns its text. Returns undefined if the message is not text or does not arrive in time, or if the
+ * client leaves.
  */
 export function untilFirstMessage(webSocket: WebSocket, limitMs: number): Promise<string | undefined> {
   return new Promise((resolve) => {

@@ -11,7 +11,7 @@ export function ServerSentEventsParameters(): MethodDecorator {
     DescribesText({
       name: 'after',
       description:
-        'The last position you received. Delivery resumes after it. Without a position, you receive new events only',
+        'The last position you received. Delivery resumes after this position. Without a position, you receive new events only',
       example: '5f3a9c1e-1041-6a1f0c11',
     }),
     DescribesText({

@@ -40,7 +40,7 @@ export function readLiveQuery(url: string): LiveFields {
   if (query.has('token'))
     throw new ServiceError(
       'unauthenticated',
-      'The service does not accept a token in the URL, because URLs are logged. Send it in the `Authorization` header or, on a WebSocket, as `token` in the first message.',
+      'The service does not accept a token in the URL, because URLs are logged. Send the token in the `Authorization` header or, on a WebSocket, as `token` in the first message.',
     );
   const fields: Record<string, unknown> = Object.fromEntries(query);
   if (query.has('event_type')) fields.event_type = query.getAll('event_type');
@@ -51,7 +51,7 @@ export function readLiveQuery(url: string): LiveFields {
   return fields;
 }
 
-/** Reads the options in a client's first message. Undefined if the message is not a JSON object. */
+/** Reads the options in a client's first message. Returns undefined if the message is not a JSON object. */
 export function readLiveMessage(text: string): LiveFields | undefined {
   try {
     const message = parseJson(text);

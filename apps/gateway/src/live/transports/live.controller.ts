@@ -45,7 +45,8 @@ export class LiveController {
     name: 'Last-Event-ID',
     required: false,
     schema: { type: 'string' },
-    description: 'The last position you received. Delivery resumes after it. Takes precedence over `after`',
+    description:
+      'The last position you received. Delivery resumes after this position. Takes precedence over `after`',
   })
   @ServerSentEventsParameters()
   @Answers(200, 'The stream of events, which stays open', {
@@ -93,7 +94,7 @@ export class LiveController {
     summary: 'Stream live events over a WebSocket',
     description:
       `Send \`{"token": "<key>"}\` as the first message, within ${webSocketLimits.tokenMs / 1_000} seconds. This message can also ` +
-      'contain the parameters below, under the same names. Its values take precedence over the query string. If the handshake has ' +
+      'contain the parameters below, under the same names. Its values take precedence over the query string. If the handshake contains ' +
       'an `Authorization` header, the service ignores your messages: put the parameters in the query string. By default, every ' +
       `message from the service is the record of an event.\n\nClose codes:\n\n${printCloseCodes()}`,
   })

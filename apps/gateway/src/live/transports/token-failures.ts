@@ -1,6 +1,6 @@
 import type { TokenFailureLimits } from '../live-limits.js';
 
-/** The failures of one address. */
+/** The failures from one address. */
 interface Failures {
   count: number;
   lastAt: number;
@@ -9,8 +9,8 @@ interface Failures {
 }
 
 /**
- * Slows down clients that send wrong tokens. Each failure of an address doubles the delay before the service reports the next failure.
- * An address can have only a few delays at a time, even if its clients disconnect early. Valid tokens are not delayed.
+ * Slows down clients that send wrong tokens. Each failure from an address doubles the delay before the service reports the next failure.
+ * The number of concurrent delays per address is limited, even if clients disconnect early. Valid tokens are not delayed.
  */
 export class TokenFailures {
   /** By address, sorted by the time of the last failure. */
@@ -21,7 +21,7 @@ export class TokenFailures {
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /** Whether an address already has the maximum number of running delays. */
+  /** Whether an address already has the maximum number of concurrent delays. */
   isOverLimit(address: string): boolean {
     const now = this.now();
     const { delays = [] } = this.byAddress.get(address) ?? {};
@@ -41,7 +41,7 @@ export class TokenFailures {
     return Math.max(endsAt - now, 0);
   }
 
-  /** Removes the failures of an address and returns them. Also removes old failures of other addresses. */
+  /** Removes the failures from an address and returns them. Also removes old failures from other addresses. */
   private take(address: string, now: number): Failures {
     const known = this.byAddress.get(address);
     this.byAddress.delete(address);

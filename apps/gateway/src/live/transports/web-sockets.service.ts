@@ -91,7 +91,7 @@ export class WebSockets {
   /** Handles the WebSocket upgrades of an HTTP server. */
   attach(server: Server): void {
     takeWebSocketUpgrades(server, webSocketPath, (request, socket, head) => {
-      // Between the handshake request and the WebSocket, neither Node nor `ws` handles errors of the socket.
+      // Until the handshake is complete, neither Node nor `ws` handles socket errors.
       socket.on('error', () => socket.destroy());
       this.accept({ request, socket, head }).catch((error: unknown) => {
         const refusal = toServiceError(error);
@@ -176,8 +176,10 @@ export class WebSockets {
   }
 
   /**
-   * Returns the token of the handshake. Without a token in the handshake, waits for the first message and returns its token and options.
+   * Returns the token in the handshake. If the handshake has no token, waits for the first message and returns its token and options.
    * Returns undefined if the client disconnects before it sends a message.
+   *
+   * @throws ServiceError `unauthenticated` if no message with a token arrives in time
    */
   private async readIntroduction(
     webSocket: WebSocket,
@@ -222,17 +224,18 @@ interface Handshake {
 
 /** A client whose socket is not live yet. */
 interface WaitingClient extends Omit<Handshake, 'head'> {
-  /** The key of its address. */
+  /** The key of the client's address. */
   key: string;
-  /** Its place among the waiting sockets. */
+  /** The client's place among the waiting sockets. */
   place: Claim;
   /** By `performance.now()`. */
   openedAt: number;
 }
 
 /**
- * Ends the claim when the socket closes. This is a separate function because a listener keeps its whole enclosing scope in memory. A
- * listener in `accept` would keep the request, about 2 KiB, as long as the client is connected.
+ * Releases the place when the socket closes. Until then, `FairShare` can take the place back by destroying the socket. This is a separate
+ * function because a listener keeps its whole enclosing scope in memory. A listener in `accept` would keep the request, about 2 KiB, as
+ * long as the client is connected.
  */
 function releaseWithSocket(place: Claim, socket: Duplex): void {
   place.offer(() => socket.destroy().destroyed);

@@ -19,7 +19,7 @@ export class CatchUpHistory {
 
   /**
    * Waits for a turn and for the permitted rate, then reads a page (see `EventHistory.read`). If the current turn is due to end, first
-   * leaves it to the user's other connections.
+   * ends this turn, so that the user's other connections can read.
    */
   async read(place: Place, signal: AbortSignal): Promise<HistoryPage> {
     if (this.turn && (await this.turn).isDue) this.rest();
@@ -33,13 +33,13 @@ export class CatchUpHistory {
     return page;
   }
 
-  /** How long a page takes at the permitted rate, in milliseconds. */
+  /** Returns how long a page takes at the permitted rate, in milliseconds. */
   private timeOf({ from }: Place, page: HistoryPage): number {
     const count = page.kind === 'events' ? page.next - from : 0;
     return (count / this.catchUps.limits.messagesPerSecond) * 1_000;
   }
 
-  /** Ends the turn. The connection calls this when it needs no older events, or none soon. */
+  /** Ends the turn. The connection calls this method when it needs no further older events, or none soon. */
   rest(): void {
     const { turn } = this;
     this.turn = undefined;

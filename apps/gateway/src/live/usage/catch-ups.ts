@@ -3,7 +3,7 @@ import { Gauge, Registry } from '@stream-events/service';
 import { catchUpLimits, type CatchUpLimits } from '../live-limits.js';
 import { UsageBoard } from './usage-board.js';
 
-/** A turn of a connection to read older events. */
+/** A connection's turn to read older events. */
 export interface CatchUpTurn {
   /** Whether the turn has used its time and another connection of the user is waiting. */
   readonly isDue: boolean;
@@ -14,18 +14,18 @@ interface Waiter {
   grant(turn: CatchUpTurn): void;
 }
 
-// The pause before this gateway starts the user's next turn. During the pause, another gateway with waiting catch-ups can start one.
+// The pause before this gateway starts the user's next turn, so that another gateway with waiting catch-ups can start a turn.
 const courtesyMs = { min: 50, spread: 100 };
 
 /**
- * Limits how many catch-ups of each user run at a time, at all gateways together. Further catch-ups wait in order of arrival. The limit
- * on live connections also limits the number of waiting catch-ups. When two gateways begin catch-ups at the same moment, or while NATS
- * is unavailable, each gateway can run the full number.
+ * Limits the number of concurrent catch-ups per user, across all gateways. Further catch-ups wait in order of arrival. The limit on live
+ * connections also limits the number of waiting catch-ups. When two gateways begin catch-ups at the same moment, or while NATS is
+ * unavailable, each gateway can run the maximum number.
  */
 @Injectable()
 export class CatchUps {
   private readonly waiting = new Map<string, Waiter[]>();
-  /** Users for whom this gateway starts no turn now, so that another gateway can start one. */
+  /** Ids of users for whom this gateway currently starts no turn, so that another gateway can start a turn. */
   private readonly courteous = new Set<string>();
 
   constructor(
@@ -49,7 +49,7 @@ export class CatchUps {
   }
 
   /**
-   * Waits for a turn.
+   * Waits for a turn, and returns it.
    *
    * @throws the signal's reason when the signal aborts
    */

@@ -10,7 +10,7 @@ interface Waiter {
 }
 
 /**
- * Grants places for live connections. Each user has a limited number of places at all gateways together:
+ * Grants places for live connections. Each user has a limited number of places across all gateways:
  *
  * ```
  *  this gateway is full, or has the user's maximum ─▶ refused
@@ -55,7 +55,7 @@ export class ConnectionPlaces {
     this.grant(userId);
   }
 
-  /** Refuses all waiting clients. */
+  /** Refuses all waiting clients, and all new clients. */
   stop(): void {
     this.isStopped = true;
     for (const waiter of [...this.waiting.values()].flat()) waiter.refuse(stopping());
@@ -64,7 +64,7 @@ export class ConnectionPlaces {
 
   /**
    * Returns how many connections of each user this gateway must close. Includes only users who already had too many connections at the
-   * previous call. Of the gateways with connections of such a user, only the gateway with the highest id closes any.
+   * previous call. If several gateways have connections of such a user, only the gateway with the highest id closes connections.
    */
   findExcess(): Map<string, number> {
     const excess = new Map<string, number>();

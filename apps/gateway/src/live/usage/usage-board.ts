@@ -11,7 +11,7 @@ interface Announced extends LiveUsage {
 
 // A gateway counts as gone after this time without an announcement. Every gateway announces its usage once a second.
 const expiryMs = 4_000;
-// A message with this many users has about 60 KiB, far below the 1 MiB that NATS accepts.
+// A message with this many users is about 60 KiB long, far below the 1 MiB that NATS accepts.
 const maxUsersPerMessage = 1_000;
 const nothing: LiveUsage = { connections: 0, catchUps: 0, waiting: 0 };
 
@@ -33,7 +33,7 @@ export class UsageBoard {
     return this.own.get(userId) ?? nothing;
   }
 
-  /** Returns the usage of a user at all other gateways together. */
+  /** Returns the total usage of a user at all other gateways. */
   othersOf(userId: string): LiveUsage {
     let sum = nothing;
     const oldest = this.now() - expiryMs;
@@ -44,7 +44,7 @@ export class UsageBoard {
     return sum;
   }
 
-  /** The ids of the gateways at which a user has connections. */
+  /** Returns the ids of the gateways at which a user has connections. */
   gatewaysOf(userId: string): string[] {
     const oldest = this.now() - expiryMs;
     const others = [...this.others].filter(([, users]) => {
@@ -79,7 +79,7 @@ export class UsageBoard {
     this.announce = announce;
   }
 
-  /** Changes the usage of a user at this gateway. */
+  /** Changes one count of a user's usage at this gateway, and announces the change. */
   change(userId: string, kind: keyof LiveUsage, difference: 1 | -1): void {
     const before = this.ownOf(userId);
     const after = { ...before, [kind]: before[kind] + difference };

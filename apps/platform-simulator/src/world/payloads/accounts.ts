@@ -62,7 +62,7 @@ function disableShard({ random, condition, now }: Scene): EventPayload {
   };
 }
 
-/** One of the events of a batch. */
+/** One of the events in a batch. */
 function grantDrop({ random, condition, viewer, channel, now }: Scene): EventPayload {
   return {
     id: random.uuid(),

@@ -115,7 +115,7 @@ const charity = {
   charity_website: 'https://simulation.invalid/charity',
 };
 
-/** An amount in minor units, such as cents for 2 decimal places. */
+/** An amount in minor units, such as cents for a currency with two decimal places. */
 function euros(cents: number): EventPayload {
   return { value: cents, decimal_places: 2, currency: 'EUR' };
 }

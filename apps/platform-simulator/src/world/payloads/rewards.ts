@@ -31,7 +31,7 @@ export const rewardBuilders: PayloadBuilders = {
   'channel.custom_power_up_redemption.add': redeemPowerUp,
 };
 
-/** The reward in the subscription's condition, or a random one of the channel. */
+/** Returns the reward in the subscription's condition, or a random reward of the channel. */
 function pickReward({ random, channel, condition }: Scene): Reward {
   const wanted = condition.reward_id;
   const reward = channel.rewards.find(({ id }) => id === wanted) ?? random.pick(channel.rewards);

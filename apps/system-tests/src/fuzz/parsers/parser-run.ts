@@ -17,11 +17,11 @@ export interface ParserReport extends ParserCounts {
   heapGrowth: number;
 }
 
-// Far more than a batch of inputs needs: some milliseconds.
+// A batch of inputs needs only some milliseconds.
 const hangMs = 60_000;
 
 /**
- * Calls a parser with many inputs in a process of its own.
+ * Calls a parser with many inputs in a separate process.
  *
  * @throws when the parser hangs, or the process crashes
  */
@@ -44,6 +44,6 @@ export async function runParser(options: ParserOptions): Promise<ParserReport> {
   clearTimeout(timer);
   if (report) return report;
   throw new Error(
-    `the parser ${name} ${signal === 'SIGKILL' ? 'hangs' : 'crashed'} after ${done} inputs of the seed ${seed}`,
+    `the parser ${name} ${signal === 'SIGKILL' ? 'hangs' : 'crashed'} after ${done} inputs from seed ${seed}`,
   );
 }

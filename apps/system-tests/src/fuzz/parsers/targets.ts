@@ -5,7 +5,7 @@ import { ingestTarget, requestTarget } from './payloads.js';
 import type { ParserTarget } from './parser-target.js';
 import { webhookTarget } from './webhook.js';
 
-/** All parsers of input from outside. */
+/** All parsers of external input. */
 export const parserTargets: readonly ParserTarget[] = [
   webhookTarget(),
   cursorTarget,

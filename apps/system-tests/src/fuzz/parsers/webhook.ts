@@ -52,7 +52,7 @@ export function webhookTarget(): ParserTarget {
   };
 }
 
-/** Whether the signature is valid. Computes the signature in another way than the service, for messages that the test did not sign. */
+/** Whether the signature is valid. For messages that the test did not sign, computes the signature in a different way than the service. */
 function isSignatureGenuine(headers: Record<string, string | string[] | undefined>, body: Buffer): boolean {
   const { messageId, timestamp, signature } = inbound.readHeaders(headers);
   return secrets.some((secret) => {

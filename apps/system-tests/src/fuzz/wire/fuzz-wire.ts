@@ -7,7 +7,7 @@ export interface WireCounts {
   inputs: number;
   ms: number;
   outcomes: Record<string, number>;
-  /** The number of times that an input was sent again because the system was overloaded. */
+  /** The number of retries because the system was overloaded, over all inputs. */
   retries: number;
   slowestMs: number;
   findings: WireFinding[];
@@ -28,12 +28,12 @@ export interface WireRun {
   onProgress?: (counts: Readonly<WireCounts>) => Promise<void> | void;
 }
 
-// Requests in these tests take far less, although the longest time limit of any request is 26 s.
+// The requests of these tests get a response much sooner, although the longest time limit of any request is 26 s.
 const hangMs = 15_000;
 const maxFindings = 20;
 const maxRetries = 60;
 
-/** Sends many inputs, several at a time. */
+/** Sends many inputs, several of them concurrently. */
 export async function fuzzOverWire(
   target: WireTarget,
   { seed, inputs, onProgress }: WireRun,

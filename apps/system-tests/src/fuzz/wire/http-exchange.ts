@@ -20,7 +20,7 @@ export class HttpExchanges {
     private readonly localAddress: string,
   ) {}
 
-  /** Sends a request. A server may close a connection between two requests, so a request on a used connection is sent a second time. */
+  /** Sends a request. Retries once if a reused connection ends without a response, because a server can close it between two requests. */
   async send(bytes: Buffer): Promise<Exchange> {
     const isReused = this.socket !== undefined;
     const exchange = await this.sendOnce(bytes);

@@ -11,7 +11,7 @@ import { overloaded, type WireTarget } from './wire-target.js';
 
 // Longer than the time limit of any contract.
 const replyMs = 14_000;
-// Every dead letter is a transaction of its own, which takes about 2 ms. The last retry of a message starts after 5 s.
+// Every dead letter needs a separate transaction, which takes about 2 ms. The last retry of a message starts after 5 s.
 const stuckMs = 30_000;
 
 /** Sends requests on the subject of every contract, with the permissions of the gateway. */

@@ -4,7 +4,7 @@ import type { EventType } from './event-types.js';
 
 const dialect = 'https://json-schema.org/draft/2020-12/schema';
 
-/** The name of a field, and whether it may be missing or null. */
+/** The name of a field, and whether the field can be missing or null. */
 interface Field {
   name: string;
   isOptional: boolean;

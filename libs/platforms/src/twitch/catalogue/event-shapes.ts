@@ -1,6 +1,6 @@
 /**
- * The fields of an object. `?` after a name marks a field that may be missing, `|null` one that may be null. A value is a kind
- * (`string`, `integer`, `boolean`), the fields of a nested object, or a list of either.
+ * The fields of an object. `?` after a name marks a field that can be missing, and `|null` marks a field that can be null. A value is a
+ * kind (`string`, `integer`, `boolean`), the fields of a nested object, or a list of either.
  */
 export interface Shape {
   readonly [field: string]: Kind | Shape | readonly [Kind | Shape];

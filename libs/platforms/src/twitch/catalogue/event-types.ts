@@ -9,17 +9,17 @@ export interface EventType {
   condition: string[];
   /** Optional keys of the condition. */
   condition_optional: string[];
-  /** The condition has exactly one of these keys; empty when there is no such rule. */
+  /** The condition must have exactly one of these keys; empty when this rule does not apply. */
   condition_exactly_one_of: string[];
   /** Groups of scopes. The user must grant one scope of each group. */
   scopes: string[][];
-  /** Further scopes that an app token needs; `channel:bot` only when the user does not moderate the channel. */
+  /** Additional scopes that an app token needs. `channel:bot` is needed only when the user does not moderate the channel. */
   app_token_extra_scopes: string[];
   transports: string[];
   description: string;
   /**
-   * The top-level fields of an event: `string`, `integer`, `boolean`, `object`, or lists of them (`string[]`). `?` marks a field
-   * that may be missing, `|null` one that may be null.
+   * The top-level fields of an event: `string`, `integer`, `boolean`, `object`, or lists of them (`string[]`). `?` marks a field that can
+   * be missing, and `|null` marks a field that can be null.
    */
   fields: Record<string, string>;
   note: string | null;
