@@ -19,17 +19,14 @@ export class StoreIdentity {
 }
 
 /**
- * At the first start, records the platform that a service's data belongs to. `none` can become another platform later, because such data
- * contains no events of a platform.
+ * At the first start, records the platform that a service's data belongs to.
  *
  * @throws Error at a later start with another platform, because simulated events and users must never mix with real ones
  */
 export async function claimStoreFor(platform: string, dataSource: DataSource): Promise<void> {
-  await dataSource.query(
-    `INSERT INTO store_identity (platform) VALUES ($1)
-     ON CONFLICT (id) DO UPDATE SET platform = excluded.platform WHERE store_identity.platform = 'none'`,
-    [platform],
-  );
+  await dataSource.query('INSERT INTO store_identity (platform) VALUES ($1) ON CONFLICT DO NOTHING', [
+    platform,
+  ]);
   const [identity] = await dataSource.query<{ platform: string }[]>('SELECT platform FROM store_identity');
   if (identity?.platform === platform) return;
   throw new Error(

@@ -159,17 +159,6 @@ describe(claimStoreFor.name, () => {
       'holds the data of platform simulator, but PLATFORM is twitch',
     );
   });
-
-  it('lets a store without a platform get one, but not lose it again', async () => {
-    await store.dataSource.query('DELETE FROM store_identity');
-
-    await claimStoreFor('none', store.dataSource);
-    await claimStoreFor('twitch', store.dataSource);
-
-    await expect(claimStoreFor('none', store.dataSource)).rejects.toThrow(
-      'holds the data of platform twitch, but PLATFORM is none',
-    );
-  });
 });
 
 describe('forgetOldMessages', () => {
