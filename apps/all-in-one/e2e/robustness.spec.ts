@@ -251,7 +251,7 @@ describe('robustness', () => {
 
       expectSound(answer);
       expect(answer.status).toBe(431);
-      expect(problemOf(answer).detail).toBe('The request headers exceed 16 KiB.');
+      expect(problemOf(answer).detail).toBe('The URL and the headers together exceed 16 KiB.');
     });
 
     it.each([

@@ -1,5 +1,7 @@
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { execFile } from 'node:child_process';
+import { mkdir, readdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { createGuardedDirectory, type GuardedDirectory } from '@stream-events/testing';
 import { readCommandConfig } from './command-config.js';
 
@@ -32,8 +34,21 @@ describe(readCommandConfig.name, () => {
     await expect(read({}, folders)).rejects.toThrow(`contains data of ${found}`);
   });
 
-  it('does not look at the folder when the operator has a database', async () => {
-    const environment = { DATABASE_URL: 'postgres://127.0.0.1:1/none', SECRET_KEY: 'k'.repeat(64) };
-    expect(await read(environment, ['twitch'])).toBe('simulator');
+  it.each([
+    ['npm run backup', 'backup/run-backup.js', "runBackup(['backup.tar.gz'])"],
+    ['npm run secrets', 'secrets.js', "runSecrets('rotate')"],
+    ['npm run owner:reset', 'owner-reset.js', 'runOwnerReset()'],
+  ])('stops %s, which changes nothing', async (_, module, call) => {
+    await mkdir(join(directory.path, 'twitch'));
+    const code = `import * as command from '${resolve('apps/all-in-one/dist', module)}'; await command.${call};`;
+    const run = promisify(execFile)(process.execPath, ['--input-type=module', '--eval', code], {
+      env: { PATH: process.env.PATH, DATA_DIR: directory.path },
+    });
+
+    await expect(run).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('PLATFORM is required') as string,
+    });
+    expect(await readdir(directory.path)).toEqual(['twitch']);
   });
 });

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { unlessMissing } from '@stream-events/embedded';
 import { platformNames } from '@stream-events/platforms';
 import { ConfigError } from '@stream-events/service';
-import { readConfig, usesOwnDatabase, type AllInOneConfig } from './all-in-one.config.js';
+import { readConfig, type AllInOneConfig } from './all-in-one.config.js';
 
 /**
  * Reads the configuration of a command that works on existing data, such as a backup. Without `PLATFORM`, such a command would use the data
@@ -16,7 +16,7 @@ export async function readCommandConfig(
   options?: { needsSecretKey?: boolean },
 ): Promise<AllInOneConfig> {
   const config = readConfig(environment, options);
-  if (environment.PLATFORM || usesOwnDatabase(config)) return config;
+  if (environment.PLATFORM) return config;
   const found: string[] = [];
   for (const name of platformNames)
     if (await unlessMissing(stat(resolve(config.DATA_DIR, name)))) found.push(name);

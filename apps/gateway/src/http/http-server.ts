@@ -222,7 +222,7 @@ function printClientError(code: string): string {
 const clientErrors = new Map([
   [
     'HPE_HEADER_OVERFLOW',
-    { status: 431, detail: `The request headers exceed ${maxHeaderSize / 1_024} KiB.` },
+    { status: 431, detail: `The URL and the headers together exceed ${maxHeaderSize / 1_024} KiB.` },
   ],
   ['ERR_HTTP_REQUEST_TIMEOUT', { status: 408, detail: 'The request did not arrive in time. Send it again.' }],
 ]);
