@@ -15,7 +15,7 @@ case "${1:-}" in
   '') platform=none ;;
   --simulator) platform=simulator ;;
   *)
-    sed -n '2,7p' "$0" >&2
+    sed -n '2,/^set /s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac
@@ -64,7 +64,8 @@ if [ "$platform" = simulator ]; then
 fi
 
 if grep -q '^PLATFORM=none$' "$file"; then
-  echo "$file has PLATFORM=none. For events of a platform, set PLATFORM, PLATFORM_CLIENT_ID, and PLATFORM_CLIENT_SECRET in it."
+  echo "$file has PLATFORM=none. For events of a platform, set PLATFORM, PLATFORM_CLIENT_ID, and PLATFORM_CLIENT_SECRET in $file before the first start: the platform of an installation cannot change later."
 fi
-echo "$file is complete. Start with: docker compose up --detach --wait"
+if [ "$file" = .env ]; then options=; else options="--env-file $file --project-name NAME "; fi
+echo "$file is complete. Start with: docker compose ${options}up --detach --wait"
 echo "Then open http://127.0.0.1:$(sed -n 's/^PORT=//p' "$file" | grep . || echo 8000)/ and log in as $(sed -n 's/^OWNER_USERNAME=//p' "$file") with OWNER_PASSWORD from $file."

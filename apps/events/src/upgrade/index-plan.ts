@@ -105,7 +105,7 @@ export function toStatement(step: IndexStep): string {
 /**
  * Returns the SQL that drops an index of `events`. DROP INDEX alone would lock all partitions, in the order of their creation. A page of a
  * list locks the partition that it reads, and then each empty partition for a moment, to read its size. This statement locks the empty
- * partitions last, so that the statement and a page never wait for each other.
+ * partitions last, so that the statement and a page rarely wait for each other.
  */
 function dropStatement(name: string): string {
   return `DO $$
