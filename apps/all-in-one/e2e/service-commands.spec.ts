@@ -108,7 +108,7 @@ describe('the command reset-owner', () => {
     'shows the new password and token on a terminal (needs util-linux)',
     async () => {
       const { stdout } = await runOnTerminal();
-      expect(stdout).toMatch(/new credentials.*user {6}admin\s+password {2}\S{20}\s+token {5}\S{20,}/s);
+      expect(stdout).toMatch(/New credentials.*user {6}admin\s+password {2}\S{20}\s+token {5}\S{20,}/s);
     },
     startLimitMs,
   );

@@ -29,7 +29,7 @@ describe('consentFor', () => {
   it('says who has not granted what, and what to do', () => {
     expect(cheers(new Set(['channel:read:polls']))).toMatchObject({
       kind: 'missing',
-      remedy: expect.stringMatching(/user 1 has not granted bits:read.*Connect this user/),
+      remedy: expect.stringMatching(/user 1 has not granted bits:read.*Connect or reconnect this user/),
     });
   });
 
