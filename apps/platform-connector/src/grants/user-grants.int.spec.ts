@@ -64,7 +64,7 @@ describe(UserGrants.name, () => {
     const [row] = await setup.dataSource.query<{ reason: string }[]>(
       `SELECT reason FROM subscriptions WHERE status = 'not_granted' AND type = 'channel.cheer' LIMIT 1`,
     );
-    expect(row?.reason).toContain('has not granted bits:read. Connect this user');
+    expect(row?.reason).toContain('has not granted bits:read. Connect or reconnect this user');
   }, 60_000);
 
   it('subscribes only to what is granted, and to the rest when it is granted later', async () => {
