@@ -67,20 +67,31 @@ async function warmUp(target: ParserTarget): Promise<void> {
 }
 
 async function tryInput(target: ParserTarget, input: Buffer, counts: ParserCounts): Promise<void> {
-  const startedAt = process.cpuUsage();
-  let outcome = 'defect';
-  try {
-    outcome = await target.run(input);
-  } catch (error) {
-    note(counts, input, error instanceof Error ? (error.stack ?? error.message) : String(error));
-  }
-  // CPU time, not elapsed time, because on a busy machine the process waits for a core.
-  const { user, system } = process.cpuUsage(startedAt);
-  const ms = (user + system) / 1_000;
+  let { outcome, error, ms } = await call(target, input);
+  // Other work of the process, such as collecting garbage, can fall into a call. Only an input that is slow again is slow.
+  if (ms > slowMs) ({ outcome, error, ms } = await call(target, input));
+  if (error !== undefined) note(counts, input, error);
   if (ms > slowMs) note(counts, input, `took ${Math.round(ms)} ms of CPU`);
   counts.slowestMs = Math.max(counts.slowestMs, ms);
   counts.outcomes[outcome] = (counts.outcomes[outcome] ?? 0) + 1;
   counts.inputs += 1;
+}
+
+async function call(
+  target: ParserTarget,
+  input: Buffer,
+): Promise<{ outcome: string; error: string | undefined; ms: number }> {
+  const startedAt = process.cpuUsage();
+  let outcome = 'defect';
+  let error: string | undefined;
+  try {
+    outcome = await target.run(input);
+  } catch (thrown) {
+    error = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
+  }
+  // CPU time, not elapsed time, because on a busy machine the process waits for a core.
+  const { user, system } = process.cpuUsage(startedAt);
+  return { outcome, error, ms: (user + system) / 1_000 };
 }
 
 function note(counts: ParserCounts, input: Buffer, error: string): void {

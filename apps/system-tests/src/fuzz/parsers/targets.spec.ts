@@ -36,6 +36,22 @@ describe(fuzzParser.name, () => {
     expect(Buffer.from(first?.input ?? '', 'base64').includes(0)).toBe(true);
   });
 
+  it.each([
+    ['an input that is always slow', Infinity, 1],
+    ['no input that was slow once, because the process did other work', 1, 0],
+  ])('reports %s', async (_, slowCalls, expected) => {
+    let calls = 0;
+    const run = (): string => {
+      calls += 1;
+      // The first call warms up.
+      if (calls > 1 && calls <= 1 + slowCalls) useCpu(1_100);
+      return 'accepted';
+    };
+    const { findings } = await fuzzParser({ ...brittle, run }, { seed: '1', inputs: 1 });
+
+    expect(findings).toHaveLength(expected);
+  });
+
   it('makes the same inputs for the same seed', async () => {
     const run = (seed: string): Promise<string[]> =>
       fuzzParser(brittle, { seed, inputs: 2_000 }).then(({ findings }) => findings.map(({ input }) => input));
@@ -44,3 +60,11 @@ describe(fuzzParser.name, () => {
     expect(await run('1')).not.toEqual(await run('2'));
   });
 });
+
+function useCpu(ms: number): void {
+  const startedAt = process.cpuUsage();
+  for (;;) {
+    const { user, system } = process.cpuUsage(startedAt);
+    if (user + system >= ms * 1_000) return;
+  }
+}
