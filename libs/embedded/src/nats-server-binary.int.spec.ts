@@ -65,7 +65,11 @@ describe(findNatsServer.name, () => {
   it.each([
     ['does not run', 'exit 1', /does not run/],
     ['is another program', 'echo something else', /is not nats-server/],
-    ['is too old', 'echo nats-server: v2.8.4', /its version is v2\.8\.4, but the oldest supported version is 2\.9/],
+    [
+      'is too old',
+      'echo nats-server: v2.8.4',
+      /its version is v2\.8\.4, but the oldest supported version is 2\.9/,
+    ],
   ])('passes over a program that %s', async (_, script, reason) => {
     const good = await prefer(await writeProgram(join(directory, 'bad'), script));
 

@@ -179,7 +179,9 @@ describe(restore.name, () => {
     await save();
 
     await expect(check(old)).rejects.toThrow('does not know the migration AddPrice1700000000002');
-    await expect(check(current, ['another key'])).rejects.toThrow('secrets in 1 of the 2 rows of shop/a_parts');
+    await expect(check(current, ['another key'])).rejects.toThrow(
+      'secrets in 1 of the 2 rows of shop/a_parts',
+    );
     const schemas = [schemaWith(current)];
     await expect(checkArchive(path, { schemas, platform: 'other', secretKeys: [key], say })).rejects.toThrow(
       'Set PLATFORM=test',
