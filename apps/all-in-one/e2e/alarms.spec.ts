@@ -99,7 +99,7 @@ describe('alarms', () => {
       await untilSteady();
       await eventually(async () => expect(await open()).toEqual([]), settled);
       await platform.setFaults({ notifications: { lose: 1 } });
-      // On a slow machine, events that are still in flight can clear the alarm once more.
+      // On a slow machine, events that are still in flight can clear the alarm a second time.
       await eventually(async () => {
         expect(await open()).toMatchObject([
           { key: `channel_silent:${user.id}`, message: expect.stringContaining(user.login), cleared: null },

@@ -6,7 +6,7 @@ const perSecond = 50;
 // within 25 ms of the end of an overlap as one (see `edgeMs`).
 const differentCheers = 20;
 
-/** Sends cheers at a steady rate. They have no ids, so many of them are equal. */
+/** Sends cheers at a steady rate. They have no ids, and many cheers are equal. */
 export class CheerLoad {
   private readonly happened: Record<string, number> = {};
   private readonly requests = new Set<Promise<unknown>>();

@@ -71,7 +71,7 @@ const anyEvents = fc
     }),
   );
 
-/** Generates lists of values, some with duplicates, and some with so many other values that looking up each one would be slow. */
+/** Generates lists of values. Some lists contain duplicates, and some are so long that looking up each value would be slow. */
 const listOf = (value: fc.Arbitrary<string>): fc.Arbitrary<string[]> =>
   fc
     .record({ some: fc.array(value, { maxLength: 4 }), others: fc.constantFrom(0, 0, 30, 90) })
