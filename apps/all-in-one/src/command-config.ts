@@ -4,6 +4,7 @@ import { unlessMissing } from '@stream-events/embedded';
 import { platformNames } from '@stream-events/platforms';
 import { ConfigError } from '@stream-events/service';
 import { readConfig, type AllInOneConfig } from './all-in-one.config.js';
+import { dataDirectory } from './servers.js';
 
 /**
  * Reads the configuration of a command that works on existing data, such as a backup. Without `PLATFORM`, such a command would use the data
@@ -19,7 +20,7 @@ export async function readCommandConfig(
   if (environment.PLATFORM) return config;
   const found: string[] = [];
   for (const name of platformNames)
-    if (await unlessMissing(stat(resolve(config.DATA_DIR, name)))) found.push(name);
+    if (await unlessMissing(stat(dataDirectory({ ...config, PLATFORM: name })))) found.push(name);
   if (found.every((name) => name === config.PLATFORM)) return config;
   throw new ConfigError([
     `PLATFORM is required, because ${resolve(config.DATA_DIR)} contains data of PLATFORM=${found.join(' and PLATFORM=')}`,
