@@ -155,6 +155,32 @@ describe(DurableConsumer.name, () => {
       next.waiting.get('c')!('done');
     });
 
+    it('leaves messages that are on their way when it stops to the next instance', async () => {
+      const texts = Array.from({ length: 300 }, (_, index) => String(index));
+      const handled = new Set<string>();
+      let sut: DurableConsumer;
+      const handling: DurableConsumerOptions['handling'] = {
+        maxInFlight: 1,
+        handle: (message) => {
+          handled.add(message.string());
+          if (handled.size % 20 === 0) restart();
+          return Promise.resolve('done');
+        },
+      };
+      const restart = (): void => {
+        const stopped = sut.stop();
+        sut = start(handling);
+        restarts.push(stopped);
+      };
+      const restarts: Promise<void>[] = [];
+      sut = start(handling);
+
+      await Promise.all(texts.map((text) => publish(text)));
+
+      await eventually(() => expect(handled.size).toBe(texts.length));
+      await Promise.all(restarts);
+    });
+
     it('stops even when a handler hangs', async () => {
       const handler = new Handler(1);
       const sut = start(handler);

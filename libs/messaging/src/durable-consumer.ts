@@ -8,7 +8,7 @@ import {
   type JetStreamManager,
   type JsMsg,
 } from '@nats-io/jetstream';
-import { nanos, type NatsConnection } from '@nats-io/transport-node';
+import { nanos, type NatsConnection, type Subscription } from '@nats-io/transport-node';
 import { durableConsumers, eventsStreamName } from '@stream-events/contracts';
 import {
   FailureLog,
@@ -199,15 +199,15 @@ export class DurableConsumer {
     // `maxMessages` of them fit into the server's buffer for one client (64 MiB).
     const expires = isBatch ? gatherMs : fetchMs;
     const fetching = await consumer.fetch({ max_messages: maxMessages, expires });
-    const stop = (): void => fetching.stop();
-    stopping.addEventListener('abort', stop);
-    if (stopping.aborted) stop();
+    const end = (): void => drain(fetching);
+    stopping.addEventListener('abort', end);
+    if (stopping.aborted) end();
     try {
       return await (isBatch
         ? this.handleBatch(fetching, handling)
         : this.handleEach(fetching, handling, stopping));
     } finally {
-      stopping.removeEventListener('abort', stop);
+      stopping.removeEventListener('abort', end);
     }
   }
 
@@ -365,6 +365,15 @@ export function platformEvents(
     name: durableConsumers[eventType],
     config: { filter_subject: `events.platform.${eventType}.>` },
   };
+}
+
+/**
+ * Ends a fetch after the messages that are already on their way. `stop` of the client would drop them, and the broker would redeliver them
+ * only after `ackWaitMs`. The client drains the subscription of a fetch when it drains its whole connection, but offers no method for it.
+ */
+function drain(fetching: ConsumerMessages): void {
+  const { sub } = fetching as ConsumerMessages & { sub: Subscription };
+  sub.drain().catch(() => fetching.stop()); // the fetch has ended, or the connection is closed
 }
 
 /** Collects messages until the requested number has arrived or the fetch ends. */
