@@ -181,6 +181,21 @@ describe(DurableConsumer.name, () => {
       await Promise.all(restarts);
     });
 
+    it('leaves fetched messages to the next instance while a handler hangs', async () => {
+      const handler = new Handler(1);
+      const sut = start(handler);
+      await publish('a', 'b', 'c');
+      await eventually(() => expect(handler.waiting.size).toBe(1));
+      const next = new Handler(2);
+
+      const stopped = sut.stop();
+      start(next);
+
+      await eventually(() => expect(next.texts).toEqual(['b', 'c']));
+      for (const finish of [...next.waiting.values(), ...handler.waiting.values()]) finish('done');
+      await stopped;
+    });
+
     it('stops even when a handler hangs', async () => {
       const handler = new Handler(1);
       const sut = start(handler);

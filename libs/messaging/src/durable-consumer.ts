@@ -199,13 +199,18 @@ export class DurableConsumer {
     // `maxMessages` of them fit into the server's buffer for one client (64 MiB).
     const expires = isBatch ? gatherMs : fetchMs;
     const fetching = await consumer.fetch({ max_messages: maxMessages, expires });
-    const end = (): void => drain(fetching);
+    let wake: (() => void) | undefined;
+    const stopped = new Promise<void>((resolve) => (wake = resolve));
+    const end = (): void => {
+      drain(fetching);
+      wake?.();
+    };
     stopping.addEventListener('abort', end);
     if (stopping.aborted) end();
     try {
       return await (isBatch
-        ? this.handleBatch(fetching, handling)
-        : this.handleEach(fetching, handling, stopping));
+        ? this.handleBatch(fetching, handling, stopping)
+        : this.handleEach(fetching, handling, { stopping, stopped }));
     } finally {
       stopping.removeEventListener('abort', end);
     }
@@ -214,7 +219,7 @@ export class DurableConsumer {
   private async handleEach(
     fetching: ConsumerMessages,
     handling: MessageHandling,
-    stopping: AbortSignal,
+    { stopping, stopped }: { stopping: AbortSignal; stopped: Promise<void> },
   ): Promise<number> {
     let count = 0;
     try {
@@ -226,8 +231,13 @@ export class DurableConsumer {
         }
         const handled = this.handleOne(message, handling).finally(() => this.inFlight.delete(handled));
         this.inFlight.add(handled);
-        if (this.inFlight.size >= handling.maxInFlight) await Promise.race(this.inFlight);
+        // After `stop`, do not wait for slow handlers: the connection may be closed before they end.
+        if (this.inFlight.size >= handling.maxInFlight) await Promise.race([...this.inFlight, stopped]);
       }
+    } catch (error) {
+      // The client also reports missing heartbeats of the broker when the handlers take longer than the fetch. All messages that arrived
+      // have been handled. Any other error occurs again at the next fetch.
+      if (count === 0) throw error;
     } finally {
       await Promise.all(this.inFlight);
     }
@@ -257,12 +267,18 @@ export class DurableConsumer {
     this.acknowledge(message, outcome);
   }
 
-  private async handleBatch(fetching: ConsumerMessages, handling: BatchHandling): Promise<number> {
+  private async handleBatch(
+    fetching: ConsumerMessages,
+    handling: BatchHandling,
+    stopping: AbortSignal,
+  ): Promise<number> {
     const messages = await collect(fetching);
     const batches = divide(messages);
     try {
-      for (let batch = batches.shift(); batch; batch = batches.shift())
-        await this.handleOneBatch(batch, handling);
+      for (let batch = batches.shift(); batch; batch = batches.shift()) {
+        if (stopping.aborted) for (const message of batch) this.acknowledge(message, 'retry', 0);
+        else await this.handleOneBatch(batch, handling);
+      }
     } finally {
       for (const message of batches.flat()) this.acknowledge(message, 'retry');
     }
@@ -376,11 +392,14 @@ function drain(fetching: ConsumerMessages): void {
   sub.drain().catch(() => fetching.stop()); // the fetch has ended, or the connection is closed
 }
 
-/** Collects messages until the requested number has arrived or the fetch ends. */
+/**
+ * Collects messages until the fetch ends: when all requested messages have arrived, or after a time limit. After a reconnect, more messages
+ * than requested can arrive.
+ */
 async function collect(fetching: ConsumerMessages): Promise<JsMsg[]> {
   const messages: JsMsg[] = [];
   try {
-    for await (const message of fetching) if (messages.push(message) === maxMessages) break;
+    for await (const message of fetching) messages.push(message);
   } catch (error) {
     // The messages that arrived are valid. The error occurs again at the next fetch.
     if (messages.length === 0) throw error;
@@ -388,13 +407,13 @@ async function collect(fetching: ConsumerMessages): Promise<JsMsg[]> {
   return messages;
 }
 
-/** Divides messages into batches of at most `maxBatchBytes` each, and keeps their order. */
+/** Divides messages into batches of at most `maxMessages` and `maxBatchBytes` each, and keeps their order. */
 function divide(messages: readonly JsMsg[]): JsMsg[][] {
   const batches: JsMsg[][] = [];
   let bytes = Number.POSITIVE_INFINITY;
   for (const message of messages) {
     bytes += message.data.length;
-    if (bytes > maxBatchBytes) {
+    if (bytes > maxBatchBytes || batches.at(-1)?.length === maxMessages) {
       batches.push([]);
       bytes = message.data.length;
     }
