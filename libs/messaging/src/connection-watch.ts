@@ -18,7 +18,7 @@ const errorIntervalMs = 1_000;
 /**
  * Tracks whether a NATS connection currently reaches the broker, and logs the errors that the broker reports, at most one line
  * per second. Check `isConnected` before you publish: while the broker is away, the client buffers published messages in
- * memory, without a limit, and sends them later.
+ * memory, without a limit, and drops them at its next attempt to connect.
  */
 export class ConnectionWatch {
   private connected = true;

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Server } from 'node:net';
-import type { NatsConnection } from '@nats-io/transport-node';
-import { natsUsers } from '@stream-events/contracts';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { connect as connectClient, type NatsConnection } from '@nats-io/transport-node';
+import { ingestSubject, natsUsers } from '@stream-events/contracts';
 import { eventually, startTestNats, type TestNats } from '@stream-events/testing';
-import { connectNats } from './connection.js';
+import { connectNats, endStaleConnections, natsConnectionOptions } from './connection.js';
 
 describe(connectNats.name, () => {
   let nats: TestNats;
@@ -53,6 +53,37 @@ describe(connectNats.name, () => {
     }
 
     expect(delays).toEqual([]);
+  });
+
+  it('leaves a broker that has stopped reading, although not all data was sent', async () => {
+    const pairs: [Socket, Socket][] = [];
+    const upstream = Number(new URL(nats.urlFor('gateway')).port);
+    const proxy = createServer((client) => {
+      const pair: [Socket, Socket] = [client, connect(upstream, '127.0.0.1')];
+      for (const socket of pair) socket.on('error', () => undefined); // the other end closes, too
+      pair[0].pipe(pair[1]).pipe(pair[0]);
+      pairs.push(pair);
+    }).listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    const url = new URL(nats.urlFor('gateway'));
+    url.port = String((proxy.address() as AddressInfo).port);
+    const options = natsConnectionOptions({ urls: [url.href], name: 'test' });
+    const connection = await connectClient({ ...options, pingInterval: 200 });
+    open.push(connection);
+    endStaleConnections(connection);
+
+    for (const [client, server] of pairs) {
+      client.unpipe(server).pause();
+      server.unpipe(client).pause();
+    }
+    for (let sent = 0; sent < 32; sent += 1) connection.publish(ingestSubject, new Uint8Array(1_000_000));
+
+    await eventually(async () => {
+      expect(pairs.length).toBeGreaterThan(1);
+      await connection.rtt();
+    });
+    proxy.close();
+    for (const socket of pairs.flat()) socket.destroy();
   });
 
   it('changes to the new password when the server is reloaded, and back, and loses no subscription', async () => {

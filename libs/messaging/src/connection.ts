@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { eventsUserOf, inboxPrefix } from '@stream-events/contracts';
 import { within, type Tracing } from '@stream-events/service';
@@ -74,6 +75,7 @@ export async function connectNats(options: NatsOptions): Promise<NatsConnection>
   for (;;) {
     try {
       const connection = await connect(natsConnectionOptions(options, rejected));
+      endStaleConnections(connection);
       if (options.tracing) traceConnection(connection, options.tracing);
       return connection;
     } catch (error) {
@@ -89,6 +91,20 @@ export async function connectNats(options: NatsOptions): Promise<NatsConnection>
       if (!isRejected) await wait(500);
     }
   }
+}
+
+/**
+ * Destroys a socket on which the broker no longer replies. The client first waits until the kernel has taken all data, which takes up to 15
+ * minutes when the network loses the data, or forever when the broker is frozen. Only then would it connect to another member of the
+ * cluster.
+ */
+export function endStaleConnections(connection: NatsConnection): void {
+  const { protocol } = connection as unknown as { protocol: { transport: { socket?: Socket } } }; // Safe cast: the client has no public access to its socket.
+  const follow = async (): Promise<void> => {
+    for await (const { type } of connection.status())
+      if (type === 'staleConnection') protocol.transport.socket?.destroy();
+  };
+  void follow();
 }
 
 /** Sends the buffered messages of a connection and closes the connection. Waits at most 1 s for the broker. */
