@@ -2,9 +2,11 @@ import {
   instanceReportSubject,
   natsUsers,
   parseInstanceReport,
+  type ClosedConnection,
   type InstanceReport,
+  type LiveReport,
 } from '@stream-events/contracts';
-import { Counter, Gauge, Health, Registry } from '@stream-events/service';
+import { Counter, createLogger, Gauge, Health, Registry } from '@stream-events/service';
 import { eventually, startTestNats, type TestNats } from '@stream-events/testing';
 import { InstanceReporter } from './instance-reporter.js';
 import { RequestClient } from './request-client.js';
@@ -36,16 +38,22 @@ describe(InstanceReporter.name, () => {
     await nats.stop();
   });
 
-  function start(shell: { health: Health; metrics: Registry }): void {
-    reporter = new InstanceReporter(client!, shell, {
-      service: 'events',
-      measures: {
-        events_stored_per_second: { metric: 'stored', labels: { outcome: 'stored' }, isRate: true },
-        dead_letters: { metric: 'letters' },
-        outbox_batches: { metric: 'unreadable' },
+  function start(shell: { health: Health; metrics: Registry }, readLive?: () => LiveReport): void {
+    const logger = createLogger('test', 'silent');
+    reporter = new InstanceReporter(
+      client!,
+      { ...shell, logger },
+      {
+        ...(readLive && { readLive }),
+        service: 'events',
+        measures: {
+          events_stored_per_second: { metric: 'stored', labels: { outcome: 'stored' }, isRate: true },
+          dead_letters: { metric: 'letters' },
+          outbox_batches: { metric: 'unreadable' },
+        },
+        intervalMs: 20,
       },
-      intervalMs: 20,
-    });
+    );
     reporter.start();
   }
 
@@ -74,6 +82,17 @@ describe(InstanceReporter.name, () => {
     reporter?.stop();
     await eventually(() => expect(reports.at(-1)).toMatchObject({ isLeaving: true }));
     expect(new Set(reports.map(({ id }) => id)).size).toBe(1);
+  });
+
+  it('continues after a report that was too large for NATS', async () => {
+    const closed = Array.from({ length: 2 ** 21 }, () => ({}) as ClosedConnection);
+    const later = [{ count: 1, open: [], closed }];
+    start(
+      { health: new Health(), metrics: new Registry() },
+      () => later.pop() ?? { count: 2, open: [], closed: [] },
+    );
+
+    await eventually(() => expect(reports.at(-1)?.live?.count).toBe(2));
   });
 
   it('leaves out a measure that cannot be read', async () => {

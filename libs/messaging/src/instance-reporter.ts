@@ -9,7 +9,7 @@ import {
   type ReportingService,
   type SystemMeasure,
 } from '@stream-events/contracts';
-import { version, type Health, type Registry } from '@stream-events/service';
+import { FailureLog, version, type Health, type Logger, type Registry } from '@stream-events/service';
 import type { RequestClient } from './request-client.js';
 
 /** The source of a measure: the sum of a metric's values with these labels, or the increase of that sum per second. */
@@ -47,15 +47,18 @@ export class InstanceReporter {
   private readonly startedAt = Date.now();
   /** When the instance started, by a monotonic clock, in milliseconds. */
   private readonly startedAtMs = performance.now();
+  private readonly failureLog: FailureLog;
   private readonly earlier = new Map<SystemMeasure, { sum: number; at: number }>();
   private timer: NodeJS.Timeout | undefined;
   private isReporting = false;
 
   constructor(
     private readonly client: Pick<RequestClient, 'announce'>,
-    private readonly shell: { health: Health; metrics: Registry },
+    private readonly shell: { health: Health; metrics: Registry; logger: Logger },
     private readonly options: InstanceReporterOptions,
-  ) {}
+  ) {
+    this.failureLog = new FailureLog(shell.logger);
+  }
 
   start(): void {
     void this.report();
@@ -81,6 +84,8 @@ export class InstanceReporter {
         .map(([name, { detail }]) => `${name}: ${detail ?? 'failed'}`);
       const live = this.options.readLive?.();
       if (this.timer) this.send({ ...this.describe(), problems, measures, ...(live && { live }) });
+    } catch (err) {
+      this.failureLog.warn('cannot report the state of this instance, retrying in 5 s', { err });
     } finally {
       this.isReporting = false;
     }

@@ -43,10 +43,13 @@ export interface LiveReport {
   closed: readonly ClosedConnection[];
 }
 
-/** With these limits, a report contains about 100 KiB plus at most 512 KiB of filters. A NATS message holds at most 1 MiB. */
+/**
+ * The filters of a report use the bytes that the connections leave: usually 0.8 MiB, and the less the longer the names are. A NATS message
+ * holds at most 1 MiB.
+ */
 export const maxReportedConnections = 200;
 export const maxReportedClosings = 100;
-export const maxReportedFilterBytes = 512 * 1024;
+export const maxReportedBytes = 900 * 1024;
 
 /** A live connection. */
 export interface LiveConnectionReport {

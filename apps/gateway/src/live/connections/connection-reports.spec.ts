@@ -1,8 +1,4 @@
-import {
-  maxReportedClosings,
-  maxReportedConnections,
-  maxReportedFilterBytes,
-} from '@stream-events/contracts';
+import { maxReportedBytes, maxReportedClosings, maxReportedConnections } from '@stream-events/contracts';
 import type { Caller } from '../../access/caller.js';
 import { ConnectionReports, type ReportedConnection } from './connection-reports.js';
 import type { LiveFilter } from './live-filter.js';
@@ -75,7 +71,7 @@ describe(ConnectionReports.name, () => {
 
   it('leaves out the filters that do not fit into a report', () => {
     const { sut, add } = setup();
-    const long: LiveFilter = { eventType: ['x'.repeat(maxReportedFilterBytes)] };
+    const long: LiveFilter = { eventType: ['x'.repeat(maxReportedBytes)] };
     add(connection(live, 'long', long));
     add(connection(live, 'short', { userName: 'mira' }));
 
@@ -83,6 +79,20 @@ describe(ConnectionReports.name, () => {
       ['long', undefined],
       ['short', { userName: 'mira' }],
     ]);
+  });
+
+  it('fits into a message when the names and filters are as large as possible', () => {
+    const { sut, add } = setup();
+    const name = '\u0001'.repeat(255);
+    const filter: LiveFilter = { eventType: Array.from({ length: 100 }, () => 'x'.repeat(255)) };
+    for (let index = 0; index < maxReportedClosings; index += 1)
+      sut.close(add(connection(live, name, filter)), { reason: 'left', code: 1000 });
+    for (let index = 0; index < maxReportedConnections; index += 1) add(connection(live, name, filter));
+
+    const bytes = Buffer.byteLength(JSON.stringify(sut.read()));
+
+    expect(bytes).toBeGreaterThan(0.8 * maxReportedBytes);
+    expect(bytes).toBeLessThan(maxReportedBytes);
   });
 
   it('remembers how the last connections were closed, newest first', () => {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import {
+  maxReportedBytes,
   maxReportedClosings,
   maxReportedConnections,
-  maxReportedFilterBytes,
   type ClosedConnection,
   type LiveConnectionReport,
   type LiveReport,
@@ -57,20 +57,29 @@ export class ConnectionReports {
       filter: connection.request.filter,
     }));
     if (open.length > maxReportedConnections) open.sort((one, other) => lagOf(other) - lagOf(one));
-    const reported = withinFilterBytes(open.slice(0, maxReportedConnections));
+    const reported = withoutLargeFilters(open.slice(0, maxReportedConnections), this.closed);
     return { count: open.length, open: reported, closed: this.closed };
   }
 }
 
-/** Leaves out the filters that do not fit into a report. */
-function withinFilterBytes(open: readonly Required<OpenConnection>[]): OpenConnection[] {
-  let room = maxReportedFilterBytes;
-  return open.map(({ filter, ...connection }) => {
-    const bytes = Buffer.byteLength(JSON.stringify(filter));
+/** Leaves out the filters that do not fit into a report. Their size depends on clients, as does that of the connections' names. */
+function withoutLargeFilters(
+  open: readonly Required<OpenConnection>[],
+  closed: readonly ClosedConnection[],
+): OpenConnection[] {
+  const bare = open.map(({ filter: _, ...connection }): OpenConnection => connection);
+  let room = maxReportedBytes - bytesOf([bare, closed]);
+  return bare.map((connection, index) => {
+    const filter = open[index]?.filter ?? {};
+    const bytes = bytesOf({ filter });
     if (bytes > room) return connection;
     room -= bytes;
     return { ...connection, filter };
   });
+}
+
+function bytesOf(part: object): number {
+  return Buffer.byteLength(JSON.stringify(part));
 }
 
 /** Returns the sort key of a connection. Connections whose positions are being looked up come first. */
