@@ -58,7 +58,7 @@ export class StreamMessages {
    * Reads messages in order, starting at a sequence, through a temporary consumer. Returns up to `limit` messages, or fewer if the messages
    * are large. Do not call this for work queues, which allow only one consumer.
    *
-   * @throws when the broker does not respond
+   * @throws when the broker does not respond, or messages were lost on the way
    */
   async read(from: number, limit: number): Promise<StoredMessage[]> {
     const { consumers } = await this.manage();
@@ -79,7 +79,7 @@ export class StreamMessages {
       let pending = Math.min(limit, info.num_pending);
       let bytes = 0;
       while (pending > 0 && bytes < enoughBytes) {
-        const fetched = await fetchMessages(consumer, Math.min(pending, maxFetched));
+        const fetched = await fetchMessages(consumer, Math.min(pending, maxFetched), messages.length);
         if (fetched.length === 0) break;
         messages.push(...fetched);
         pending -= fetched.length;
@@ -126,7 +126,11 @@ export class StreamMessages {
   }
 }
 
-async function fetchMessages(consumer: Consumer, wanted: number): Promise<StoredMessage[]> {
+async function fetchMessages(
+  consumer: Consumer,
+  wanted: number,
+  alreadyRead: number,
+): Promise<StoredMessage[]> {
   const messages: StoredMessage[] = [];
   const fetching = await consumer.fetch({
     max_messages: wanted,
@@ -136,6 +140,10 @@ async function fetchMessages(consumer: Consumer, wanted: number): Promise<Stored
   for await (const { info, headers, data } of fetching) {
     const messageId = headers?.get('Nats-Msg-Id') ?? '';
     messages.push({ sequence: info.streamSequence, messageId, data });
+    // The broker does not redeliver messages that it sent while the connection was lost, and the client fetches the next ones without an
+    // error.
+    if (info.deliverySequence !== alreadyRead + messages.length)
+      throw new Error(`messages before ${info.streamSequence} were lost on the way, reading them again`);
     if (messages.length === wanted || info.pending === 0) break;
   }
   return messages;

@@ -1,0 +1,63 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Server } from 'node:net';
+import { jetstreamManager } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { ingestStreamName, ingestSubject, natsUsers } from '@stream-events/contracts';
+import { closeNats, connectNats } from '@stream-events/messaging';
+import { startTestNats, type TestNats } from '@stream-events/testing';
+import { StreamMessages } from './stream-messages.js';
+
+const count = 500;
+
+describe(StreamMessages.name, () => {
+  let nats: TestNats;
+  let proxy: Server;
+  let connection: NatsConnection;
+  /** How many more bytes the client gets before its connection breaks. */
+  let bytesLeft: number;
+
+  beforeAll(async () => {
+    nats = await startTestNats([natsUsers.events, natsUsers.gateway]);
+    bytesLeft = Number.POSITIVE_INFINITY;
+    const url = new URL(nats.urlFor('events'));
+    const upstream = Number(url.port);
+    proxy = createServer((client) => {
+      const server = connect(upstream, '127.0.0.1');
+      for (const socket of [client, server]) socket.on('error', () => undefined); // the other end closes, too
+      client.pipe(server);
+      server.on('data', (chunk) => {
+        bytesLeft -= chunk.length;
+        if (bytesLeft > 0) return void client.write(chunk);
+        bytesLeft = Number.POSITIVE_INFINITY;
+        client.destroy();
+        server.destroy();
+      });
+    }).listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    url.port = String((proxy.address() as AddressInfo).port);
+    connection = await connectNats({ urls: [url.href], name: 'test' });
+    const { streams } = await jetstreamManager(connection);
+    await streams.add({ name: ingestStreamName, subjects: [ingestSubject] });
+    const publisher = await connectNats({ urls: [nats.urlFor('gateway')], name: 'test' });
+    for (let index = 0; index < count; index += 1)
+      await publisher.request(ingestSubject, new Uint8Array(1_000));
+    await closeNats(publisher);
+  });
+  afterAll(async () => {
+    await closeNats(connection);
+    proxy.close();
+    await nats.stop();
+  });
+
+  it('does not skip messages that were lost with the connection', async () => {
+    const sut = new StreamMessages(connection, ingestStreamName);
+    bytesLeft = 50_000; // in the middle of the first fetch
+
+    await expect(sut.read(1, count)).rejects.toThrow('were lost on the way');
+
+    const messages = await sut.read(1, count);
+    expect(messages.map(({ sequence }) => sequence)).toEqual(
+      Array.from({ length: count }, (_, index) => index + 1),
+    );
+  });
+});
