@@ -8,6 +8,9 @@ import { writeBatch, type EventRow, type WrittenBatch } from './write-batch.js';
 import { isPairable, writeOverlapping } from './write-overlapping.js';
 import { isPlatformRaid, writeRaids } from './write-raids.js';
 
+/** The maximum number of keys that `forgetOldMessages` deletes. */
+export const maxForgotten = 10_000;
+
 /** A part of a batch, with the function that writes it. */
 export interface BatchPart {
   rows: readonly EventRow[];
@@ -95,14 +98,14 @@ export class EventsRepository {
   }
 
   /**
-   * Deletes the keys of messages that were received over 25 hours ago, at most 10,000 per call. Returns the number of deleted keys. Keeps
+   * Deletes the keys of messages that were received over 25 hours ago, at most `maxForgotten` per call. Returns the number of deleted keys. Keeps
    * the key of a dead letter whose message was redelivered and stored, because a later retry must not store the message again.
    */
   async forgetOldMessages(): Promise<number> {
     const [, count] = await this.dataSource.query<[unknown, number]>(
       `DELETE FROM received_messages WHERE key IN (
          SELECT key FROM received_messages AS received WHERE received_at < now() - interval '25 hours'
-           AND NOT EXISTS (SELECT FROM dead_letters WHERE dead_letters.key = received.key) LIMIT 10000)`,
+           AND NOT EXISTS (SELECT FROM dead_letters WHERE dead_letters.key = received.key) LIMIT ${maxForgotten})`,
     );
     return count;
   }

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { FailureLog, LOGGER, WorkerLoop, type Logger } from '@stream-events/service';
-import { EventsRepository } from './events.repository.js';
+import { EventsRepository, maxForgotten } from './events.repository.js';
 import { Overlaps } from './overlaps.service.js';
 import { PartitionsRepository } from './partitions.repository.js';
 
@@ -40,10 +40,10 @@ export class StoreMaintenance {
     return this.loop.stop();
   }
 
-  /** Creates missing partitions, deletes old overlaps, and deletes one batch of old keys. Returns whether there may be more old keys. */
+  /** Creates missing partitions, deletes old overlaps, and deletes one batch of old keys. Returns whether the batch was full. */
   private async run(): Promise<boolean> {
     await this.partitions.ensureAhead(Date.now());
     await this.overlaps.forgetOld();
-    return (await this.events.forgetOldMessages()) > 0;
+    return (await this.events.forgetOldMessages()) === maxForgotten;
   }
 }
