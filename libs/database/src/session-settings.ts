@@ -17,13 +17,19 @@ export interface SessionOptions {
 // Clients give up before a query reaches this limit.
 const defaultStatementTimeoutMs = 10_000;
 
+/**
+ * Options for pg that detect a dead connection after 20 s to 2 minutes. With the default delay, the operating system sends its first probe
+ * after two hours, and networks forget connections that are idle for minutes.
+ */
+export const keepAliveOptions = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
+
 /** Returns pg's options for a connection. */
 export function connectionOptions({ statementTimeoutMs = defaultStatementTimeoutMs }: SessionOptions) {
   return {
     // When the network fails without closing the connection, no reply ever arrives: the client therefore needs its own time
     // limit.
     query_timeout: statementTimeoutMs + 2_000,
-    keepAlive: true,
+    ...keepAliveOptions,
   };
 }
 

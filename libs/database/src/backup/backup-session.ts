@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { PrimaryClient, toPrimary } from '../primary-client.js';
-import { setAll } from '../session-settings.js';
+import { keepAliveOptions, setAll } from '../session-settings.js';
 
 /** A schema, and the URL for its sessions. The role in the URL owns the schema, or has the rights of all owners. */
 export interface SchemaAccess {
@@ -38,7 +38,7 @@ export async function openSessions(
       ...toPrimary(url),
       application_name: applicationName,
       connectionTimeoutMillis: connectTimeoutMs,
-      keepAlive: true,
+      ...keepAliveOptions,
     }),
   }));
   try {
