@@ -1,4 +1,6 @@
 import { jest } from '@jest/globals';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -125,6 +127,20 @@ describe('start', () => {
     const { code, output } = await (await stack.prepareEvents({ NATS_URL: nats.href })).runToEnd();
     expect(code).toBe(1);
     expect(output).not.toContain('a-wrong-password');
+  });
+
+  it('that waits for the database ends at SIGTERM', async () => {
+    const silent = createServer(() => void events.kill('SIGTERM')).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const url = new URL(stack.databaseUrlFor('events'));
+    url.host = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const events = await stack.prepareEvents({ DATABASE_URL: url.href });
+
+    const { code, output } = await events.runToEnd();
+    silent.close();
+
+    expect(output).toContain('stopping the service');
+    expect(code).toBe(0);
   });
 
   it('on a port that is in use fails', async () => {

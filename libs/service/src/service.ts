@@ -7,6 +7,7 @@ import { Health } from './health.js';
 import { createLogger, toLoggedError, type Logger } from './logger.js';
 import { measureHealth } from './measure-health.js';
 import { startTracing, type Tracing } from './tracing.js';
+import { within } from './within.js';
 
 /** The objects that a service receives when it starts. */
 export interface Shell<Config> {
@@ -50,6 +51,9 @@ export type ProcessVariables = Variables & {
   LOG_LEVEL: Variable<string>;
 };
 
+// How long a stop waits for an unfinished start. A start that takes longer is waiting for PostgreSQL or NATS, and holds nothing yet.
+const startLimitMs = 5_000;
+
 // By default, Kubernetes kills a process 30 s after SIGTERM. Exit earlier, with a log line.
 const shutdownTimeoutMs = 25_000;
 
@@ -74,14 +78,17 @@ export async function runService<V extends ProcessVariables>(
   collectDefaultMetrics({ register: shell.metrics });
   measureHealth(shell.health, shell.metrics);
   exitOnUnexpectedErrors(logger, () => void exitAfterFlush(logger, 1));
+  let service: RunningService | undefined;
+  const admin = { host: HOST, port: ADMIN_PORT, token: METRICS_TOKEN };
+  const starting = startService(definition, shell, admin).then((started) => (service = started));
+  // A container ignores a signal that arrives before its handler is installed, and the start can take a minute.
+  onceStopped(logger, async () => {
+    await within(startLimitMs, starting);
+    await closeAll([() => service?.close(), () => tracing?.close()]);
+  });
   try {
-    const service = await startService(definition, shell, {
-      host: HOST,
-      port: ADMIN_PORT,
-      token: METRICS_TOKEN,
-    });
-    logger.info({ adminPort: service.adminPort }, 'service started');
-    onceStopped(logger, () => closeAll([() => service.close(), () => tracing?.close()]));
+    const { adminPort } = await starting;
+    logger.info({ adminPort }, 'service started');
   } catch (error) {
     logger.fatal({ err: error }, 'cannot start the service');
     await exitAfterFlush(logger, 1);
