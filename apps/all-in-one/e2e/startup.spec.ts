@@ -130,11 +130,12 @@ describe('start', () => {
   });
 
   it('that waits for the database ends at SIGTERM', async () => {
-    const silent = createServer(() => void events.kill('SIGTERM')).listen(0, '127.0.0.1');
+    const silent = createServer().listen(0, '127.0.0.1');
+    silent.once('connection', () => void events.kill('SIGTERM'));
     await once(silent, 'listening');
     const url = new URL(stack.databaseUrlFor('events'));
     url.host = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
-    const events = await stack.prepareEvents({ DATABASE_URL: url.href });
+    const events = await stack.prepareEvents({ DATABASE_URL: url.href, LOG_LEVEL: 'info' });
 
     const { code, output } = await events.runToEnd();
     silent.close();
