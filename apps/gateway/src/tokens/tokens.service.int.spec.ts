@@ -1,12 +1,13 @@
 import { jest } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
 import type { DataSource } from 'typeorm';
+import { v7 as uuidV7 } from 'uuid';
 import { connectGateway } from '../../test/connect-gateway.js';
 import { insertUser } from '../../test/insert-user.js';
 import type { Caller } from '../access/caller.js';
 import { TokenLookup } from '../access/token-lookup.service.js';
 import { NamedToken } from './named-token.entity.js';
-import { maxNamedTokens, Tokens, type NamedTokenFields } from './tokens.service.js';
+import { maxNamedTokens, Tokens, type IssuedToken, type NamedTokenFields } from './tokens.service.js';
 
 const secretKey = 'a secret key of the tests, long enough';
 
@@ -73,7 +74,7 @@ describe(Tokens.name, () => {
     expect(rotated).not.toBe(token);
     expect(await identify(token)).toBeUndefined();
     expect(await identify(rotated)).toMatchObject({ id });
-    expect(await tokens.revealMain(id)).toBe(rotated);
+    expect(await tokens.revealMain(id, dataSource.manager)).toBe(rotated);
   });
 
   it('rejects a key within a second after another gateway invalidates it', async () => {
@@ -187,8 +188,8 @@ describe(Tokens.name, () => {
     const { id, token } = await register();
     const added = 'a newer secret key of the tests, long';
 
-    expect(await setup([added, secretKey]).tokens.revealMain(id)).toBe(token);
-    await expect(setup([added]).tokens.revealMain(id)).rejects.toThrow(/SECRET_KEY/);
+    expect(await setup([added, secretKey]).tokens.revealMain(id, dataSource.manager)).toBe(token);
+    await expect(setup([added]).tokens.revealMain(id, dataSource.manager)).rejects.toThrow(/SECRET_KEY/);
   });
 
   it('does not decrypt a key that was copied to another user', async () => {
@@ -199,7 +200,7 @@ describe(Tokens.name, () => {
       [one.id, two.id],
     );
 
-    await expect(setup().tokens.revealMain(two.id)).rejects.toThrow(/SECRET_KEY/);
+    await expect(setup().tokens.revealMain(two.id, dataSource.manager)).rejects.toThrow(/SECRET_KEY/);
   });
 
   it('keeps one main token when several are issued in parallel', async () => {
@@ -209,7 +210,7 @@ describe(Tokens.name, () => {
     const callers = await Promise.all(keys.map(identify));
 
     expect(callers.filter((caller) => caller !== undefined)).toHaveLength(1);
-    expect(keys).toContain(await tokens.revealMain(id));
+    expect(keys).toContain(await tokens.revealMain(id, dataSource.manager));
   });
 
   it('issues a new main token after the old one was revoked', async () => {
@@ -219,7 +220,7 @@ describe(Tokens.name, () => {
     await tokens.revoke(main!.id);
 
     expect(await identify(token)).toBeUndefined();
-    expect(await identify(await tokens.revealMain(id))).toMatchObject({ id });
+    expect(await identify(await tokens.revealMain(id, dataSource.manager))).toMatchObject({ id });
   });
 
   it('identifies a named token with its rights', async () => {
@@ -287,11 +288,22 @@ describe(Tokens.name, () => {
     expect(refusals).toEqual(Array(5).fill(expect.objectContaining({ code: 'conflict' })));
   });
 
+  it('creates no token for a user who was disabled or deleted after the request began', async () => {
+    const { tokens } = setup();
+    const { id } = await register();
+    await dataSource.query('UPDATE users SET is_disabled = true WHERE id = $1', [id]);
+
+    for (const userId of [id, uuidV7()])
+      await expect(tokens.create(userId, fields)).rejects.toMatchObject({ code: 'unauthenticated' });
+    expect(await dataSource.manager.countBy(NamedToken, { userId: id })).toBe(0);
+  });
+
   it('ends the oldest of too many sessions', async () => {
     const { tokens, identify } = setup();
     const { id } = await register();
-    const [first, second] = [await tokens.startSession(id), await tokens.startSession(id)];
-    for (let sessions = 2; sessions < 101; sessions += 1) await tokens.startSession(id);
+    const start = (): Promise<IssuedToken> => tokens.startSession(id, dataSource.manager);
+    const [first, second] = [await start(), await start()];
+    for (let sessions = 2; sessions < 101; sessions += 1) await start();
 
     expect(await identify(first.key)).toBeUndefined();
     expect(await identify(second.key)).toMatchObject({ id, token: { kind: 'session' } });

@@ -84,17 +84,24 @@ export class Tokens {
     return key;
   }
 
-  /** Returns the key of a user's main token. Issues a new main token if the old one was revoked. */
-  async revealMain(userId: string): Promise<string> {
-    const token = await this.dataSource.manager.findOneBy(MainToken, { userId });
-    return token ? this.box.decrypt(token.keyEncrypted, userId) : this.issueMain(userId);
+  /** Returns the key of a user's main token. Issues a new main token if the old one was revoked. The caller must have locked the user. */
+  async revealMain(userId: string, manager: EntityManager): Promise<string> {
+    const token = await manager.findOneBy(MainToken, { userId });
+    return token ? this.box.decrypt(token.keyEncrypted, userId) : this.issueMain(userId, manager);
   }
 
-  /** @throws ServiceError `conflict` when the user has too many named tokens */
+  /**
+   * @throws ServiceError `conflict` when the user has too many named tokens; `unauthenticated` when the user was disabled or deleted
+   * after the request began
+   */
   async create(userId: string, { name, expiresAt, ...rights }: NamedTokenFields): Promise<IssuedToken> {
     return this.dataSource.transaction(async (manager) => {
       // Lock the user, so that concurrent requests cannot exceed the maximum.
-      await lockUser(manager, userId);
+      const users = await manager.query<unknown[]>(
+        'SELECT FROM users WHERE id = $1 AND NOT is_disabled FOR UPDATE',
+        [userId],
+      );
+      if (users.length === 0) throw new ServiceError('unauthenticated', 'Invalid token.');
       if ((await manager.countBy(NamedToken, { userId, isSession: false })) >= maxNamedTokens)
         throw new ServiceError(
           'conflict',
@@ -104,27 +111,26 @@ export class Tokens {
     });
   }
 
-  /** Starts a 12-hour session, and returns its token. If the user already has 100 sessions, ends the oldest session. */
-  async startSession(userId: string): Promise<IssuedToken> {
-    return this.dataSource.transaction(async (manager) => {
-      await lockUser(manager, userId);
-      const [oldest] = await manager.find(NamedToken, {
-        where: { userId, isSession: true },
-        order: { id: 'DESC' },
-        skip: maxSessions - 1,
-        take: 1,
-      });
-      if (oldest) await manager.delete(NamedToken, { id: oldest.id });
-      const expiresAt = new Date(Date.now() + sessionMs);
-      return add(manager, {
-        userId,
-        name: 'Session',
-        isSession: true,
-        expiresAt,
-        scopes: [],
-        eventTypes: null,
-        channelIds: null,
-      });
+  /**
+   * Starts a 12-hour session, and returns its token. If the user already has 100 sessions, ends the oldest session. The caller must have
+   * locked the user.
+   */
+  async startSession(userId: string, manager: EntityManager): Promise<IssuedToken> {
+    const [oldest] = await manager.find(NamedToken, {
+      where: { userId, isSession: true },
+      order: { id: 'DESC' },
+      skip: maxSessions - 1,
+      take: 1,
+    });
+    if (oldest) await manager.delete(NamedToken, { id: oldest.id });
+    return add(manager, {
+      userId,
+      name: 'Session',
+      isSession: true,
+      expiresAt: new Date(Date.now() + sessionMs),
+      scopes: [],
+      eventTypes: null,
+      channelIds: null,
     });
   }
 
@@ -214,10 +220,6 @@ export class Tokens {
     );
     return count === maxPruned;
   }
-}
-
-async function lockUser(manager: EntityManager, userId: string): Promise<void> {
-  await manager.query('SELECT FROM users WHERE id = $1 FOR UPDATE', [userId]);
 }
 
 async function add(

@@ -4,7 +4,6 @@ import type { FastifyRequest } from 'fastify';
 import { AllowAccess } from '../access/allow-access.decorator.js';
 import { Accepts, Answers, RefusesWith } from '../http/api-decorators.js';
 import { AcceptsForms, FormOrJsonBody } from '../http/form-body.decorator.js';
-import { Tokens } from '../tokens/tokens.service.js';
 import { LoginBody, TokenReply } from './users.dto.js';
 import { UsersService } from './users.service.js';
 
@@ -19,10 +18,7 @@ export const refusedLogins = {
 @ApiTags('Users')
 @Controller('api-token-auth')
 export class LoginController {
-  constructor(
-    private readonly users: UsersService,
-    private readonly tokens: Tokens,
-  ) {}
+  constructor(private readonly users: UsersService) {}
 
   @Post()
   @HttpCode(200)
@@ -47,7 +43,6 @@ export class LoginController {
     @FormOrJsonBody(LoginBody) body: LoginBody,
     @Req() request: FastifyRequest,
   ): Promise<TokenReply> {
-    const user = await this.users.logIn({ ...body, address: request.ip });
-    return { token: await this.tokens.revealMain(user.id) };
+    return { token: await this.users.revealToken({ ...body, address: request.ip }) };
   }
 }

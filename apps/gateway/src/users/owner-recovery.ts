@@ -42,7 +42,8 @@ async function setNewPassword(
     const { user, token } = await users.register({ username: 'admin', password, role: 'owner' });
     return { userId: user.id, owner: { username: 'admin', password, token } };
   }
-  await dataSource.manager.update(User, { id: owner.id }, { isDisabled: false });
   const token = await users.setPassword(owner.id, password);
+  // Only now, so that nobody can log in with the old password in between.
+  await dataSource.manager.update(User, { id: owner.id }, { isDisabled: false });
   return { userId: owner.id, owner: { username: owner.username, password, token } };
 }

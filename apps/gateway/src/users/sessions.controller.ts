@@ -37,8 +37,7 @@ export class SessionsController {
     @JsonBody(LoginBody) body: LoginBody,
     @Req() request: FastifyRequest,
   ): Promise<IssuedTokenRecord> {
-    const user = await this.users.logIn({ ...body, address: request.ip });
-    return toIssuedTokenRecord(await this.tokens.startSession(user.id));
+    return toIssuedTokenRecord(await this.users.startSession({ ...body, address: request.ip }));
   }
 
   @Delete('current')

@@ -1,18 +1,25 @@
+import { jest } from '@jest/globals';
 import { createLogger, Registry } from '@stream-events/service';
-import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
+import { createTestDatabase, eventually, type TestDatabase } from '@stream-events/testing';
 import type { DataSource } from 'typeorm';
 import { connectGateway } from '../../test/connect-gateway.js';
 import type { Caller } from '../access/caller.js';
 import { TokenLookup } from '../access/token-lookup.service.js';
 import { AuditLogRepository } from '../audit-log/audit-log.repository.js';
 import { AuditLog } from '../audit-log/audit-log.service.js';
-import { Tokens } from '../tokens/tokens.service.js';
+import { Tokens, type Token } from '../tokens/tokens.service.js';
 import { LoginThrottle } from './login-throttle.service.js';
 import { User } from './user.entity.js';
 import { UsersService } from './users.service.js';
 
 const password = 'correct horse battery staple';
 const address = '192.0.2.1';
+const wrongLogin = {
+  code: 'invalid',
+  detail: 'Unable to log in with provided credentials.',
+  errors: undefined,
+};
+const wrongPassword = { code: 'invalid', errors: { current_password: ['is not your current password'] } };
 
 describe(UsersService.name, () => {
   let database: TestDatabase;
@@ -37,12 +44,11 @@ describe(UsersService.name, () => {
     const tokens = new Tokens(dataSource, lookup, { SECRET_KEY: secretKeys });
     const logger = createLogger('test', 'silent');
     const audit = new AuditLog(new AuditLogRepository(dataSource), logger, new Registry());
-    const users = new UsersService(dataSource, tokens, new LoginThrottle(dataSource), audit);
+    const throttle = new LoginThrottle(dataSource);
+    const users = new UsersService(dataSource, tokens, throttle, audit);
     const identify = (key: string): Promise<Caller | undefined> =>
       lookup.authenticate(key).catch(() => undefined);
-    const logIn = async (login: Parameters<UsersService['logIn']>[0]): Promise<string> =>
-      tokens.revealMain((await users.logIn(login)).id);
-    return { tokens, users, identify, logIn };
+    return { tokens, users, throttle, audit, identify };
   }
 
   const newName = (): string => `user-${(names += 1)}`;
@@ -58,7 +64,7 @@ describe(UsersService.name, () => {
       role: 'owner',
     });
     expect(await setup().users.ensureOwner('another', password)).toBeUndefined();
-    expect(await setup().logIn({ username: 'owner', password, address })).toBe(made[0]?.token);
+    expect(await setup().users.revealToken({ username: 'owner', password, address })).toBe(made[0]?.token);
   });
 
   it('registers one of many parallel requests for the same name, whatever the case', async () => {
@@ -76,62 +82,61 @@ describe(UsersService.name, () => {
   });
 
   it('returns the same token at each login, whatever the case of the name', async () => {
-    const { users, logIn } = setup();
+    const { users } = setup();
     const username = newName();
     const { token } = await users.register({ username, password, role: 'user' });
 
     expect(token).toMatch(/^[0-9a-f]{40}$/);
-    expect(await logIn({ username, password, address })).toBe(token);
-    expect(await logIn({ username: ` ${username.toUpperCase()} `, password, address })).toBe(token);
+    expect(await users.revealToken({ username, password, address })).toBe(token);
+    expect(await users.revealToken({ username: ` ${username.toUpperCase()} `, password, address })).toBe(
+      token,
+    );
   });
 
   it('gives the same error to an unknown user, a wrong password, and a disabled user', async () => {
     const { users } = setup();
     const username = newName();
     const { user } = await users.register({ username, password, role: 'user' });
-    const refusal = {
-      code: 'invalid',
-      detail: 'Unable to log in with provided credentials.',
-      errors: undefined,
-    };
+    const logIn = (login: { username: string; password: string }): Promise<string> =>
+      users.revealToken({ ...login, address });
 
-    await expect(users.logIn({ username: newName(), password, address })).rejects.toMatchObject(refusal);
-    await expect(users.logIn({ username, password: 'guess', address })).rejects.toMatchObject(refusal);
+    await expect(logIn({ username: newName(), password })).rejects.toMatchObject(wrongLogin);
+    await expect(logIn({ username, password: 'guess' })).rejects.toMatchObject(wrongLogin);
     await users.update(user.id, { isDisabled: true });
-    await expect(users.logIn({ username, password, address })).rejects.toMatchObject(refusal);
+    await expect(logIn({ username, password })).rejects.toMatchObject(wrongLogin);
   });
 
   it('slows down guessing for all spellings of a name', async () => {
     const { users } = setup();
     const username = newName();
-    await users.register({ username, password, role: 'user' });
+    const { token } = await users.register({ username, password, role: 'user' });
     const guesser = '198.51.100.7';
     const guess = { username: ` ${username.toUpperCase()}`, password: 'guess', address: guesser };
-    await expect(users.logIn(guess)).rejects.toMatchObject({ code: 'invalid' });
+    await expect(users.revealToken(guess)).rejects.toMatchObject({ code: 'invalid' });
     await dataSource.query('UPDATE login_failures SET failures = 12 WHERE address = $1', [guesser]);
 
     await expect(
-      users.logIn({ username: `${username}\t`, password, address: guesser }),
+      users.revealToken({ username: `${username}\t`, password, address: guesser }),
     ).rejects.toMatchObject({ code: 'too_many_requests' });
-    await expect(users.logIn({ username, password, address })).resolves.toMatchObject({ username });
+    expect(await users.revealToken({ username, password, address })).toBe(token);
   });
 
   it('ends other sessions and rotates the main token when a password changes', async () => {
-    const { users, tokens, identify, logIn } = setup();
+    const { users, identify } = setup();
     const username = newName();
     const { user, token } = await users.register({ username, password, role: 'user' });
-    const [kept, ended] = [await tokens.startSession(user.id), await tokens.startSession(user.id)];
+    const login = { username, password, address };
+    const [kept, ended] = [await users.startSession(login), await users.startSession(login)];
     const caller = (await identify(kept.key))!;
     const current = { password, address };
     const newToken = await users.changePassword(caller, current, 'another horse battery');
 
     for (const key of [token, ended.key]) expect(await identify(key)).toBeUndefined();
     for (const key of [newToken, kept.key]) expect(await identify(key)).toMatchObject({ id: user.id });
-    expect(await logIn({ username, password: 'another horse battery', address })).toBe(newToken);
-    await expect(users.changePassword(caller, current, 'a third horse battery')).rejects.toMatchObject({
-      code: 'invalid',
-      errors: { current_password: [expect.any(String)] },
-    });
+    expect(await users.revealToken({ username, password: 'another horse battery', address })).toBe(newToken);
+    await expect(users.changePassword(caller, current, 'a third horse battery')).rejects.toMatchObject(
+      wrongPassword,
+    );
   });
 
   it('rotates the main token only with the current password', async () => {
@@ -139,34 +144,117 @@ describe(UsersService.name, () => {
     const { token } = await users.register({ username: newName(), password, role: 'user' });
     const caller = (await identify(token))!;
 
-    await expect(users.rotateToken(caller, { password: 'guess', address })).rejects.toMatchObject({
-      errors: { current_password: [expect.any(String)] },
-    });
+    await expect(users.rotateToken(caller, { password: 'guess', address })).rejects.toMatchObject(
+      wrongPassword,
+    );
     expect(await identify(token)).toBeDefined();
     const rotated = await users.rotateToken(caller, { password, address });
     expect(await identify(token)).toBeUndefined();
     expect(await identify(rotated)).toMatchObject({ id: caller.id });
   });
 
+  describe.each<[what: string, change: (users: UsersService, id: string) => Promise<unknown>]>([
+    ['the password changes', (users, id) => users.setPassword(id, 'another horse battery')],
+    ['the user is disabled', (users, id) => users.update(id, { isDisabled: true })],
+    ['the user is deleted', (users, id) => users.delete(id)],
+  ])('when %s after the password was checked', (_what, change) => {
+    /** Makes the change when the next password has been checked, and returns the tokens of the user after the change. */
+    function changeDuringNextLogin({ users, throttle, tokens }: ReturnType<typeof setup>, id: string) {
+      const left: Token[] = [];
+      const succeed = throttle.succeed.bind(throttle);
+      jest.spyOn(throttle, 'succeed').mockImplementationOnce(async (attempt) => {
+        await succeed(attempt);
+        await change(users, id);
+        left.push(...(await tokens.list(id)));
+      });
+      return left;
+    }
+
+    it.each(['revealToken', 'startSession'] as const)('refuses %s like a wrong login', async (method) => {
+      const gateway = setup();
+      const { users, tokens, audit } = gateway;
+      const username = newName();
+      const { user } = await users.register({ username, password, role: 'user' });
+      const record = jest.spyOn(audit, 'record');
+      const left = changeDuringNextLogin(gateway, user.id);
+
+      await expect(users[method]({ username, password, address })).rejects.toMatchObject(wrongLogin);
+      expect(await tokens.list(user.id)).toEqual(left);
+      const by = { id: user.id, username, address };
+      expect(record.mock.calls).toEqual([[{ action: 'user.login_failed', by, objectId: user.id }]]);
+    });
+
+    it.each<[method: string, call: (users: UsersService, caller: Caller) => Promise<string>]>([
+      ['rotateToken', (users, caller) => users.rotateToken(caller, { password, address })],
+      [
+        'changePassword',
+        (users, caller) => users.changePassword(caller, { password, address }, 'a third horse battery'),
+      ],
+    ])('refuses %s like a wrong password', async (_method, call) => {
+      const gateway = setup();
+      const { users, tokens, identify } = gateway;
+      const { user, token } = await users.register({ username: newName(), password, role: 'user' });
+      const caller = (await identify(token))!;
+      const left = changeDuringNextLogin(gateway, user.id);
+
+      await expect(call(users, caller)).rejects.toMatchObject(wrongPassword);
+      expect(await tokens.list(user.id)).toEqual(left);
+    });
+  });
+
+  it('starts no session when a change of the password commits while the login waits for it', async () => {
+    const { users, tokens } = setup();
+    const username = newName();
+    const { user } = await users.register({ username, password, role: 'user' });
+    let login: Promise<unknown> | undefined;
+    await dataSource.transaction(async (manager) => {
+      await manager.update(User, { id: user.id }, { passwordHash: 'another hash' });
+      login = users.startSession({ username, password, address }).catch((error: unknown) => error);
+      await eventually(async () => {
+        const waiting = await manager.query<unknown[]>(
+          "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+        );
+        expect(waiting).toHaveLength(1);
+      });
+    });
+
+    expect(await login).toMatchObject(wrongLogin);
+    expect((await tokens.list(user.id)).map(({ kind }) => kind)).toEqual(['main']);
+  });
+
+  it('rotates no token of another user who got the name of the caller', async () => {
+    const { users, identify } = setup();
+    const username = newName();
+    const { user, token } = await users.register({ username, password, role: 'user' });
+    const caller = (await identify(token))!;
+    await users.delete(user.id);
+    const { token: kept } = await users.register({ username, password, role: 'user' });
+
+    await expect(users.rotateToken(caller, { password, address })).rejects.toMatchObject(wrongPassword);
+    expect(await users.revealToken({ username, password, address })).toBe(kept);
+  });
+
   it('revokes all tokens of a disabled user for good', async () => {
-    const { users, tokens, identify, logIn } = setup();
+    const { users, tokens, identify } = setup();
     const username = newName();
     const { user, token } = await users.register({ username, password, role: 'user' });
     const rights = { scopes: ['events:read' as const], eventTypes: null, channelIds: null, expiresAt: null };
     const named = await tokens.create(user.id, { name: 'bot', ...rights });
-    const session = await tokens.startSession(user.id);
+    const session = await users.startSession({ username, password, address });
     await users.update(user.id, { isDisabled: true });
     await users.update(user.id, { isDisabled: false });
 
     for (const key of [token, named.key, session.key]) expect(await identify(key)).toBeUndefined();
-    expect(await identify(await logIn({ username, password, address }))).toMatchObject({ id: user.id });
+    expect(await identify(await users.revealToken({ username, password, address }))).toMatchObject({
+      id: user.id,
+    });
   });
 
   it('deletes a user with all tokens, and frees the name', async () => {
-    const { users, tokens, identify } = setup();
+    const { users, identify } = setup();
     const username = newName();
     const { user, token } = await users.register({ username, password, role: 'user' });
-    await tokens.startSession(user.id);
+    await users.startSession({ username, password, address });
     await users.delete(user.id);
 
     expect(await identify(token)).toBeUndefined();

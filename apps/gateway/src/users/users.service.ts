@@ -6,11 +6,18 @@ import { NIL, v7 as uuidV7 } from 'uuid';
 import type { Caller, Role } from '../access/caller.js';
 import { AuditLog } from '../audit-log/audit-log.service.js';
 import { addressKey } from '../http/client-address.js';
-import { Tokens } from '../tokens/tokens.service.js';
+import { Tokens, type IssuedToken } from '../tokens/tokens.service.js';
 import { LoginThrottle } from './login-throttle.service.js';
 import { refuseWeakPassword } from './password-rule.js';
 import { hashPassword, verifyPassword } from './password.js';
 import { toUsernameKey, User } from './user.entity.js';
+
+/** A user name with a password, and the address of the client. */
+export interface Login {
+  username: string;
+  password: string;
+  address: string;
+}
 
 /** The fields of a new user. */
 export interface NewUser {
@@ -84,18 +91,21 @@ export class UsersService {
   }
 
   /**
-   * Returns the user with this name and password.
+   * Returns the main token of the user with this name and password. Issues a new main token if the old one was revoked.
    *
    * @throws ServiceError `invalid` for a wrong login or a disabled user; `too_many_requests` after several wrong logins
    */
-  async logIn(login: { username: string; password: string; address: string }): Promise<User> {
-    const user = await this.checkPassword(login);
-    if (!user || user.isDisabled) {
-      if (user) this.auditLogin('user.login_failed', user, login.address);
-      throw new ServiceError('invalid', 'Unable to log in with provided credentials.');
-    }
-    this.auditLogin('user.logged_in', user, login.address);
-    return user;
+  async revealToken(login: Login): Promise<string> {
+    return this.logIn(login, (userId, manager) => this.tokens.revealMain(userId, manager));
+  }
+
+  /**
+   * Starts a session of the user with this name and password.
+   *
+   * @throws ServiceError `invalid` for a wrong login or a disabled user; `too_many_requests` after several wrong logins
+   */
+  async startSession(login: Login): Promise<IssuedToken> {
+    return this.logIn(login, (userId, manager) => this.tokens.startSession(userId, manager));
   }
 
   /**
@@ -104,8 +114,11 @@ export class UsersService {
    * @throws ServiceError `invalid` on `current_password`; `too_many_requests` after several wrong passwords
    */
   async rotateToken(caller: Caller, current: { password: string; address: string }): Promise<string> {
-    await this.confirmPassword(caller, current);
-    return this.tokens.issueMain(caller.id);
+    const user = await this.confirmPassword(caller, current);
+    const token = await this.actAs(user, current.address, (manager) =>
+      this.tokens.issueMain(user.id, manager),
+    );
+    return token ?? refuseCurrentPassword();
   }
 
   /**
@@ -120,25 +133,18 @@ export class UsersService {
     newPassword: string,
   ): Promise<string> {
     refuseWeakPassword('new_password', newPassword, caller.username);
-    await this.confirmPassword(caller, current);
-    return this.setPassword(caller.id, newPassword, {
-      keptSessionId: caller.token.id,
-      address: current.address,
-    });
+    const user = await this.confirmPassword(caller, current);
+    const passwordHash = await hashPassword(newPassword, addressKey(current.address));
+    const token = await this.actAs(user, current.address, (manager) =>
+      this.replacePassword(manager, { id: user.id, passwordHash }, caller.token.id),
+    );
+    return token ?? refuseCurrentPassword();
   }
 
-  /** Sets a password without checking the old password. Ends all sessions except `keptSessionId`, and returns a new main token. */
-  async setPassword(
-    userId: string,
-    password: string,
-    { keptSessionId = NIL, address }: { keptSessionId?: string; address?: string } = {},
-  ): Promise<string> {
-    const passwordHash = await hashPassword(password, address && addressKey(address));
-    return this.dataSource.transaction(async (manager) => {
-      await manager.update(User, { id: userId }, { passwordHash });
-      await this.tokens.endSessions(userId, keptSessionId, manager);
-      return this.tokens.issueMain(userId, manager);
-    });
+  /** Sets a password without checking the old password. Ends all sessions, and returns a new main token. */
+  async setPassword(id: string, password: string): Promise<string> {
+    const passwordHash = await hashPassword(password);
+    return this.dataSource.transaction((manager) => this.replacePassword(manager, { id, passwordHash }, NIL));
   }
 
   /** Finds a user by id, which must be a UUID. Returns null if the user does not exist. */
@@ -207,20 +213,58 @@ export class UsersService {
       throw new ServiceError('conflict', 'This is the last enabled owner. Make another user an owner first.');
   }
 
-  /** @throws ServiceError `invalid` on `current_password`; `too_many_requests` after several wrong passwords */
-  private async confirmPassword(
-    { username }: Caller,
-    { password, address }: { password: string; address: string },
-  ): Promise<void> {
-    const user = await this.checkPassword({ username, password, address });
-    if (!user) throw ServiceError.onField('current_password', 'is not your current password');
+  private async replacePassword(
+    manager: EntityManager,
+    { id, passwordHash }: Pick<User, 'id' | 'passwordHash'>,
+    keptSessionId: string,
+  ): Promise<string> {
+    await manager.update(User, { id }, { passwordHash });
+    await this.tokens.endSessions(id, keptSessionId, manager);
+    return this.tokens.issueMain(id, manager);
   }
 
-  private async checkPassword(login: {
-    username: string;
-    password: string;
-    address: string;
-  }): Promise<User | undefined> {
+  private async logIn<T>(
+    login: Login,
+    issue: (userId: string, manager: EntityManager) => Promise<T>,
+  ): Promise<T> {
+    const user = await this.checkPassword(login);
+    const issued = user && (await this.actAs(user, login.address, (manager) => issue(user.id, manager)));
+    if (!user || issued === undefined)
+      throw new ServiceError('invalid', 'Unable to log in with provided credentials.');
+    this.auditLogin('user.logged_in', user, login.address);
+    return issued;
+  }
+
+  /**
+   * Acts for a user whose password was just checked. Returns undefined if the user is disabled, or if the password has changed since then.
+   * Checking a password takes 0.2 s or more. Without this second check, a login with the old password would get the new main token when
+   * the password changes in the meantime. Locks the user, so that a later change of the password also ends the session that `act` starts.
+   */
+  private async actAs<T>(
+    { id, username, passwordHash }: User,
+    address: string,
+    act: (manager: EntityManager) => Promise<T>,
+  ): Promise<T | undefined> {
+    return this.dataSource.transaction(async (manager) => {
+      const where = { id, passwordHash, isDisabled: false };
+      if (await manager.findOne(User, { where, lock: { mode: 'pessimistic_write' } })) return act(manager);
+      this.auditLogin('user.login_failed', { id, username }, address);
+      return undefined;
+    });
+  }
+
+  /** @throws ServiceError `invalid` on `current_password`; `too_many_requests` after several wrong passwords */
+  private async confirmPassword(
+    { id, username }: Caller,
+    { password, address }: { password: string; address: string },
+  ): Promise<User> {
+    const user = await this.checkPassword({ username, password, address });
+    // Another user has the name when the caller was deleted and the name registered again.
+    return user?.id === id ? user : refuseCurrentPassword();
+  }
+
+  /** Returns the user with this name and password, also a disabled user. Only `actAs` may use the result. */
+  private async checkPassword(login: Login): Promise<User | undefined> {
     const attempt = await this.throttle.begin(login.address, login.username);
     let user: User | undefined;
     try {
@@ -234,11 +278,7 @@ export class UsersService {
     return user;
   }
 
-  private async comparePassword(login: {
-    username: string;
-    password: string;
-    address: string;
-  }): Promise<User | undefined> {
+  private async comparePassword(login: Login): Promise<User | undefined> {
     const user = await this.dataSource.manager
       .createQueryBuilder(User, 'user')
       .addSelect('user.passwordHash')
@@ -253,10 +293,14 @@ export class UsersService {
   /** Records a login. Never records an unknown user name, because people type their password into that field by mistake. */
   private auditLogin(
     action: 'user.logged_in' | 'user.login_failed',
-    user: User | undefined,
+    user: Pick<User, 'id' | 'username'> | undefined,
     address: string,
   ): void {
     const id = user?.id ?? null;
     this.audit.record({ action, by: { id, username: user?.username ?? null, address }, objectId: id });
   }
+}
+
+function refuseCurrentPassword(): never {
+  throw ServiceError.onField('current_password', 'is not your current password');
 }
