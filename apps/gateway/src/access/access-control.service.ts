@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { ServiceError } from '@stream-events/contracts';
 import { CONFIG } from '@stream-events/service';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { GatewayConfig } from '../gateway.config.js';
 import { sendProblem, toServiceError } from '../http/problem.js';
 import { RequestLog } from '../http/request-log.js';
@@ -16,9 +16,15 @@ import { WorkBudgets } from './work-budgets.service.js';
 // The delay before a rate-limit refusal is sent. Without the delay, a client that retries immediately would keep the gateway busy.
 const rateRefusalMs = 1_000;
 
+/** Checks a request, or waits until the request may continue. Throws when the request is rejected. */
+type Check = (access: Access, request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+
 /** Decides who may use which route. */
 @Injectable()
 export class AccessControl {
+  /** Functions that end the work for a request. */
+  private readonly ends = new WeakMap<FastifyRequest, () => void>();
+
   constructor(
     private readonly tokens: TokenLookup,
     private readonly limits: RateLimits,
@@ -30,47 +36,61 @@ export class AccessControl {
 
   /**
    * Admits or rejects each request before its body is read, so that a client without access cannot make the gateway wait for a body.
-   * `AccessGuard` rejects requests to routes without a declared access.
+   * Decides again before the handler runs. `AccessGuard` rejects requests to routes without a declared access.
    */
   watch(fastify: FastifyInstance): void {
-    fastify.addHook('onRequest', (request, reply, done) => {
+    fastify.addHook(
+      'onRequest',
+      this.hook((access, request, reply) => this.admit(access, request, reply)),
+    );
+    fastify.addHook(
+      'preHandler',
+      this.hook((access, request, reply) => this.beginWork(access, request, reply)),
+    );
+    fastify.addHook('onSend', (request, _reply, payload, done) => {
+      this.ends.get(request)?.();
+      done(null, payload);
+    });
+  }
+
+  /** Returns a hook that lets a request continue if it passes the check and its client has not left. */
+  private hook(check: Check): onRequestHookHandler {
+    return (request, reply, done) => {
       const { access } = request.routeOptions.config;
       // Only the routes of controllers declare an access. Preflights, API descriptions, pages, and unknown paths have none.
       if (access === undefined) return done();
-      this.admit(access, request, reply).then(
-        () => done(),
-        (thrown: unknown) => {
-          const error = toServiceError(thrown);
-          const { id, method, routeOptions } = request;
-          this.log.noteFailure(error, { id, method, route: routeOptions.url });
-          void sendRefusal(reply, error);
+      check(access, request, reply).then(
+        () => {
+          if (!reply.raw.destroyed) done();
         },
+        (thrown: unknown) => this.refuse(thrown, request, reply),
       );
-    });
-    this.watchWork(fastify);
+    };
   }
 
-  /** Charges the user's work budget for the time from the end of the request body until the response is ready or the client leaves. */
-  private watchWork(fastify: FastifyInstance): void {
-    const ends = new WeakMap<FastifyRequest, () => void>();
-    fastify.addHook('preHandler', (request, reply, done) => {
-      const caller = callerOf(request);
-      if (!caller || request.routeOptions.config.staysOpen) return done();
-      const leaving = new AbortController();
-      reply.raw.once('close', () => leaving.abort());
-      this.budgets.begin(caller, leaving.signal).then(
-        (end) => {
-          ends.set(request, end);
-          reply.raw.once('close', end);
-          done();
-        },
-        () => undefined, // the client has left
-      );
-    });
-    fastify.addHook('onSend', (request, _reply, payload, done) => {
-      ends.get(request)?.();
-      done(null, payload);
-    });
+  private refuse(thrown: unknown, { id, method, routeOptions }: FastifyRequest, reply: FastifyReply): void {
+    // The client has left.
+    if (reply.raw.destroyed) return;
+    const error = toServiceError(thrown);
+    this.log.noteFailure(error, { id, method, route: routeOptions.url });
+    void sendRefusal(reply, error);
+  }
+
+  /**
+   * Charges the user's work budget for the time from the end of the request body until the response is ready or the client leaves. Decides
+   * again after the last wait, because the token may have been revoked, or the user's rights changed, while the body arrived or the request
+   * waited.
+   */
+  private async beginWork(access: Access, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const caller = callerOf(request);
+    // Responses that stay open check their tokens themselves.
+    if (!caller || request.routeOptions.config.staysOpen) return;
+    const leaving = new AbortController();
+    reply.raw.once('close', () => leaving.abort());
+    const end = await this.budgets.begin(caller, leaving.signal);
+    this.ends.set(request, end);
+    reply.raw.once('close', end);
+    setCaller(request, await this.decide(access, request.headers.authorization));
   }
 
   private async admit(access: Access, request: FastifyRequest, reply: FastifyReply): Promise<void> {

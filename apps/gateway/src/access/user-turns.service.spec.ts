@@ -28,6 +28,18 @@ describe(UserTurns.name, () => {
     expect(begin(turns, 4).ends).toEqual([]);
   });
 
+  it('ends a turn only once', async () => {
+    const turns = new UserTurns({ RATE_LIMIT_REQUESTS: 100 });
+    const { ends } = begin(turns, 6);
+    await settle();
+
+    ends[0]?.();
+    ends[0]?.();
+    await settle();
+
+    expect(ends).toHaveLength(5);
+  });
+
   it('lets users not wait for each other', async () => {
     const turns = new UserTurns({ RATE_LIMIT_REQUESTS: 100 });
     begin(turns, 20);

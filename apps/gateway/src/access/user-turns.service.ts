@@ -29,7 +29,7 @@ export class UserTurns {
   }
 
   /**
-   * Waits for a turn. The returned function ends the turn.
+   * Waits for a turn. Call the returned function when the request has ended; further calls have no effect.
    *
    * @throws ServiceError `too_many_requests` when too many requests of the user are already waiting
    */
@@ -39,7 +39,12 @@ export class UserTurns {
     this.users.set(userId, turns);
     if (turns.running < runningPerUser) turns.running += 1;
     else await this.untilTurn(turns);
-    return () => this.end(userId, turns);
+    let isOver = false;
+    return () => {
+      if (isOver) return;
+      isOver = true;
+      this.end(userId, turns);
+    };
   }
 
   private async untilTurn({ waiting }: Turns): Promise<void> {

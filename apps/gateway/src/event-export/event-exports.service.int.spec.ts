@@ -1,13 +1,15 @@
 import { once } from 'node:events';
-import { createServer, get, type IncomingMessage, type Server } from 'node:http';
+import { get, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ServiceError, type ExportEventsReply, type ExportEventsRequest } from '@stream-events/contracts';
 import type { RequestClient } from '@stream-events/messaging';
 import { createLogger, Registry } from '@stream-events/service';
 import { eventually } from '@stream-events/testing';
+import { openRawClient } from '../../test/raw-client.js';
 import type { Caller } from '../access/caller.js';
 import type { TokenLookup } from '../access/token-lookup.service.js';
 import { WorkBudgets } from '../access/work-budgets.service.js';
+import { createHttpServer } from '../http/http-server.js';
 import { EventExports } from './event-exports.service.js';
 import type { ExportLimits } from './export-limits.js';
 
@@ -46,7 +48,7 @@ afterEach(() => {
   server?.close();
 });
 
-/** Starts a server whose responses are exports. The path names the user and the token. */
+/** Starts a server whose responses are exports. The path names the user and the token. Its `/held` never responds. */
 async function serve(pages: Pages, overrides: Partial<ExportLimits> = {}) {
   const tokens: Pick<TokenLookup, 'findEnded'> = {
     findEnded: (stamps) =>
@@ -64,8 +66,10 @@ async function serve(pages: Pages, overrides: Partial<ExportLimits> = {}) {
     { ...limits, ...overrides },
   );
   const sent: Promise<void>[] = [];
-  server = createServer((incoming, response) => {
-    const name = incoming.url ?? '';
+  const fastify = createHttpServer(false).getInstance();
+  fastify.get('/held', () => new Promise(() => undefined));
+  fastify.get('/:token', ({ url: name }, reply) => {
+    const { raw: response } = reply.hijack();
     const caller: Caller = {
       ...{ id: name, username: name, role: 'user' },
       token: { id: name, name: null, stamp: name, kind: 'main', limits: undefined },
@@ -76,8 +80,9 @@ async function serve(pages: Pages, overrides: Partial<ExportLimits> = {}) {
         response.writeHead(error instanceof ServiceError && error.code === 'unavailable' ? 503 : 429).end();
       }),
     );
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  });
+  await fastify.listen({ port: 0, host: '127.0.0.1' });
+  ({ server } = fastify);
   const { port } = server.address() as AddressInfo; // Safe cast: the server listens on TCP.
   /** Requests an export, and reads nothing of it yet. */
   const open = async (token = 'a'): Promise<IncomingMessage> => {
@@ -89,7 +94,7 @@ async function serve(pages: Pages, overrides: Partial<ExportLimits> = {}) {
   };
   const metric = async (name: string): Promise<number | undefined> =>
     (await metrics.getSingleMetric(name)?.get())?.values[0]?.value;
-  return { exports, open, sent, metric };
+  return { exports, open, sent, metric, port };
 }
 
 async function read(response: IncomingMessage): Promise<Buffer> {
@@ -156,6 +161,22 @@ describe(EventExports.name, () => {
     await new Promise((resolve) => setImmediate(resolve));
     expect(pages.requests).toHaveLength(requests);
     expect(await metric('gateway_exports')).toBe(0);
+  });
+
+  it('ends an export that waits behind another response when the client leaves', async () => {
+    const pages = new Pages(100_000);
+    const { port, sent, metric } = await serve(pages);
+    const paths = ['/held', '/a'];
+    const { socket } = openRawClient(port, {
+      bytes: paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`).join(''),
+    });
+    await eventually(() => expect(pages.requests.length).toBeGreaterThan(1));
+    expect(await metric('gateway_exports')).toBe(1);
+
+    socket.destroy();
+
+    await eventually(async () => expect(await metric('gateway_exports')).toBe(0));
+    await expect(sent[0]).resolves.toBeUndefined();
   });
 
   it('continues after an outage of the events service', async () => {

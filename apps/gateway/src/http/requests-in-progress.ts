@@ -27,8 +27,8 @@ interface Connection {
   readonly keyOf: (request: IncomingMessage) => string;
   /** The claim on the connection limit. Undefined for a trusted proxy. */
   readonly claim: Claim | undefined;
-  /** One callback per pending request. A call marks the request as finished. */
-  readonly waiting: Set<() => void>;
+  /** The responses of the pending requests. */
+  readonly pending: Set<ServerResponse>;
   /** Whether the connection serves no further request. */
   isTaken: boolean;
 }
@@ -61,25 +61,25 @@ export function limitConnections(
     const claim = isProxy ? undefined : share.claim(key, 1);
     if (!isProxy && !claim) return void socket.destroy();
     claim?.offer(() => socket.destroy().destroyed);
-    const waiting = new Set<() => void>();
+    const pending = new Set<ServerResponse>();
     const addressOf = isProxy
       ? (request: IncomingMessage) => clientAddressOf(request, isTrusted)
       : () => address;
     const keyOf = isProxy ? (request: IncomingMessage) => addressKey(addressOf(request)) : () => key;
-    connections.set(socket, { addressOf, keyOf, claim, waiting, isTaken: false });
+    connections.set(socket, { addressOf, keyOf, claim, pending, isTaken: false });
     socket.once('close', () => {
       claim?.release();
-      // A response that waits behind another response emits no event when the connection closes.
-      for (const end of waiting) end();
+      // Node closes only the response that is being sent. A response that waits behind another one would never emit `close`, so its
+      // request would never end.
+      for (const response of pending) if (!response.socket) response.destroy().emit('close');
     });
   });
 }
 
-/** The decision about a request. `end` marks the request as finished. */
+/** The decision about a request. */
 interface Admission {
   /** Undefined if the request is refused. */
   claim: Claim | undefined;
-  end: () => void;
 }
 
 /** Counts a request and decides whether the request is above the limit. Returns undefined when the connection serves no further request. */
@@ -98,20 +98,20 @@ export function limitRequests(fastify: FastifyInstance, limits: HttpLimits): Adm
   const responses = new FairShare(limits.responses);
   const admit: Admit = (request, response, kind) => {
     const { socket } = request;
-    const { waiting, isTaken, keyOf } = connectionOf(socket);
+    const { pending, isTaken, keyOf } = connectionOf(socket);
     if (isTaken) {
       // The request would wait behind a response that stays open, and Node would not notice when the client disconnects.
       socket.destroy();
       return undefined;
     }
-    const claim = waiting.size < maxRequestsPerConnection ? shares[kind].claim(keyOf(request), 1) : undefined;
-    const end = (): void => {
-      if (waiting.delete(end)) claim?.release();
-    };
-    waiting.add(end);
+    const claim = pending.size < maxRequestsPerConnection ? shares[kind].claim(keyOf(request), 1) : undefined;
+    pending.add(response);
     // Also emitted when the client disconnects before the response.
-    response.once('close', end);
-    return { claim, end };
+    response.once('close', () => {
+      pending.delete(response);
+      claim?.release();
+    });
+    return { claim };
   };
   fastify.addHook('onRequest', (request, reply, done) => {
     const kind = request.routeOptions.config.receivesMessages ? 'messages' : 'requests';
@@ -127,23 +127,19 @@ export function limitRequests(fastify: FastifyInstance, limits: HttpLimits): Adm
     const giveWay = (): boolean => socket.writableLength > 0 && socket.destroy().destroyed;
     admissions.get(request)?.claim?.offer(giveWay);
     if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return done(null, payload);
+    // The client has left. Nothing would release a claim, because the response does not emit `close` again.
+    if (reply.raw.destroyed) return done(null, payload);
     // This timeout applies until the response has been sent. Node then sets the timeout for the next request.
     socket.setTimeout(unreadLimitMs);
     const bytes = Buffer.byteLength(payload);
     if (bytes < largeResponseBytes) return done(null, payload);
     // Close the connection after this response. Otherwise, a client that reads nothing could make the gateway buffer a large response for
     // each of its pipelined requests.
-    if (connectionOf(socket).waiting.size > 1) reply.header('connection', 'close');
+    if (connectionOf(socket).pending.size > 1) reply.header('connection', 'close');
     const claim = responses.claim(clientKeyOf(request.raw), bytes);
     if (!claim) return done(null, becomeProblem(reply.removeHeader('content-length'), tooManyRequests()));
     claim.offer(giveWay);
-    // A response that waits behind another response emits no event when the connection closes.
-    const release = (): void => {
-      socket.off('close', release);
-      claim.release();
-    };
-    reply.raw.once('close', release);
-    socket.once('close', release);
+    reply.raw.once('close', () => claim.release());
     done(null, payload);
   });
   return admit;
@@ -164,7 +160,7 @@ export function clientAddress(request: IncomingMessage): string {
  * delay the response.
  */
 export function isAlone(request: FastifyRequest): boolean {
-  return connectionOf(request.raw.socket).waiting.size === 1;
+  return connectionOf(request.raw.socket).pending.size === 1;
 }
 
 /**
@@ -175,7 +171,7 @@ export function keepOpen(request: FastifyRequest): void {
   const { socket } = request.raw;
   takeConnection(socket);
   stopCounting(socket);
-  admissions.get(request)?.end();
+  admissions.get(request)?.claim?.release();
 }
 
 /** Makes a connection close when another request arrives on it. */
