@@ -1,7 +1,10 @@
 import { once } from 'node:events';
+import type { Server } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { eventually } from '@stream-events/testing';
 import { atMost } from '../../test/at-most.js';
+import { openRawClient } from '../../test/raw-client.js';
+import { addDirectRoute } from './direct-routes.js';
 import { createHttpServer } from './http-server.js';
 import { keepOpen } from './requests-in-progress.js';
 
@@ -35,6 +38,15 @@ async function startServer(maxRequests = limit) {
     },
     close: () => fastify.close(),
   };
+}
+
+/** Sends a part of a request, and waits until it has arrived. */
+async function beginRequest({ port, server }: { port: number; server: Server }, bytes: string) {
+  const taken = once(server, 'connection');
+  const client = openRawClient(port, { bytes });
+  const [socket] = (await taken) as [Socket]; // Safe cast: the event has this argument.
+  await eventually(() => expect(socket.bytesRead).toBe(bytes.length));
+  return client;
 }
 
 describe(createHttpServer.name, () => {
@@ -189,6 +201,75 @@ describe(createHttpServer.name, () => {
     await taken;
 
     await Promise.all([close(), once(socket, 'close')]);
+  }, 20_000);
+
+  it.each([
+    ['head', 'GET /fast HTTP/1.1\r\nHos'],
+    [
+      'body',
+      'POST /slow HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 200000\r\n\r\n{',
+    ],
+  ])(
+    'does not wait long for the rest of a %s while closing',
+    async (_, bytes) => {
+      const started = await startServer();
+      const { closed } = await beginRequest(started, bytes);
+
+      await Promise.all([started.close(), closed]);
+    },
+    15_000,
+  );
+
+  it('finishes requests in progress when it ends unfinished ones while closing, and leaves WebSockets alone', async () => {
+    const started = await startServer();
+    const { port, waiting, server, release, close } = started;
+    const unfinished = 'GET /fast HTTP/1.1\r\nHos';
+    const busy = openRawClient(port, { bytes: `POST /slow HTTP/1.1\r\nHost: x\r\n\r\n${unfinished}` });
+    const upgraded = once(server, 'upgrade');
+    openRawClient(port, {
+      bytes: 'GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+    });
+    const [, webSocket] = (await upgraded) as [unknown, Socket]; // Safe cast: the event has these arguments.
+    await eventually(() => expect(waiting).toHaveLength(1));
+    const slow = await beginRequest(started, unfinished);
+
+    const closed = close();
+    await slow.closed;
+    release();
+    await busy.closed;
+
+    expect(busy.statuses()).toEqual([200]);
+    expect(webSocket.destroyed).toBe(false);
+    webSocket.destroy();
+    await closed;
+  }, 20_000);
+
+  it('closes a connection while closing even if its last response did not announce this', async () => {
+    const fastify = createHttpServer(false).getInstance();
+    const waiting: (() => void)[] = [];
+    addDirectRoute(fastify, '/message', {
+      handle: () => new Promise((resolve) => waiting.push(() => resolve({ status: 204 }))),
+      pattern: '/message',
+      onAnswered: () => undefined,
+      onFailed: () => undefined,
+    });
+    await fastify.listen({ port: 0, host: '127.0.0.1' });
+    const { port } = fastify.server.address() as AddressInfo; // Safe cast: the server listens on a port.
+    const bytes =
+      'POST /message HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}';
+    const client = openRawClient(port, { bytes });
+    await eventually(() => expect(waiting).toHaveLength(1));
+    const taken = once(fastify.server, 'connection');
+    const silent = openRawClient(port);
+    await taken;
+
+    const closed = fastify.close();
+    // The server has now closed its idle connections.
+    await silent.closed;
+    for (const answer of waiting) answer();
+
+    await Promise.all([closed, client.closed]);
+    expect(client.statuses()).toEqual([204]);
   }, 20_000);
 
   // The gateway adds its features in an order that relies on this.

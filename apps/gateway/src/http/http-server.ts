@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { maxHeaderSize, METHODS, STATUS_CODES, type Server } from 'node:http';
+import { maxHeaderSize, METHODS, STATUS_CODES, type Server, type ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
@@ -33,6 +33,10 @@ import { traceRequests, type RequestTraces } from './trace-requests.js';
 // While closing, the server waits this long for idle connections to close. A client that uses its connection frequently sends a request in
 // this time, and the response announces that the connection closes.
 const idleGraceMs = 1_000;
+
+// While closing, the server destroys connections on which no complete request has arrived within this time. The limits of heads and bodies
+// (10 to 26 s) do not fit into the 25 s that a process has to stop.
+const arrivalGraceMs = 3_000;
 
 // An idle turn of the event loop takes microseconds. A connection that arrives during the last turn is reset, so the last turn must be
 // short. Under constant load, no turn is idle, so the number of turns is limited.
@@ -145,7 +149,7 @@ function withNewline(payload: unknown): unknown {
 /**
  * Makes each response close its connection while the server closes. Otherwise, a client that keeps its connection open would keep the
  * server waiting. Fastify only does this for requests that arrive after closing has started. Fastify also closes idle connections
- * immediately, even if a request is already on its way.
+ * immediately, even if a request is already on its way, and waits for requests that never arrive in full.
  */
 function endConnectionsOnClose(fastify: FastifyInstance): void {
   let isClosing = false;
@@ -161,6 +165,12 @@ function endConnectionsOnClose(fastify: FastifyInstance): void {
       // Use the base class's close(), which only stops listening. The HTTP server's own close() would also close idle connections.
       NetServer.prototype.close.call(fastify.server, resolve);
     });
+    // When Fastify closes the HTTP server, Node stops checking the time limits of heads. The interval also ends connections that become idle
+    // later, after a response that did not announce the close.
+    const timer = setInterval(() => {
+      for (const socket of sockets) if (isAwaitingRequest(socket)) socket.destroy();
+    }, arrivalGraceMs);
+    void closed.then(() => clearInterval(timer));
     await within(idleGraceMs, closed);
     // Neither Node nor Fastify counts a connection as idle before its first byte, so such a connection would block the close.
     for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
@@ -169,6 +179,19 @@ function endConnectionsOnClose(fastify: FastifyInstance): void {
     if (isClosing) void reply.header('Connection', 'close');
     done(null, payload);
   });
+}
+
+/** Whether a connection only waits for its client to send a request, or the rest of a request. */
+function isAwaitingRequest(socket: Socket): boolean {
+  // Private fields of Node without a public equivalent: the parser, which upgraded connections do not have, and the response in progress.
+  // Safe cast: both fields are optional.
+  const { parser, _httpMessage: response } = socket as Socket & {
+    parser?: object | null;
+    _httpMessage?: ServerResponse | null;
+  };
+  // A connection that the server has ended stays open for `lingerMs`, so that the client can read the response.
+  if (!parser || socket.writableEnded) return false;
+  return !response || !(response.headersSent || response.req.complete);
 }
 
 /**

@@ -25,6 +25,8 @@ export class LeasedRuns<Row extends { id: string }> {
   readonly gateway = randomUUID();
   readonly failures: FailureLog;
   private readonly stopping = new AbortController();
+  /** Set by `stop`. Resolves when the runs have ended and their rows are released. */
+  private stopped: Promise<void> | undefined;
   private readonly running = new Map<string, Promise<void>>();
   private readonly takingOver: WorkerLoop;
 
@@ -50,21 +52,31 @@ export class LeasedRuns<Row extends { id: string }> {
   }
 
   /** Stops the runs, and releases their rows to other gateways. */
-  async stop(): Promise<void> {
-    this.stopping.abort();
-    await within(stopLimitMs, this.takingOver.stop());
-    await within(stopLimitMs, Promise.all(this.running.values()));
-    // If the release fails, other gateways take over the rows when the leases expire.
-    await within(stopLimitMs, this.work.release(this.gateway));
+  stop(): Promise<void> {
+    return (this.stopped ??= this.stopRuns());
   }
 
-  /** Runs a row that this gateway has leased. */
+  /** Runs a row that this gateway has leased. Once the gateway stops, releases the row instead, so that another gateway runs it. */
   begin(row: Row): void {
+    // The HTTP server still accepts requests after `stop`. The release covers all rows, so it must not precede the end of their runs.
+    if (this.stopped) return void this.stopped.then(() => this.release());
     const running = this.work.run(row, this.gateway, this.stopping.signal).then((outcome) => {
       this.running.delete(row.id);
       this.logger.info({ [this.work.name]: row.id, ...outcome }, `stopped running the ${this.work.name}`);
     });
     this.running.set(row.id, running);
+  }
+
+  private async stopRuns(): Promise<void> {
+    this.stopping.abort();
+    await within(stopLimitMs, this.takingOver.stop());
+    await within(stopLimitMs, Promise.all(this.running.values()));
+    await this.release();
+  }
+
+  /** Releases all rows of this gateway. If the release fails, other gateways take over the rows when the leases expire. */
+  private release(): Promise<void> {
+    return within(stopLimitMs, this.work.release(this.gateway));
   }
 
   private async takeOver(): Promise<boolean> {

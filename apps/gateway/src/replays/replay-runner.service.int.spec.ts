@@ -192,6 +192,19 @@ describe(ReplayRunner.name, () => {
     await eventually(() => expect(idsOf(second().replayed)).toEqual(idsOf(events)));
   });
 
+  it('runs at once in another gateway when its own gateway is stopping', async () => {
+    const day = newDay();
+    const events = eventsFrom(day, 20);
+    await store(first().client, events);
+
+    await first().runner.stop();
+    const { id } = await first().runner.begin(orderOf(day, day + 20));
+
+    // Without the release, the lease lasts 10 s.
+    await eventually(async () => expect((await read(id)).status).toBe('done'), { timeoutMs: 8_000 });
+    await eventually(() => expect(idsOf(second().replayed)).toEqual(idsOf(events)));
+  });
+
   it('continues in another gateway when one has died, and repeats the last events', async () => {
     const { id, events } = await beginSlowly(150, 50);
 
