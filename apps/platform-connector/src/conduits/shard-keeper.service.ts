@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { Inject, Injectable } from '@nestjs/common';
 import { FailureLog, LOGGER, within, type Logger } from '@stream-events/service';
 import { ConduitUpkeep } from './conduit-upkeep.service.js';
-import { planShards, type Shard } from './shard-rules.js';
+import { connecting, enabled, planShards, type Shard } from './shard-rules.js';
 import { ShardSocket } from './shard-socket.js';
 import { ShardSockets } from './shard-sockets.js';
 import { ShardsRepository, type Holder } from './shards.repository.js';
@@ -74,13 +74,13 @@ export class ShardKeeper {
     }
     const closing = [...this.open.values()];
     this.open.clear();
-    const closed = closing.flatMap((socket) =>
-      socket.sessionId === null ? [] : [{ socket, sessionId: socket.sessionId }],
-    );
-    await Promise.all(closing.map((socket) => socket.stop()));
+    // Save this before the sockets close. A connector that connects a shard afterwards then reports a gap.
     await this.shards
-      .saveClosed(closed.map(({ socket, sessionId }) => ({ ...socket.settled, sessionId })))
+      .saveClosed(
+        closing.flatMap(({ settled, sessionId }) => (sessionId === null ? [] : [{ ...settled, sessionId }])),
+      )
       .catch((error: unknown) => this.failures.warn('cannot save the state of the shards', { err: error }));
+    await Promise.all(closing.map((socket) => socket.stop()));
   }
 
   private async run(): Promise<void> {
@@ -180,13 +180,17 @@ export class ShardKeeper {
 
   private async claim(conduitId: string, shard: Shard): Promise<void> {
     const current = this.open.get(shard.id);
+    // When the platform has reported the shard as lost, its session does not serve the shard, even if the socket is open.
     const isOpen =
-      current !== undefined && current.sessionId !== null && current.sessionId === shard.sessionId;
+      current !== undefined &&
+      current.sessionId !== null &&
+      current.sessionId === shard.sessionId &&
+      [enabled, connecting].includes(shard.status);
     if (!(await this.shards.claim(conduitId, shard, { me: this.me.id, isOpen }))) return;
     if (isOpen) return;
     this.close(shard.id);
     // The previous holder keeps the session of an offered shard open, so no messages are missing.
-    const isOffered = shard.holder === null && shard.status === 'enabled';
+    const isOffered = shard.holder === null && shard.status === enabled;
     this.openSocket({ conduitId, id: shard.id }, isOffered ? null : shard.settledUntil);
   }
 

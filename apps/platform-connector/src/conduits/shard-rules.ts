@@ -23,7 +23,7 @@ export interface Shard {
   isGone: boolean;
   /** The end of the lease, in milliseconds since 1970. */
   heldUntil: number | null;
-  /** The session that serves the shard, or last served it. */
+  /** The session that serves the shard, or last served it; null when a stopping holder has closed the session. */
   sessionId: string | null;
   /** One of the four statuses below, or the platform's reason why the shard is not enabled. */
   status: string;

@@ -15,6 +15,7 @@ import type { SettledShard, ShardKey, ShardsRepository } from './shards.reposito
 // How long to retry an assignment. The platform closes a session that serves no shard after 10 s.
 const sessionMs = 8_000;
 const retryMs = 500;
+const holderStopped = 'The connector that held the shard has stopped.';
 
 /** The dependencies that all shard sockets share. */
 export interface ShardSocketTools {
@@ -33,6 +34,7 @@ export class ShardSocket implements EventSocketListener {
   private readonly socket: EventSocket;
   private readonly source: { transport: 'conduit'; source: string };
   private assigned: string | null = null;
+  private hasGap = false;
 
   constructor(
     readonly key: ShardKey,
@@ -48,18 +50,23 @@ export class ShardSocket implements EventSocketListener {
     return this.assigned;
   }
 
+  /** Read this before `stop`, because a stopped socket no longer knows when its last frame arrived. */
   get settled(): SettledShard {
     const { ingest, gaps } = this.tools;
     // If a gap is not saved yet, return the start of the gap. Otherwise, a connector that takes over would assume that no messages are
     // missing.
-    const settledUntil = Math.min(ingest.settledUntil(this.source), gaps.unsavedFrom(this.source));
+    const settledUntil = Math.min(
+      ingest.settledUntil(this.source),
+      gaps.unsavedFrom(this.source),
+      // Messages that the platform sent after the last frame may not have arrived.
+      this.socket.lastFrameAt ?? Infinity,
+    );
     return { ...this.key, settledUntil };
   }
 
   /** @param missingSince the time from which messages may be missing, in milliseconds since 1970; null when no messages are missing */
   start(missingSince: number | null): void {
-    if (missingSince !== null)
-      this.tools.gaps.begin(this.source, missingSince, 'The connector that held the shard has stopped.');
+    if (missingSince !== null) this.beginGap(missingSince, holderStopped);
     this.socket.start();
   }
 
@@ -83,8 +90,12 @@ export class ShardSocket implements EventSocketListener {
     if (outcome.kind === 'refused')
       throw new Error(`the platform did not assign shard ${id} of conduit ${conduitId}: ${outcome.message}`);
     if (outcome.kind === 'gone') throw new Error(`conduit ${conduitId} does not exist`);
+    // A stopping holder closes the session of an offered shard after 3 s. If the assignment took longer, messages are missing.
+    const missingSince = await shards.findClosed(this.key);
     if (!(await shards.saveEnabled(this.key, sessionId, this.holder))) throw taken(this.key);
     this.assigned = sessionId;
+    if (missingSince !== null) this.beginGap(missingSince, holderStopped);
+    this.hasGap = false;
     gaps.end(this.source, Date.now());
   }
 
@@ -96,9 +107,15 @@ export class ShardSocket implements EventSocketListener {
 
   lost({ since, reason }: { since: number; reason: string }): void {
     // If no session was assigned, the gap that began with the loss of the last session is still open.
-    if (this.assigned !== null) this.tools.gaps.begin(this.source, since, `The socket was lost: ${reason}`);
+    if (this.assigned !== null) this.beginGap(since, `The socket was lost: ${reason}`);
     this.assigned = null;
     this.tools.shards.saveConnecting(this.key, this.holder).catch((error: unknown) => this.warn(error));
+  }
+
+  private beginGap(since: number, reason: string): void {
+    if (this.hasGap) return;
+    this.hasGap = true;
+    this.tools.gaps.begin(this.source, since, reason);
   }
 
   private async saveDisabled(disabled: Parameters<ShardsRepository['saveDisabled']>[0]): Promise<void> {

@@ -93,7 +93,7 @@ export class ShardsRepository {
 
   /**
    * Takes a shard. Returns false when its row has changed. `isOpen`: whether the connector still has an open socket with the shard's
-   * session.
+   * session. The shard then counts as enabled, even if another connector has tried to connect the shard in the meantime.
    */
   async claim(
     conduitId: string,
@@ -101,7 +101,7 @@ export class ShardsRepository {
     { me, isOpen }: { me: string; isOpen: boolean },
   ): Promise<boolean> {
     return this.isChanged(
-      `UPDATE conduit_shards SET ${shardLease.take('$6')}${isOpen ? '' : `, status = '${connecting}', status_since = now()`}
+      `UPDATE conduit_shards SET ${shardLease.take('$6')}, status = '${isOpen ? enabled : connecting}', status_since = now()
        WHERE conduit_id = $1 AND shard_id = $2 AND holder IS NOT DISTINCT FROM $3::uuid AND status = $4
          AND session_id IS NOT DISTINCT FROM $5`,
       [conduitId, shard.id, shard.holder, shard.status, shard.sessionId, me],
@@ -134,6 +134,19 @@ export class ShardsRepository {
     );
   }
 
+  /**
+   * If a stopping holder has closed the shard's session and no other session serves the shard yet, returns the time from which messages may
+   * be missing, in milliseconds since 1970. Otherwise, returns null.
+   */
+  async findClosed({ conduitId, id }: ShardKey): Promise<number | null> {
+    const [row] = await this.dataSource.query<{ since: number | null }[]>(
+      `SELECT floor(extract(epoch FROM settled_until) * 1000)::float AS since FROM conduit_shards
+       WHERE conduit_id = $1 AND shard_id = $2 AND session_id IS NULL`,
+      [conduitId, id],
+    );
+    return row?.since ?? null;
+  }
+
   /** Saves that the session serves the shard. Returns false when another connector holds the shard. */
   async saveEnabled({ conduitId, id }: ShardKey, sessionId: string, me: string): Promise<boolean> {
     return this.isChanged(
@@ -162,10 +175,13 @@ export class ShardsRepository {
     );
   }
 
-  /** Saves that these sockets are closed, unless another connector has connected the shard with another session. */
+  /**
+   * Saves that these sockets close, unless another connector has connected the shard with another session. Removes the session id for
+   * `findClosed`, because the status can change before another connector has connected the shard.
+   */
   async saveClosed(closed: readonly (SettledShard & { sessionId: string })[]): Promise<void> {
     await this.dataSource.query(
-      `UPDATE conduit_shards SET status = '${unassigned}', status_since = now(),
+      `UPDATE conduit_shards SET session_id = NULL, status = '${unassigned}', status_since = now(),
          settled_until = to_timestamp(input.settled_until / 1000)
        FROM unnest($1::text[], $2::int[], $3::float[], $4::text[]) AS input (conduit_id, shard_id, settled_until, session_id)
        WHERE conduit_shards.conduit_id = input.conduit_id AND conduit_shards.shard_id = input.shard_id
