@@ -29,6 +29,25 @@ describe(Lease.name, () => {
     for (const lease of [stolen, silent, failing]) lease.end();
   });
 
+  it('outlasts its length without a renewal only if its holder asks for that, and is still lost when another instance holds it', async () => {
+    let isTaken = false;
+    const renew = (): Promise<boolean> =>
+      isTaken ? Promise.resolve(false) : Promise.reject(new Error('no database'));
+    const failing = new Lease(10, renew, 60_000);
+    await jest.advanceTimersByTimeAsync(59_900);
+    expect(failing.lost.aborted).toBe(false);
+    await jest.advanceTimersByTimeAsync(200);
+    expect(failing.lost.aborted).toBe(true);
+
+    const taken = new Lease(10, renew, 60_000);
+    await jest.advanceTimersByTimeAsync(20_000);
+    expect(taken.lost.aborted).toBe(false);
+    isTaken = true;
+    await jest.advanceTimersByTimeAsync(2_600);
+    expect(taken.lost.aborted).toBe(true);
+    for (const lease of [failing, taken]) lease.end();
+  });
+
   it('counts from the request for a renewal, not from its reply', async () => {
     let answer: (isOurs: boolean) => void = () => undefined;
     const lease = new Lease(10, () => new Promise<boolean>((resolve) => (answer = resolve)));

@@ -60,12 +60,11 @@ export class LeaseColumns {
 
 /**
  * A lease that this process holds. Renews the lease while the holder works. Aborts `lost` when another instance has taken the
- * lease, or when the lease could not be renewed and will soon expire.
+ * lease, or when the lease could not be renewed and, by default, will soon expire.
  */
 export class Lease {
   private readonly losing = new AbortController();
   private readonly renewTimer: NodeJS.Timeout;
-  private readonly trustedMs: number;
   private lossTimer: NodeJS.Timeout;
   private isEnded = false;
   /** Why the last renewal failed. */
@@ -74,13 +73,14 @@ export class Lease {
   /**
    * @param seconds the length of the lease, which was just taken
    * @param renew renews the lease in the database; false when another instance holds it
+   * @param trustedMs how long to keep the lease without a successful renewal, in milliseconds. By default shorter than the lease, so that
+   *   the holder stops its work before another instance can take the lease. Longer only if two holders at a time do little harm
    */
   constructor(
     seconds: number,
     private readonly renew: () => Promise<boolean>,
+    private readonly trustedMs = seconds * 800,
   ) {
-    // Shorter than the lease: the holder stops its work before another instance can take the lease.
-    this.trustedMs = seconds * 800;
     this.renewTimer = setInterval(() => void this.renewNow(), seconds * 250);
     this.lossTimer = this.loseIn(this.trustedMs);
   }

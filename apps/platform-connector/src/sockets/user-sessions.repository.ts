@@ -56,17 +56,23 @@ export class UserSessionsRepository {
     );
   }
 
-  /** Claims a user whose socket no connector holds; undefined when there is no such user. */
-  async claim(): Promise<UserSessionClaim | undefined> {
+  /**
+   * Claims a user whose socket no connector holds; undefined when there is no such user.
+   *
+   * @param held the users whose sockets this process holds. After an outage of the database, their leases have expired, but this process
+   *   renews them
+   */
+  async claim(held: readonly string[]): Promise<UserSessionClaim | undefined> {
     const [claim] = await this.dataSource.query<UserSessionClaim[]>(
       `WITH claimed AS (
          UPDATE user_sessions SET ${userSessionLease.take('$1')}
-         WHERE user_id = (SELECT user_id FROM user_sessions WHERE holder IS NULL OR ${userSessionLease.isExpired}
+         WHERE user_id = (SELECT user_id FROM user_sessions
+                          WHERE (holder IS NULL OR ${userSessionLease.isExpired}) AND user_id <> ALL ($2::text[])
                           ORDER BY user_id FOR UPDATE SKIP LOCKED LIMIT 1)
          RETURNING user_id, holder, session_id, settled_at
        ) SELECT user_id AS "userId", holder, session_id AS "sessionId",
                 floor(extract(epoch FROM settled_at) * 1000)::float AS "settledAt" FROM claimed`,
-      [randomUUID()],
+      [randomUUID(), held],
     );
     return claim;
   }

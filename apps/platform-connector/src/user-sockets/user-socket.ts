@@ -12,6 +12,10 @@ import {
 import type { ReconciliationSchedule } from '../subscriptions/reconciliation-schedule.repository.js';
 import type { SubscriptionsRepository } from '../subscriptions/subscriptions.repository.js';
 
+// While the database is away, usually no connector can take the socket, and messages still go to the INGEST stream. The limit is for a
+// connector that alone has lost the database: another connector opens a second session, and each event arrives on both.
+const outageLimitMs = 60_000;
+
 /** The reason for a gap during which no connector held the socket. */
 export const connectorStopped = 'The connector that held the socket has stopped.';
 
@@ -61,13 +65,12 @@ export class UserSocket implements EventSocketListener {
     // No connector has received messages since `settledAt`.
     this.hasGap = claim.sessionId !== null;
     if (this.hasGap) context.gaps.begin(this.source, this.settledAt, connectorStopped);
-    this.lease = new Lease(userSessionLease.seconds, () =>
-      context.sessions.renew(claim, this.settledUntil()),
-    );
+    const renew = (): Promise<boolean> => context.sessions.renew(claim, this.settledUntil());
+    this.lease = new Lease(userSessionLease.seconds, renew, outageLimitMs);
     this.socket = new EventSocket(context.url, this, { logger: context.logger, name: this.source.source });
   }
 
-  /** Aborts when another connector holds the socket, or may soon take the socket. */
+  /** Aborts when another connector holds the socket, or the lease could not be renewed for a minute. */
   get leaseLost(): AbortSignal {
     return this.lease.lost;
   }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { jest } from '@jest/globals';
 import { eventually } from '@stream-events/testing';
 import { WebSocketServer } from 'ws';
 import { ConnectorSetup, type ConnectorInstance } from '../../test/connector-setup.js';
@@ -26,7 +27,10 @@ describe(UserSockets.name, () => {
     );
   });
 
-  afterEach(() => setup.reset());
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    await setup.reset();
+  });
 
   afterAll(() => setup.stop());
 
@@ -105,30 +109,68 @@ describe(UserSockets.name, () => {
     expect(await gaps()).toMatchObject([{ until: expect.any(Date) }]);
   });
 
-  // The simulator does not rename sessions, and the platform does not say whether it does.
-  it('follows a session that the platform renames in a reconnect', async () => {
-    const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
-    await once(server, 'listening');
-    const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}/ws`; // Safe cast: the server listens on TCP.
+  describe('with a socket server', () => {
+    let server: WebSocketServer;
+    let url: string;
+    let connections: number;
+
+    beforeEach(async () => {
+      server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+      await once(server, 'listening');
+      url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}/ws`; // Safe cast: the server listens on TCP.
+      connections = 0;
+      server.on('connection', (client) => {
+        connections += 1;
+        const session = { id: `session-${connections}`, keepalive_timeout_seconds: 600 };
+        client.send(frame('session_welcome', session));
+      });
+      await start('websocket', { PLATFORM_TRANSPORT: 'websocket', PLATFORM_SOCKET_URL: url });
+      await eventually(async () => expect(await sessions()).toEqual([{ session_id: 'session-1' }]));
+    });
+
+    afterEach(() => {
+      for (const client of server.clients) client.terminate();
+      server.close();
+    });
+
     const frame = (message_type: string, session: object): string =>
       JSON.stringify({
         metadata: { message_id: message_type, message_type, message_timestamp: '' },
         payload: { session },
       });
-    let connections = 0;
-    server.on('connection', (client) => {
-      connections += 1;
-      client.send(frame('session_welcome', { id: `session-${connections}`, keepalive_timeout_seconds: 600 }));
-    });
     const sessions = async (): Promise<unknown[]> =>
       setup.dataSource.query('SELECT session_id FROM user_sessions');
+    const isHeld = async (): Promise<boolean | undefined> => {
+      const [session] = await new UserSessionsRepository(setup.dataSource).all();
+      return session?.isHeld;
+    };
 
-    await start('websocket', { PLATFORM_TRANSPORT: 'websocket', PLATFORM_SOCKET_URL: url });
-    await eventually(async () => expect(await sessions()).toEqual([{ session_id: 'session-1' }]));
-    for (const client of server.clients) client.send(frame('session_reconnect', { id: 'session-1', reconnect_url: url })); // prettier-ignore
-    await eventually(async () => expect(await sessions()).toEqual([{ session_id: 'session-2' }]));
+    // The simulator does not rename sessions, and the platform does not say whether it does.
+    it('follows a session that the platform renames in a reconnect', async () => {
+      for (const client of server.clients) client.send(frame('session_reconnect', { id: 'session-1', reconnect_url: url })); // prettier-ignore
+      await eventually(async () => expect(await sessions()).toEqual([{ session_id: 'session-2' }]));
+    });
 
-    for (const client of server.clients) client.terminate();
-    server.close();
+    it('keeps the socket while the lease cannot be renewed, and when the lease has expired', async () => {
+      const renew = jest
+        .spyOn(UserSessionsRepository.prototype, 'renew')
+        .mockRejectedValue(new Error('no database'));
+      await eventually(async () => expect(await isHeld()).toBe(false));
+      // Two more renewals: the connector has had the time to claim the user again.
+      const attempts = renew.mock.calls.length;
+      await eventually(() => expect(renew.mock.calls.length).toBeGreaterThanOrEqual(attempts + 2));
+      renew.mockRestore();
+      await eventually(async () => expect(await isHeld()).toBe(true));
+
+      expect(connections).toBe(1);
+      expect(server.clients.size).toBe(1);
+      expect(await sessions()).toEqual([{ session_id: 'session-1' }]);
+    });
+
+    it('closes the socket when another connector has taken the lease', async () => {
+      await setup.dataSource.query('UPDATE user_sessions SET holder = $1', [randomUUID()]);
+
+      await eventually(() => expect(server.clients.size).toBe(0));
+    });
   });
 });

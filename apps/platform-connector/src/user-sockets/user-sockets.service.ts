@@ -85,7 +85,7 @@ export class UserSockets {
 
   private async claim(): Promise<void> {
     for (let claims = 0; claims < claimsPerPass; claims += 1) {
-      const claim = await this.sessions.claim();
+      const claim = await this.sessions.claim([...this.held.keys()]);
       if (!claim) return;
       const { sessions, subscriptions, schedule, ingest, gaps, logger } = this;
       const url = this.settings.urls.socket;
