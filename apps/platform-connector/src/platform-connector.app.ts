@@ -57,6 +57,7 @@ import { ShardKeeper } from './conduits/shard-keeper.service.js';
 import { ConnectionUpkeep } from './connections/connection-upkeep.service.js';
 import { ConnectionsService } from './connections/connections.service.js';
 import { ConsentEventsConsumer } from './connections/consent-events.consumer.js';
+import { UserTokens } from './connections/user-tokens.service.js';
 import { EventTypesService } from './event-types/event-types.service.js';
 import { PictureDownloads } from './pictures/picture-downloads.service.js';
 import { variables, type PlatformConnectorConfig } from './platform-connector.config.js';
@@ -175,6 +176,7 @@ export async function startPlatformConnector(shell: Shell<PlatformConnectorConfi
         () => app.get(SocketIngest).stop(),
         () => app.get(DeliveryGaps).stop(),
         () => app.get(IngestPublisher).close(),
+        () => app.get(UserTokens).stop(),
         () => app.get(PlatformHttp).close(),
         () => app.get(PictureDownloads).close(),
         () => closeNats(connection),

@@ -142,6 +142,7 @@ export class ConnectorSetup {
         await context.get(UserSockets).stop();
         await context.get(DeliveryGaps).stop();
         await context.close();
+        await context.get(UserTokens).stop();
         await context.get(PlatformHttp).close();
         await context.get(PictureDownloads).close();
       },

@@ -19,8 +19,14 @@ import { PlatformHealth } from '../platform/platform-health.service.js';
 import { PlatformHttp } from '../platform/platform-http.js';
 import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
 
-// Below the 4.5 s that a user may wait for the device code. The limit suits all calls, because the platform replies within 200 ms.
+// Below the 4.5 s that a user may wait for the device code. The limit suits almost all calls, because the platform replies within 200 ms.
 const timeoutMs = 3_500;
+
+/**
+ * Longer than other calls, because a lost reply can end a user's consent: a one-time refresh token is then spent. Shorter than the 10 s
+ * after which the database ends an idle transaction.
+ */
+export const refreshTimeoutMs = 8_000;
 
 /**
  * Calls the platform's authorization server to get users' consent and tokens. Every method throws PlatformUnavailableError when the
@@ -77,7 +83,7 @@ export class AuthorizationServer {
 
   async refresh(refreshToken: string): Promise<RefreshOutcome> {
     const request = this.consent.refreshRequest(this.settings.urls.auth, this.credentials(), refreshToken);
-    return this.send('user_token', request, (reply) => this.consent.readRefresh(reply));
+    return this.send('user_token', request, (reply) => this.consent.readRefresh(reply), refreshTimeoutMs);
   }
 
   /** Returns the owner of a token; null when the token is not valid. */
@@ -103,8 +109,9 @@ export class AuthorizationServer {
     endpoint: AuthorizationEndpoint,
     request: AuthorizationRequest,
     read: (reply: PlatformReply) => T,
+    limitMs = timeoutMs,
   ): Promise<T> {
-    const reply = await this.http.send({ endpoint, ...request }, timeoutMs);
+    const reply = await this.http.send({ endpoint, ...request }, limitMs);
     return this.health.noting(endpoint, () => read(reply));
   }
 

@@ -289,6 +289,21 @@ describe(ConnectionsService.name, () => {
   });
 
   describe('the tokens', () => {
+    /** Starts a refresh. The platform handles it, but holds the reply. */
+    const refreshWithHeldReply = async (
+      instance: ConnectorInstance,
+    ): Promise<{ id: string; refused: string; token: Promise<string | null> }> => {
+      const id = await connect(instance);
+      const refused = consent.issued.at(-2)!;
+      consent.expireAccessTokens();
+      consent.holdsReplyTo = refresh;
+      const token = instance.userTokens.refresh(id, refused);
+      // A failure counts when the test awaits the token.
+      token.catch(() => undefined);
+      await eventually(() => expect(consent.held).toBe(1));
+      return { id, refused, token };
+    };
+
     it('are encrypted, and in no log', async () => {
       const instance = await startInstance();
       await connect(instance);
@@ -364,6 +379,38 @@ describe(ConnectionsService.name, () => {
         expect((await instance.connections.get(id)).state).toBe('reconnect_needed');
       });
       expect(consent.refreshes).toBe(2);
+    });
+
+    it('are kept when the reply to a refresh takes longer than other replies may', async () => {
+      const instance = await startInstance();
+      const { token } = await refreshWithHeldReply(instance);
+      setTimeout(() => consent.releaseReplies(), 4_500);
+
+      expect(consent.isValid((await token) ?? '')).toBe(true);
+      expect(consent.refreshes).toBe(1);
+    });
+
+    it('are saved again when the connection to the database breaks before the commit', async () => {
+      const instance = await startInstance();
+      const { id, refused, token } = await refreshWithHeldReply(instance);
+      await setup.dataSource.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE datname = current_database() AND state = 'idle in transaction'`,
+      );
+      consent.releaseReplies();
+
+      expect(consent.isValid((await token) ?? '')).toBe(true);
+      expect(await instance.userTokens.refresh(id, refused)).toBe(await token);
+      expect(consent.refreshes).toBe(1);
+    });
+
+    it('are saved before a connector stops that is still refreshing them', async () => {
+      const instance = await startInstance();
+      const { token } = await refreshWithHeldReply(instance);
+      setTimeout(() => consent.releaseReplies(), 1_000);
+      await instance.close();
+
+      expect(consent.isValid((await token) ?? '')).toBe(true);
     });
 
     it('that a crashed instance has saved are validated by the next one', async () => {

@@ -17,8 +17,9 @@ export interface NewConnection {
   waitsFor: DeviceCode | { stateHash: string; expiresInMs: number };
 }
 
-// Longer than the calls to the platform for one connection take. A connection claimed by an instance that crashes waits this long.
-export const claimSeconds = 20;
+// Longer than the calls to the platform for one connection take: two validations of 3.5 s, a refresh of 8 s, and up to 9 s of waiting for
+// the lock of a refresh. A connection claimed by an instance that crashes waits this long.
+export const claimSeconds = 25;
 const validationMinutes = 60;
 // How long to keep expired connections, so that a user can still see the result.
 const expiredHours = 24;
@@ -113,7 +114,7 @@ export class ConnectionsRepository {
   }
 
   /**
-   * Claims a connection of the application whose poll or validation is due. For 20 s, no other instance can claim the connection. Null when
+   * Claims a connection of the application whose poll or validation is due. For 25 s, no other instance can claim the connection. Null when
    * none is due.
    */
   async claimDue(clientId: string): Promise<Connection | null> {
@@ -222,8 +223,8 @@ export class ConnectionsRepository {
   /** Runs `work` in a transaction under a lock, so that only one instance at a time refreshes the tokens of a connection. */
   async exclusively<T>(id: string, work: (manager: EntityManager) => Promise<T>): Promise<T> {
     return this.dataSource.transaction(async (manager) => {
-      // Longer than a refresh takes, shorter than the database's statement timeout.
-      await manager.query(`SET LOCAL lock_timeout = '6s'`);
+      // Longer than the 8 s that a refresh may take, shorter than the database's statement timeout of 10 s.
+      await manager.query(`SET LOCAL lock_timeout = '9s'`);
       await takeKeyedAdvisoryLock(manager, 'userToken', id);
       return work(manager);
     });

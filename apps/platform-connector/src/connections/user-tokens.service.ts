@@ -1,12 +1,22 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
-import type { TokenOwner } from '@stream-events/platforms';
-import { LOGGER, type Logger } from '@stream-events/service';
-import { AuthorizationServer } from './authorization-server.js';
+import type { RefreshOutcome, TokenOwner } from '@stream-events/platforms';
+import { LOGGER, within, type Logger } from '@stream-events/service';
+import { AuthorizationServer, refreshTimeoutMs } from './authorization-server.js';
 import type { Connection } from './connection.entity.js';
 import { ConnectionsRepository } from './connections.repository.js';
 
 const remedy =
   'The platform no longer accepts the tokens: the user disconnected the application, or changed the password. Connect the channel again.';
+
+// 8 s are enough for a restart of the database. A stopping connector also waits for these attempts.
+const saveAttempts = 5;
+const saveRetryMs = 2_000;
+
+/** The platform's reply to a refresh, once it has arrived. */
+interface Asked {
+  outcome?: RefreshOutcome;
+}
 
 /**
  * Validates and refreshes users' tokens. Refreshes only a token that the platform has refused, because the platform discourages earlier
@@ -42,8 +52,8 @@ export class UserTokens {
    * Replaces a token that the platform refuses. Concurrent callers share one refresh and get the same new token. The new tokens are
    * committed before any call uses them.
    *
-   * After a crash between the platform's reply and the commit, a one-time refresh token is lost, and the next refresh ends in
-   * `reconnect_needed`.
+   * After a crash between the platform's reply and the commit, or when the platform takes over 8 s to reply, a one-time refresh token is
+   * lost, and the next refresh ends in `reconnect_needed`.
    *
    * @returns the new access token; null when the user must give consent again
    * @throws PlatformUnavailableError
@@ -58,14 +68,36 @@ export class UserTokens {
     return refresh;
   }
 
+  /** Waits up to 9 s for the refreshes in progress, because their callers may have stopped waiting. */
+  async stop(): Promise<void> {
+    await within(refreshTimeoutMs + 1_000, Promise.allSettled(this.refreshes.values()));
+  }
+
+  /** Refreshes once. If the outcome cannot be saved, saves it again, because the platform accepts a one-time refresh token only once. */
+  private async refreshExclusively(id: string, refusedToken: string): Promise<string | null> {
+    const asked: Asked = {};
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.refreshInTurn(id, refusedToken, asked);
+      } catch (error) {
+        if (!asked.outcome || attempt >= saveAttempts) throw error;
+        this.logger.warn(
+          { err: error, connectionId: id },
+          'cannot save the outcome of a token refresh, retrying in 2 s',
+        );
+        await wait(saveRetryMs);
+      }
+    }
+  }
+
   /** Refreshes under a lock that all instances share. */
-  private refreshExclusively(id: string, refusedToken: string): Promise<string | null> {
+  private refreshInTurn(id: string, refusedToken: string, asked: Asked): Promise<string | null> {
     return this.repository.exclusively(id, async (manager) => {
       const connection = await this.repository.find(id, manager);
       const tokens = connection && this.repository.tokensOf(connection);
       if (!tokens) return null;
       if (tokens.accessToken !== refusedToken) return tokens.accessToken;
-      const outcome = await this.server.refresh(tokens.refreshToken);
+      const outcome = (asked.outcome ??= await this.server.refresh(tokens.refreshToken));
       if (outcome.kind === 'issued') {
         await this.repository.saveTokens(id, outcome.tokens, manager);
         return outcome.tokens.accessToken;
