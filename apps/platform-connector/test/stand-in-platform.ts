@@ -64,6 +64,10 @@ export class StandInPlatform implements OutboundPlatform {
     return Promise.reject(new Error('the reconciler makes no look-ups'));
   }
 
+  listConduits(): Promise<never> {
+    return Promise.reject(away());
+  }
+
   createConduit(): Promise<never> {
     return Promise.reject(away());
   }

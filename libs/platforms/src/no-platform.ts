@@ -13,6 +13,7 @@ export function createNoPlatform(): OutboundPlatform {
     createSubscription: refuse,
     deleteSubscription: refuse,
     listAuthorizations: refuse,
+    listConduits: refuse,
     createConduit: refuse,
     resizeConduit: refuse,
     deleteConduit: refuse,

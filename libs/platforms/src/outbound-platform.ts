@@ -126,6 +126,9 @@ export type ShardOutcome =
 
 /** The calls that manage conduits. They throw the same errors as all calls of an `OutboundPlatform`. */
 export interface OutboundConduits {
+  /** Returns all conduits of the application, including those of other installations. */
+  listConduits(): Promise<PlatformConduit[]>;
+  /** Makes one attempt: without a reply, it is unknown whether the platform created a conduit. */
   createConduit(shardCount: number): Promise<ConduitOutcome>;
   /** Returns false when the conduit does not exist. */
   resizeConduit(id: string, shardCount: number): Promise<boolean>;
@@ -179,6 +182,7 @@ export type PlatformEndpoint =
   | 'delete_subscription'
   | 'list_authorizations'
   | 'client_call'
+  | 'list_conduits'
   | 'create_conduit'
   | 'update_conduit'
   | 'delete_conduit'

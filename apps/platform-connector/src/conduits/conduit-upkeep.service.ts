@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import { Inject, Injectable } from '@nestjs/common';
 import {
   PlatformUnavailableError,
+  type ConduitOutcome,
   type OutboundConduits,
   type PlatformShard,
 } from '@stream-events/platforms';
@@ -9,6 +10,7 @@ import { CONFIG, FailureLog, LOGGER, type Logger } from '@stream-events/service'
 import type { PlatformConnectorConfig } from '../platform-connector.config.js';
 import { PLATFORM, PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
 import { ConduitsRepository, type OwnConduit } from './conduits.repository.js';
+import { enabled } from './shard-rules.js';
 
 // Poll the states, because a conduit without working shards cannot report that its shards are lost. 12 calls per minute are 1.5 % of the
 // rate limit.
@@ -44,6 +46,8 @@ export class ConduitUpkeep {
   private readonly failures: FailureLog;
   private startedAt = new Date(0);
   private lastProblem: string | null = null;
+  /** The application's conduits before an attempt to create one, until the outcome of the attempt is saved. */
+  private before: ReadonlySet<string> | undefined;
 
   constructor(
     private readonly conduits: ConduitsRepository,
@@ -112,8 +116,9 @@ export class ConduitUpkeep {
   }
 
   private async create(): Promise<number> {
-    const outcome = await this.platform.createConduit(this.shardCount);
+    const outcome = await this.findOrCreate();
     if (outcome.kind === 'limit_reached') {
+      this.before = undefined;
       await this.conduits.saveProblem(this.clientId, limitProblem);
       if (this.lastProblem !== limitProblem)
         this.logger.error({ reason: outcome.message }, `cannot create a conduit. ${limitProblem}`);
@@ -122,13 +127,31 @@ export class ConduitUpkeep {
     }
     const { conduit } = outcome;
     this.lastProblem = null;
-    if (!(await this.conduits.saveCreated(this.clientId, conduit))) {
-      await this.platform.deleteConduit(conduit.id);
+    const isSaved = await this.conduits.saveCreated(this.clientId, conduit);
+    this.before = undefined;
+    if (!isSaved) {
+      if ((await this.read())?.id !== conduit.id) await this.platform.deleteConduit(conduit.id);
       return 0;
     }
     this.logger.info({ conduitId: conduit.id, shards: conduit.shardCount }, 'conduit created');
     this.events.emit('created');
     return 0;
+  }
+
+  /**
+   * Creates a conduit. If the outcome of the last attempt is unknown, first looks for the conduit that this attempt may have created. Only
+   * such a conduit is new and has no working shard: another installation assigns its shards immediately.
+   */
+  private async findOrCreate(): Promise<ConduitOutcome> {
+    const listed = await this.platform.listConduits();
+    for (const conduit of listed) {
+      const isNew = this.before?.has(conduit.id) === false && conduit.shardCount === this.shardCount;
+      const shards = isNew ? await this.listShards(conduit.id) : null;
+      if (shards?.every(({ sessionId, status }) => sessionId === null && status !== enabled))
+        return { kind: 'created', conduit };
+    }
+    this.before = new Set(listed.map(({ id }) => id));
+    return this.platform.createConduit(this.shardCount);
   }
 
   private async checkShards(id: string, { shardCount }: OwnConduit, startedAt: Date): Promise<number> {

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { jest } from '@jest/globals';
 import type { CallPlatformRequest } from '@stream-events/contracts';
+import { PlatformCallError } from '@stream-events/platforms';
 import { eventually } from '@stream-events/testing';
 import { WebSocket } from 'ws';
 import { ConnectorSetup, type ConnectorInstance } from '../../test/connector-setup.js';
@@ -23,6 +25,7 @@ describe('the conduit of an installation', () => {
   });
 
   afterEach(async () => {
+    jest.restoreAllMocks();
     await setup.reset();
     await setup.dataSource.query('TRUNCATE conduits, conduit_shards, shard_holders, reconciliation');
     await setup.dataSource.query('INSERT INTO reconciliation DEFAULT VALUES');
@@ -31,8 +34,8 @@ describe('the conduit of an installation', () => {
 
   afterAll(() => Promise.all([platform.stop(), setup.stop()]));
 
-  const start = async (environment: Record<string, string> = {}): Promise<ConnectorInstance> => {
-    const instance = await setup.createInstance({
+  const create = (environment: Record<string, string> = {}): Promise<ConnectorInstance> =>
+    setup.createInstance({
       PLATFORM_CLIENT_ID: application.clientId,
       PLATFORM_CLIENT_SECRET: application.clientSecret,
       PLATFORM_API_URL: `${platform.url}/helix`,
@@ -40,6 +43,8 @@ describe('the conduit of an installation', () => {
       PLATFORM_SOCKET_URL: platform.socketUrl,
       ...environment,
     });
+  const start = async (environment: Record<string, string> = {}): Promise<ConnectorInstance> => {
+    const instance = await create(environment);
     await instance.shards.start();
     return instance;
   };
@@ -65,6 +70,14 @@ describe('the conduit of an installation', () => {
     return { status: reply.status, text: Buffer.from(reply.body, 'base64').toString() };
   };
   const bothEnabled = ['enabled', 'enabled'];
+  const replyLost = new PlatformCallError('timeout', 'The platform did not reply in time.');
+  /** Opens a session of another installation. */
+  const openForeignSession = async (): Promise<{ socket: WebSocket; sessionId: string }> => {
+    const socket = new WebSocket(platform.socketUrl);
+    const [frame] = (await once(socket, 'message')) as [Buffer]; // Safe cast: ws delivers Buffers by default.
+    const { payload } = JSON.parse(frame.toString()) as { payload: { session: { id: string } } };
+    return { socket, sessionId: payload.session.id };
+  };
 
   it('is created once by two connectors, which share its shards, and is adopted by later ones', async () => {
     const [one, two] = await Promise.all([start(), start()]);
@@ -85,6 +98,38 @@ describe('the conduit of an installation', () => {
     await untilStates(third, bothEnabled);
     expect(await conduits()).toEqual([created]);
     expect(await third.metrics.metrics()).toContain('platform_conduit_shards{state="enabled"} 2');
+  });
+
+  it('is adopted when the platform created it but the reply was lost', async () => {
+    const instance = await create();
+    const createConduit = instance.platform.createConduit.bind(instance.platform);
+    jest.spyOn(instance.platform, 'createConduit').mockImplementationOnce(async (shardCount) => {
+      await createConduit(shardCount);
+      throw replyLost;
+    });
+    await instance.shards.start();
+    await untilStates(instance, bothEnabled);
+
+    expect(await conduits()).toMatchObject([{ id: (await instance.status.read()).transport?.conduit?.id }]);
+  });
+
+  it('is not the conduit that another installation created while a reply was lost', async () => {
+    const instance = await create({ PLATFORM_CONDUIT_SHARDS: '1' });
+    let theirs = '';
+    let socket: WebSocket | undefined;
+    jest.spyOn(instance.platform, 'createConduit').mockImplementationOnce(async () => {
+      theirs = await platform.createConduit();
+      const session = await openForeignSession();
+      socket = session.socket;
+      await platform.assignShard(theirs, session.sessionId);
+      throw replyLost;
+    });
+    await instance.shards.start();
+    await untilStates(instance, ['enabled']);
+
+    expect((await instance.status.read()).transport?.conduit?.id).not.toBe(theirs);
+    expect(await conduits()).toHaveLength(2);
+    socket?.close();
   });
 
   it('gets another number of shards', async () => {
@@ -135,10 +180,7 @@ describe('the conduit of an installation', () => {
     const [conduit] = await conduits();
     // Give the database the state of a copy whose connector starts a while later: the sessions in it are unknown.
     await instance.close();
-    const socket = new WebSocket(platform.socketUrl);
-    const [frame] = (await once(socket, 'message')) as [Buffer]; // Safe cast: ws delivers Buffers by default.
-    const { payload } = JSON.parse(frame.toString()) as { payload: { session: { id: string } } };
-    const theirs = payload.session.id;
+    const { socket, sessionId: theirs } = await openForeignSession();
     await platform.assignShard(conduit!.id, theirs);
 
     const copy = await start();

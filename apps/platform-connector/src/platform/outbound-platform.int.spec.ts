@@ -314,6 +314,21 @@ describe('OutboundPlatform', () => {
     });
   });
 
+  describe('createConduit', () => {
+    const conduits = '/api/eventsub/conduits';
+
+    it('makes one attempt, because without a reply, the platform may have created a conduit', async () => {
+      setup.fake.fault = (call, response) => {
+        if (call.name !== `POST ${conduits}`) return false;
+        response.destroy();
+        return true;
+      };
+
+      await expect(instance.platform.createConduit(2)).rejects.toThrow(/connection to the platform failed/);
+      expect(setup.fake.count(`POST ${conduits}`)).toBe(1);
+    });
+  });
+
   it('does not exist without a platform', async () => {
     const { platform, status } = await setup.createInstance({ PLATFORM: 'none' });
 

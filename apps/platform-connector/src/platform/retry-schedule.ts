@@ -24,6 +24,12 @@ export const clientCallLimits: CallLimits = { totalMs: 10_000, attemptMs: 8_000,
 /** Under 10 s, because the platform closes a session that serves no shard after 10 s. The next check of the shards is due in 5 s. */
 const conduitLimits: CallLimits = { totalMs: 8_000, attemptMs: 3_000, attempts: 3 };
 
+/**
+ * One attempt: without a reply, the platform may have created a conduit, and another attempt could create a second one. Listing and creating
+ * together end within the 10 s for which a connector claims the check of the conduit.
+ */
+const newConduitLimits: CallLimits = { totalMs: 4_500, attemptMs: 4_000, attempts: 1 };
+
 /** The limits of each kind of call. */
 export const callLimits: Readonly<Record<PlatformCall['endpoint'], CallLimits>> = {
   users: userLimits,
@@ -33,7 +39,8 @@ export const callLimits: Readonly<Record<PlatformCall['endpoint'], CallLimits>> 
   create_subscription: subscriptionLimits,
   delete_subscription: subscriptionLimits,
   list_authorizations: subscriptionLimits,
-  create_conduit: conduitLimits,
+  list_conduits: newConduitLimits,
+  create_conduit: newConduitLimits,
   update_conduit: conduitLimits,
   delete_conduit: conduitLimits,
   list_shards: conduitLimits,

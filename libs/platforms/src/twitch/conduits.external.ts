@@ -13,9 +13,17 @@ const shardIdPattern = /^\d{1,5}$/;
 
 /** Reads the conduit from the reply to `POST` or `PATCH eventsub/conduits` (docs/platform-facts.md §3). */
 export function readConduit(body: unknown): PlatformConduit {
-  const [conduit] = readObjects(readObject(body, 'the reply about a conduit'), 'data');
+  const [conduit] = readConduits(body);
   if (!conduit) throw malformed('`data` contains no conduit');
-  return { id: readText(conduit, 'id'), shardCount: readCount(conduit, 'shard_count') };
+  return conduit;
+}
+
+/** Reads the reply to `GET eventsub/conduits`. The list has no pages, because an application has at most five conduits. */
+export function readConduits(body: unknown): PlatformConduit[] {
+  return readObjects(readObject(body, 'the reply about conduits'), 'data').map((conduit) => ({
+    id: readText(conduit, 'id'),
+    shardCount: readCount(conduit, 'shard_count'),
+  }));
 }
 
 /** Reads one page of `GET eventsub/conduits/shards`. */

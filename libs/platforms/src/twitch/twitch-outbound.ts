@@ -12,6 +12,7 @@ import type {
   OutboundPlatform,
   PictureAddress,
   PlatformCaller,
+  PlatformConduit,
   PlatformReply,
   PlatformShardPage,
   PlatformSubscriptionPage,
@@ -20,7 +21,13 @@ import type {
 } from '../outbound-platform.js';
 import { PlatformCallError } from '../platform-call-error.js';
 import { readAuthorizations, toAuthorizationsQuery } from './authorizations.external.js';
-import { readConduit, readShardPage, readShardRefusal, toShardBody } from './conduits.external.js';
+import {
+  readConduit,
+  readConduits,
+  readShardPage,
+  readShardRefusal,
+  toShardBody,
+} from './conduits.external.js';
 import { readErrorMessage } from './errors.external.js';
 import { readGamePictures, readUserPictures, toGamesQuery } from './pictures.external.js';
 import { readStreams, toStreamsQuery } from './streams.external.js';
@@ -96,6 +103,12 @@ export class TwitchOutbound implements OutboundPlatform {
     return this.caller.call(
       { endpoint: 'list_authorizations', method: 'GET', url, priority: 'background' },
       (reply) => readAuthorizations(bodyOf(reply, 200)),
+    );
+  }
+
+  async listConduits(): Promise<PlatformConduit[]> {
+    return this.caller.call({ ...this.conduits(), endpoint: 'list_conduits', method: 'GET' }, (reply) =>
+      readConduits(bodyOf(reply, 200)),
     );
   }
 
