@@ -134,8 +134,8 @@ async function start(shell: Shell<EventsConfig>) {
   // Writes have their own connection pool, so that no list keeps a write waiting.
   const writePool = createPool({ ...database, poolSize: writeConnections });
   const listPool = createPool({ ...database, ...listPoolOptions });
-  // Connect before the service is ready, so that its first requests do not have to.
-  await Promise.all([writePool, listPool].map((pool) => pool.query('SELECT 1')));
+  // Connect before the service is ready, so that its first requests do not have to. If that fails, they connect.
+  await Promise.allSettled([writePool, listPool].map((pool) => pool.query('SELECT 1')));
   measurePool(shell.metrics, 'events', dataSource);
   measurePool(shell.metrics, 'events_writes', writePool);
   measurePool(shell.metrics, 'events_lists', listPool);

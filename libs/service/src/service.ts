@@ -51,8 +51,9 @@ export type ProcessVariables = Variables & {
   LOG_LEVEL: Variable<string>;
 };
 
-// How long a stop waits for an unfinished start. A start that takes longer is waiting for PostgreSQL or NATS, and holds nothing yet.
-const startLimitMs = 5_000;
+// How long a stop waits for an unfinished start, so that the service can stop in order. A start that takes longer is probably waiting for
+// PostgreSQL or NATS.
+const startLimitMs = 10_000;
 
 // By default, Kubernetes kills a process 30 s after SIGTERM. Exit earlier, with a log line.
 const shutdownTimeoutMs = 25_000;
@@ -84,6 +85,7 @@ export async function runService<V extends ProcessVariables>(
   // A container ignores a signal that arrives before its handler is installed, and the start can take a minute.
   onceStopped(logger, async () => {
     await within(startLimitMs, starting);
+    if (!service) logger.warn('the start did not end in time, exiting');
     await closeAll([() => service?.close(), () => tracing?.close()]);
   });
   try {

@@ -49,15 +49,21 @@ describe(StreamMessages.name, () => {
     await nats.stop();
   });
 
-  it('does not skip messages that were lost with the connection', async () => {
-    const sut = new StreamMessages(connection, ingestStreamName);
-    bytesLeft = 50_000; // in the middle of the first fetch
+  it.each([
+    ['some', 50_000, 1],
+    ['all', 2_000, count - 100],
+  ])(
+    'does not skip messages when %s messages of a fetch were lost with the connection',
+    async (_, bytes, from) => {
+      const sut = new StreamMessages(connection, ingestStreamName);
+      bytesLeft = bytes;
 
-    await expect(sut.read(1, count)).rejects.toThrow('were lost on the way');
+      await expect(sut.read(from, count)).rejects.toThrow('were lost on the way');
 
-    const messages = await sut.read(1, count);
-    expect(messages.map(({ sequence }) => sequence)).toEqual(
-      Array.from({ length: count }, (_, index) => index + 1),
-    );
-  });
+      const messages = await sut.read(1, count);
+      expect(messages.map(({ sequence }) => sequence)).toEqual(
+        Array.from({ length: count }, (_, index) => index + 1),
+      );
+    },
+  );
 });

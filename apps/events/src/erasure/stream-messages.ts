@@ -80,6 +80,8 @@ export class StreamMessages {
       let bytes = 0;
       while (pending > 0 && bytes < enoughBytes) {
         const fetched = await fetchMessages(consumer, Math.min(pending, maxFetched), messages.length);
+        // Without an error, the position would move past messages that nobody has read.
+        if (fetched.length === 0 && messages.length === 0) throw new LostOnTheWayError(from);
         if (fetched.length === 0) break;
         messages.push(...fetched);
         pending -= fetched.length;
@@ -126,6 +128,13 @@ export class StreamMessages {
   }
 }
 
+/** The broker has sent messages that did not arrive. */
+class LostOnTheWayError extends Error {
+  constructor(sequence: number) {
+    super(`messages after sequence ${sequence} were lost on the way, reading them again`);
+  }
+}
+
 async function fetchMessages(
   consumer: Consumer,
   wanted: number,
@@ -143,7 +152,7 @@ async function fetchMessages(
     // The broker does not redeliver messages that it sent while the connection was lost, and the client fetches the next ones without an
     // error.
     if (info.deliverySequence !== alreadyRead + messages.length)
-      throw new Error(`messages before ${info.streamSequence} were lost on the way, reading them again`);
+      throw new LostOnTheWayError(messages.at(-2)?.sequence ?? info.streamSequence);
     if (messages.length === wanted || info.pending === 0) break;
   }
   return messages;

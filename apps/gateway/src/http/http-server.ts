@@ -34,9 +34,9 @@ import { traceRequests, type RequestTraces } from './trace-requests.js';
 // this time, and the response announces that the connection closes.
 const idleGraceMs = 1_000;
 
-// While closing, the server destroys connections on which no complete request has arrived within this time. The limits of heads and bodies
-// (10 to 26 s) do not fit into the 25 s that a process has to stop.
-const arrivalGraceMs = 3_000;
+// While closing, the server destroys connections that wait for their client during two checks. The limits of heads and bodies (10 to 26 s) do
+// not fit into the 25 s that a process has to stop.
+const arrivalCheckMs = 1_500;
 
 // An idle turn of the event loop takes microseconds. A connection that arrives during the last turn is reset, so the last turn must be
 // short. Under constant load, no turn is idle, so the number of turns is limited.
@@ -167,9 +167,12 @@ function endConnectionsOnClose(fastify: FastifyInstance): void {
     });
     // When Fastify closes the HTTP server, Node stops checking the time limits of heads. The interval also ends connections that become idle
     // later, after a response that did not announce the close.
+    let awaiting = new Set<Socket>();
     const timer = setInterval(() => {
-      for (const socket of sockets) if (isAwaitingRequest(socket)) socket.destroy();
-    }, arrivalGraceMs);
+      const [before, now] = [awaiting, [...sockets].filter(isAwaitingRequest)];
+      for (const socket of now) if (before.has(socket)) socket.destroy();
+      awaiting = new Set(now);
+    }, arrivalCheckMs);
     void closed.then(() => clearInterval(timer));
     await within(idleGraceMs, closed);
     // Neither Node nor Fastify counts a connection as idle before its first byte, so such a connection would block the close.
@@ -191,7 +194,8 @@ function isAwaitingRequest(socket: Socket): boolean {
   };
   // A connection that the server has ended stays open for `lingerMs`, so that the client can read the response.
   if (!parser || socket.writableEnded) return false;
-  return !response || !(response.headersSent || response.req.complete);
+  // If the request is not complete but has unread data, the server keeps the client from sending more.
+  return !response || !(response.headersSent || response.req.complete || response.req.readableLength > 0);
 }
 
 /**

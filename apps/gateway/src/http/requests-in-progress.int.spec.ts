@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import { PassThrough } from 'node:stream';
 import { eventually } from '@stream-events/testing';
 import { openRawClient } from '../../test/raw-client.js';
 import { largeResponseBytes } from './http-limits.js';
@@ -19,12 +20,22 @@ async function startServer() {
     await new Promise<void>((resolve) => held.push(resolve));
     return large;
   });
+  const files: PassThrough[] = [];
+  fastify.get('/file', async (_request, reply) => {
+    reply.raw.once('close', () => closed.push('file'));
+    await new Promise<void>((resolve) => held.push(resolve));
+    const file = new PassThrough();
+    file.write(large);
+    files.push(file);
+    return reply.send(file);
+  });
   fastify.get('/large', () => Promise.resolve(large));
   await fastify.listen({ port: 0, host: '127.0.0.1' });
   const { port } = fastify.server.address() as AddressInfo; // Safe cast: the server listens on a port.
   return {
     held,
     closed,
+    files,
     open: (...paths: string[]) =>
       openRawClient(port, {
         bytes: paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`).join(''),
@@ -50,6 +61,21 @@ describe(limitConnections.name, () => {
     socket.destroy();
 
     await eventually(() => expect([...closed].sort()).toEqual(['1', '2', '3']));
+    await close();
+  });
+});
+
+describe('a stream of a response', () => {
+  it('ends when the client left before the stream began', async () => {
+    const { held, closed, files, open, release, close } = await startServer();
+    const { socket } = open('/file', '/file');
+    await eventually(() => expect(held).toHaveLength(2));
+    socket.destroy();
+    await eventually(() => expect(closed).toHaveLength(2));
+
+    release();
+
+    await eventually(() => expect(files.map(({ destroyed }) => destroyed)).toEqual([true, true]));
     await close();
   });
 });

@@ -71,9 +71,14 @@ export function limitConnections(
       claim?.release();
       // Node closes only the response that is being sent. A response that waits behind another one would never emit `close`, so its
       // request would never end.
-      for (const response of pending) if (!response.socket) response.destroy().emit('close');
+      for (const response of pending) if (!response.socket) closeResponse(response);
     });
   });
+}
+
+/** Closes a response as Node does. With its private field, whatever waits for the response later also learns that it is closed. */
+function closeResponse(response: ServerResponse): void {
+  Object.assign(response.destroy(), { _closed: true }).emit('close');
 }
 
 /** The decision about a request. */

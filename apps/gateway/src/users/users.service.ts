@@ -263,7 +263,7 @@ export class UsersService {
     return user?.id === id ? user : refuseCurrentPassword();
   }
 
-  /** Returns the user with this name and password, also a disabled user. Only `actAs` may use the result. */
+  /** Returns the user with this name and password, also a disabled user. Only `actAs` may act on the result. */
   private async checkPassword(login: Login): Promise<User | undefined> {
     const attempt = await this.throttle.begin(login.address, login.username);
     let user: User | undefined;
