@@ -34,7 +34,7 @@ import { traceRequests, type RequestTraces } from './trace-requests.js';
 // this time, and the response announces that the connection closes.
 const idleGraceMs = 1_000;
 
-// While closing, the server destroys connections that wait for their client during two checks. The limits of heads and bodies (10 to 26 s) do
+// While closing, the server destroys connections that wait for the same request during two checks. The limits of heads and bodies (10 to 26 s) do
 // not fit into the 25 s that a process has to stop.
 const arrivalCheckMs = 1_500;
 
@@ -167,11 +167,14 @@ function endConnectionsOnClose(fastify: FastifyInstance): void {
     });
     // When Fastify closes the HTTP server, Node stops checking the time limits of heads. The interval also ends connections that become idle
     // later, after a response that did not announce the close.
-    let awaiting = new Set<Socket>();
+    let awaiting = new Map<Socket, ServerResponse | undefined>();
     const timer = setInterval(() => {
-      const [before, now] = [awaiting, [...sockets].filter(isAwaitingRequest)];
-      for (const socket of now) if (before.has(socket)) socket.destroy();
-      awaiting = new Set(now);
+      const before = awaiting;
+      awaiting = new Map(
+        [...sockets].filter(isAwaitingRequest).map((socket) => [socket, responseOf(socket)]),
+      );
+      for (const [socket, response] of awaiting)
+        if (before.has(socket) && before.get(socket) === response) socket.destroy();
     }, arrivalCheckMs);
     void closed.then(() => clearInterval(timer));
     await within(idleGraceMs, closed);
@@ -184,16 +187,23 @@ function endConnectionsOnClose(fastify: FastifyInstance): void {
   });
 }
 
+/** Private fields of Node's HTTP server without a public equivalent. */
+interface ServedSocket extends Socket {
+  /** Upgraded connections have no parser. */
+  parser?: object | null;
+  _httpMessage?: ServerResponse | null;
+}
+
+/** Returns the response in progress on a connection. */
+function responseOf(socket: ServedSocket): ServerResponse | undefined {
+  return socket._httpMessage ?? undefined;
+}
+
 /** Whether a connection only waits for its client to send a request, or the rest of a request. */
-function isAwaitingRequest(socket: Socket): boolean {
-  // Private fields of Node without a public equivalent: the parser, which upgraded connections do not have, and the response in progress.
-  // Safe cast: both fields are optional.
-  const { parser, _httpMessage: response } = socket as Socket & {
-    parser?: object | null;
-    _httpMessage?: ServerResponse | null;
-  };
+function isAwaitingRequest(socket: ServedSocket): boolean {
+  const response = responseOf(socket);
   // A connection that the server has ended stays open for `lingerMs`, so that the client can read the response.
-  if (!parser || socket.writableEnded) return false;
+  if (!socket.parser || socket.writableEnded) return false;
   // If the request is not complete but has unread data, the server keeps the client from sending more.
   return !response || !(response.headersSent || response.req.complete || response.req.readableLength > 0);
 }

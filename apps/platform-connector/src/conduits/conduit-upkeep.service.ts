@@ -103,6 +103,8 @@ export class ConduitUpkeep {
   private async check(startedAt: Date): Promise<number> {
     const conduit = await this.read();
     if (!conduit) return problemCheckMs;
+    // Another connector may have saved a conduit.
+    if (conduit.id !== null) this.before = undefined;
     try {
       if (conduit.isRetired) return await this.delete(conduit);
       return conduit.id === null

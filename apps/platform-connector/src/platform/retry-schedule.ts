@@ -26,7 +26,8 @@ const conduitLimits: CallLimits = { totalMs: 8_000, attemptMs: 3_000, attempts: 
 
 /**
  * One attempt: without a reply, the platform may have created a conduit, and another attempt could create a second one. Listing and creating
- * together end within the 10 s for which a connector claims the check of the conduit.
+ * together end within the 10 s for which a connector claims the check of the conduit. If looking for an earlier conduit takes longer, only one
+ * connector saves its conduit.
  */
 const newConduitLimits: CallLimits = { totalMs: 4_500, attemptMs: 4_000, attempts: 1 };
 

@@ -12,6 +12,9 @@ import { connectorStopped, sourceOf, UserSocket } from './user-socket.js';
 
 const idleMs = 1_000;
 const maxBackoffMs = 5_000;
+// Twice the time between two renewals of a lease. After an outage of the database, connectors renew the leases of their open sockets before
+// others may claim the sockets.
+const renewalMs = 5_000;
 // The maximum number of users to claim per pass, so that connectors that start at the same time share the users.
 const claimsPerPass = 5;
 
@@ -24,6 +27,8 @@ const claimsPerPass = 5;
 export class UserSockets {
   private readonly held = new Map<string, UserSocket>();
   private readonly loop: WorkerLoop;
+  /** When a pass last failed, by a monotonic clock, in milliseconds. */
+  private failedAt = -Infinity;
 
   constructor(
     private readonly sessions: UserSessionsRepository,
@@ -41,8 +46,10 @@ export class UserSockets {
       work: () => this.attend(),
       idleMs,
       maxBackoffMs,
-      onFailure: (error) =>
-        failures.warn('cannot maintain the event sockets of users, retrying within 5 s', { err: error }),
+      onFailure: (error) => {
+        this.failedAt = performance.now();
+        failures.warn('cannot maintain the event sockets of users, retrying within 5 s', { err: error });
+      },
     });
     const { held } = this;
     new Gauge({
@@ -78,7 +85,8 @@ export class UserSockets {
       this.gaps.end(sourceOf(userId), Date.now());
     }
     // A connector with another transport will soon stop and close its sockets.
-    if (method !== 'websocket' || this.settings.transport === method) await this.claim();
+    const mayClaim = method !== 'websocket' || this.settings.transport === method;
+    if (mayClaim && performance.now() > this.failedAt + renewalMs) await this.claim();
     for (const socket of this.held.values()) await socket.check();
     return false;
   }
