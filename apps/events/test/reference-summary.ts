@@ -23,7 +23,7 @@ export function computeReferenceSummary(
     }))
     .filter(({ at }) => at >= from && at <= to)
     .filter(({ type, data }) => channelsOf(type, data).includes(channelId))
-    .sort((one, other) => (one.id < other.id ? -1 : 1));
+    .sort(byId);
   const ofChannel = facts.filter(({ data }) => data.broadcaster_user_id === channelId);
   const of = (type: string): Fact[] => ofChannel.filter((fact) => fact.type === type);
 
@@ -33,7 +33,7 @@ export function computeReferenceSummary(
     ...of('channel-bits-use')
       .filter(({ data }) => data.type !== 'cheer' || !hasCheers)
       .map((fact) => ({ ...fact, data: { ...fact.data, is_anonymous: false } })),
-  ];
+  ].sort(byId); // the name of a user is that in the latest event
   const chat = of('channel-chat-message').filter((fact) => !isRaidOf(fact, channelId));
   return {
     isPartial: false,
@@ -64,6 +64,10 @@ interface Fact {
   type: string;
   at: number;
   data: Record<string, unknown>;
+}
+
+function byId(one: Fact, other: Fact): number {
+  return one.id < other.id ? -1 : 1;
 }
 
 const raidTypes = ['raid', 'channel-raid'];
