@@ -1,4 +1,3 @@
-import { statfs } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
 import type { DatabaseService } from '@stream-events/database/roles';
 import { events } from '@stream-events/events';
@@ -13,6 +12,7 @@ import type { OwnerCredentials } from './owner-credentials.js';
 import { dataDirectory, type Servers } from './servers.js';
 import { ServiceStarter } from './service-starter.js';
 import { choosePlatform, simulatorAddresses, startSimulator } from './simulated-platform.js';
+import { chooseStreamSizes } from './stream-sizes.js';
 
 /** All services, running in this process. */
 export interface Services {
@@ -47,7 +47,7 @@ export async function startServices(
 
     say('Events service: starting');
     await starter.start(events, {
-      ...(await chooseStreamSizes(config)),
+      ...(await chooseStreamSizes(dataDirectory(config))),
       ...shared,
       ...connections('events'),
     });
@@ -104,16 +104,4 @@ export async function startServices(
     await starter.stop();
     throw error;
   }
-}
-
-/**
- * Chooses the sizes of the JetStream streams: 8 GiB for EVENTS and 2 GiB for INGEST. With less than 20 GiB of free disk space, both
- * together get half of that space, but each gets at least 1 GiB, because NATS reserves the sizes.
- */
-async function chooseStreamSizes(config: AllInOneConfig): Promise<NodeJS.ProcessEnv> {
-  const { bavail, bsize } = await statfs(dataDirectory(config));
-  const half = Math.floor((bavail * bsize) / 1024 ** 3 / 2);
-  const ingest = half < 10 ? 1 : 2;
-  const events = Math.min(8, Math.max(1, half - ingest));
-  return { EVENTS_MAX_GB: String(events), INGEST_MAX_GB: String(ingest) };
 }
