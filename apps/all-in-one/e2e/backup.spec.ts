@@ -168,7 +168,9 @@ describe('backup and restore of the embedded installation', () => {
       await killed.kill();
       const { code, output } = await restored.runToEnd();
       expect(code).toBe(1);
-      expect(output).toContain('the restore was interrupted. Run npm run restore again');
+      expect(output).toContain('a restore is running, or was interrupted. Run npm run restore again');
+      for (const args of [[`${archive}.part`], ['--erasures', list]])
+        expect(await runCommand('backup', args, { DATA_DIR: target.path })).toMatchObject({ code: 1 });
 
       const second = await restore(archive, '--erasures', list);
       expect(second.output).toContain('An earlier restore was interrupted: starting over');

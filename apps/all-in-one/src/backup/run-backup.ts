@@ -1,5 +1,10 @@
 import { parseArgs } from 'node:util';
-import { backUp, closeSessions, openSessions } from '@stream-events/database/backup';
+import {
+  backUp,
+  closeSessions,
+  openSessions,
+  refuseIncompleteRestores,
+} from '@stream-events/database/backup';
 import type { DatabaseService } from '@stream-events/database/roles';
 import { readErasureList } from '@stream-events/events/backup';
 import { version } from '@stream-events/service';
@@ -85,6 +90,8 @@ async function saveErasures(path: string, database: OpenDatabase): Promise<void>
   const access = { schema: backedUpSchemas.events.name, url: database.urlFor('events') };
   const sessions = await openSessions([access], 'backup');
   try {
+    // The list would be empty or incomplete, and would replace a complete one.
+    await refuseIncompleteRestores(sessions);
     const [session] = sessions;
     const list = session && (await readErasureList(session.client));
     if (!list) throw new Error('the events service has no tables, because it was never started');

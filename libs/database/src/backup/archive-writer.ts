@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { link, open, rm } from 'node:fs/promises';
+import type { BigIntStats } from 'node:fs';
+import { link, open, rename, rm, stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { constants, createGzip } from 'node:zlib';
 import { pack, type Pack } from 'tar-stream';
@@ -18,23 +19,30 @@ export class ArchiveWriter {
     private readonly archive: Pack,
     /** Resolves when everything is on disk. */
     private readonly file: Promise<void>,
+    /** Identifies the draft. */
+    private readonly draft: BigIntStats,
+    private readonly linkFile: typeof link,
   ) {}
 
-  /** @throws when the file exists, or its folder does not */
-  static async create(path: string): Promise<ArchiveWriter> {
+  /**
+   * @param linkFile replaces `link` in tests
+   * @throws when the file exists, or its folder does not
+   */
+  static async create(path: string, linkFile = link): Promise<ArchiveWriter> {
     const existing = await open(path, 'r').catch(() => undefined);
     await existing?.close();
     if (existing) throw new Error(`${path} already exists. Choose another name for the backup.`);
     // Removes the draft of a killed backup.
     await rm(draftOf(path), { force: true });
     const handle = await open(draftOf(path), 'wx', 0o600);
+    const draft = await handle.stat({ bigint: true });
     const archive = pack();
     // The default compression level makes files a fifth smaller but takes four times as long.
     const gzip = createGzip({ level: constants.Z_BEST_SPEED });
     const file = pipeline(archive, gzip, handle.createWriteStream({ flush: true }));
     // `addFile` and `complete` report the failure.
     file.catch(() => undefined);
-    return new ArchiveWriter(path, archive, file);
+    return new ArchiveWriter(path, archive, file, draft, linkFile);
   }
 
   async addFile(name: string, content: Buffer): Promise<void> {
@@ -74,13 +82,40 @@ export class ArchiveWriter {
     return { bytes, sha256: hash.digest('hex') };
   }
 
-  /** Ends the archive, and gives the file its final name. */
+  /**
+   * Ends the archive, and gives the file its final name.
+   *
+   * @throws when a file with this name exists, or another backup has replaced the draft
+   */
   async complete(): Promise<void> {
     this.archive.finalize();
     await this.file;
-    // Unlike a rename, a link does not replace a file that another backup has just written.
-    await link(draftOf(this.path), this.path);
+    if (!(await this.ownsDraft()))
+      throw new Error(`Another backup to ${this.path} started before this backup was complete.`);
+    try {
+      // Unlike a rename, a link does not replace a file that another backup has just written.
+      await this.linkFile(draftOf(this.path), this.path);
+    } catch (error) {
+      if (isExisting(error)) throw error;
+      return this.rename();
+    }
     await rm(draftOf(this.path));
+  }
+
+  /** Gives the file its final name on a disk without hard links, such as a USB disk with exFAT. */
+  private async rename(): Promise<void> {
+    await (await open(this.path, 'wx', 0o600)).close();
+    try {
+      await rename(draftOf(this.path), this.path);
+    } catch (error) {
+      await rm(this.path);
+      throw error;
+    }
+  }
+
+  private async ownsDraft(): Promise<boolean> {
+    const found = await stat(draftOf(this.path), { bigint: true }).catch(() => undefined);
+    return found?.ino === this.draft.ino && found.dev === this.draft.dev;
   }
 
   /** Removes the draft. */
@@ -89,8 +124,12 @@ export class ArchiveWriter {
     // Wait until writing has ended. Ignore the write error, because the caller already throws the error that made the backup
     // fail.
     await this.file.catch(() => undefined);
-    await rm(draftOf(this.path), { force: true });
+    if (await this.ownsDraft()) await rm(draftOf(this.path), { force: true });
   }
+}
+
+function isExisting(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'EEXIST'; // Safe cast: Node rejects with such errors.
 }
 
 function draftOf(path: string): string {

@@ -108,6 +108,35 @@ describe('an archive', () => {
     await late.abort();
   });
 
+  it('completes on a disk without hard links, also without replacing a file', async () => {
+    const refuse = (): Promise<void> =>
+      Promise.reject(Object.assign(new Error('operation not permitted'), { code: 'EPERM' }));
+    const writer = await ArchiveWriter.create(path, refuse);
+    const late = await ArchiveWriter.create(`${directory}/late.tar.gz`, refuse);
+    await writer.addFile('manifest.json', Buffer.from('{}'));
+    await writer.complete();
+    await writeFile(`${directory}/late.tar.gz`, 'another backup');
+    await expect(late.complete()).rejects.toThrow('EEXIST');
+    await late.abort();
+
+    expect((await readdir(directory)).sort()).toEqual(['backup.tar.gz', 'late.tar.gz']);
+    expect(await readFile(`${directory}/late.tar.gz`, 'utf8')).toBe('another backup');
+    for await (const { name, content } of readArchive(path)) {
+      expect(name).toBe('manifest.json');
+      expect(await readText(content)).toBe('{}');
+    }
+  });
+
+  it('fails when another backup to the same file replaced its draft, which it leaves alone', async () => {
+    const [first, second] = [await write(), await write()];
+
+    await expect(first.complete()).rejects.toThrow('Another backup to');
+    await first.abort();
+    await second.complete();
+
+    expect(await readdir(directory)).toEqual(['backup.tar.gz']);
+  });
+
   it('reports a file that is truncated, damaged, or not an archive', async () => {
     const writer = await write();
     await writer.addRows('shop/large', rowsOf(chunks));

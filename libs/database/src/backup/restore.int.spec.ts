@@ -77,9 +77,9 @@ describe(restore.name, () => {
   };
   const rows = async (sql: string): Promise<unknown[]> =>
     (await client.query({ text: sql, rowMode: 'array' })).rows;
-  const save = (): Promise<unknown> =>
-    backUp(path, {
-      accesses: [{ schema: 'shop', url: source.urlFor('shop') }],
+  const save = (database = source, file = path): Promise<unknown> =>
+    backUp(file, {
+      accesses: [{ schema: 'shop', url: database.urlFor('shop') }],
       ...{ platform: 'test', version: '1.0.0', say },
     });
   const check = (migrations = current, secretKeys = [key]) =>
@@ -197,7 +197,8 @@ describe(restore.name, () => {
 
     const options = { url: target.urlFor('shop'), schema: 'shop', applicationName: 'test', entities: [] };
     const start = () => connectDatabase({ ...options, migrations: [...current], poolSize: 1 });
-    await expect(start()).rejects.toThrow('the restore was interrupted');
+    await expect(start()).rejects.toThrow('a restore is running, or was interrupted');
+    await expect(save(target, `${path}.part`)).rejects.toThrow('a restore is running');
     const states: string[] = [];
     await load(current, { onState: (state) => Promise.resolve(void states.push(state)) });
     expect(states).toEqual(['interrupted']);

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import type { ArchivedSchema } from './archive.js';
 import { closeSessions, openSessions, type SchemaAccess, type SchemaSession } from './backup-session.js';
+import { refuseIncompleteRestores } from './restore-mark.js';
 import { readSchema } from './table-catalog.js';
 
 /** The state of all schemas at one moment. Until the sessions are closed, no other session can alter or drop the tables. */
@@ -17,13 +18,15 @@ const [undefinedTable, lockNotAvailable] = ['42P01', '55P03'];
  * Opens a session for each schema, all on one snapshot, and takes a shared lock (ACCESS SHARE) on each table. Services can
  * still write.
  *
- * @throws when the schemas are in several databases, which have no common snapshot
+ * @throws when the schemas are in several databases, which have no common snapshot, or hold only a part of a backup
  */
 export async function openSnapshot(accesses: readonly SchemaAccess[]): Promise<Snapshot> {
   for (let tries = 1; ; tries += 1) {
     const sessions = await openSessions(accesses, 'backup');
     try {
       const createdAt = await beginTogether(sessions);
+      // A restore commits its mark before it changes the first table.
+      await refuseIncompleteRestores(sessions);
       const schemas: ArchivedSchema[] = [];
       for (const session of sessions) schemas.push(await readAndLock(session));
       return { sessions, schemas, createdAt };
