@@ -51,7 +51,7 @@ describe(StreamMessages.name, () => {
 
   it.each([
     ['some', 50_000, 1],
-    ['all', 2_000, count - 100],
+    ['all', 1_000, count - 100],
   ])(
     'does not skip messages when %s messages of a fetch were lost with the connection',
     async (_, bytes, from) => {
