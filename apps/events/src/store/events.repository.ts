@@ -98,8 +98,8 @@ export class EventsRepository {
   }
 
   /**
-   * Deletes the keys of messages that were received over 25 hours ago, at most `maxForgotten` per call. Returns the number of deleted keys. Keeps
-   * the key of a dead letter whose message was redelivered and stored, because a later retry must not store the message again.
+   * Deletes the keys of messages that were received over 25 hours ago, at most `maxForgotten` per call. Returns the number of deleted keys.
+   * Keeps the key of a dead letter whose message was redelivered and stored, because a later retry must not store the message again.
    */
   async forgetOldMessages(): Promise<number> {
     const [, count] = await this.dataSource.query<[unknown, number]>(
