@@ -56,6 +56,16 @@ class IndexThings1700000000004 implements MigrationInterface {
   }
 }
 
+class ExtendThings1700000000005 implements MigrationInterface {
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('ALTER TABLE things ADD COLUMN name text');
+  }
+
+  async down(): Promise<void> {
+    await Promise.reject(new Error('forward only'));
+  }
+}
+
 let database: TestDatabase;
 beforeEach(async () => {
   database = await createTestDatabase();
@@ -138,6 +148,58 @@ describe(connectDatabase.name, () => {
     await dataSource.destroy();
   });
 
+  describe('while another session has locked a table', () => {
+    const migrations = [CreateThings1700000000001, ExtendThings1700000000005];
+    let reader: DataSource;
+
+    beforeEach(async () => {
+      reader = await connectDatabase(options({ migrations: [CreateThings1700000000001] }));
+    });
+    afterEach(() => reader.destroy());
+
+    /** Holds a lock on the table while `work` runs, as a backup does. */
+    const whileLocked = (work: (unlock: () => Promise<void>) => Promise<void>): Promise<void> =>
+      reader.transaction(async (backup) => {
+        await backup.query('SET LOCAL idle_in_transaction_session_timeout = 0');
+        await backup.query('SELECT FROM things');
+        await work(async () => backup.query('COMMIT; BEGIN'));
+      });
+
+    const countWaiting = async (): Promise<number> => {
+      const rows = await reader.query<unknown[]>(
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return rows.length;
+    };
+
+    it('lets other sessions use the table, and migrates when the lock is released', async () => {
+      await whileLocked(async (unlock) => {
+        const migrated = connectDatabase(options({ migrations }));
+        migrated.catch(() => undefined); // awaited below
+        await eventually(async () => expect(await countWaiting()).toBe(1));
+
+        // Without a limit, this statement would wait behind the migration until the end of the other transaction.
+        expect(await readThings(reader)).toEqual([1]);
+
+        await unlock();
+        const dataSource = await migrated;
+        expect(await dataSource.query('SELECT name FROM things')).toEqual([{ name: null }]);
+        await dataSource.destroy();
+      });
+    });
+
+    it('fails with the reason when the lock stays, and changes nothing', async () => {
+      await whileLocked(async () => {
+        await expect(connectDatabase(options({ migrations }))).rejects.toThrow(
+          'cannot migrate schema shop: another session, such as a backup, has locked a table',
+        );
+      });
+
+      expect(await reader.query('SELECT * FROM things')).toEqual([{ id: 1 }]);
+      await (await connectDatabase(options({ migrations }))).destroy();
+    });
+  });
+
   it('opens connections with a name, in UTC, and with time limits', async () => {
     const dataSource = await connectDatabase(options());
 
@@ -160,7 +222,7 @@ describe(connectDatabase.name, () => {
       /cannot connect to PostgreSQL: database "absent" does not exist/,
     );
     // Only for a database that is starting, it waits up to 30 s.
-    expect(Date.now() - startedAt).toBeLessThan(15_000);
+    expect(Date.now() - startedAt).toBeLessThan(28_000);
   });
 
   it('keeps the password out of the error when it cannot connect', async () => {

@@ -4,7 +4,12 @@ import { DataSource, type DataSourceOptions } from 'typeorm';
 import { PrimaryClient, toPrimary } from './primary-client.js';
 import { refuseTransactionPooler } from './refuse-transaction-pooler.js';
 import { migrationTimeoutMs, runMigrations } from './run-migrations.js';
-import { applySettings, connectionOptions, type SessionOptions } from './session-settings.js';
+import {
+  applySettings,
+  connectionOptions,
+  defaultConnectTimeoutMs,
+  type SessionOptions,
+} from './session-settings.js';
 
 export type { SessionOptions };
 
@@ -27,8 +32,6 @@ export interface DatabaseOptions extends PoolOptions {
 // Long enough for a database that starts together with the service. After a longer outage, the start fails, and the
 // orchestrator tries again.
 const firstConnectionLimitMs = 30_000;
-
-const connectTimeoutMs = 3_000;
 
 // A request that needs a new connection depends on the DNS, on a fork of PostgreSQL, and on a password check, and has to plan its statements
 // again. pg's default of 10 s would therefore make most requests of a service with little load slow.
@@ -74,7 +77,7 @@ export function createPool(options: PoolOptions): pg.Pool {
     ...toPrimary(options.url),
     application_name: options.applicationName,
     max: options.poolSize,
-    connectionTimeoutMillis: connectTimeoutMs,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? defaultConnectTimeoutMs,
     ...(options.maxLifetimeSeconds !== undefined && { maxLifetimeSeconds: options.maxLifetimeSeconds }),
     ...poolOptions(options),
   });
@@ -89,7 +92,7 @@ export async function connectClient(options: SessionOptions): Promise<pg.Client>
   const client = new PrimaryClient({
     ...toPrimary(options.url),
     application_name: options.applicationName,
-    connectionTimeoutMillis: connectTimeoutMs,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? defaultConnectTimeoutMs,
     ...connectionOptions(options),
   });
   try {
@@ -144,7 +147,7 @@ export function createDataSource(options: DatabaseOptions): DataSource {
     installExtensions: false,
     logging: false,
     poolSize: options.poolSize,
-    connectTimeoutMS: connectTimeoutMs,
+    connectTimeoutMS: options.connectTimeoutMs ?? defaultConnectTimeoutMs,
     extra: { ...primary, ...poolOptions(options) },
   });
 }

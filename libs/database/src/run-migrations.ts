@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import { tryAdvisoryLock } from './advisory-locks.js';
 import { refuseIncompleteRestore } from './backup/restore-mark.js';
+import { sqlState } from './database-error.js';
 
 /** Time limit of one statement of a migration. Building an index on a large table can take hours. */
 export const migrationTimeoutMs = 6 * 3_600_000;
@@ -11,9 +12,17 @@ export const migrationTimeoutMs = 6 * 3_600_000;
 const firstPollMs = 10;
 const lastPollMs = 250;
 
+// A migration that waits for a lock on a table makes all other sessions wait behind it. A backup holds locks until it ends, so the wait is
+// limited. The later attempts wait longer, because the statements of a busy service overlap.
+const lockLimitsMs = [500, 1_000, 2_000, 4_000];
+const lockRetryMs = 2_000;
+const lockNotAvailable = '55P03';
+
 /**
  * Runs the pending migrations of a schema, each in its own transaction. When several instances start at once, one migrates
  * and the others wait. Destroys the data source afterwards.
+ *
+ * @throws when a migration fails, or when it cannot lock its tables in a few attempts
  */
 export async function runMigrations(
   dataSource: DataSource,
@@ -26,11 +35,35 @@ export async function runMigrations(
     await waitForMigrationLock(dataSource, schema);
     const comment = await ensureSchema(dataSource, schema);
     if (!isRestoring) refuseIncompleteRestore(schema, comment);
-    await dataSource.runMigrations({ transaction: 'each' });
+    await migrateDespiteLocks(dataSource, schema);
   } finally {
     // The end of the session releases the lock.
     await dataSource.destroy();
   }
+}
+
+/** Runs the pending migrations. Repeats a migration that cannot lock a table. */
+async function migrateDespiteLocks(dataSource: DataSource, schema: string): Promise<void> {
+  // Outside a transaction, a limit would leave an index invalid whose building waits for the end of older transactions.
+  const isLimited = dataSource.migrations.every(({ transaction }) => transaction !== false);
+  let lastError: unknown;
+  for (const [attempt, limitMs] of lockLimitsMs.entries()) {
+    if (attempt > 0) await wait(lockRetryMs);
+    if (isLimited) await dataSource.query(`SET lock_timeout = ${limitMs}`);
+    try {
+      await dataSource.runMigrations({ transaction: 'each' });
+      return;
+    } catch (error) {
+      if (sqlState(error) !== lockNotAvailable) throw error;
+      lastError = error;
+    }
+  }
+  throw new Error(
+    `cannot migrate schema ${schema}: another session, such as a backup, has locked a table that the migration changes. ` +
+      'The failed migration has changed nothing. Start again when that session has ended. ' +
+      'Find the session with SELECT pid, application_name, query FROM pg_stat_activity ORDER BY xact_start LIMIT 5.',
+    { cause: lastError },
+  );
 }
 
 /**

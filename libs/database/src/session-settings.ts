@@ -10,9 +10,14 @@ export interface SessionOptions {
   applicationName: string;
   /** Time limit of one query, in milliseconds; 10 s by default. */
   statementTimeoutMs?: number;
+  /** Time limit for a new connection, and for a turn in a pool, in milliseconds; 3 s by default. */
+  connectTimeoutMs?: number;
   /** Settings of each session, such as `{ jit: 'off' }`. */
   settings?: Readonly<Record<string, string>>;
 }
+
+/** The time limit for a new connection, and for a turn in a pool. */
+export const defaultConnectTimeoutMs = 3_000;
 
 // Clients give up before a query reaches this limit.
 const defaultStatementTimeoutMs = 10_000;
