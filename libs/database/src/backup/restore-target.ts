@@ -1,7 +1,12 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { advisoryLocks } from '../advisory-locks.js';
 import type { SchemaSession } from './backup-session.js';
 import { restoreMark } from './restore-mark.js';
 import { migrationsTable } from './table-catalog.js';
+
+// PostgreSQL needs a moment to end the sessions of services that have just stopped.
+const endingLimitMs = 3_000;
+const endingPollMs = 100;
 
 /** What the database holds before a restore. */
 export type TargetState = 'empty' | 'occupied' | 'interrupted';
@@ -18,13 +23,22 @@ export async function refuseOthers(sessions: readonly SchemaSession[]): Promise<
     if (!rows[0]?.isTaken) throw new Error('Another restore into this database is running.');
   }
   for (const { client } of sessions) {
-    const others = await client.query<{ names: string | null }>(
-      `SELECT string_agg(DISTINCT application_name, ', ') AS names FROM pg_stat_activity
-       WHERE datname = current_database() AND usename = current_user AND application_name NOT IN ('restore', 'primary-search', '')`,
-    );
-    const names = others.rows[0]?.names;
-    if (names != null) throw new Error(`Programs are using the database: ${names}. Stop all services first.`);
+    const deadline = performance.now() + endingLimitMs;
+    for (let names = await findOthers(client); names !== null; names = await findOthers(client)) {
+      if (performance.now() > deadline)
+        throw new Error(`Programs are using the database: ${names}. Stop all services first.`);
+      await wait(endingPollMs);
+    }
   }
+}
+
+/** Returns the names of the programs that use the database, separated by commas; null when there are none. */
+async function findOthers(client: SchemaSession['client']): Promise<string | null> {
+  const { rows } = await client.query<{ names: string | null }>(
+    `SELECT string_agg(DISTINCT application_name, ', ') AS names FROM pg_stat_activity
+     WHERE datname = current_database() AND usename = current_user AND application_name NOT IN ('restore', 'primary-search', '')`,
+  );
+  return rows[0]?.names ?? null;
 }
 
 /** Finds out whether the schemas have tables, and whether an earlier restore was interrupted. */

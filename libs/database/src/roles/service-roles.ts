@@ -49,8 +49,10 @@ export async function createServiceRoles(
   });
   try {
     await client.connect();
-    await client.query(`BEGIN; SET LOCAL lock_timeout = '${lockTimeout}'`);
+    await client.query('BEGIN');
+    // Before the limit, because other processes may hold this lock one after the other while they change the roles.
     await client.query('SELECT pg_advisory_xact_lock($1)', [advisoryLocks.serviceRoles]);
+    await client.query(`SET LOCAL lock_timeout = '${lockTimeout}'`);
     await changeRoles(client, roles, options);
     const isCopyPending = await allowCatalogueCopy(client, roles);
     await client.query('COMMIT');
