@@ -20,8 +20,8 @@ const lateAfterMs = 30_000;
  * Counts changes to the past of channels: events that are stored late, and erased events. A saved summary remembers the count, and
  * is outdated when the count differs.
  *
- * Read the count BEFORE the events, and note a change AFTER it is committed. Any change that a reader of the events misses then raises the
- * count after the reader has read the count.
+ * Read the count BEFORE the events, and note a change AFTER it is committed, or in the same transaction. Any change that a reader of the
+ * events misses then raises the count after the reader has read the count.
  */
 @Injectable()
 export class ChannelChanges {

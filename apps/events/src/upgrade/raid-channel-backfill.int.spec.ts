@@ -57,7 +57,7 @@ async function createOldStore(...events: Parameters<typeof insert>[1]): Promise<
 }
 
 function createBackfill(metrics = new Registry()): RaidChannelBackfill {
-  return new RaidChannelBackfill(store.dataSource, createLogger('test', 'silent'), metrics);
+  return new RaidChannelBackfill(store.dataSource, store.changes, createLogger('test', 'silent'), metrics);
 }
 
 function readRows(): Promise<Row[]> {
@@ -121,6 +121,19 @@ describe(RaidChannelBackfill.name, () => {
       expect(await countFilled()).toBe(900);
     });
     await Promise.all(pair.map((backfill) => backfill.stop()));
+  });
+
+  it('makes the saved summaries of the channels outdated', async () => {
+    await createOldStore({ at: january });
+    const countChanges = (channelId: string) =>
+      store.changes.count({ channelId, from: january, to: january });
+    expect(await countChanges('1')).toBe(0);
+
+    await createBackfill().runBatch();
+    await passTime();
+    await createBackfill().runBatch();
+
+    expect(await Promise.all(['1', '2', '3'].map(countChanges))).toEqual([1, 1, 0]);
   });
 
   it('changes nothing when a batch fails', async () => {

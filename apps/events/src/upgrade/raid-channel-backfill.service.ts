@@ -3,6 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { raidTypes, readEventColumns } from '@stream-events/contracts';
 import { Counter, LOGGER, pause, Registry, WorkerLoop, type Logger } from '@stream-events/service';
 import { DataSource, type EntityManager } from 'typeorm';
+import { ChannelChanges } from '../store/channel-changes.repository.js';
 
 // A batch of this size takes milliseconds, and its events (up to 256 KiB each) fit in memory.
 const batchRows = 200;
@@ -49,6 +50,7 @@ export class RaidChannelBackfill {
 
   constructor(
     private readonly dataSource: DataSource,
+    private readonly changes: ChannelChanges,
     @Inject(LOGGER) private readonly logger: Logger,
     metrics: Registry,
   ) {
@@ -92,7 +94,7 @@ export class RaidChannelBackfill {
       const progress = await claim(manager);
       if (!progress) return false;
       const raids = await readRaids(manager, progress.afterId);
-      const filled = await fill(manager, raids.flatMap(readChannels));
+      const filled = await this.fill(manager, raids.flatMap(readChannels));
       this.filledTotal.inc(filled);
       const lastId = raids.length < batchRows ? undefined : raids.at(-1)?.id;
       await saveProgress(manager, lastId, progress);
@@ -109,6 +111,17 @@ export class RaidChannelBackfill {
       );
       return !isPassDone;
     });
+  }
+
+  /** Fills the columns of these raids, and makes the saved summaries of their channels outdated. Returns the number of filled raids. */
+  private async fill(manager: EntityManager, raids: readonly RaidChannels[]): Promise<number> {
+    const filled = await fillColumns(manager, raids);
+    const channelIds = raids.flatMap(({ raidFromId, raidToId }) => [raidFromId, raidToId]);
+    await this.changes.noteAll(
+      channelIds.filter((id) => id !== null),
+      manager,
+    );
+    return filled;
   }
 
   private async isDone(): Promise<boolean> {
@@ -152,7 +165,7 @@ function readChannels({ id, eventType, eventData }: RaidRow): RaidChannels[] {
   return raidFromId === null && raidToId === null ? [] : [{ id, raidFromId, raidToId }];
 }
 
-async function fill(manager: EntityManager, channels: readonly RaidChannels[]): Promise<number> {
+async function fillColumns(manager: EntityManager, channels: readonly RaidChannels[]): Promise<number> {
   const [first, last] = [channels[0], channels.at(-1)];
   if (!first || !last) return 0;
   const [, count] = await manager.query<[unknown, number]>(
