@@ -103,11 +103,12 @@ function Detail({ letter }: { letter: DeadLetter }) {
   };
   const retry = useMutation({
     mutationFn: () => call(api().POST('/api/v1/dead-letters/{id}/retry', { params: { path: { id } } })),
-    onSuccess: async ({ outcome }) => {
+    onSuccess: ({ outcome }) => {
       const message = outcome === 'stored' ? 'The event is stored.' : 'The event was already stored.';
       notifications.show({ message, color: 'teal' });
-      await refresh();
     },
+    // Also after a failure, because another dead letter may have replaced this one.
+    onSettled: refresh,
   });
   const [isAsking, setAsking] = useState(false);
   return (

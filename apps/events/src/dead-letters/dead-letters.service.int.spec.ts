@@ -212,6 +212,22 @@ describe(DeadLettersService.name, () => {
       expect(await store.count('dead_letters')).toBe(1);
     });
 
+    it('replaces the dead letter of a message that can be read now, but whose event the database rejects', async () => {
+      const event = newEvent({ eventId: 'message-1', eventData: noPayload });
+      const wrapped = wrapUnreadable(Buffer.from(printIngestMessage(event)));
+      await store.deadLetters.add(toRow(wrapped), new Error('no event'));
+
+      await expect(store.deadLettersService.retry(wrapped.id)).rejects.toMatchObject({
+        code: 'conflict',
+        detail: expect.stringMatching(
+          `dead letter ${event.id} replaced it. The database rejected`,
+        ) as unknown,
+      });
+
+      const { messages } = await store.deadLetters.list({ pageSize: 10 });
+      expect(messages.map(({ id }) => id)).toEqual([event.id]);
+    });
+
     it('stores an event that was received years ago', async () => {
       const event = await deadLetterStorable(
         newEvent({ id: v7({ msecs: Date.UTC(2021, 5, 1) }), eventType: 'refused' }),

@@ -19,7 +19,7 @@ import { DeadLettersRepository, type StoredDeadLetter } from '../store/dead-lett
  *
  * ```
  * rejected ──▶ dead letter ──retry──▶ stored, or already known ─▶ deleted
- *                  ▲  │   │ rejected again: keeps the new reason
+ *                  ▲  │   │ rejected again: keeps the new reason; if only now the message can be read: a new dead letter replaces it
  *                  └──┼───┘
  *                     └─discard──▶ deleted; if the message is redelivered, it becomes a dead letter again
  * ```
@@ -55,7 +55,8 @@ export class DeadLettersService {
    * storing the event and deleting the dead letter, the next retry recognizes the event as stored.
    *
    * @throws ServiceError `not_found`; `conflict` when the message still cannot be read, or when the event is rejected again or was received
-   * before the retention period. The dead letter is then kept
+   * before the retention period. The dead letter is then kept. If it held a message that only now can be read, a dead letter of the event
+   * replaces it
    */
   async retry(id: string): Promise<RetryDeadLetterReply> {
     const { key, event } = await this.get(id);
@@ -63,13 +64,8 @@ export class DeadLettersService {
     this.retriesTotal.inc({ outcome });
     this.logger.info({ eventId: id, storedId, outcome }, 'retried dead letter');
     if (outcome === 'dead_lettered') {
-      const { reason, sqlState } = await this.get(id);
-      throw new ServiceError(
-        'conflict',
-        sqlState
-          ? `Dead letter ${id} was kept: the database rejected the event again with SQLSTATE ${sqlState}: ${reason}`
-          : `Dead letter ${id} was kept. ${reason}`,
-      );
+      if (storedId !== id) await this.repository.remove(key);
+      throw new ServiceError('conflict', describeKept(id, await this.get(storedId)));
     }
     await this.repository.remove(key);
     return { id: storedId, outcome };
@@ -95,6 +91,15 @@ function readAgain(event: NewEvent): NewEvent {
       },
     );
   }
+}
+
+/** Describes a retry of dead letter `id` that left this dead letter. */
+function describeKept(id: string, { event, reason, sqlState }: StoredDeadLetter): string {
+  const rejection = `rejected the event${event.id === id ? ' again' : ''} with SQLSTATE ${sqlState}: ${reason}`;
+  const cause = sqlState ? `The database ${rejection}` : reason;
+  return event.id === id
+    ? `Dead letter ${id} was kept. ${cause}`
+    : `The message of dead letter ${id} can be read now, and dead letter ${event.id} replaced it. ${cause}`;
 }
 
 /** Counts the dead letters for the metric. */

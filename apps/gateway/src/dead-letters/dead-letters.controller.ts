@@ -89,7 +89,9 @@ export class DeadLettersController {
   @Answers(200, 'The event is stored, and the dead letter is deleted', { type: RetryReply })
   @RefusesWith({
     ...missing,
-    conflict: 'The event still cannot be stored. `detail` contains the reason. The dead letter is kept',
+    conflict:
+      'The event still cannot be stored. `detail` contains the reason. The dead letter is kept. If only now its message can be read, ' +
+      'a dead letter with the id of the event replaces it',
   })
   async retry(@Id() id: string, @CurrentActor() by: Actor): Promise<RetryReply> {
     const { id: eventId, outcome } = await this.client.request(retryDeadLetter, { id });
