@@ -63,7 +63,7 @@ export class EventsStream {
   async publish(subject: string, payload: string, messageHeaders = headers()): Promise<void> {
     const reply = await this.connection.request(subject, payload, {
       headers: messageHeaders,
-      timeout: 5_000,
+      timeout: 10_000,
     });
     const answer = reply.json<{ error?: unknown }>();
     if (answer.error) throw new Error(JSON.stringify(answer.error));

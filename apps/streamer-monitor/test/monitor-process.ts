@@ -53,11 +53,15 @@ export class Caller {
     return new Caller(client);
   }
 
+  /**
+   * Waits for the service's own reply, which the service also sends when it gives up. A caller that times out first does not get that
+   * reply.
+   */
   ask<Request extends object, Reply extends object>(
     contract: Contract<Request, Reply>,
     request: Request,
   ): Promise<Reply> {
-    return this.client.request(contract, request);
+    return this.client.request({ ...contract, timeoutMs: 30_000 }, request);
   }
 
   close(): Promise<void> {

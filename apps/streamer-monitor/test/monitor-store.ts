@@ -1,7 +1,7 @@
 import { connectDatabase } from '@stream-events/database';
 import { createLogger } from '@stream-events/service';
 import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
-import type { DataSource } from 'typeorm';
+import type { DataSource, EntityManager } from 'typeorm';
 import { v7 as uuidV7 } from 'uuid';
 import { PollRecorder } from '../src/polling/poll-recorder.service.js';
 import { schema } from '../src/streamer-monitor.database.js';
@@ -26,8 +26,7 @@ export class MonitorStore {
     readonly dataSource: DataSource,
   ) {
     this.recorder = new StreamRecorder(dataSource, this.streamers, this.streams);
-    const logger = createLogger('test', 'silent');
-    this.polls = new PollRecorder(dataSource, this.streamers, this.streams, this.recorder, logger);
+    this.polls = this.createPolls(dataSource);
     this.list = new StreamListRepository(dataSource);
   }
 
@@ -35,6 +34,27 @@ export class MonitorStore {
     const database = await createTestDatabase();
     // More connections than any test uses concurrently, because waiting for a connection fails after 3 s.
     return new MonitorStore(database, await connectMonitor(database, 24));
+  }
+
+  /**
+   * Runs the work in one transaction, in which `now()` of the database does not advance, so that due times do not depend on the speed of the
+   * machine. The transactions of the data source that the work gets are part of this transaction.
+   */
+  stopClock<T>(work: (dataSource: DataSource) => Promise<T>): Promise<T> {
+    return this.dataSource.transaction((manager) => {
+      const stopped: unknown = {
+        query: (sql: string, parameters?: unknown[]) => manager.query(sql, parameters),
+        transaction: (change: (transaction: EntityManager) => Promise<unknown>) => change(manager),
+      };
+      return work(stopped as DataSource); // Safe cast: the recorders and ClaimsRepository call only these two methods.
+    });
+  }
+
+  /** Returns a recorder of polls that uses this data source. */
+  createPolls(dataSource: DataSource): PollRecorder {
+    const recorder = new StreamRecorder(dataSource, this.streamers, this.streams);
+    const logger = createLogger('test', 'silent');
+    return new PollRecorder(dataSource, this.streamers, this.streams, recorder, logger);
   }
 
   async close(): Promise<void> {
@@ -103,5 +123,9 @@ export function connectMonitor(database: TestDatabase, poolSize: number): Promis
     migrations: schema.migrations,
     applicationName: 'test',
     poolSize,
+    // A busy machine can need more than a service's 3 s to open many connections at the same time.
+    connectTimeoutMs: 30_000,
+    // Tests insert thousands of rows at once, and hold locks while a service waits for them. Both can take longer than the default of 10 s.
+    statementTimeoutMs: 60_000,
   });
 }

@@ -28,7 +28,7 @@ const skippedInDryRun: readonly ErasureStage[] = ['announcing', 'summaries', 'ca
  *      │
  *      └ each stage: small pieces of work, each recorded with the position where the stage continues
  *
- *  database, NATS, or streamer monitor unavailable: retries the same piece after 0.5 s … 30 s
+ *  database, NATS, streamer monitor, or platform connector unavailable: retries the same piece after 0.5 s … 30 s
  *  crash: another instance continues at the recorded position after 20 s, and repeats at most one piece
  * ```
  *

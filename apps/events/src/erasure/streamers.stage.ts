@@ -6,7 +6,7 @@ import type { RunningErasure } from './erasures.repository.js';
 
 /**
  * If the user is a monitored streamer, erases the user's streams and stops monitoring the user. Further monitoring would collect the same
- * data again.
+ * data again. An erasure by hash finds only monitored users.
  */
 @Injectable()
 export class StreamersStage implements Stage {

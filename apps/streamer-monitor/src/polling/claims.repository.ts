@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { maxLookUp } from '@stream-events/contracts';
 import { takeAdvisoryLock } from '@stream-events/database';
-import { DataSource } from 'typeorm';
+import { DataSource, type EntityManager } from 'typeorm';
 import type { Milliseconds } from '../streams/stream-facts.js';
 import { epochMilliseconds } from '../streams/streams.repository.js';
-import { pollAheadMs, usernameRefreshIntervalMs } from './poll-interval.js';
+import { pollAheadMs, pollIntervalMs, usernameRefreshIntervalMs } from './poll-interval.js';
 
 /** A batch of streamers that belongs to one instance until the claim expires. */
 export interface Claim {
@@ -19,6 +19,8 @@ interface LookUpKind {
   column: 'next_poll_at' | 'next_naming_at';
   /** When one streamer is due, a claim also takes streamers that are due within this time, so that batches stay full. */
   aheadMs: number;
+  /** The longest time between two look-ups of a streamer. */
+  intervalMs: number;
   /**
    * The duration of a claim: longer than an instance usually needs to look up a batch and record the result. An instance that needs more
    * time loses the claim.
@@ -30,12 +32,14 @@ const stream: LookUpKind = {
   lock: 'pollClaims',
   column: 'next_poll_at',
   aheadMs: pollAheadMs,
+  intervalMs: pollIntervalMs,
   claimSeconds: 30,
 };
 const username: LookUpKind = {
   lock: 'usernameClaims',
   column: 'next_naming_at',
   aheadMs: 60_000,
+  intervalMs: usernameRefreshIntervalMs,
   claimSeconds: usernameRefreshIntervalMs / 1_000,
 };
 
@@ -67,10 +71,13 @@ export class ClaimsRepository {
     return this.release(username, claim, 60);
   }
 
-  /** Returns for how many seconds the most overdue streamer has been waiting for a poll. */
+  /**
+   * Returns for how many seconds the most overdue streamer has been waiting for a poll. Counts from the last recorded poll, because claims
+   * and failed look-ups change the due time.
+   */
   async measureLag(): Promise<number> {
     const [row] = await this.dataSource.query<{ lag: number }[]>(
-      `SELECT greatest(0, coalesce(extract(epoch FROM now() - min(next_poll_at)), 0))::float8 AS lag
+      `SELECT greatest(0, extract(epoch FROM now() - min(coalesce(polled_at, updated_at))) - ${pollIntervalMs / 1_000})::float8 AS lag
        FROM streamers WHERE NOT disabled`,
     );
     return row?.lag ?? 0;
@@ -83,10 +90,12 @@ export class ClaimsRepository {
     return row?.count ?? 0;
   }
 
-  private async claim({ lock, column, aheadMs, claimSeconds }: LookUpKind): Promise<Claim> {
+  private async claim(kind: LookUpKind): Promise<Claim> {
+    const { lock, column, aheadMs, claimSeconds } = kind;
     const rows = await this.dataSource.transaction(async (transaction) => {
       // One claim at a time, because concurrent claims would split the rest of a polling pass into several small batches.
       await takeAdvisoryLock(transaction, lock);
+      await this.bringForward(transaction, kind);
       // With SKIP LOCKED, streamers that another transaction is changing are left for the next claim.
       return transaction.query<{ id: string; platformId: string; claimedUntil: Milliseconds }[]>(
         `WITH due AS MATERIALIZED (
@@ -106,6 +115,20 @@ export class ClaimsRepository {
       claimedUntil: rows[0]?.claimedUntil ?? 0,
       streamers: rows.map(({ id, platformId }) => ({ id, platformId })),
     };
+  }
+
+  /**
+   * Makes up to 100 streamers due whose due times are later than any that the clock allows. When a clock was ahead and has been set back,
+   * polling would otherwise stand still for as long as the clock was ahead.
+   */
+  private async bringForward(transaction: EntityManager, { column, intervalMs }: LookUpKind): Promise<void> {
+    await transaction.query(
+      // Twice the interval, because the due time of a new streamer comes from the clock of an instance.
+      `UPDATE streamers SET ${column} = now() WHERE id = ANY(ARRAY(
+         SELECT id FROM streamers WHERE NOT disabled AND ${column} > now() + interval '${2 * intervalMs} milliseconds'
+         ORDER BY ${column} DESC LIMIT ${maxLookUp} FOR UPDATE SKIP LOCKED
+       ))`,
+    );
   }
 
   private async release(

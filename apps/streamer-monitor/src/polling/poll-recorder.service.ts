@@ -5,7 +5,6 @@ import { DataSource, type EntityManager } from 'typeorm';
 import {
   absenceOf,
   MonitoredStreamersRepository,
-  rename,
   type MonitoredStreamer,
 } from '../streams/monitored-streamers.repository.js';
 import { addMiss, prolongAbsence, type Milliseconds } from '../streams/stream-facts.js';
@@ -13,7 +12,7 @@ import { StreamRecorder } from '../streams/stream-recorder.service.js';
 import { StreamsRepository, type SeenStream } from '../streams/streams.repository.js';
 import type { Claim } from './claims.repository.js';
 import { nextPollInMs, pollIntervalMs } from './poll-interval.js';
-import { isRoutine, type Poll } from './routine-poll.js';
+import { isOutdated, isRoutine, renameByPoll, type Poll } from './routine-poll.js';
 import { toSeenStream } from './seen-stream.js';
 
 /** The poll of one streamer in a batch. */
@@ -59,12 +58,12 @@ export class PollRecorder {
   async recordPoll(streamerId: string, poll: Poll): Promise<boolean> {
     return this.dataSource.transaction(async (transaction) => {
       const [streamer] = await this.streamers.lock(transaction, [streamerId]);
-      if (!streamer || (streamer.polledAt !== null && streamer.polledAt >= poll.at)) return false;
+      if (!streamer || isOutdated(streamer, poll)) return false;
       const isInDoubt = await this.saveMiss(transaction, streamer, poll);
       if (poll.stream)
         await this.streams.saveSeen(transaction, poll.at, [{ streamerId, stream: poll.stream }]);
       const absence = poll.stream ? null : prolongAbsence(absenceOf(streamer), poll.at);
-      const named = poll.stream ? rename(streamer, poll.stream.userLogin, poll.at) : streamer;
+      const named = renameByPoll(streamer, poll);
       await this.recorder.apply(transaction, streamer, {
         streamer: { ...named, polledAt: poll.at, absentSince: absence?.since ?? null },
         from: Math.min(poll.at, poll.stream?.startedAt ?? poll.at),
@@ -126,6 +125,8 @@ export class PollRecorder {
   ): Promise<boolean> {
     const [latest] = await this.streams.readLatest(transaction, [streamer.id]);
     if (!latest || latest.streamId === stream?.streamId) return false;
+    // A poll that sees the next stream says nothing about when this one ended.
+    if (stream && latest.missedAt !== null && latest.missedAt < stream.startedAt) return false;
     const missed = addMiss(latest, at);
     if (missed.missedAt !== latest.missedAt || missed.isMissConfirmed !== latest.isMissConfirmed)
       await this.streams.saveMisses(transaction, missed);

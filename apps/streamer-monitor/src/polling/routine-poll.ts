@@ -1,5 +1,5 @@
 import { rename, type MonitoredStreamer } from '../streams/monitored-streamers.repository.js';
-import type { Milliseconds } from '../streams/stream-facts.js';
+import { listingLagMs, type Milliseconds } from '../streams/stream-facts.js';
 import type { RecordedStream, SeenStream } from '../streams/streams.repository.js';
 
 /** The platform's reply about one streamer. */
@@ -13,6 +13,14 @@ export interface Poll {
 }
 
 /**
+ * Whether this poll or a later one is already recorded. The poll of a claim that the streamer still has is the latest one, even if its time
+ * is earlier because a clock was set back.
+ */
+export function isOutdated({ polledAt, nextPollAt }: MonitoredStreamer, { at, claimedUntil }: Poll): boolean {
+  return polledAt !== null && polledAt >= at && nextPollAt !== claimedUntil;
+}
+
+/**
  * Whether a poll changes nothing: the same stream is still running, or there is still none. Nearly all polls change nothing, and are
  * recorded for a whole batch in one step.
  */
@@ -21,9 +29,9 @@ export function isRoutine(
   latest: RecordedStream | undefined,
   poll: Poll,
 ): boolean {
-  if (streamer.polledAt !== null && streamer.polledAt >= poll.at) return false;
+  if (isOutdated(streamer, poll)) return false;
   return poll.stream
-    ? isStillRunning(streamer, latest, poll) && !isRenamed(streamer, poll)
+    ? isStillRunning(streamer, latest, poll) && renameByPoll(streamer, poll) === streamer
     : isStillAbsent(streamer, latest);
 }
 
@@ -47,6 +55,10 @@ function isStillAbsent(streamer: MonitoredStreamer, latest: RecordedStream | und
   return !streamer.streaming && (latest === undefined || (latest.endedAt !== null && latest.isMissConfirmed));
 }
 
-function isRenamed(streamer: MonitoredStreamer, { stream, at }: Poll): boolean {
-  return stream !== null && rename(streamer, stream.userLogin, at) !== streamer;
+/**
+ * Returns the streamer with the username in the poll. The platform's list can be minutes old, so it does not undo a name that was reported
+ * a few minutes before the poll.
+ */
+export function renameByPoll(streamer: MonitoredStreamer, { stream, at }: Poll): MonitoredStreamer {
+  return stream ? rename(streamer, stream.userLogin, at - listingLagMs) : streamer;
 }

@@ -56,14 +56,11 @@ function old(said: StreamEvent): StreamEvent {
 
 async function rebuild(): Promise<RebuildReply> {
   await caller.ask(rebuildStreams, {});
-  return eventually(
-    async () => {
-      const reply = await caller.ask(getRebuild, {});
-      expect(reply.state).not.toBe('running');
-      return reply;
-    },
-    { timeoutMs: 20_000 },
-  );
+  return eventually(async () => {
+    const reply = await caller.ask(getRebuild, {});
+    expect(reply.state).not.toBe('running');
+    return reply;
+  });
 }
 
 async function summarize(streamer: Streamer) {
@@ -105,6 +102,17 @@ describe(RebuildService.name, () => {
     });
     expect(await summarize(streamer)).toEqual(before);
     expect(await rebuild()).toMatchObject({ state: 'done', streamsChanged: 0 });
+  });
+
+  it('records no old offline events that no stream needs', async () => {
+    const streamer = await store.addStreamer();
+    const said = [online(streamer, 's0', 0), ...[500, 600, 700].map((at) => offline(streamer, at * second))];
+    log.events = said.map(old).map(toStoredEvent);
+
+    expect(await rebuild()).toMatchObject({ state: 'done', streamsChanged: 1 });
+
+    const kept = await store.offlineEventsOf(streamer);
+    expect(kept.map(({ occurredAt }) => occurredAt.getTime() - epoch)).toEqual([500 * second]);
   });
 
   it('keeps facts from an event of the log that cannot be read', async () => {

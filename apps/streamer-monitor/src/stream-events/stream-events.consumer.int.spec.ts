@@ -63,7 +63,7 @@ async function startConsumer(): Promise<Instance> {
 }
 
 const untilRead = (): Promise<void> =>
-  eventually(async () => expect(await stream.countLeft()).toEqual([0, 0]), { timeoutMs: 20_000 });
+  eventually(async () => expect(await stream.countLeft()).toEqual([0, 0]), { timeoutMs: 50_000 });
 
 const outcomesOf = ({ metrics }: Instance, outcome: string): Promise<number> =>
   metricOf(metrics, 'streamer_monitor_events_total', { outcome });
@@ -129,14 +129,18 @@ describe(StreamEventsConsumer.name, () => {
   });
 
   it('shares the messages among instances, each message once', async () => {
-    const streamers = await Promise.all(Array.from({ length: 20 }, () => store.addStreamer()));
+    const streamers: Streamer[] = [];
+    while (streamers.length < 20) streamers.push(await store.addStreamer());
     const both = await Promise.all([startConsumer(), startConsumer()]);
     // Otherwise, one instance might read everything before the other has started.
     await eventually(async () => expect(await stream.countReaders()).toEqual([2, 2]));
 
-    for (const streamer of streamers)
-      for (let index = 0; index < 10; index += 1)
-        await stream.publishEvent(online(streamer, `s${index}`, index * second));
+    await Promise.all(
+      streamers.map(async (streamer) => {
+        for (let index = 0; index < 10; index += 1)
+          await stream.publishEvent(online(streamer, `s${index}`, index * second));
+      }),
+    );
     await untilRead();
 
     const applied = await Promise.all(both.map((instance) => outcomesOf(instance, 'applied')));
@@ -168,7 +172,7 @@ describe(StreamEventsConsumer.name, () => {
     await stream.publishEvent(offline(streamer, 100 * second));
 
     await eventually(async () => expect(await endsOf(streamer)).toEqual([['s1', 100 * second]]), {
-      timeoutMs: 20_000,
+      timeoutMs: 60_000,
     });
     expect(await store.count('streams')).toBe(1);
   });
@@ -181,26 +185,22 @@ describe(StreamEventsConsumer.name, () => {
 
     await nats.kill();
     await nats.restart();
-    await eventually(() => stream.publishEvent(offline(streamer, 100 * second)), { timeoutMs: 20_000 });
+    await eventually(() => stream.publishEvent(offline(streamer, 100 * second)), { timeoutMs: 60_000 });
 
     await eventually(async () => expect(await endsOf(streamer)).toEqual([['s1', 100 * second]]), {
-      timeoutMs: 30_000,
+      timeoutMs: 60_000,
     });
-  }, 60_000);
+  }, 180_000);
 
   it('retries events while the database is unavailable, and records them when it is back', async () => {
     const streamer = await store.addStreamer();
     const instance = await startConsumer();
     await store.dataSource.query('ALTER TABLE streams RENAME TO streams_away');
     await stream.publishEvent(online(streamer, 's1', 0));
-    await eventually(async () => expect(await outcomesOf(instance, 'failed')).toBeGreaterThan(1), {
-      timeoutMs: 20_000,
-    });
+    await eventually(async () => expect(await outcomesOf(instance, 'failed')).toBeGreaterThan(1));
     await store.dataSource.query('ALTER TABLE streams_away RENAME TO streams');
 
-    await eventually(async () => expect(await endsOf(streamer)).toEqual([['s1', null]]), {
-      timeoutMs: 20_000,
-    });
+    await eventually(async () => expect(await endsOf(streamer)).toEqual([['s1', null]]));
     await untilRead();
-  }, 60_000);
+  });
 });

@@ -14,7 +14,10 @@ export class Streamer {
   @Column('text', { name: 'platform_id', unique: true })
   platformId!: string;
 
-  /** The time of the latest report from the platform that changed the username. Older reports that arrive later change nothing. */
+  /**
+   * The time of the latest report from the platform that changed the username. Older reports that arrive later change nothing. A poll counts
+   * as five minutes older, because the platform's list can be so old.
+   */
   @Column('timestamptz', { name: 'named_at' })
   namedAt!: Date;
 
@@ -35,7 +38,10 @@ export class Streamer {
   @Column('timestamptz', { name: 'updated_at' })
   updatedAt!: Date;
 
-  /** The time of the latest recorded poll. Older polls that are recorded later change nothing. */
+  /**
+   * The time of the latest recorded poll; null until the first poll after the streamer was added, enabled, or disabled. Older polls that are
+   * recorded later change nothing, except under the current claim (see `isOutdated`).
+   */
   @Column('timestamptz', { name: 'polled_at', nullable: true })
   polledAt!: Date | null;
 

@@ -1,7 +1,9 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { INestMicroservice } from '@nestjs/common';
 import {
   createStreamer,
   deleteStreamer,
+  eraseStreamer,
   getLatestStream,
   getStreamer,
   listMonitored,
@@ -11,12 +13,15 @@ import {
   updateStreamer,
   type CreateStreamerRequest,
 } from '@stream-events/contracts';
+import { createLogger } from '@stream-events/service';
 import { eventually, type TestNats } from '@stream-events/testing';
 import { v7 as uuidV7 } from 'uuid';
 import { Caller, startMonitor, startMonitorNats, type MonitorInstance } from '../../test/monitor-process.js';
 import { MonitorStore } from '../../test/monitor-store.js';
 import { online } from '../../test/facts.js';
 import { StandInPlatform, startStandInConnector } from '../../test/stand-in-services.js';
+import { StreamMaintenance } from '../streams/stream-maintenance.service.js';
+import { Streamer } from './streamer.entity.js';
 import { maxStreamersPage, StreamersService } from './streamers.service.js';
 
 let store: MonitorStore;
@@ -48,10 +53,6 @@ beforeEach(async () => {
 });
 
 const mira: CreateStreamerRequest = { platformUsername: 'MiRa', streaming: false, disabled: false };
-
-// Waits for the service's own reply, which the service sends when it gives up. A caller that times out first does not get that
-// reply.
-const createPatiently = { ...createStreamer, timeoutMs: 30_000 };
 
 async function failureOf(request: Promise<unknown>): Promise<ServiceError> {
   const error = await request.then(
@@ -133,7 +134,7 @@ describe(StreamersService.name, () => {
       let open = (): void => undefined;
       platform.gate = new Promise((resolve) => (open = resolve));
 
-      const error = await failureOf(caller.ask(createPatiently, mira));
+      const error = await failureOf(caller.ask(createStreamer, mira));
       open();
 
       expect(error).toMatchObject({ code: 'unavailable', detail: expect.stringContaining('did not reply in time') }); // prettier-ignore
@@ -149,7 +150,7 @@ describe(StreamersService.name, () => {
       await blocker.startTransaction();
       await blocker.query('LOCK TABLE streamers IN ACCESS EXCLUSIVE MODE');
 
-      const error = await failureOf(caller.ask(createPatiently, mira));
+      const error = await failureOf(caller.ask(createStreamer, mira));
       await blocker.commitTransaction();
       await blocker.release();
 
@@ -229,7 +230,7 @@ describe(StreamersService.name, () => {
   });
 
   describe('delete', () => {
-    it('deletes a streamer with a long history within a request’s timeout, and the samples afterwards', async () => {
+    it('deletes a streamer with a long history without waiting for the samples, and the samples afterwards', async () => {
       const streamer = await store.addStreamer();
       await store.dataSource.query(
         `INSERT INTO streams SELECT gen_random_uuid(), $1, 's' || n, '1', '', '', '', '', 'live', '', 0,
@@ -239,21 +240,64 @@ describe(StreamersService.name, () => {
       );
       await store.dataSource.query(
         `INSERT INTO stream_samples SELECT id, now() - n * interval '1 minute', 1, '', '', ''
-         FROM streams, generate_series(1, 20) AS n`,
+         FROM streams, generate_series(1, 5) AS n`,
       );
 
-      // Fails when the deletion takes longer than the request's timeout.
-      await caller.ask(deleteStreamer, { id: streamer.id });
+      // A deletion that also deletes the samples waits for this lock, until the request fails. Reading the samples is possible.
+      const blocker = store.dataSource.createQueryRunner();
+      await blocker.startTransaction();
+      await blocker.query('LOCK TABLE stream_samples IN SHARE MODE');
+      try {
+        await caller.ask(deleteStreamer, { id: streamer.id });
+      } finally {
+        await blocker.rollbackTransaction();
+        await blocker.release();
+      }
 
       expect(await failureOf(caller.ask(getStreamer, { id: streamer.id }))).toMatchObject({
         code: 'not_found',
       });
       expect(await store.count('streams')).toBe(0);
       await eventually(async () => expect(await store.count('removed_streams')).toBe(0), {
-        timeoutMs: 40_000,
+        timeoutMs: 60_000,
       });
       expect(await store.count('stream_samples')).toBe(0);
-    }, 60_000);
+    });
+
+    it('deletes samples whose times are ahead of the database’s clock', async () => {
+      const { id } = await caller.ask(createStreamer, mira);
+      const streamer = await store.dataSource.manager.findOneByOrFail(Streamer, { id });
+      await store.recorder.recordEvent(online(streamer, 's1', 0));
+      const [stream] = await store.streamsOf(streamer);
+      await store.dataSource.query(
+        `INSERT INTO stream_samples (stream, at, viewer_count, title, game_id, game_name)
+         VALUES ($1, now() + interval '1 hour', 1, '', '', '')`,
+        [stream?.id],
+      );
+
+      await caller.ask(deleteStreamer, { id });
+      await new StreamMaintenance(store.dataSource, createLogger('test', 'silent')).run();
+
+      expect(await store.count('stream_samples')).toBe(0);
+    });
+
+    it('deletes nothing when the database takes longer than the caller waits', async () => {
+      const { id } = await caller.ask(createStreamer, mira);
+      await store.dataSource.transaction(async (other) => {
+        await other.query('SELECT FROM streamers WHERE id = $1 FOR UPDATE', [id]);
+
+        // Without a limit of the service, the database would end the statement after 10 s.
+        const late = wait(9_000, 'late', { ref: false });
+        const failure = failureOf(caller.ask(deleteStreamer, { id })).then(({ code }) => code);
+        expect(await Promise.race([failure, late])).toBe('unavailable');
+      });
+
+      // Waits for a deletion that still waits for the lock.
+      const kept = await store.dataSource.query<unknown[]>('SELECT FROM streamers WHERE id = $1 FOR UPDATE', [
+        id,
+      ]);
+      expect(kept).toHaveLength(1);
+    });
 
     it('has the connector delete the chosen event types', async () => {
       const { id, platformId } = await store.addStreamer();
@@ -261,6 +305,30 @@ describe(StreamersService.name, () => {
       await eventually(() =>
         expect(platform.eventTypeChoices).toContainEqual({ userId: platformId, types: null }),
       );
+    });
+  });
+
+  describe('erase', () => {
+    const erase = (platformUserId: string, isDryRun = false) =>
+      caller.ask(eraseStreamer, { platformUserId, isDryRun });
+
+    it('deletes nothing until the connector has deleted the chosen event types', async () => {
+      const { platformId } = await store.addStreamer();
+      platform.isAway = true;
+
+      expect((await failureOf(erase(platformId))).code).toBe('unavailable');
+
+      platform.isAway = false;
+      expect(await erase(platformId)).toMatchObject({ streamers: 1 });
+      expect(await erase(platformId)).toMatchObject({ streamers: 0 });
+    });
+
+    it('has the connector delete the choice of a user who is not monitored, except in a dry run', async () => {
+      await erase('4712', true);
+      await erase('4713');
+
+      const choices = platform.eventTypeChoices.filter(({ userId }) => ['4712', '4713'].includes(userId));
+      expect(choices).toEqual([{ userId: '4713', types: null }]);
     });
   });
 

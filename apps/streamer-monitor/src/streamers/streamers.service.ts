@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import {
   createStreamer,
+  deleteStreamer,
+  eraseStreamer,
   maxMonitoredPage,
   ServiceError,
   updateStreamer,
@@ -122,29 +124,24 @@ export class StreamersService {
   /**
    * Deletes a streamer and its streams. A stream can have very many samples, so StreamMaintenance removes them in batches.
    *
-   * @throws ServiceError `not_found`
+   * @throws ServiceError `not_found`; `unavailable` when the database does not respond in time (nothing is deleted in this case)
    */
   async delete(id: string): Promise<void> {
-    const { platformId } = await this.dataSource.transaction(async (transaction) => {
-      const streamer = await lock(transaction, id);
-      await transaction.query('DELETE FROM offline_events WHERE streamer_id = $1', [id]);
-      await transaction.query(
-        `WITH removed AS (DELETE FROM streams WHERE streamer_id = $1 RETURNING id)
-         INSERT INTO removed_streams (id, removed_at) SELECT id, now() FROM removed
-         ON CONFLICT (id) DO UPDATE SET removed_at = excluded.removed_at`,
-        [id],
-      );
-      await transaction.delete(Streamer, { id });
-      return streamer;
-    });
+    const { platformId } = await this.remove(id, performance.now() + deleteStreamer.timeoutMs - replyMs);
     this.hint.sendDeleted(platformId);
   }
 
   /**
-   * Deletes the streamer with this platform id, for an erasure. A dry run deletes nothing. Returns the numbers of streamers, streams, and
-   * samples that were found.
+   * Deletes the streamer with this platform id, for an erasure. Also has the connector delete the chosen event types of the user, even if
+   * the user is not monitored anymore. A dry run deletes nothing. Returns the numbers of streamers, streams, and samples that were found.
+   *
+   * @throws ServiceError `unavailable` when the connector or the database does not respond in time
    */
   async erase(platformUserId: string, isDryRun: boolean): Promise<EraseStreamerReply> {
+    const deadline = performance.now() + eraseStreamer.timeoutMs - replyMs;
+    // First, so that a retry after a failure still finds, and counts, the streamer. Until the streamer is deleted, the connector subscribes
+    // the user to all active types.
+    if (!isDryRun) await this.hint.forgetChoice(platformUserId);
     const streamer = await this.dataSource.manager.findOneBy(Streamer, { platformId: platformUserId });
     if (!streamer) return { streamers: 0, streams: 0, streamSamples: 0 };
     const [found] = await this.dataSource.query<Omit<EraseStreamerReply, 'streamers'>[]>(
@@ -153,12 +150,31 @@ export class StreamersService {
        ), 0)::int AS "streamSamples" FROM streams WHERE streamer_id = $1`,
       [streamer.id],
     );
-    if (!isDryRun)
-      await this.delete(streamer.id).catch((error: unknown) => {
+    if (!isDryRun) {
+      await this.remove(streamer.id, deadline).catch((error: unknown) => {
         // Ignore a streamer that was deleted in the meantime.
         if (!(error instanceof ServiceError) || error.code !== 'not_found') throw error;
       });
+      this.hint.send();
+    }
     return { streamers: 1, streams: found?.streams ?? 0, streamSamples: found?.streamSamples ?? 0 };
+  }
+
+  private async remove(id: string, deadline: number): Promise<Streamer> {
+    return this.changeBefore(deadline, async (transaction) => {
+      const streamer = await lock(transaction, id);
+      await transaction.query('DELETE FROM offline_events WHERE streamer_id = $1', [id]);
+      // Samples have the time of the connector's clock, which may be ahead.
+      await transaction.query(
+        `WITH removed AS (DELETE FROM streams WHERE streamer_id = $1 RETURNING id)
+         INSERT INTO removed_streams (id, removed_at)
+         SELECT id, greatest(now(), (SELECT max(at) FROM stream_samples WHERE stream = removed.id)) FROM removed
+         ON CONFLICT (id) DO UPDATE SET removed_at = excluded.removed_at`,
+        [id],
+      );
+      await transaction.delete(Streamer, { id });
+      return streamer;
+    });
   }
 
   private async confirmName(platformUsername: string, streamer: Streamer): Promise<void> {
@@ -178,7 +194,13 @@ export class StreamersService {
     const isSwitched = disabled !== undefined && disabled !== before.disabled;
     if (isSwitched && disabled) await this.recorder.endRunning(transaction, id);
     // Enabling or disabling makes the known state stale. Reset it to the state of a new streamer, with an immediate poll.
-    const unknown = { streaming: false, isStreamingKnown: false, absentSince: null, nextPollAt: new Date() };
+    const unknown = {
+      streaming: false,
+      isStreamingKnown: false,
+      polledAt: null,
+      absentSince: null,
+      nextPollAt: new Date(),
+    };
     const after: Streamer = { ...before, ...(isSwitched && { disabled, ...unknown }) };
     if (platformUsername !== undefined) {
       if (!isSameName(platformUsername, before.platformUsername)) after.namedAt = new Date();

@@ -31,11 +31,20 @@ export class SubscriptionHint {
    * Tells the platform connector in the background to delete the chosen event types of a deleted streamer.
    */
   sendDeleted(userId: string): void {
-    this.client.request(setStreamerEventTypes, { userId, types: null }).catch((error: unknown) => {
+    this.forgetChoice(userId).catch((error: unknown) => {
       this.logger.warn(
         { err: error, userId },
         'cannot delete the chosen event types of a deleted streamer, they will apply again if the streamer is added again',
       );
     });
+  }
+
+  /**
+   * Has the platform connector delete the chosen event types of a user.
+   *
+   * @throws ServiceError `unavailable`
+   */
+  async forgetChoice(userId: string): Promise<void> {
+    await this.client.request(setStreamerEventTypes, { userId, types: null });
   }
 }

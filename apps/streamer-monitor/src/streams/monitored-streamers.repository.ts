@@ -12,6 +12,7 @@ export interface MonitoredStreamer {
   isStreamingKnown: boolean;
   polledAt: Milliseconds | null;
   absentSince: Milliseconds | null;
+  nextPollAt: Milliseconds;
 }
 
 /**
@@ -26,7 +27,8 @@ export interface NextPoll {
 
 const columns = `id, platform_id AS "platformId", platform_username AS "platformUsername",
   ${epochMilliseconds('named_at')} AS "namedAt", streaming, is_streaming_known AS "isStreamingKnown",
-  ${epochMilliseconds('polled_at')} AS "polledAt", ${epochMilliseconds('absent_since')} AS "absentSince"`;
+  ${epochMilliseconds('polled_at')} AS "polledAt", ${epochMilliseconds('absent_since')} AS "absentSince",
+  ${epochMilliseconds('next_poll_at')} AS "nextPollAt"`;
 
 /** Locks and updates monitored streamers. Disabled and deleted streamers are never found. */
 @Injectable()

@@ -35,6 +35,16 @@ describe('resolveEnds', () => {
     expect(resolveEnds([stream(0)], [named(5, 7)])).toEqual([null]);
   });
 
+  it('prefers an unnamed event to a single miss long before the event', () => {
+    const missedOnce = stream(0, { seenAt: 119 * minute, missedAt: 120 * minute });
+
+    expect(resolveEnds([missedOnce, stream(365 * minute)], [unnamed(360 * minute)])).toEqual([
+      360 * minute,
+      null,
+    ]);
+    expect(resolveEnds([missedOnce, stream(365 * minute)], [])).toEqual([120 * minute, null]);
+  });
+
   it('ends a stream at the first unnamed event before the next stream', () => {
     const streams = [stream(0), stream(10 * minute), stream(20 * minute)];
     const offline = [unnamed(18 * minute), unnamed(15 * minute), unnamed(20 * minute)];
@@ -135,6 +145,24 @@ describe('addMiss', () => {
     expect(twice).toMatchObject({ missedAt: minute, isMissConfirmed: true });
     expect(addMiss(twice, 9 * minute)).toEqual(twice);
   });
+
+  it('keeps the second of two misses when polls failed in between', () => {
+    const once = addMiss(stream(0, { seenAt: 0 }), minute);
+
+    const later = addMiss(once, 4 * 60 * minute);
+    expect(later).toMatchObject({ missedAt: 4 * 60 * minute, isMissConfirmed: true });
+    expect(addMiss(later, 5 * 60 * minute)).toEqual(later);
+  });
+
+  it('starts again from a miss that is earlier than the first one, because a clock was set back', () => {
+    const ahead = stream(0, { seenAt: 0, missedAt: 60 * minute });
+
+    const first = addMiss(ahead, minute);
+    expect(first).toMatchObject({ missedAt: minute, isMissConfirmed: false });
+    expect(addMiss(first, 2 * minute)).toMatchObject({ missedAt: minute, isMissConfirmed: true });
+    const confirmed = stream(0, { seenAt: 0, missedAt: 60 * minute, isMissConfirmed: true });
+    expect(addMiss(confirmed, 61 * minute)).toEqual(confirmed);
+  });
 });
 
 describe('missesBeforeKnown', () => {
@@ -160,6 +188,12 @@ describe('missesBeforeKnown', () => {
       until: 12 * minute + 1,
     });
     expect(prolongAbsence(null, 1)).toEqual({ since: 1, until: 1 });
+  });
+
+  it('starts an absence at the latest poll when a clock was set back', () => {
+    const ahead = { since: 60 * minute, until: 70 * minute };
+
+    expect(prolongAbsence(ahead, minute)).toEqual({ since: minute, until: minute });
   });
 });
 

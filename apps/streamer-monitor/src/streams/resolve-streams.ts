@@ -14,7 +14,7 @@ import {
  *    facts                                                      end                     does not apply when
  * 1  offline events that name the stream                        the earliest event      a poll saw the stream ≥ 5 min after the event
  * 2  offline events that name no stream, in S … N, and at       the earliest event      a poll saw the stream ≥ 5 min after the event,
- *    most 5 min after the first miss                                                    or it belongs to the previous stream (below)
+ *    most 5 min after the first of two misses                                           or it belongs to the previous stream (below)
  * 3  polls missed it: twice, or once before N                   the first miss          a poll saw the stream later
  * 4  there is a next stream: only one can run at a time         N
  * 5  none of these                                              none: it is running
@@ -23,7 +23,7 @@ import {
  * ```
  *
  * An end is never before S or after N. When a poll contradicts an event, the event was about another stream, or the streamer resumed the
- * same stream. An unnamed event long after the first miss belongs to a stream that was never announced or seen, so the event must not
+ * same stream. An unnamed event long after the first of two misses belongs to a stream that was never announced or seen, so the event must not
  * prolong this stream.
  *
  * A streamer who restarts immediately starts the next stream before the platform reports the end of the previous stream. Therefore, the
@@ -67,16 +67,12 @@ function findKnownEnd(
   const { startedAt, seenAt } = stream;
   const until = nextStart ?? Infinity;
   const confirmedMiss = findConfirmedMiss(stream, nextStart);
+  const lastUnnamed =
+    stream.isMissConfirmed && confirmedMiss !== undefined ? confirmedMiss + listingLagMs : Infinity;
   const possible = offline.filter(({ at }) => seenAt === null || seenAt < at + listingLagMs);
   const named = possible.filter(({ streamId }) => streamId === stream.streamId).map(({ at }) => at);
   const unnamed = possible
-    .filter(
-      ({ streamId, at }) =>
-        streamId === null &&
-        at >= startedAt &&
-        at < until &&
-        at <= (confirmedMiss ?? Infinity) + listingLagMs,
-    )
+    .filter(({ streamId, at }) => streamId === null && at >= startedAt && at < until && at <= lastUnnamed)
     .map(({ at }) => at)
     .sort((one, other) => one - other);
   const [first = Infinity, second] = unnamed;

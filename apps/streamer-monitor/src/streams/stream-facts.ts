@@ -57,8 +57,13 @@ const maxPollGapMs = 2 * 60_000;
 /** Returns the facts with a miss added. The miss counts only when the platform should have listed the stream. */
 export function addMiss<Facts extends StreamFacts>(facts: Facts, at: Milliseconds): Facts {
   if (facts.seenAt === null && at < facts.startedAt + listingLagMs) return facts;
-  if (facts.missedAt === null) return { ...facts, missedAt: at };
-  return { ...facts, isMissConfirmed: facts.isMissConfirmed || at >= facts.missedAt + confirmMissAfterMs };
+  const { missedAt, isMissConfirmed } = facts;
+  // A first miss that is later than this one was recorded before a clock was set back.
+  if (missedAt === null || at < missedAt) return { ...facts, missedAt: at, isMissConfirmed: false };
+  // Two misses end the stream. After a gap between polls, the stream may have been listed until shortly before the second one.
+  if (!isMissConfirmed && at - missedAt > maxPollGapMs)
+    return { ...facts, missedAt: at, isMissConfirmed: true };
+  return { ...facts, isMissConfirmed: isMissConfirmed || at >= missedAt + confirmMissAfterMs };
 }
 
 /**
@@ -77,7 +82,8 @@ export function missesBeforeKnown(startedAt: Milliseconds, absence: Absence | nu
  */
 export function prolongAbsence(absence: Absence | null, at: Milliseconds): Absence {
   const isUnbroken = absence !== null && at - absence.until <= maxPollGapMs;
-  return { since: isUnbroken ? absence.since : at, until: at };
+  // After a clock was set back, `at` can be earlier than the start of the absence.
+  return { since: isUnbroken ? Math.min(absence.since, at) : at, until: at };
 }
 
 /**

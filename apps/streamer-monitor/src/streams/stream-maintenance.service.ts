@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { FailureLog, LOGGER, type Logger } from '@stream-events/service';
 import { DataSource } from 'typeorm';
-import { lateOfflineMs } from './stream-facts.js';
+import { isUnneededOffline } from './streams.repository.js';
 
 const intervalMs = 10_000;
 // Offline events are kept for a week and samples for over a year, so an extra hour does not matter.
@@ -44,46 +44,47 @@ export class StreamMaintenance {
 
   /** Removes all samples and offline events that are due for removal. */
   async run(): Promise<void> {
+    await this.repeat('cannot remove the samples of deleted streams, retrying in 10 s', () =>
+      this.removeSamples(),
+    );
+    if (performance.now() < this.forgottenAt + forgetIntervalMs) return;
+    // Also after a failure, because a statement that takes too long must not keep the database busy.
+    this.forgottenAt = performance.now();
+    await this.repeat('cannot remove old offline events, retrying in 1 h', () => this.forgetOfflineEvents());
+    await this.repeat('cannot remove old samples, retrying in 1 h', () => this.forgetSamples());
+  }
+
+  /** Repeats a step until nothing is left to remove, or the step fails. */
+  private async repeat(failure: string, step: () => Promise<boolean>): Promise<void> {
     try {
-      while (!this.isStopped && (await this.removeSamples()));
-      if (performance.now() < this.forgottenAt + forgetIntervalMs) return;
-      while (!this.isStopped && (await this.forgetOfflineEvents()) === maxRows);
-      while (!this.isStopped && (await this.forgetSamples()) === maxRows);
-      this.forgottenAt = performance.now();
+      while (!this.isStopped && (await step()));
     } catch (error) {
-      this.failureLog.warn('cannot remove old samples and offline events, retrying in 10 s', {
-        err: error,
-      });
+      this.failureLog.warn(failure, { err: error });
     }
   }
 
   /**
-   * Deletes offline events that are no longer needed. Resolving ends again needs every event that names a recorded stream, ends a stream,
-   * or occurred so soon after a start that it may belong to the previous stream. Looks only at events that are 7 to 14 days old, because
-   * older events were kept for one of these reasons.
+   * Deletes offline events that are no longer needed. Looks only at events that are less than 14 days old, because older events were needed
+   * when they were younger. Returns false when none are left.
    */
-  private async forgetOfflineEvents(): Promise<number> {
+  private async forgetOfflineEvents(): Promise<boolean> {
     const [, count] = await this.dataSource.query<[unknown, number]>(
       `DELETE FROM offline_events WHERE id IN (
          SELECT id FROM offline_events AS old
-         WHERE occurred_at BETWEEN now() - interval '14 days' AND now() - interval '7 days' AND NOT EXISTS (
-           SELECT FROM streams WHERE streams.streamer_id = old.streamer_id
-             AND (streams.stream_id = old.stream_id OR streams.ended_at = old.occurred_at
-               OR old.occurred_at - streams.started_at BETWEEN interval '0' AND interval '${lateOfflineMs} milliseconds')
-         ) LIMIT ${maxRows}
+         WHERE occurred_at >= now() - interval '14 days' AND ${isUnneededOffline} LIMIT ${maxRows}
        )`,
     );
-    return count;
+    return count === maxRows;
   }
 
-  /** Deletes old samples. Streams keep their last title, category, and viewers. */
-  private async forgetSamples(): Promise<number> {
+  /** Deletes a batch of old samples. Streams keep their last title, category, and viewers. Returns false when none are left. */
+  private async forgetSamples(): Promise<boolean> {
     const [, count] = await this.dataSource.query<[unknown, number]>(
       `DELETE FROM stream_samples WHERE (stream, at) IN (
          SELECT stream, at FROM stream_samples WHERE at < now() - ${samplesKeptFor} LIMIT ${maxRows}
        )`,
     );
-    return count;
+    return count === maxRows;
   }
 
   /** Removes a batch of samples of deleted streams. Returns false when none are left. */

@@ -1,4 +1,5 @@
 import { createLogger } from '@stream-events/service';
+import type { DataSource } from 'typeorm';
 import { MonitorStore } from '../../test/monitor-store.js';
 import { epoch, listed, offline, online } from '../../test/facts.js';
 import type { Streamer } from '../streamers/streamer.entity.js';
@@ -21,8 +22,8 @@ function poll(at: number, stream: Parameters<typeof toSeenStream>[0] | null): Po
   return { at: epoch + at, stream: stream && toSeenStream(stream), claimedUntil: null };
 }
 
-async function dueInSeconds(streamer: Streamer): Promise<number> {
-  const [row] = await store.dataSource.query<{ due: number }[]>(
+async function dueInSeconds(streamer: Streamer, dataSource = store.dataSource): Promise<number> {
+  const [row] = await dataSource.query<{ due: number }[]>(
     'SELECT extract(epoch FROM next_poll_at - now())::float8 AS due FROM streamers WHERE id = $1',
     [streamer.id],
   );
@@ -128,11 +129,13 @@ describe(StreamRecorder.name, () => {
 
     it('retries at 2, 4, 8 … 45 s until the platform lists an announced stream', async () => {
       const streamer = await store.addStreamer({ nextPollAt: later() });
-      const dueAfterPoll = async (at: number, stream: Poll['stream']): Promise<number> => {
-        await store.dataSource.query('UPDATE streamers SET next_poll_at = $1', [later()]);
-        await store.polls.recordPoll(streamer.id, { at: epoch + at, stream, claimedUntil: null });
-        return Math.round(await dueInSeconds(streamer));
-      };
+      const dueAfterPoll = (at: number, stream: Poll['stream']): Promise<number> =>
+        store.stopClock(async (dataSource) => {
+          await dataSource.query('UPDATE streamers SET next_poll_at = $1', [later()]);
+          const polls = store.createPolls(dataSource);
+          await polls.recordPoll(streamer.id, { at: epoch + at, stream, claimedUntil: null });
+          return Math.round(await dueInSeconds(streamer, dataSource));
+        });
       await store.recorder.recordEvent(online(streamer, 's1', 0));
 
       expect(await dueAfterPoll(second, null)).toBe(2);
@@ -142,6 +145,17 @@ describe(StreamRecorder.name, () => {
       expect(await dueAfterPoll(100 * second, null)).toBe(45);
       expect(await dueAfterPoll(101 * second, toSeenStream(listed(streamer, 's1', 0)))).toBe(45);
       expect(await store.streamsOf(streamer)).toMatchObject([{ title: 'hello', viewerCount: 7 }]);
+    });
+
+    it('ends a stream at its only miss when polls fail until the next stream', async () => {
+      const streamer = await store.addStreamer();
+      await store.polls.recordPoll(streamer.id, poll(0, listed(streamer, 's1', -minute)));
+      await store.polls.recordPoll(streamer.id, poll(minute, null));
+      const next = listed(streamer, 's2', 230 * minute);
+      await store.polls.recordPoll(streamer.id, poll(240 * minute, next));
+
+      const [first] = await store.streamsOf(streamer);
+      expect(first?.endedAt?.getTime()).toBe(epoch + minute);
     });
 
     it('corrects the end when a later event arrives or a poll sees the stream again', async () => {
@@ -168,6 +182,18 @@ describe(StreamRecorder.name, () => {
 
       expect(await store.polls.recordPoll(streamer.id, poll(0, listed(streamer, 's1', 0)))).toBe(false);
       expect(await store.streamsOf(streamer)).toEqual([]);
+    });
+
+    it('ignores a poll of an expired claim that is older than the last recorded one, but not a poll of the current claim', async () => {
+      const claimedUntil = new Date(Date.now() + 30_000);
+      const streamer = await store.addStreamer({ nextPollAt: claimedUntil });
+      await store.polls.recordPoll(streamer.id, poll(minute, null));
+      const recordUnder = (claim: Date) =>
+        store.polls.recordPoll(streamer.id, { ...poll(0, null), claimedUntil: claim.getTime() });
+
+      expect(await recordUnder(new Date(Date.now() - 1))).toBe(false);
+      expect(await recordUnder(claimedUntil)).toBe(true);
+      expect(await recordUnder(claimedUntil)).toBe(false);
     });
 
     it('samples a new title or category immediately, and viewers once a minute', async () => {
@@ -201,6 +227,34 @@ describe(StreamRecorder.name, () => {
         [95, 3, 'new title', '509658'],
         [100, 3, 'new title', '1'],
       ]);
+    });
+
+    it('samples again after the clock of the connector was ahead and is set back', async () => {
+      const streamer = await store.addStreamer();
+      await store.polls.recordPoll(streamer.id, poll(60 * minute, listed(streamer, 's1', 0)));
+      const [stream] = await store.streamsOf(streamer);
+
+      for (const [at, viewerCount] of [
+        [minute, 20],
+        [2 * minute, 30],
+      ] as const)
+        await store.streams.saveSeen(store.dataSource, epoch + at, [
+          { streamerId: streamer.id, stream: toSeenStream(listed(streamer, 's1', 0, { viewerCount })) },
+        ]);
+
+      const samples = await store.list.readHistory(streamer.id, stream!.id);
+      expect(samples?.map(({ viewerCount }) => viewerCount)).toEqual([20, 30, 7]);
+    });
+
+    it('keeps a name that was reported less than five minutes before, because the list can be older', async () => {
+      const streamer = await store.addStreamer({ platformUsername: 'Mira_New', namedAt: new Date(epoch) });
+      const nameAfter = async (at: number, userLogin: string): Promise<string> => {
+        await store.polls.recordPoll(streamer.id, poll(at, listed(streamer, 's1', 0, { userLogin })));
+        return (await store.streamer(streamer)).platformUsername;
+      };
+
+      expect(await nameAfter(20 * second, 'mira')).toBe('Mira_New');
+      expect(await nameAfter(6 * minute, 'mira_newer')).toBe('mira_newer');
     });
   });
 });
@@ -236,6 +290,24 @@ describe(StreamMaintenance.name, () => {
 
     await store.recorder.recordEvent(online(streamer, 's3', Date.now() - epoch));
     expect((await store.streamsOf(streamer))[1]?.endedAt?.getTime()).toBe(epoch + old + minute + 6 * second);
+  });
+
+  it('removes old samples even if it cannot remove offline events, and tries again an hour later', async () => {
+    const statements: string[] = [];
+    const query = (sql: string): Promise<unknown> => {
+      statements.push(/DELETE FROM (\w+)/.exec(sql)?.[1] ?? sql);
+      return sql.includes('offline_events')
+        ? Promise.reject(new Error('too slow'))
+        : store.dataSource.query(sql);
+    };
+    const spied: unknown = { query };
+    // Safe cast: the maintenance calls only this method.
+    const maintenance = new StreamMaintenance(spied as DataSource, createLogger('test', 'silent'));
+
+    await maintenance.run();
+    expect(statements).toEqual(['stream_samples', 'removed_streams', 'offline_events', 'stream_samples']);
+    await maintenance.run();
+    expect(statements.slice(4)).toEqual(['stream_samples', 'removed_streams']);
   });
 
   it('removes samples that are older than 400 days, in batches, and keeps the stream', async () => {

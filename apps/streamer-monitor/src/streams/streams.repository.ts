@@ -76,6 +76,17 @@ const streamColumns = `id, streamer_id AS "streamerId", stream_id AS "streamId",
 // Clocks differ, so an event that names a stream can have a time before the stream's start.
 const clockTolerance = "interval '1 hour'";
 
+/**
+ * The SQL condition for an offline event `old` that is no longer needed. Resolving ends again needs every event that names a recorded
+ * stream, ends a stream, or occurred so soon after a start that it may belong to the previous stream. Keeps all events for a week, because
+ * their streams may be announced late.
+ */
+export const isUnneededOffline = `old.occurred_at <= now() - interval '7 days' AND NOT EXISTS (
+  SELECT FROM streams WHERE streams.streamer_id = old.streamer_id
+    AND (streams.stream_id = old.stream_id OR streams.ended_at = old.occurred_at
+      OR old.occurred_at - streams.started_at BETWEEN interval '0' AND interval '${lateOfflineMs} milliseconds')
+)`;
+
 /** Reads and writes the facts about streams. Callers hold the streamer's lock in a transaction. */
 @Injectable()
 export class StreamsRepository {
@@ -190,6 +201,13 @@ export class StreamsRepository {
     );
   }
 
+  /** Deletes the offline events of a streamer that are no longer needed. */
+  async forgetOffline(queries: Queries, streamerId: string): Promise<void> {
+    await queries.query(`DELETE FROM offline_events AS old WHERE streamer_id = $1 AND ${isUnneededOffline}`, [
+      streamerId,
+    ]);
+  }
+
   async saveEnds(queries: Queries, ends: readonly Pick<RecordedStream, 'id' | 'endedAt'>[]): Promise<void> {
     if (ends.length === 0) return;
     await queries.query(
@@ -229,7 +247,8 @@ const saveSeenStreams = `
     seen_at = excluded.seen_at, missed_at = NULL, is_miss_confirmed = false`;
 
 // Records a sample immediately when the title or category changes, and at most once a minute when only the number of viewers changes,
-// because that number changes all the time and a chart needs no more.
+// because that number changes all the time and a chart needs no more. A last sample from the future was recorded before a clock was set
+// back.
 const saveSamples = `
   INSERT INTO stream_samples (stream, at, viewer_count, title, game_id, game_name)
   SELECT streams.id, $2, seen."viewerCount", seen.title, seen."gameId", seen."gameName"
@@ -239,5 +258,5 @@ const saveSamples = `
     SELECT * FROM stream_samples WHERE stream = streams.id ORDER BY at DESC LIMIT 1
   ) AS last ON true
   WHERE last.at IS NULL OR last.title <> seen.title OR last.game_id <> seen."gameId"
-    OR (last.viewer_count <> seen."viewerCount" AND last.at <= $2::timestamptz - interval '1 minute')
+    OR (last.viewer_count <> seen."viewerCount" AND last.at NOT BETWEEN $2::timestamptz - interval '1 minute' AND $2::timestamptz)
   ON CONFLICT DO NOTHING`;

@@ -221,7 +221,7 @@ export class EraseStreamerReply {
   streamSamples!: number;
 }
 
-/** Stops monitoring a user and deletes the user's streams and samples, for an erasure. */
+/** Stops monitoring a user, and deletes the user's streams, samples, and chosen event types, for an erasure. */
 export const eraseStreamer = defineContract({
   subject: 'request.streamer-monitor.erase-streamer',
   request: EraseStreamerRequest,
