@@ -54,6 +54,7 @@ interface Batch {
 /** Finds the user and the token that a key belongs to. */
 @Injectable()
 export class TokenLookup {
+  /** `until` is by `performance.now()`, because a clock that is set back must not prolong the life of a revoked token. */
   private readonly cache = new Map<string, { caller: Caller; until: number }>();
   private readonly usedIds = new Set<string>();
   private next: Batch | undefined;
@@ -79,7 +80,7 @@ export class TokenLookup {
     if (!keyPattern.test(key)) return undefined;
     const hash = hashKey(key).toString('hex');
     const cached = this.cache.get(hash);
-    if (cached && cached.until > Date.now()) return cached.caller;
+    if (cached && cached.until > performance.now()) return cached.caller;
     this.cache.delete(hash);
     return (await this.lookUp(hash)).get(hash);
   }
@@ -136,7 +137,7 @@ export class TokenLookup {
   }
 
   private async query(hashes: readonly string[]): Promise<Map<string, Caller>> {
-    const askedAt = Date.now();
+    const askedAt = performance.now();
     const rows = await this.dataSource.query<TokenRow[]>(
       `SELECT encode(key_hash, 'hex') AS hash, users.id AS "userId", username, role, token.id AS "tokenId", token.name AS "tokenName", kind, version,
          scopes, event_types AS "eventTypes", channel_ids AS "channelIds"

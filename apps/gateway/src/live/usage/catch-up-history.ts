@@ -9,6 +9,8 @@ export class CatchUpHistory {
   private turn: Promise<CatchUpTurn> | undefined;
   /** When the next page may be read. */
   private dueAt = 0;
+  /** Ends the turn of a connection whose client takes long to receive a page. */
+  private idleTimer: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly history: Pick<EventHistory, 'read'>,
@@ -19,9 +21,11 @@ export class CatchUpHistory {
 
   /**
    * Waits for a turn and for the permitted rate, then reads a page (see `EventHistory.read`). If the current turn is due to end, first
-   * ends this turn, so that the user's other connections can read.
+   * ends this turn, so that the user's other connections can read. For the same reason, the turn ends when no further read follows within
+   * the length of a turn.
    */
   async read(place: Place, signal: AbortSignal): Promise<HistoryPage> {
+    clearTimeout(this.idleTimer);
     if (this.turn && (await this.turn).isDue) this.rest();
     this.turn ??= this.beginTurn(signal);
     await this.turn;
@@ -30,6 +34,7 @@ export class CatchUpHistory {
     const end = await this.budgets.begin(this.caller, signal);
     const page = await this.history.read(place, signal).finally(end);
     this.dueAt = performance.now() + this.timeOf(place, page);
+    if (!signal.aborted) this.idleTimer = setTimeout(() => this.rest(), this.catchUps.limits.turnMs).unref();
     return page;
   }
 
@@ -42,6 +47,7 @@ export class CatchUpHistory {
   /** Ends the turn. The connection calls this method when it needs no further older events, or none soon. */
   rest(): void {
     const { turn } = this;
+    clearTimeout(this.idleTimer);
     this.turn = undefined;
     turn?.then(
       (begun) => begun.end(),

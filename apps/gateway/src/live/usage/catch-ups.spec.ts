@@ -154,6 +154,16 @@ describe(CatchUpHistory.name, () => {
     expect(await again).toBe(page);
   });
 
+  it('gives up its turn when its client takes longer than a turn to receive a page', async () => {
+    const [gateway] = startGateways(1, { perUser: 1, turnMs: 50 });
+    const [slow, other] = [create(gateway), create(gateway)];
+    await slow.read(place, never);
+
+    expect(await other.read(place, never)).toBe(page);
+    other.rest();
+    expect(await slow.read(place, never)).toBe(page);
+  });
+
   it('leaves nothing behind when the client leaves while it waits', async () => {
     const [gateway] = startGateways(1, { perUser: 1 });
     const [turn] = [await gateway.catchUps.begin('ada', never)];
