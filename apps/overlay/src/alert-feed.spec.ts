@@ -101,7 +101,7 @@ describe(AlertFeed.name, () => {
       getItem: (key: string) => items.get(key) ?? null,
       setItem: (key: string, value: string) => void items.set(key, value),
     };
-    return { store: new PositionStore('alerts', storage) };
+    return { store: new PositionStore(readSettings('#name=alerts'), storage), storage };
   };
 
   it('shows each alert once and in order, wherever pages end, also when more arrive than the queue holds', async () => {
@@ -160,6 +160,20 @@ describe(AlertFeed.name, () => {
     await page.close();
   });
 
+  it('shows alerts after a step of the computer’s clock', async () => {
+    const realTime = Date.now();
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(realTime - 180 * minuteMs);
+    let arrive: () => void = () => undefined;
+    const arrival = new Promise<void>((resolve) => (arrive = resolve));
+    const created = new Date(realTime).toISOString();
+    const page = open([event(0, { created }), event(1, { created, arrival })], setup().store, '', realTime);
+    expect(await page.show()).toBe('User 0');
+    clock.mockRestore();
+    arrive();
+    expect(await page.show()).toBe('User 1');
+    await page.close();
+  });
+
   it('skips raids that leave the channel', async () => {
     const raid = (from: string, to: string) => ({
       event_type: 'channel-raid',
@@ -174,6 +188,15 @@ describe(AlertFeed.name, () => {
     const page = open(events, setup().store, '#channel=7');
     expect(await page.show()).toBe('Channel 9');
     await page.close();
+  });
+
+  it('keeps the positions of sources with the same name and other alerts apart', () => {
+    const { storage } = setup();
+    const [raids, follows] = ['#name=alerts&types=channel-raid', '#name=alerts&types=channel-follow'].map(
+      (hash) => new PositionStore(readSettings(hash), storage),
+    );
+    raids?.write('p1');
+    expect([raids?.read(), follows?.read()]).toEqual(['p1', undefined]);
   });
 
   it('goes on after what it has skipped, once nothing waits', async () => {

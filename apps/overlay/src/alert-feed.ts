@@ -21,6 +21,8 @@ const maxAgeMs = 600_000;
 const saveMs = 5_000;
 const clockLimitMs = 10_000;
 const retryMs = 2_000;
+// Far more than the drift of a clock between two events, and far less than `maxAgeMs`.
+const maxClockStepMs = 60_000;
 
 /** Receives the events of a source, and saves the position of the source.
  *
@@ -41,8 +43,12 @@ export class AlertFeed {
   /** Every event up to this position is in the queue, or does not need to be shown anymore. */
   private reached: string | undefined;
   private isBehind = false;
+  /** Whether an event waits until the clock of the service is read again. */
+  private isEventHeld = false;
   /** How far the clock of the service is ahead of this computer's clock. */
   private clockOffsetMs = 0;
+  /** The difference between this computer's clock and its time since the page loaded, when the service's clock was read. */
+  private clockStartMs = 0;
 
   constructor(private readonly parts: FeedParts) {
     this.reached = parts.store.read();
@@ -71,6 +77,11 @@ export class AlertFeed {
     const events = this.connect();
     this.events = events;
     for await (const event of events) {
+      if (Math.abs(Date.now() - performance.now() - this.clockStartMs) > maxClockStepMs) {
+        this.isEventHeld = true;
+        await this.readClock();
+        this.isEventHeld = false;
+      }
       if (this.events !== events) break;
       this.handle(event);
     }
@@ -135,13 +146,14 @@ export class AlertFeed {
    */
   private saveIdle(): void {
     const position = this.events?.position;
-    if (position === undefined || this.isBehind || this.parts.queue.length > 0) return;
+    if (position === undefined || this.isBehind || this.isEventHeld || this.parts.queue.length > 0) return;
     this.reached = position;
     this.parts.store.write(position);
   }
 
   /**
    * Reads the clock of the service, because the age of an alert must not depend on this computer's clock. Waits until the service responds.
+   * Read it again after a step of this computer's clock, which may be wrong until the computer is online.
    */
   private async readClock(): Promise<void> {
     const { client, onState } = this.parts;
@@ -153,6 +165,7 @@ export class AlertFeed {
         const time = Date.parse(response.headers.get('date') ?? '');
         if (response.ok) {
           this.clockOffsetMs = Number.isNaN(time) ? 0 : time - Date.now();
+          this.clockStartMs = Date.now() - performance.now();
           return;
         }
         onState(`waiting for the service: ${response.status}`);

@@ -38,7 +38,7 @@ function followService(): (alert: Alert) => void {
       client: createClient({ url: location.origin, token: settings.token }),
       settings,
       queue,
-      store: new PositionStore(settings.name, localStorage),
+      store: new PositionStore(settings, localStorage),
       onState: (text) => (state = text),
       onControl: (control) => {
         queue.control(control);

@@ -1,12 +1,17 @@
-/** Saves the position of a source, so that the source resumes from this position after a reload. */
+import type { Settings } from './settings.js';
+
+/**
+ * Saves the position of a source, so that the source resumes from this position after a reload. All sources of a streaming program share
+ * its storage, so sources that show other alerts have their own position even if they have the same name.
+ */
 export class PositionStore {
   private readonly key: string;
 
   constructor(
-    name: string,
+    { name, channel, types }: Pick<Settings, 'name' | 'channel' | 'types'>,
     private readonly storage: Pick<Storage, 'getItem' | 'setItem'>,
   ) {
-    this.key = `stream-events.overlay.${name}`;
+    this.key = [`stream-events.overlay.${name}`, channel ?? '', ...[...types].sort()].join(' ');
   }
 
   read(): string | undefined {

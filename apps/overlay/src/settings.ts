@@ -2,7 +2,7 @@
 export interface Settings {
   /** The token of the source. It is in the fragment, because a browser sends the fragment to no server. */
   token: string;
-  /** The name of the live connection, and of the saved position. */
+  /** The name of the live connection, and a part of the key of the saved position. */
   name: string;
   /** The event types that are shown as alerts. Empty: all types that the token may see. */
   types: string[];
