@@ -26,6 +26,13 @@ export function isTemporary(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 0 || error.status === 429 || error.status >= 502);
 }
 
+const retryAgainMs = 5_000;
+
+/** Returns how long a query waits before it tries again after its retries failed; false when trying again cannot help. */
+export function retryInterval(error: unknown): number | false {
+  return isTemporary(error) ? retryAgainMs : false;
+}
+
 /** A description of a fault, and advice to the user. */
 export interface Fault {
   title: string;
@@ -46,14 +53,13 @@ export function describeFault(error: unknown): Fault {
 }
 
 function adviceFor(status: number, requestId: string | undefined): string {
-  if (status === 0)
-    return 'Check that the service is running and that this device can reach it. The page keeps trying.';
+  if (status === 0) return 'Check that the service is running and that this device can reach it.';
   if (status === 401) return 'Sign in again.';
   if (status === 403) return 'Ask an owner of this installation to do this, or to change your role.';
   if (status === 404) return 'The object may have been deleted, or the address is wrong.';
   if (status === 409) return 'Reload to see the current state, then decide again.';
   if (status === 429) return 'Wait a moment, then try again.';
-  if (status === 503) return 'A part of the service is down or starting. The page keeps trying.';
+  if (status === 503) return 'A part of the service is down or starting.';
   if (status >= 500)
     return `Search the service’s logs for ${requestId ?? 'the X-Request-Id of the response'}.`;
   return 'Correct the input, then try again.';

@@ -1,9 +1,8 @@
 import { QueryClient } from '@tanstack/react-query';
-import { isTemporary } from './api-error.js';
+import { isTemporary, retryInterval } from './api-error.js';
 
 const staleMs = 10_000;
 const maxRetries = 2;
-const retryAgainMs = 5_000;
 
 /** Caches the results of queries. Retries only queries that can succeed, and keeps trying while the service is down. */
 export const queryClient = new QueryClient({
@@ -11,7 +10,7 @@ export const queryClient = new QueryClient({
     queries: {
       staleTime: staleMs,
       retry: (failures, error) => failures < maxRetries && isTemporary(error),
-      refetchInterval: ({ state }) => (isTemporary(state.error) ? retryAgainMs : false),
+      refetchInterval: ({ state }) => retryInterval(state.error),
       // Send requests even while the browser is offline, because the service can be on the same machine.
       networkMode: 'always',
     },

@@ -42,6 +42,9 @@ export function EventList({ control, selected, onSelect, onScrolled, onResume }:
     overscan: 8,
   });
   useEffect(() => virtual.measure(), [rowHeight, virtual]);
+  // A new list is at the top, even if the list before it, which a gap removed, was not.
+  const announceTop = useEffectEvent(() => onScrolled(false));
+  useEffect(() => announceTop(), []);
 
   const items = virtual.getVirtualItems();
   const lastIndex = items.at(-1)?.index ?? 0;

@@ -88,7 +88,7 @@ function FeedView({ filters, event, isPaused, onInspect, onResume }: FeedViewPro
       <div className={classes.feed}>
         {error !== undefined && (
           <div className={classes.notice}>
-            <FaultNotice error={error} />
+            <FaultNotice error={error} isRepeated />
           </div>
         )}
         {feed.rows.length > 0 ? (

@@ -42,6 +42,7 @@ export function useFeed(filters: EventFilters): FeedControl {
   const [isLoading, setIsLoading] = useState(true);
   // The newest read. The results of earlier reads are dropped.
   const reading = useRef<object | undefined>(undefined);
+  const failed = useRef<OlderEvents>({ kind: 'start' });
   const isConnected = useRef(false);
 
   const read = async (from: OlderEvents): Promise<void> => {
@@ -54,7 +55,9 @@ export function useFeed(filters: EventFilters): FeedControl {
       setFeed((current) => (from.kind === 'start' ? restart(current, page) : addOlder(current, page)));
       setError(undefined);
     } catch (thrown) {
-      if (reading.current === mark) setError(thrown);
+      if (reading.current !== mark) return;
+      failed.current = from;
+      setError(thrown);
     } finally {
       if (reading.current === mark) {
         reading.current = undefined;
@@ -64,7 +67,7 @@ export function useFeed(filters: EventFilters): FeedControl {
   };
 
   const readStart = useEffectEvent(() => void read({ kind: 'start' }));
-  const readOn = useEffectEvent(() => void read(feed.older));
+  const readAgain = useEffectEvent(() => void read(failed.current));
   useEffect(() => {
     // In development, React mounts a component twice. The timer makes sure that the list is read only once.
     const timer = setTimeout(() => readStart());
@@ -75,7 +78,7 @@ export function useFeed(filters: EventFilters): FeedControl {
   }, []);
   useEffect(() => {
     if (!isTemporary(error)) return;
-    const timer = setTimeout(() => readOn(), retryMs);
+    const timer = setTimeout(() => readAgain(), retryMs);
     return () => clearTimeout(timer);
   }, [error]);
 
@@ -87,7 +90,7 @@ export function useFeed(filters: EventFilters): FeedControl {
       void read({ kind: 'start' });
     },
     onGap: () => {
-      setFeed(emptyFeed);
+      setFeed(({ isHeld }) => ({ ...emptyFeed, isHeld }));
       void read({ kind: 'start' });
     },
   });

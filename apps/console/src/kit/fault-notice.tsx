@@ -1,15 +1,17 @@
 import { Alert, Button, Group, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
-import { describeFault } from '../api/api-error.js';
+import { describeFault, isTemporary } from '../api/api-error.js';
 
 interface FaultNoticeProps {
   error: unknown;
+  /** Whether the page itself repeats the failed action after a temporary fault. */
+  isRepeated?: boolean;
   /** Retries the failed action. If set, the notice has a retry button. */
   onRetry?: (() => void) | undefined;
 }
 
 /** Shows what went wrong, and what to do. */
-export function FaultNotice({ error, onRetry }: FaultNoticeProps) {
+export function FaultNotice({ error, isRepeated = false, onRetry }: FaultNoticeProps) {
   const { title, detail, advice } = describeFault(error);
   return (
     <Alert color="red" variant="outline" icon={<IconAlertTriangle aria-hidden />} title={title} role="alert">
@@ -17,6 +19,7 @@ export function FaultNotice({ error, onRetry }: FaultNoticeProps) {
       <Group justify="space-between" mt="xs">
         <Text size="sm" c="dimmed">
           {advice}
+          {isRepeated && isTemporary(error) && ' The page keeps trying.'}
         </Text>
         {onRetry && (
           <Button size="xs" variant="default" onClick={onRetry}>

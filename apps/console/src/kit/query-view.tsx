@@ -17,7 +17,7 @@ export function QueryView<Data>({ query, loading = <LoadingRows />, children }: 
   if (isPending) return loading;
   return (
     <>
-      {error && <FaultNotice error={error} onRetry={() => void refetch()} />}
+      {error && <FaultNotice error={error} isRepeated onRetry={() => void refetch()} />}
       {data !== undefined && children(data)}
     </>
   );

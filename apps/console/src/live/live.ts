@@ -23,7 +23,9 @@ class LiveConnections {
   /** Returns the worst state of all connections, or `live` when there is no connection. */
   get state(): LiveState {
     const states = [...this.feeds.values()].map(({ state }) => state);
-    return (['reconnecting', 'connecting'] as const).find((state) => states.includes(state)) ?? 'live';
+    return (
+      (['refused', 'reconnecting', 'connecting'] as const).find((state) => states.includes(state)) ?? 'live'
+    );
   }
 
   /** Follows the events that match the filters. Returns a function that stops following. */

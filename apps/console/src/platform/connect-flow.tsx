@@ -143,7 +143,7 @@ function FollowedConnection(props: FollowedConnectionProps) {
     );
   return (
     <Stack gap="sm">
-      {error && <FaultNotice error={error} />}
+      {error && <FaultNotice error={error} isRepeated />}
       {/* The link of a browser that returns is secret, so only the first reply has it. */}
       <Pending
         connection={{

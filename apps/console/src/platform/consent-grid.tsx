@@ -99,7 +99,7 @@ export function ConsentGrid({ streamers, topics, onConnect }: ConsentGridProps) 
 
   return (
     <>
-      {error && <FaultNotice error={error} />}
+      {error && <FaultNotice error={error} isRepeated />}
       <div
         ref={frame}
         className={classes.frame}

@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import type { components, EventRecord } from '@stream-events/client';
 import { api, call } from '../api/api.js';
-import { ApiError } from '../api/api-error.js';
+import { ApiError, retryInterval } from '../api/api-error.js';
 import { cursorOf } from '../api/cursor-of.js';
 import { streamersQuery } from '../api/queries.js';
 import { markedTypes } from './stream-markers.js';
@@ -41,8 +41,8 @@ export const latestStreamQuery = ({ id, streaming }: Pick<Streamer, 'id' | 'stre
         throw error;
       }
     },
-    refetchInterval: ({ state: { data } }) => {
-      if (!streaming) return false;
+    refetchInterval: ({ state: { data, error } }) => {
+      if (!streaming) return retryInterval(error);
       const isListed = data?.ended_at === null && data.title !== '';
       return isListed ? viewersPollMs : newStreamPollMs;
     },
@@ -80,7 +80,7 @@ export const historyQuery = (stream: StreamPath, isRunning: boolean) =>
           params: { path: pathOf(stream) },
         }),
       ),
-    refetchInterval: isRunning ? viewersPollMs : false,
+    refetchInterval: ({ state: { error } }) => (isRunning ? viewersPollMs : retryInterval(error)),
   });
 
 export const summaryQuery = (stream: StreamPath) =>
@@ -92,7 +92,8 @@ export const summaryQuery = (stream: StreamPath) =>
           params: { path: pathOf(stream) },
         }),
       ),
-    refetchInterval: ({ state: { data } }) => (data?.ended_at === null ? summaryPollMs : false),
+    refetchInterval: ({ state: { data, error } }) =>
+      data?.ended_at === null ? summaryPollMs : retryInterval(error),
   });
 
 interface MarkedStream extends StreamPath {
@@ -128,5 +129,5 @@ export const markedEventsQuery = ({ streamerId, streamId, channelId, since, unti
       }
       return { events, isCut: true };
     },
-    refetchInterval: until === undefined ? viewersPollMs : false,
+    refetchInterval: ({ state: { error } }) => (until === undefined ? viewersPollMs : retryInterval(error)),
   });

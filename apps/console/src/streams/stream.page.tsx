@@ -140,7 +140,9 @@ function StreamView({ streamer, summary, initialMoment, readAt }: StreamViewProp
                   onChoose={choose}
                 />
                 <HistoryTable samples={samples} />
-                {marked.error && <FaultNotice error={marked.error} onRetry={() => void marked.refetch()} />}
+                {marked.error && (
+                  <FaultNotice error={marked.error} isRepeated onRetry={() => void marked.refetch()} />
+                )}
                 {marked.data?.isCut && (
                   <Text size="xs" c="dimmed">
                     This stream has too many raids and subscriptions. Only the latest are marked.

@@ -4,7 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { components } from '@stream-events/client';
 import { useState, type ReactNode, type SubmitEvent } from 'react';
 import { api, call } from '../api/api.js';
-import { ApiError } from '../api/api-error.js';
+import { ApiError, retryInterval } from '../api/api-error.js';
 import { ConfirmDialog } from '../kit/confirm-dialog.js';
 import { DataTable, type Column } from '../kit/data-table.js';
 import { EmptyNotice } from '../kit/empty-notice.js';
@@ -26,8 +26,8 @@ export function Erasures() {
   const query = useQuery({
     queryKey,
     queryFn: () => call(api().GET('/api/v1/erasures')),
-    refetchInterval: ({ state: { data } }) =>
-      data?.some(({ status }) => status === 'running') ? runningPollMs : false,
+    refetchInterval: ({ state: { data, error } }) =>
+      data?.some(({ status }) => status === 'running') ? runningPollMs : retryInterval(error),
   });
   const [erased, setErased] = useState<Erasure>();
   // The service forgets the id when a count or an erasure ends. This page remembers the ids that the user typed.

@@ -1,5 +1,5 @@
 import type { components } from '@stream-events/client';
-import { readGauges } from './gauges.js';
+import { combineMeasure, readGauges } from './gauges.js';
 
 type System = components['schemas']['SystemRecord'];
 type Instance = components['schemas']['InstanceRecord'];
@@ -50,6 +50,11 @@ describe('readGauges', () => {
       { host: 'b', ...memory },
     );
     expect(readGauges(system)).toEqual({ memory: 200 });
+  });
+
+  it('takes the least free disk space', () => {
+    const system = systemOf(...[7, 3, 5].map((disk_free_bytes) => ({ measures: { disk_free_bytes } })));
+    expect(combineMeasure(system, 'disk_free_bytes', 'min')).toBe(3);
   });
 
   it('leaves out silent instances, and gauges without a value', () => {

@@ -5,10 +5,10 @@ type System = components['schemas']['SystemRecord'];
 type Instance = components['schemas']['InstanceRecord'];
 
 /**
- * How to combine the values of several instances: the sum for work that each instance does, the maximum for a state that all instances
- * observe.
+ * How to combine the values of several instances: the sum for work that each instance does, the maximum or minimum for a state of which the
+ * worst value counts.
  */
-type Combine = 'sum' | 'max' | 'sum of processes';
+type Combine = 'sum' | 'max' | 'min' | 'sum of processes';
 
 interface Gauge {
   title: string;
@@ -78,7 +78,8 @@ export function combineMeasure(system: System, measure: string, combine: Combine
   const instances = combine === 'sum of processes' ? onePerProcess(present) : present;
   const values = instances.flatMap(({ measures }) => measures[measure] ?? []);
   if (values.length === 0) return undefined;
-  return combine === 'max' ? Math.max(...values) : values.reduce((sum, value) => sum + value, 0);
+  if (combine === 'max') return Math.max(...values);
+  return combine === 'min' ? Math.min(...values) : values.reduce((sum, value) => sum + value, 0);
 }
 
 /** Returns one instance per process, because all services in a process report the memory of the whole process. */

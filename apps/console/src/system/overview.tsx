@@ -71,7 +71,7 @@ function readFacts(system: System): [title: string, value: string][] {
     ['Database', size(system.database_bytes)],
     ['EVENTS stream', size(system.events_stream_bytes)],
     ['INGEST stream', size(system.ingest_stream_bytes)],
-    ['Free disk space', size(combineMeasure(system, 'disk_free_bytes', 'max'))],
+    ['Free disk space', size(combineMeasure(system, 'disk_free_bytes', 'min'))],
     ['Events are kept', printRetention(system)],
   ];
 }
