@@ -66,6 +66,7 @@ const finalCloseCodes: readonly number[] = [
  *            │ 4xx except 408, 425, 429; not an event stream      │ ended (error)
  *            │ other response, no response, timeout               │ waiting
  * open       │ connection lost, silent too long, other close code │ waiting
+ *            │ close code 4401, and the token was sent too late   │ waiting
  *            │ close code 4400, 4401, 4403, or a protocol error   │ ended (error)
  * waiting    │ backoff or Retry-After is over                     │ connecting
  * any        │ `break`, `return()`                                │ ended

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { jest } from '@jest/globals';
 import { eventually } from '@stream-events/testing';
 import { WebSocket, WebSocketServer } from 'ws';
 import { positionOf } from '../test/stream-server.js';
@@ -112,6 +113,21 @@ describe(WebSocketStream.name, () => {
     expect(served[0]?.url).toBe('/base/ws/platform-events/?name=overlay&controls=true');
   });
 
+  it('connects again when the service rejects a token that the page sent too late', async () => {
+    await serve(
+      ({ socket }) => socket.close(4401, 'send a token'),
+      (client) => send(client, record(1)),
+    );
+    let time = 0;
+    // Each step takes 6 s, as in a page that is suspended during the handshake.
+    const now = jest.spyOn(performance, 'now').mockImplementation(() => (time += 6_000));
+    try {
+      expect(await take(live(), 1)).toEqual([record(1)]);
+    } finally {
+      now.mockRestore();
+    }
+  });
+
   it('ends with an error when the token is not valid', async () => {
     await serve(({ socket }) => socket.close(4401, 'no valid token'));
     await expect(live().next()).rejects.toMatchObject({ name: 'LiveError', closeCode: 4401 });
@@ -124,8 +140,8 @@ describe(WebSocketStream.name, () => {
       (client) => send(client, record(1)),
     );
     const causes: string[] = [];
-    await take(live({ silenceMs: 300, onRetry: ({ cause }) => causes.push(String(cause)) }), 1);
-    expect(causes[0]).toBe('Error: The connection was silent for 300 ms');
+    await take(live({ silenceMs: 1_000, onRetry: ({ cause }) => causes.push(String(cause)) }), 1);
+    expect(causes[0]).toBe('Error: The connection was silent for 1000 ms');
   });
 
   it('reconnects when too many messages wait, after those that arrived', async () => {
@@ -136,7 +152,9 @@ describe(WebSocketStream.name, () => {
     const causes: string[] = [];
     const events = live({ onRetry: ({ cause }) => causes.push(String(cause)) });
     await take(events, 1);
-    await eventually(() => expect(served[0]!.socket.readyState).toBe(WebSocket.CLOSED));
+    await eventually(() => expect(served[0]!.socket.readyState).toBe(WebSocket.CLOSED), {
+      timeoutMs: 50_000,
+    });
     const rest: (LiveEvent | undefined)[] = [];
     while (rest.at(-1)?.position !== positionOf(41)) rest.push(...(await take(events, 1)));
     expect(causes).toEqual(['Error: The client reads more slowly than events arrive']);

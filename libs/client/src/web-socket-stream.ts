@@ -1,3 +1,4 @@
+import { closeCodes } from './close-codes.js';
 import { Loss, parseObject, type LiveConnection, type LiveMessage } from './live-connection.js';
 
 /** The parts of the browser's WebSocket that the client uses. Other implementations have other types for the events. */
@@ -22,6 +23,9 @@ export interface WebSocketRequest {
 // A WebSocket has no backpressure, so unread messages wait in memory. The limit holds about 30 s at a thousand events per second.
 const maxWaitingLength = 32 * 1024 ** 2;
 
+// The service waits 10 s for the token. A page that was suspended during the handshake sends it too late.
+const lateMs = 5_000;
+
 // The codes that a browser reports when a connection ends without a code from the service (RFC 6455 §7.4.1).
 const lostCodes = [1005, 1006];
 
@@ -45,11 +49,24 @@ export class WebSocketStream implements LiveConnection {
   /** Starts to connect. The service sends no reply to the token, so only `read` shows whether the token is valid. */
   open(after: string | undefined): Promise<undefined> {
     const { WebSocket, url, token } = this.request;
+    const startedAt = performance.now();
+    let isLate = false;
     const socket = new WebSocket(url);
     this.socket = socket;
-    socket.onopen = () => socket.send(JSON.stringify({ token, positions: true, keep_alive: true, after }));
-    socket.onmessage = ({ data }: { data: unknown }) => this.receive(String(data));
-    socket.onclose = ({ code, reason }: Closing) => this.finish(describeClosing({ code, reason }));
+    socket.onopen = () => {
+      isLate = performance.now() - startedAt > lateMs;
+      socket.send(JSON.stringify({ token, positions: true, keep_alive: true, after }));
+    };
+    socket.onmessage = ({ data }: { data: unknown }) => {
+      isLate = false; // the service has accepted the token
+      this.receive(String(data));
+    };
+    socket.onclose = ({ code, reason }: Closing) =>
+      this.finish(
+        isLate && code === closeCodes.unauthenticated
+          ? new Loss(new Error('The token was sent too late'))
+          : describeClosing({ code, reason }),
+      );
     // `close` follows every failure. Some implementations throw when `error` has no listener.
     socket.onerror = () => undefined;
     return Promise.resolve(undefined);
