@@ -106,5 +106,5 @@ describe('every route, for every kind of client', () => {
           wrong.push(`${operation.method} ${operation.path} by ${client.name}: ${outcomes[index]}`);
     }
     expect(wrong).toEqual([]);
-  });
+  }, 600_000); // more than 1,000 requests
 });

@@ -12,9 +12,11 @@ interface AlarmRecord {
 }
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
-// 100 occurrences take 15 s.
+// 100 occurrences take 15 s on an idle machine.
 const occurrenceMs = 150;
-const settled = { timeoutMs: 60_000 };
+const settled = { timeoutMs: 120_000 };
+// Longer than all waits of a test together.
+const limitMs = 900_000;
 
 /** The times of the alarms, shortened from minutes to seconds. */
 const times = {
@@ -57,7 +59,10 @@ describe('alarms', () => {
     user = await platform.addUser();
     // Start the stream before the streamer is monitored, so that the first poll sees the stream.
     await platform.goLive(user.id);
-    await stack.request('PUT', '/api/v1/platform/event-types/channel.update', { body: { active: true } });
+    await eventually(async () => {
+      const path = '/api/v1/platform/event-types/channel.update';
+      expect((await stack.request('PUT', path, { body: { active: true } })).status).toBe(200);
+    }, settled);
     await monitorStreamer(stack, user.login);
     happening = setInterval(() => {
       const event = { broadcaster_user_id: user.id, title: 'again' };
@@ -78,29 +83,26 @@ describe('alarms', () => {
     (await stack.request<{ alarms: AlarmRecord[] }>('GET', '/api/v1/platform/status')).json.alarms;
 
   /**
-   * Waits until the last 100 events fill the memory and arrived at a steady rate. After a short or uneven history, a silence is normal.
+   * Waits until the events of the last 14 s fill the memory and arrived at a steady rate. After a short or uneven history, a silence is
+   * normal. The more uneven the history is, the longer is the silence that raises the alarm, so a stalling machine only delays the alarm.
    */
   const untilSteady = (): Promise<void> =>
     eventually(async () => {
       const path = `/api/v1/platform-events?event_type=channel-update&user_id=${user.id}&page_size=100`;
       const { json } = await stack.request<{ results: { created: string }[] }>('GET', path);
       const seconds = json.results.map(({ created }) => Date.parse(created) / 1_000);
-      const gaps = seconds.slice(1).map((second, index) => (seconds[index] ?? second) - second);
-      expect(seconds).toHaveLength(100);
-      expect(Math.max(...gaps)).toBeLessThanOrEqual(2);
-      const span = Math.max(...seconds) - Math.min(...seconds);
-      expect(span).toBeGreaterThanOrEqual(13);
-      expect(span).toBeLessThanOrEqual(25);
+      const [newest = 0] = seconds;
+      const recent = seconds.filter((second) => newest - second <= 14);
+      const gaps = recent.slice(1).map((second, index) => (recent[index] ?? second) - second);
+      expect(Math.max(...gaps)).toBeLessThanOrEqual(3);
+      expect(recent.length).toBeGreaterThanOrEqual(50);
+      expect(newest - Math.min(...seconds)).toBeGreaterThanOrEqual(13);
     }, settled);
 
   it(
     'are raised, posted, and cleared when a live channel becomes silent, and has events again',
     async () => {
-      await untilSteady();
-      await eventually(async () => expect(await open()).toEqual([]), settled);
-      await platform.setFaults({ notifications: { lose: 1 } });
-      // On a slow machine, events that are still in flight can clear the alarm a second time.
-      await eventually(async () => {
+      const expectRaised = async (): Promise<void> => {
         expect(await open()).toMatchObject([
           { key: `channel_silent:${user.id}`, message: expect.stringContaining(user.login), cleared: null },
         ]);
@@ -108,7 +110,20 @@ describe('alarms', () => {
         expect(system.json.alarms).toMatchObject([{ key: `channel_silent:${user.id}` }]);
         expect(await metrics.metrics()).toContain('alarms_open{kind="channel_silent"} 1');
         expect(receiver.types.at(-1)).toBe('alarm.raised');
-      }, settled);
+      };
+      // When this process stalls for 2 s, the connector reads the events of the last 12 s again. If the silence has begun before, too little of
+      // the history is left, and the silence is normal. Begin again then.
+      await eventually(
+        async () => {
+          await platform.setFaults({ notifications: {} });
+          await untilSteady();
+          await eventually(async () => expect(await open()).toEqual([]), settled);
+          await platform.setFaults({ notifications: { lose: 1 } });
+          // On a slow machine, events that are still in flight can clear the alarm a second time.
+          await eventually(expectRaised, { timeoutMs: 60_000 });
+        },
+        { timeoutMs: 500_000 },
+      );
 
       await platform.setFaults({ notifications: {} });
       await eventually(async () => expect(await open()).toEqual([]), settled);
@@ -123,7 +138,7 @@ describe('alarms', () => {
         subject: user.id,
       });
     },
-    startLimitMs,
+    limitMs,
   );
 
   it(
@@ -138,11 +153,14 @@ describe('alarms', () => {
           .catch(() => undefined);
       }, 200);
       const kinds = async (): Promise<unknown[]> => (await open()).map(({ key }) => key.split(':')[0]);
-      await eventually(async () => expect(await kinds()).toContain('platform_unavailable'), settled);
-      await platform.setFaults({ api: { mode: 'ok' } });
-      await eventually(async () => expect(await kinds()).toEqual([]), settled);
-      clearInterval(calling);
+      try {
+        await eventually(async () => expect(await kinds()).toContain('platform_unavailable'), settled);
+        await platform.setFaults({ api: { mode: 'ok' } });
+        await eventually(async () => expect(await kinds()).toEqual([]), settled);
+      } finally {
+        clearInterval(calling);
+      }
     },
-    startLimitMs,
+    limitMs,
   );
 });

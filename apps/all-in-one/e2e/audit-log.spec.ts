@@ -49,12 +49,15 @@ describe('the audit log', () => {
 
   /** Waits for the newest entry about an object. */
   const findEntry = (objectId: string | null, action: string): Promise<Entry> =>
-    eventually(async () => {
-      const { json } = await list('?page_size=100');
-      const entry = json.results.find((each) => each.object_id === objectId && each.action === action);
-      if (!entry) throw new Error(`no entry ${action} about ${objectId}: ${JSON.stringify(json.results)}`);
-      return entry;
-    });
+    eventually(
+      async () => {
+        const { json } = await list('?page_size=100');
+        const entry = json.results.find((each) => each.object_id === objectId && each.action === action);
+        if (!entry) throw new Error(`no entry ${action} about ${objectId}: ${JSON.stringify(json.results)}`);
+        return entry;
+      },
+      { timeoutMs: 60_000 },
+    );
 
   const expectByOwner = async (objectId: string, action: string): Promise<void> => {
     expect(await findEntry(objectId, action)).toEqual({

@@ -1,6 +1,8 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { open, readFile, type FileHandle } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { eventually } from '@stream-events/testing';
 
 const runFile = promisify(execFile);
 
@@ -66,4 +68,23 @@ export class RunningCommand {
     this.child.kill('SIGKILL');
     await this.exit;
   }
+}
+
+/**
+ * Starts a restore that cannot end: the restore reads the archive from a pipe, twice, and the second read waits. Returns when the restore
+ * waits for its first rows. Close the pipe after killing the restore.
+ */
+export async function startHeldRestore(
+  archive: string,
+  environment: Readonly<Record<string, string>>,
+): Promise<{ restore: RunningCommand; pipe: FileHandle }> {
+  const path = `${archive}.pipe`;
+  await runFile('mkfifo', [path]);
+  const restore = new RunningCommand('restore', [path], environment);
+  const checked = await open(path, 'w');
+  await checked.writeFile(await readFile(archive));
+  await checked.close();
+  await eventually(() => expect(restore.output).toContain('The backup is complete'), { timeoutMs: 120_000 });
+  // Waits until the restore opens the pipe again, to load the rows.
+  return { restore, pipe: await open(path, 'w') };
 }

@@ -273,7 +273,7 @@ describe('scopes and API endpoints', () => {
 
       expect([await listScopes(), await listEndpoints()]).toEqual(before);
       expect(before[1]?.[0]).toMatchObject({ id: changed?.id, description: 'mine' });
-    }, 120_000);
+    });
   });
 
   it('need no other service, while routes that need one respond with 503 and Retry-After immediately', async () => {

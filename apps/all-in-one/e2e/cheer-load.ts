@@ -2,15 +2,19 @@ import type { SimulatedUser } from './simulated-platform.js';
 import type { Stack } from './stack.js';
 
 const perSecond = 50;
-// Equal cheers are at least this many cheers (0.4 s) apart, because a busy machine delays some cheers. The store may count equal cheers
-// within 25 ms of the end of an overlap as one (see `edgeMs`).
+// Equal cheers are this many cheers (0.4 s) apart. The store may count equal cheers within 25 ms of the end of an overlap as one (see
+// `edgeMs`).
 const differentCheers = 20;
+// An equal cheer is left out until this long after the response, because a busy machine delays some cheers.
+const equalAfterMs = 300;
 
 /** Sends cheers at a steady rate. They have no ids, and many cheers are equal. */
 export class CheerLoad {
   private readonly happened: Record<string, number> = {};
   private readonly requests = new Set<Promise<unknown>>();
   private readonly failures: unknown[] = [];
+  /** The payloads that were sent so recently that an equal one is left out. */
+  private readonly recent = new Set<string>();
   private readonly timer: NodeJS.Timeout;
   private deliveries = 0;
   private count = 0;
@@ -60,6 +64,8 @@ export class CheerLoad {
     const bits = 1 + (this.count % differentCheers);
     this.count += 1;
     const payload = `${streamer.id} ${bits}`;
+    if (this.recent.has(payload)) return;
+    this.recent.add(payload);
     const event = { is_anonymous: true, bits, message: 'Cheer', broadcaster_user_id: streamer.id };
     const request = this.stack
       .simulate<{ subscriptions: number }>('POST', '/simulator/occurrences', { type: 'channel.cheer', event })
@@ -69,7 +75,10 @@ export class CheerLoad {
         this.happened[payload] = (this.happened[payload] ?? 0) + 1;
       })
       .catch((error: unknown) => this.failures.push(error))
-      .finally(() => this.requests.delete(request));
+      .finally(() => {
+        this.requests.delete(request);
+        setTimeout(() => this.recent.delete(payload), equalAfterMs).unref();
+      });
     this.requests.add(request);
   }
 }

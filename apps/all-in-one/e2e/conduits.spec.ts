@@ -1,10 +1,11 @@
 import { eventually } from '@stream-events/testing';
+import { eventBody, eventsPath } from './api.js';
 import { SimulatedPlatform, type SimulatedUser } from './simulated-platform.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 import { monitorStreamer, subscriptionsOf } from './streamer-records.js';
 
-const testLimitMs = 120_000;
-const patiently = { timeoutMs: 60_000, intervalMs: 50 };
+const testLimitMs = 400_000;
+const patiently = { timeoutMs: 90_000 };
 const shardsPath = '/helix/eventsub/conduits/shards';
 
 interface Status {
@@ -85,9 +86,17 @@ describe('events over a conduit', () => {
         );
         expect(json.results).toHaveLength(1);
       },
-      { timeoutMs: 20_000, intervalMs: 20 },
+      { ...patiently, intervalMs: 20 },
     );
     return performance.now() - happenedAt;
+  };
+
+  /** Returns how long storing and reading an event takes without the platform, in milliseconds. This shows how busy the machine is. */
+  const storeByHand = async (): Promise<number> => {
+    const startedAt = performance.now();
+    const created = await stack.request<{ id: string }>('POST', eventsPath, { body: eventBody() });
+    await stack.request('GET', `${eventsPath}/${created.json.id}`);
+    return performance.now() - startedAt;
   };
 
   it(
@@ -96,21 +105,23 @@ describe('events over a conduit', () => {
       await untilSubscribed();
       const before = await listed();
       expect(new Set(before.map(({ transport }) => transport.method))).toEqual(new Set(['conduit']));
-      // Other tests run on the same machine, so a single follow may take longer. The fastest of three counts.
-      expect(Math.min(await follow(), await follow(), await follow())).toBeLessThan(2_000);
+      // Other tests run on the same machine, so a single follow may take longer. The fastest of three counts, compared with requests that take
+      // a few milliseconds on an idle machine.
+      const fastest = Math.min(await follow(), await follow(), await follow());
+      const busyMs = Math.max(await storeByHand(), await storeByHand(), await storeByHand());
+      expect(fastest).toBeLessThan(2_000 + 5 * busyMs);
 
       const [connector] = stack.connectors;
       await connector!.kill('SIGKILL');
       await connector!.start();
-      // Until the gaps are recorded, the status may still show the shards as enabled.
-      await eventually(
-        async () =>
-          expect((await status()).delivery_gaps).toMatchObject([
-            { transport: 'conduit', until: expect.any(String) },
-            { transport: 'conduit', until: expect.any(String) },
-          ]),
-        patiently,
-      );
+      // Until the gaps are recorded, the status may still show the shards as enabled. A busy machine may lose a socket once more, and a shard
+      // then has another gap.
+      await eventually(async () => {
+        const { delivery_gaps } = await status();
+        expect(new Set(delivery_gaps.map(({ source }) => source))).toEqual(new Set(['shard 0', 'shard 1']));
+        for (const gap of delivery_gaps)
+          expect(gap).toMatchObject({ transport: 'conduit', until: expect.any(String) });
+      }, patiently);
       await untilSubscribed();
       await follow();
 
@@ -142,7 +153,9 @@ describe('events over a conduit', () => {
         return (await stack.simulate<{ data: object[] }>('GET', path)).json.data;
       };
       await victim.kill('SIGKILL');
-      await eventually(async () => expect(await enabledShards()).toHaveLength(8), { timeoutMs: 15_000 });
+      // The platform may not have noticed the closed sockets yet, so first wait for the new holder.
+      await eventually(async () => expect(await holders()).toEqual([8]), patiently);
+      await eventually(async () => expect(await enabledShards()).toHaveLength(8), patiently);
       await untilSubscribed();
       await follow();
       expect((await listed()).map(({ id }) => id)).toEqual(ids);

@@ -20,8 +20,9 @@ interface ConnectionRecord {
 }
 
 const path = '/api/v1/platform/connections';
-const settled = { timeoutMs: 30_000 };
-const limitMs = 60_000;
+const settled = { timeoutMs: 90_000 };
+// Longer than all waits of a test together.
+const limitMs = 400_000;
 
 describe('connections to channels', () => {
   let stack: Stack;
@@ -141,9 +142,7 @@ describe('connections to channels', () => {
   it(
     'shows that the user refused, and what to do',
     async () => {
-      await platform.setLimits({ device_code_seconds: 5 });
       const { id, user_code } = await start();
-      await platform.setLimits({ device_code_seconds: 1_800 });
       await platform.decide(user_code ?? '', { decision: 'deny' });
       const { remedy } = await eventually(async () => {
         const { json } = await stack.request<ConnectionRecord>('GET', `${path}/${id}`);
@@ -151,6 +150,14 @@ describe('connections to channels', () => {
         return json;
       }, settled);
       expect(remedy).toMatch(/start a new connection/i);
+      // The code is valid for half an hour. A lifetime of seconds could end before the user's decision.
+      const [code] = await stack.query<{ seconds: number }>(
+        'SELECT extract(epoch FROM expires_at - now())::float AS seconds FROM platform_connector.connections WHERE id = $1',
+        [id],
+      );
+      expect(code?.seconds).toBeGreaterThan(1_200);
+      expect(code?.seconds).toBeLessThanOrEqual(1_800);
+      await stack.query('UPDATE platform_connector.connections SET expires_at = now() WHERE id = $1', [id]);
       await untilState(id, 'expired');
     },
     limitMs,
@@ -160,12 +167,13 @@ describe('connections to channels', () => {
     'connects a channel although the platform took the code for invalid while the user decided',
     async () => {
       const user = await platform.addUser();
-      await platform.setFaults({ oauth: { device_polls_invalid: 5 } });
+      await platform.setFaults({ oauth: { device_polls_invalid: 1_000 } });
       const { id, user_code } = await start();
       await eventually(async () => {
         const { json } = await stack.request<ConnectionRecord>('GET', `${path}/${id}`);
         expect(json).toMatchObject({ state: 'pending', remedy: expect.any(String) });
       }, settled);
+      await platform.setFaults({ oauth: {} });
       await platform.decide(user_code ?? '', { decision: 'allow', login: user.login });
       expect(await untilState(id, 'connected')).toMatchObject({ remedy: null });
     },
@@ -263,7 +271,7 @@ describe('connections to channels', () => {
     let page: WebPage;
     beforeEach(async () => {
       page = await WebPage.open(browserPath);
-    });
+    }, limitMs);
     afterEach(() => page.close());
 
     it(

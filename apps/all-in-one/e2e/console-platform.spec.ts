@@ -7,9 +7,9 @@ import { owner } from './credentials.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 import { monitorStreamer } from './streamer-records.js';
 
-const settled = { timeoutMs: 30_000 };
+const settled = { timeoutMs: 90_000 };
 // Several steps each wait for the platform.
-const limitMs = 120_000;
+const limitMs = 400_000;
 
 describeWithBrowser('the platform in the console', (browserPath) => {
   let stack: Stack;
@@ -34,7 +34,6 @@ describeWithBrowser('the platform in the console', (browserPath) => {
     lena = await platform.addUser('lena');
     browser = await ConsoleBrowser.launch(browserPath, stack.url);
     view = await browser.open();
-    view.page.context().setDefaultTimeout(30_000);
   }, startLimitMs);
 
   afterEach(() => {
@@ -153,7 +152,7 @@ describeWithBrowser('the platform in the console', (browserPath) => {
     async () => {
       await view.visit('/platform?tab=consent');
       await platform.disconnect(lena.login);
-      await cell('lena, cheer: Revoked').waitFor({ timeout: 90_000 });
+      await cell('lena, cheer: Revoked').waitFor({ timeout: 180_000 });
       await view.screenshot('platform-consent-revoked');
       await view.visit('/platform');
       const row = view.page.getByRole('row').filter({ hasText: 'lena' });

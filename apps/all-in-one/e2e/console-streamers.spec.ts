@@ -9,8 +9,9 @@ import { startLimitMs, startStack, type Stack } from './stack.js';
 import { streamersPath, untilSubscribed, type StreamerRecord } from './streamer-records.js';
 
 // A stream shows as soon as the platform has listed it and the monitor has recorded it.
-const recorded = { timeout: 60_000 };
-const testLimitMs = 180_000;
+const recorded = { timeout: 120_000 };
+const settled = { timeoutMs: 90_000 };
+const testLimitMs = 500_000;
 const minuteMs = 60_000;
 const streamMinutes = 120;
 
@@ -118,7 +119,10 @@ describeWithBrowser('streamers in the console', (browserPath) => {
         await view.visit(path());
         const timeline = view.page.getByRole('figure', { name: /^Viewers/ });
         await timeline.locator('canvas').waitFor();
-        await eventually(async () => expect(await view.page.evaluate(countPixels)).toBeGreaterThan(5_000));
+        await eventually(
+          async () => expect(await view.page.evaluate(countPixels)).toBeGreaterThan(5_000),
+          settled,
+        );
         await timeline.getByRole('list', { name: 'Titles' }).getByText('Endgames').waitFor();
         await timeline.getByRole('list', { name: 'Categories' }).getByText('Poker').waitFor();
 
@@ -190,7 +194,7 @@ describeWithBrowser('streamers in the console', (browserPath) => {
         const bar = view.page.getByRole('region', { name: 'Rehearsal to test-overlay' });
         await bar.getByText('Playing at ×5').waitFor();
         const received = () => socket.events.map(({ event_data: { user_name } }) => user_name);
-        await eventually(() => expect(received()).toEqual(['First_Follower']), { timeoutMs: 30_000 });
+        await eventually(() => expect(received()).toEqual(['First_Follower']), settled);
 
         await bar.getByRole('button', { name: 'Pause' }).click();
         await bar.getByText('Paused').waitFor();
@@ -219,11 +223,9 @@ describeWithBrowser('streamers in the console', (browserPath) => {
         await eventually(async () => {
           const { json } = await stack.request<{ position: string }[]>('GET', '/api/v1/rehearsals');
           expect(json[0]?.position).toBe(printTime(start + 60 * minuteMs));
-        });
+        }, settled);
         await bar.getByRole('button', { name: 'Resume' }).click();
-        await eventually(() => expect(received()).toEqual(['First_Follower', 'Cheerful_One']), {
-          timeoutMs: 30_000,
-        });
+        await eventually(() => expect(received()).toEqual(['First_Follower', 'Cheerful_One']), settled);
         expect(socket.events.map(({ origin }) => origin)).toEqual(['replay', 'replay']);
 
         await bar.getByRole('button', { name: 'Stop' }).click();

@@ -22,7 +22,8 @@ import { RecentIds } from './consuming/recent-ids.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
 // Longer than all waits of a test together. A lost stream is recreated within seconds, and the examples read it seconds later.
-const limitMs = 120_000;
+const limitMs = 400_000;
+const settled = { timeoutMs: 60_000 };
 
 /** The events that an example has handled. */
 class Received {
@@ -101,12 +102,15 @@ describe('the examples of docs/events.md', () => {
           followLive(subscriber, { filter: filters[1], handle: ofChannel.handle, signal }),
         ]).then(() => undefined),
       async () => {
-        await eventually(async () => expect(await Promise.all(filters.map(countConsumers))).toEqual([1, 1]));
+        await eventually(
+          async () => expect(await Promise.all(filters.map(countConsumers))).toEqual([1, 1]),
+          settled,
+        );
         const ids = [await store(type), await store(type, '1234'), await store('other', '1234')];
         await eventually(() => {
           expect(ofType.ids).toEqual(ids.slice(0, 2));
           expect(ofChannel.ids).toEqual(ids.slice(1));
-        });
+        }, settled);
       },
     );
   });
@@ -125,7 +129,7 @@ describe('the examples of docs/events.md', () => {
 
     await during(
       (signal) => followDurably(subscriber, { ...options, handle, signal }),
-      () => eventually(() => expect(received.ids).toEqual(ids)),
+      () => eventually(() => expect(received.ids).toEqual(ids), settled),
     );
     const failed = warn.mock.calls.filter(([text]) => String(text).includes('cannot handle an event'));
     expect(failed).toHaveLength(1);
@@ -136,7 +140,7 @@ describe('the examples of docs/events.md', () => {
 
     await during(
       (signal) => followDurably(subscriber, { ...options, handle, signal }),
-      () => eventually(() => expect(received.ids).toEqual(ids)),
+      () => eventually(() => expect(received.ids).toEqual(ids), settled),
     );
   });
 
@@ -148,7 +152,7 @@ describe('the examples of docs/events.md', () => {
 
     const app = await NestFactory.createApplicationContext(RaidsModule, { logger: false });
     try {
-      await eventually(() => expect([...app.get(RaidsService).raids.keys()]).toEqual([id]));
+      await eventually(() => expect([...app.get(RaidsService).raids.keys()]).toEqual([id]), settled);
     } finally {
       await app.close();
     }
@@ -196,22 +200,22 @@ describe('the examples of docs/events.md', () => {
             followLive(subscriber, { filter, handle: live.handle, signal }),
           ]).then(() => undefined),
         async () => {
-          await eventually(() => expect(durable.ids).toEqual(ids));
+          await eventually(() => expect(durable.ids).toEqual(ids), settled);
           await (await jetstreamManager(operator)).streams.delete(eventsStreamName);
           ids.push(await store(type));
           await stack.waitUntilPublished();
           const isComplete = (): void => expect(new Set(durable.ids)).toEqual(new Set(ids));
-          await eventually(isComplete, { timeoutMs: 20_000 });
+          await eventually(isComplete, settled);
           // When the example is live again, it receives every new event.
           await eventually(
             async () => {
               const id = await store(type);
               ids.push(id);
-              await eventually(() => expect(live.ids).toContain(id), { timeoutMs: 2_000 });
+              await eventually(() => expect(live.ids).toContain(id), { timeoutMs: 5_000 });
             },
-            { timeoutMs: 30_000 },
+            { timeoutMs: 90_000 },
           );
-          await eventually(isComplete);
+          await eventually(isComplete, settled);
         },
       );
       warn.mockRestore();

@@ -82,12 +82,15 @@ describe('the database of npm start', () => {
   /** Expects that every service connects with its own role, and that the role owns everything in the service's schema. */
   const expectSeparateRoles = async (): Promise<void> => {
     const url = await superuserUrl();
-    const connected = await query<{ role: string; isSuperuser: boolean }>(
-      url,
-      `SELECT DISTINCT usename AS role, usesuper AS "isSuperuser" FROM pg_stat_activity JOIN pg_user USING (usename)
-       WHERE backend_type = 'client backend' AND application_name <> 'test' ORDER BY role`,
-    );
-    expect(connected).toEqual([...roles].sort().map((role) => ({ role, isSuperuser: false })));
+    // A service closes idle connections, and opens one for its next query, so it may have none at some moment.
+    await eventually(async () => {
+      const connected = await query<{ role: string; isSuperuser: boolean }>(
+        url,
+        `SELECT DISTINCT usename AS role, usesuper AS "isSuperuser" FROM pg_stat_activity JOIN pg_user USING (usename)
+         WHERE backend_type = 'client backend' AND application_name <> 'test' ORDER BY role`,
+      );
+      expect(connected).toEqual([...roles].sort().map((role) => ({ role, isSuperuser: false })));
+    });
     const owners = await query<{ schema: string; owners: string[] }>(
       url,
       `SELECT relnamespace::regnamespace::text AS schema, array_agg(DISTINCT relowner::regrole::text) AS owners

@@ -116,7 +116,7 @@ describe('dead letters', () => {
     // limit.
     beforeAll(async () => {
       for (const event of events) await keepAsDeadLetters([event]);
-    });
+    }, startLimitMs);
 
     it('are paged to the end with next, newest first, each once, even those of the same millisecond', async () => {
       const found: DeadLetter[] = [];

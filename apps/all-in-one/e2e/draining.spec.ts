@@ -1,7 +1,8 @@
 import { eventually } from '@stream-events/testing';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
-const drainMs = 3_000;
+// Long enough to read the health and to send requests in this time, also when each takes seconds.
+const drainMs = 8_000;
 
 describe('a gateway with DRAIN_SECONDS', () => {
   let stack: Stack;
@@ -26,16 +27,17 @@ describe('a gateway with DRAIN_SECONDS', () => {
     await eventually(async () => expect((await get(`${gateway.adminUrl}/health/ready`)).status).toBe(503), {
       intervalMs: 10,
     });
-    let lastServedAt = startedAt;
+    let served = 0;
     const serve = async (): Promise<void> => {
       for (;;) {
         expect((await get(`${gateway.url}/api/v1/heartbeat`)).status).toBe(200);
-        lastServedAt = performance.now();
+        served += 1;
       }
     };
     await expect(serve()).rejects.toThrow('fetch failed'); // the gateway has stopped listening
-    // Less than `drainMs`, because the last response arrives shortly before the gateway stops listening.
-    expect(lastServedAt - startedAt).toBeGreaterThan(drainMs * 0.9);
+    // Every request before this one was served. The time of the last response would depend on how long a request takes.
+    expect(performance.now() - startedAt).toBeGreaterThan(drainMs * 0.99);
+    expect(served).toBeGreaterThan(0);
     expect(await ended).toEqual({ code: 0, signal: null });
-  }, 60_000);
+  });
 });

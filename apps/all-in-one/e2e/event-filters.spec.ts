@@ -58,8 +58,28 @@ describe('event filters', () => {
 
   afterAll(() => stack.stop());
 
-  const untilOnStream = (count: number): Promise<void> =>
-    eventually(async () => expect(await stack.readStream()).toHaveLength(count), { timeoutMs: 20_000 });
+  const settled = { timeoutMs: 60_000 };
+
+  /**
+   * Waits until the events are on the stream and every gateway has read them. A gateway sends `ready` once it has no more events in memory,
+   * even if more events are on the stream.
+   */
+  const untilOnStream = async (count: number): Promise<void> => {
+    await eventually(async () => expect(await stack.readStream()).toHaveLength(count), settled);
+    const after = await findBeginning();
+    for (const gateway of stack.urls) {
+      const socket = await LiveSocket.ready(gateway, { token: stack.ownerToken, after });
+      await eventually(() => expect(socket.events).toHaveLength(count), settled);
+      await socket.close();
+    }
+  };
+
+  /** Returns the position before the first event. */
+  const findBeginning = async (): Promise<string> => {
+    const manager = await jetstreamManager(stack.subscriber, { checkAPI: false, timeout: 20_000 });
+    const { config } = await manager.streams.info(eventsStreamName);
+    return `${parseStreamDescription(config.description ?? '')?.epoch}-0-00000000`;
+  };
 
   const list = (query: string) => stack.request<EventPage>('GET', `${eventsPath}?${query}`);
 
@@ -74,15 +94,8 @@ describe('event filters', () => {
    * list's.
    */
   const liveNamesFor = async (query: string): Promise<unknown[]> => {
-    const { config } = await (
-      await jetstreamManager(stack.subscriber, { checkAPI: false })
-    ).streams.info(eventsStreamName);
-    const after = `${parseStreamDescription(config.description ?? '')?.epoch}-0-00000000`;
-    const socket = await LiveSocket.ready(
-      stack.nextUrl,
-      { token: stack.ownerToken, after },
-      `${socketPath}?${query}`,
-    );
+    const first = { token: stack.ownerToken, after: await findBeginning() };
+    const socket = await LiveSocket.ready(stack.nextUrl, first, `${socketPath}?${query}`);
     await socket.close();
     return socket.events.map((event) => event.event_data.name);
   };
@@ -198,7 +211,7 @@ describe('event filters', () => {
       );
       await stack.storeEvents(events);
       await untilOnStream(fixtures.length + 2 + events.length);
-    });
+    }, startLimitMs);
 
     it.each([
       [`since=${seconds(second)}Z`, [0, 1, 999, 1_000]],

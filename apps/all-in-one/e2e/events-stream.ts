@@ -13,12 +13,16 @@ export interface StreamMessage {
   text: string;
 }
 
+// A request takes milliseconds, or seconds when this process has to wait for a CPU core.
+const requestLimitMs = 20_000;
+
 /** Reads every message on the EVENTS stream, oldest first. */
 export async function readEventsStream(subscriber: NatsConnection): Promise<StreamMessage[]> {
-  const manager = await jetstreamManager(subscriber, { checkAPI: false });
+  const manager = await jetstreamManager(subscriber, { checkAPI: false, timeout: requestLimitMs });
   const { state } = await manager.streams.info(eventsStreamName);
   if (state.messages === 0) return [];
-  const consumer = await jetstream(subscriber).consumers.get(eventsStreamName, {
+  const { consumers } = jetstream(subscriber, { timeout: requestLimitMs });
+  const consumer = await consumers.get(eventsStreamName, {
     // A subscriber cannot delete the consumer, so it expires. 10 s are enough when this process has to wait for a CPU core.
     inactive_threshold: 10_000,
   });

@@ -31,7 +31,7 @@ export class HeldWrites {
         const [row] = (await this.observer.query<{ count: number }>(countWaiting)).rows;
         if (!row || row.count < batches) throw new Error(`${row?.count} batches wait, not ${batches}`);
       },
-      { intervalMs: 10 },
+      { timeoutMs: 60_000, intervalMs: 10 },
     );
   }
 

@@ -1,5 +1,5 @@
 import { request as httpRequest } from 'node:http';
-import { eventBody, eventsPath, problemType, type EventPage } from './api.js';
+import { eventBody, eventsPath, newEvent, problemType, type EventPage } from './api.js';
 import type { TestService } from '@stream-events/testing';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
@@ -23,7 +23,7 @@ describe('HTTP edge', () => {
       stack.startGateway({ TRUST_PROXY: 'true' }),
       stack.startGateway({ TRUST_PROXY: '10.0.0.0/8, 192.168.0.1' }),
     ]);
-    for (let index = 0; index < 2; index += 1) await stack.request('POST', eventsPath, { body: eventBody() });
+    await stack.storeEvents([newEvent(), newEvent()]);
   }, startLimitMs);
 
   afterAll(() => stack.stop());

@@ -9,9 +9,12 @@ import { startLimitMs, startStack, type Stack } from './stack.js';
 
 // Allows for an outage, up to 5 s until the drain's next attempt (30 s for messages that a dead instance was processing), and
 // batches that wait 10 s until another instance publishes them.
-const limitMs = 150_000;
+const limitMs = 500_000;
+const settled = { timeoutMs: 90_000 };
 // Shorter than the 2 s after which a batch times out. On an idle machine, a response takes a few milliseconds.
 const atOnceMs = 1_500;
+// While a store does not respond, each probe takes 2 s, and the next one begins 1 s later.
+const probeCycleMs = 3_000;
 
 describe('platform messages while they cannot be stored', () => {
   let stack: Stack;
@@ -55,14 +58,30 @@ describe('platform messages while they cannot be stored', () => {
   const notifyStatus = async (messageId: string, gateway?: string): Promise<number> =>
     (await notify(messageId, gateway)).status;
 
+  /** Runs some work. Returns the result with the duration in milliseconds. */
+  const measure = async <T>(work: () => Promise<T>): Promise<{ result: T; ms: number }> => {
+    const startedAt = performance.now();
+    const result = await work();
+    return { result, ms: performance.now() - startedAt };
+  };
+
   /** Sends messages at the same time, half of them to each gateway. One may be a probe. The others must not wait for the probe. */
-  const notifyMany = (count: number): Promise<{ messageId: string; status: number }[]> =>
+  const notifyMany = (count: number): Promise<{ messageId: string; status: number; ms: number }[]> =>
     Promise.all(
       Array.from({ length: count }, async (_, index) => {
         const messageId = randomUUID();
-        return { messageId, status: await notifyStatus(messageId, stack.urls[index % 2] ?? '') };
+        const { result, ms } = await measure(() => notifyStatus(messageId, stack.urls[index % 2] ?? ''));
+        return { messageId, status: result, ms };
       }),
     );
+
+  /** Sends requests that need no store at the same time. Returns the duration of the slowest, which shows how busy the machine is. */
+  const measureHeartbeats = async (count: number): Promise<number> => {
+    const beats = Array.from({ length: count }, () =>
+      measure(() => stack.request('GET', '/api/v1/heartbeat', { token: null })),
+    );
+    return Math.max(...(await Promise.all(beats)).map(({ ms }) => ms));
+  };
 
   const create = (gateway = stack.url): Promise<Answer<EventRecord>> =>
     stack.request<EventRecord>('POST', eventsPath, { body: eventBody({ event_type: 'by-hand' }), gateway });
@@ -92,7 +111,7 @@ describe('platform messages while they cannot be stored', () => {
         }
         expect(await countWaiting()).toBe(0);
       },
-      { timeoutMs: 45_000, intervalMs: 200 },
+      { timeoutMs: 120_000, intervalMs: 200 },
     );
 
   /** Sends messages until the gateways notice the outage. */
@@ -102,7 +121,7 @@ describe('platform messages while they cannot be stored', () => {
         expect((await create(gateway.url)).status).toBe(503);
         expect(await gateway.metric('ingest_degraded')).toBe(1);
       }
-    });
+    }, settled);
 
   const expectStoredAndPublishedOnce = async (messageIds: readonly string[]): Promise<void> => {
     await untilStoring();
@@ -122,19 +141,22 @@ describe('platform messages while they cannot be stored', () => {
     gateway.output.split('\n').filter((line) => line.includes(text)).length;
 
   /**
-   * Expects that ten clients are rejected immediately, except one that may be the probe. If the machine stalls, tries another ten.
+   * Expects that ten clients, one after the other, are rejected immediately, except those that are probes: usually one, and more when ten
+   * requests take seconds. If the machine stalls, tries another ten.
    */
   const expectRefusedAtOnce = async (): Promise<void> => {
     const answers: Answer<unknown>[] = [];
     await eventually(async () => {
       const times: number[] = [];
       for (let count = 0; count < 10; count += 1) {
-        const startedAt = performance.now();
-        answers.push(await create());
-        times.push(performance.now() - startedAt);
+        const { result, ms } = await measure(() => create());
+        answers.push(result);
+        times.push(ms);
       }
-      expect(times.filter((time) => time > atOnceMs).length).toBeLessThanOrEqual(1);
-    });
+      const totalMs = times.reduce((sum, time) => sum + time, 0);
+      const probes = Math.min(1 + Math.floor(totalMs / probeCycleMs), 5);
+      expect(times.filter((time) => time > atOnceMs).length).toBeLessThanOrEqual(probes);
+    }, settled);
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 503));
     expect(answers.map(({ headers }) => headers.get('retry-after'))).toEqual(answers.map(() => '1'));
   };
@@ -171,16 +193,18 @@ describe('platform messages while they cannot be stored', () => {
     'are accepted within seconds while PostgreSQL does not respond, immediately from then on, and stored once each',
     async () => {
       postgres.hang();
-      const startedAt = performance.now();
-      const messages = await notifyMany(2);
+      const { result: messages, ms } = await measure(() => notifyMany(2));
       // Two attempts of 2 s each, then the INGEST stream. The platform waits only a few seconds, but a query fails after 12 s.
-      expect(performance.now() - startedAt).toBeLessThan(10_000);
-      // Only a probe waits for 2 s. If the machine stalls, every message waits, so try another forty.
+      expect(ms).toBeLessThan(12_000);
+      // Only a probe waits for 2 s, one at each gateway. If the machine stalls, every message waits, so try another ten.
       await eventually(async () => {
-        const degradedAt = performance.now();
-        messages.push(...(await notifyMany(40)));
-        expect(performance.now() - degradedAt).toBeLessThan(atOnceMs);
-      });
+        const busyMs = await measureHeartbeats(10);
+        const sent = await notifyMany(10);
+        messages.push(...sent);
+        const late = sent.filter((message) => message.ms > atOnceMs + busyMs);
+        expect(late.length).toBeLessThanOrEqual(stack.urls.length);
+      }, settled);
+      messages.push(...(await notifyMany(40)));
       await expectRefusedAtOnce();
       expect(messages.map(({ status }) => status)).toEqual(messages.map(() => 204));
 
@@ -280,7 +304,10 @@ describe('platform messages while they cannot be stored', () => {
         }
         expect(await countWaiting()).toBe(0);
         await postgres.heal();
-        await eventually(async () => expect(await notifyStatus(ids[0] ?? '', gateway.url)).toBe(204));
+        await eventually(
+          async () => expect(await notifyStatus(ids[0] ?? '', gateway.url)).toBe(204),
+          settled,
+        );
         await expectStoredAndPublishedOnce(ids.slice(0, 1));
       } finally {
         await gateway.stop();
@@ -295,14 +322,13 @@ describe('platform messages while they cannot be stored', () => {
     async () => {
       await stack.nats.kill();
       await eventually(async () => {
-        const startedAt = performance.now();
-        const answer = await notify(randomUUID());
-        expect(performance.now() - startedAt).toBeLessThan(atOnceMs);
-        expect(answer.status).toBe(503);
-      });
+        const { result, ms } = await measure(() => notify(randomUUID()));
+        expect(ms).toBeLessThan(atOnceMs);
+        expect(result.status).toBe(503);
+      }, settled);
       await stack.nats.restart();
       const messageId = randomUUID();
-      await eventually(async () => expect(await notifyStatus(messageId)).toBe(204));
+      await eventually(async () => expect(await notifyStatus(messageId)).toBe(204), settled);
       await expectStoredAndPublishedOnce([messageId]);
     },
     limitMs,

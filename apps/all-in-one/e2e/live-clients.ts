@@ -40,7 +40,9 @@ export class LiveSocket {
   /** Connects with positions, and waits until the client is live. */
   static async ready(gatewayUrl: string, first: object, path = socketPath): Promise<LiveSocket> {
     const live = await LiveSocket.open(gatewayUrl, { positions: true, ...first }, { path });
-    await eventually(() => expect(live.messages.some(({ event }) => event === 'ready')).toBe(true));
+    await eventually(() => expect(live.messages.some(({ event }) => event === 'ready')).toBe(true), {
+      timeoutMs: 60_000,
+    });
     return live;
   }
 

@@ -10,6 +10,8 @@ import { startLimitMs, startStack, type Stack } from './stack.js';
 
 // NATS and the services are back within 2 s after NATS was killed. Batches that hang are retried after 10 s.
 const limitMs = 60_000;
+// Longer than all waits of a test together.
+const testLimitMs = 400_000;
 
 describe('live clients', () => {
   let stack: Stack;
@@ -57,18 +59,25 @@ describe('live clients', () => {
   const expectIds = (socket: LiveSocket, records: EventRecord[]): Promise<void> =>
     eventually(() => expect(idsOf(socket)).toEqual(records.map(({ id }) => id)), { timeoutMs: limitMs });
 
-  it('stay connected and miss nothing while NATS is killed and restarted', async () => {
-    const type = uniqueType();
-    const sockets = [await connect({ event_type: type }), await connect({ event_type: type }, stack.urls[1])];
-    const first = await create(type);
-    for (const socket of sockets) await expectIds(socket, [first]);
-    await stack.nats.kill();
-    await stack.nats.restart();
-    const second = await create(type);
+  it(
+    'stay connected and miss nothing while NATS is killed and restarted',
+    async () => {
+      const type = uniqueType();
+      const sockets = [
+        await connect({ event_type: type }),
+        await connect({ event_type: type }, stack.urls[1]),
+      ];
+      const first = await create(type);
+      for (const socket of sockets) await expectIds(socket, [first]);
+      await stack.nats.kill();
+      await stack.nats.restart();
+      const second = await create(type);
 
-    for (const socket of sockets) await expectIds(socket, [first, second]);
-    expect(sockets.map(({ closed }) => closed)).toEqual([undefined, undefined]);
-  }, 120_000);
+      for (const socket of sockets) await expectIds(socket, [first, second]);
+      expect(sockets.map(({ closed }) => closed)).toEqual([undefined, undefined]);
+    },
+    testLimitMs,
+  );
 
   it.each(['SIGTERM', 'SIGKILL'] as const)(
     'resume after %s of their gateway',
@@ -79,7 +88,9 @@ describe('live clients', () => {
       await expectIds(before, [first]);
       const gateway = stack.gateways[1]!;
       const ended = gateway.kill(signal);
-      await eventually(() => expect(before.closed?.code).toBe(signal === 'SIGTERM' ? 1012 : 1006));
+      await eventually(() => expect(before.closed?.code).toBe(signal === 'SIGTERM' ? 1012 : 1006), {
+        timeoutMs: limitMs,
+      });
       await ended;
       stack.balanceRequests();
       const second = await create(type);
@@ -90,42 +101,50 @@ describe('live clients', () => {
       await expectIds(after, [second]);
       expect(after.controls.map(({ event }) => event)).toEqual(['ready']);
     },
-    120_000,
+    testLimitMs,
   );
 
-  it('receive a gap when the events they missed have left the stream, and then new events', async () => {
-    const type = uniqueType();
-    const before = await connect({ event_type: type });
-    await expectIds(before, [await create(type)]);
-    await before.close();
-    await create(type);
-    await stack.waitUntilPublished();
-    await manager.streams.purge(eventsStreamName);
-    // A running gateway keeps the events that it has read. A new gateway has no events in memory.
-    const gateway = await stack.startGateway();
-    const after = await connect({ event_type: type, after: before.position }, gateway.url);
-    const next = await create(type);
+  it(
+    'receive a gap when the events they missed have left the stream, and then new events',
+    async () => {
+      const type = uniqueType();
+      const before = await connect({ event_type: type });
+      await expectIds(before, [await create(type)]);
+      await before.close();
+      await create(type);
+      await stack.waitUntilPublished();
+      await manager.streams.purge(eventsStreamName);
+      // A running gateway keeps the events that it has read. A new gateway has no events in memory.
+      const gateway = await stack.startGateway();
+      const after = await connect({ event_type: type, after: before.position }, gateway.url);
+      const next = await create(type);
 
-    await expectIds(after, [next]);
-    expect(after.controls).toMatchObject([{ event: 'gap', reason: 'expired' }, { event: 'ready' }]);
-  }, 120_000);
+      await expectIds(after, [next]);
+      expect(after.controls).toMatchObject([{ event: 'gap', reason: 'expired' }, { event: 'ready' }]);
+    },
+    testLimitMs,
+  );
 
-  it('receive a gap when the stream is recreated, then new events, each once', async () => {
-    const type = uniqueType();
-    const socket = await connect({ event_type: type });
-    const first = await create(type);
-    await expectIds(socket, [first]);
-    const { position } = socket;
-    await stack.waitUntilPublished();
-    await manager.streams.delete(eventsStreamName);
-    const second = await create(type);
-    await expectIds(socket, [first, second]);
-    // The client catches up with the second event, and only then gets `ready`.
-    await eventually(() => expect(socket.controls).toMatchObject([{ event: 'ready' }, { event: 'gap', reason: 'other_epoch' }, { event: 'ready' }])); // prettier-ignore
+  it(
+    'receive a gap when the stream is recreated, then new events, each once',
+    async () => {
+      const type = uniqueType();
+      const socket = await connect({ event_type: type });
+      const first = await create(type);
+      await expectIds(socket, [first]);
+      const { position } = socket;
+      await stack.waitUntilPublished();
+      await manager.streams.delete(eventsStreamName);
+      const second = await create(type);
+      await expectIds(socket, [first, second]);
+      // The client catches up with the second event, and only then gets `ready`.
+      await eventually(() => expect(socket.controls).toMatchObject([{ event: 'ready' }, { event: 'gap', reason: 'other_epoch' }, { event: 'ready' }]), { timeoutMs: limitMs }); // prettier-ignore
 
-    const resumed = await connect({ event_type: type, after: position });
-    const third = await create(type);
-    await eventually(() => expect(idsOf(resumed)).toContain(third.id), { timeoutMs: limitMs });
-    expect(resumed.controls[0]).toMatchObject({ event: 'gap', reason: 'other_epoch' });
-  }, 120_000);
+      const resumed = await connect({ event_type: type, after: position });
+      const third = await create(type);
+      await eventually(() => expect(idsOf(resumed)).toContain(third.id), { timeoutMs: limitMs });
+      expect(resumed.controls[0]).toMatchObject({ event: 'gap', reason: 'other_epoch' });
+    },
+    testLimitMs,
+  );
 });

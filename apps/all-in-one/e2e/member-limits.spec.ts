@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { createHmac, randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { jetstreamManager } from '@nats-io/jetstream';
@@ -12,6 +13,10 @@ const mebibyte = 1024 ** 2;
 const perUser = 50;
 // More than the ring buffer holds.
 const events = 24_000;
+const patiently = { timeoutMs: 60_000 };
+
+// The tests send dozens of requests with 200 KiB, open a hundred sockets, or store 24,000 events. Each takes minutes on a busy machine.
+jest.setTimeout(300_000);
 
 interface Member {
   id: string;
@@ -69,13 +74,10 @@ describe('limits of a member', () => {
     return socket;
   };
   const untilReady = (sockets: readonly LiveSocket[]): Promise<void> =>
-    eventually(
-      () => {
-        for (const { closed, controls } of sockets)
-          expect([closed, controls.at(-1)]).toEqual([undefined, expect.objectContaining({ event: 'ready' })]);
-      },
-      { timeoutMs: 60_000 },
-    );
+    eventually(() => {
+      for (const { closed, controls } of sockets)
+        expect([closed, controls.at(-1)]).toEqual([undefined, expect.objectContaining({ event: 'ready' })]);
+    }, patiently);
 
   describe('bytes per day', () => {
     it('are counted at all gateways together, for events and test events, and not twice for a repeated request', async () => {
@@ -101,7 +103,7 @@ describe('limits of a member', () => {
         if (answer.status === 201) accepted += 1;
         expect(answer.status).toBe(429);
         return answer;
-      });
+      }, patiently);
       // Each gateway accepts up to the limit until it knows what the other one has accepted.
       expect(accepted).toBeGreaterThanOrEqual(5);
       expect(accepted).toBeLessThanOrEqual(10);
@@ -109,7 +111,7 @@ describe('limits of a member', () => {
       const untilMidnight = 86_400 - ((Date.now() / 1_000) % 86_400);
       expect(Math.abs(Number(refused.headers.get('retry-after')) - untilMidnight)).toBeLessThan(60);
       for (const gateway of stack.gateways)
-        await eventually(async () => expect((await post(member, size, gateway)).status).toBe(429));
+        await eventually(async () => expect((await post(member, size, gateway)).status).toBe(429), patiently);
       expect((await post(await register(), size)).status).toBe(201);
       expect(await postPlatformMessage(stack.gateway)).toBe(204);
     });
@@ -135,7 +137,7 @@ describe('limits of a member', () => {
           [member.id],
         );
         expect(Number(row?.bytes)).toBe(between - before - marker);
-      });
+      }, patiently);
     });
   });
 
@@ -153,7 +155,7 @@ describe('limits of a member', () => {
       const answer = await post(member, 240 * 1024, gateway);
       expect(answer.status).toBe(429);
       return answer;
-    });
+    }, patiently);
 
     expect(refused.json.detail).toContain('10 % of the EVENTS stream (EVENTS_MAX_GB)');
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
@@ -164,7 +166,7 @@ describe('limits of a member', () => {
   it('refuse what clients store while disk space is low, and nothing else', async () => {
     const gateway = await stack.startGateway({ MIN_FREE_DISK_MB: '100000000', DATA_DIR: tmpdir() });
     const member = await register();
-    await eventually(async () => expect((await post(member, 1, gateway)).status).toBe(503));
+    await eventually(async () => expect((await post(member, 1, gateway)).status).toBe(503), patiently);
     const ask = (method: string, path: string, body?: object): Promise<Answer<Problem>> =>
       stack.request<Problem>(method, path, { gateway: gateway.url, ...(body && { body }) });
 
@@ -196,7 +198,8 @@ describe('limits of a member', () => {
       );
       await untilReady(sockets);
       const tooMany = await connect(others, stack.gateway);
-      await eventually(() => expect(tooMany.closed).toMatchObject({ code: 4429 }), { timeoutMs: 15_000 });
+      // The gateway refuses the client after 6 s.
+      await eventually(() => expect(tooMany.closed).toMatchObject({ code: 4429 }), patiently);
       expect(tooMany.closed?.reason).toContain('50 live connections, the maximum for all gateways');
 
       await stopping.stop();
@@ -212,7 +215,9 @@ describe('limits of a member', () => {
       const type = uniqueType();
       await stack.storeEvents([newEvent({ eventType: type })]);
       const batch = (): Parameters<Stack['storeEvents']>[0] => Array.from({ length: 250 }, () => newEvent());
-      for (let count = 0; count < events; count += 250) await stack.storeEvents(batch());
+      // One request for each of the two events services.
+      for (let count = 0; count < events; count += 500)
+        await Promise.all([stack.storeEvents(batch()), stack.storeEvents(batch())]);
       const manager = await jetstreamManager(stack.subscriber, { checkAPI: false });
       const { state, config } = await eventually(
         async () => {
@@ -220,7 +225,7 @@ describe('limits of a member', () => {
           expect(info.state.messages).toBeGreaterThan(events);
           return info;
         },
-        { timeoutMs: 60_000 },
+        { timeoutMs: 120_000 },
       );
       expect(state.first_seq).toBe(1);
       const epoch = parseStreamDescription(config.description ?? '')?.epoch;
@@ -238,7 +243,7 @@ describe('limits of a member', () => {
           for (const { closed, events: received } of sockets)
             expect([closed, received.length]).toEqual([undefined, 1]);
         },
-        { timeoutMs: 60_000 },
+        { timeoutMs: 120_000 },
       );
       await untilReady(sockets);
 

@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -18,6 +19,8 @@ import { startLimitMs } from './stack.js';
 
 const runFile = promisify(execFile);
 
+jest.setTimeout(startLimitMs);
+
 /** The program of `npm start`, with its output in a pipe. */
 describe('npm start', () => {
   let directory: GuardedDirectory;
@@ -33,7 +36,7 @@ describe('npm start', () => {
     service = new ServiceProcess('all-in-one', environment);
     await service.start();
     await eventually(() => expect(service.output).toContain('Press Ctrl-C to stop'), { timeoutMs: 60_000 });
-  }, startLimitMs);
+  }, 2 * startLimitMs);
 
   afterAll(async () => {
     await service.stop();
@@ -67,7 +70,10 @@ describe('npm start', () => {
       const env = { PATH: process.env.PATH, DATA_DIR: directory.path };
       return (await runFile(process.execPath, program, { env })).stdout;
     };
-    await eventually(async () => expect(await simulate('status')).toMatch(/ [1-9]\d* accepted/));
+    // Each check starts a process, which takes many seconds on a busy machine.
+    await eventually(async () => expect(await simulate('status')).toMatch(/ [1-9]\d* accepted/), {
+      timeoutMs: 100_000,
+    });
     expect(await simulate('rate', '2')).toContain('2 events per second');
 
     const record = await readFile(join(directory.path, 'simulator/simulator.json'), 'utf8');
@@ -125,7 +131,8 @@ describe('npm start', () => {
       });
       expect(login.json).toEqual({ token });
     },
-    startLimitMs,
+    // Starts six processes, one after the other.
+    3 * startLimitMs,
   );
 
   it(
@@ -145,7 +152,7 @@ describe('npm start', () => {
       expect(stdout + stderr).not.toContain(after.password);
       expect(stdout + stderr).not.toContain(after.token);
     },
-    startLimitMs,
+    2 * startLimitMs,
   );
 });
 
@@ -187,7 +194,7 @@ describe('npm start with PLATFORM=twitch', () => {
       ADMIN_PORT: PORT,
     });
     await service.start();
-  }, startLimitMs);
+  }, 2 * startLimitMs);
 
   afterAll(async () => {
     await service.stop();
@@ -239,6 +246,6 @@ describe('npm start with PLATFORM=twitch', () => {
       for (const secret of [...tokens, token, application.PLATFORM_CLIENT_SECRET])
         expect(service.output).not.toContain(secret);
     },
-    startLimitMs,
+    2 * startLimitMs,
   );
 });

@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { apiEndpoints } from '@stream-events/platforms';
 import { eventually } from '@stream-events/testing';
 import fc from 'fast-check';
@@ -8,7 +9,10 @@ import { startLimitMs, startStack, type Stack } from './stack.js';
 import { monitorStreamer } from './streamer-records.js';
 
 const base = '/api/v1/platform/call';
-const settled = { timeoutMs: 30_000 };
+const settled = { timeoutMs: 60_000 };
+
+// A test sends 200 requests, one after the other.
+jest.setTimeout(300_000);
 
 describe('calls of the platform’s API', () => {
   let stack: Stack;

@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { eventually } from '@stream-events/testing';
 import { eventBody, eventsPath } from './api.js';
 import { SimulatedPlatform, type ApiFault } from './simulated-platform.js';
@@ -13,8 +14,10 @@ const outages: [what: string, fault: ApiFault][] = [
   ['responds with too many requests', { mode: 'rate_limited', for_ms: 10_000 }],
 ];
 
-// The rate limit lasts 10 s. Each connector probes an open circuit at least every 30 s.
-const healed = { timeoutMs: 45_000 };
+// The rate limit lasts 10 s. Each connector probes an open circuit at least every 30 s. The rest is for a busy machine.
+const healed = { timeoutMs: 90_000 };
+
+jest.setTimeout(300_000);
 
 describe('outage of the platform', () => {
   let stack: Stack;
@@ -42,8 +45,8 @@ describe('outage of the platform', () => {
       const refused = await stack.request('POST', streamersPath, { body: { platform_username: user.login } });
       expect(refused.status).toBe(503);
       expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-      // The connector gives up after 4.5 s (a slow platform takes 30 s). The rest is for a busy machine.
-      expect(performance.now() - startedAt).toBeLessThan(10_000);
+      // The connector gives up after 4.5 s. The rest is for a busy machine. Without the limit, a slow platform would take 30 s.
+      expect(performance.now() - startedAt).toBeLessThan(25_000);
       expect(await stack.count('streamer_monitor.streamers')).toBe(before);
 
       expect((await stack.request('GET', '/api/v1/heartbeat', { token: null })).json).toEqual({
@@ -70,7 +73,7 @@ describe('outage of the platform', () => {
         });
         expect(status).toBe(201);
       }, healed);
-    }, 120_000);
+    });
   });
 
   it("accepts webhook messages while the platform's API is down", async () => {
@@ -86,10 +89,11 @@ describe('outage of the platform', () => {
     }, healed);
     await platform.setFaults({ api: { mode: 'down' } });
     await platform.goLive(user.id);
-    await eventually(async () =>
-      expect(await readStreamer(stack, streamer.id)).toMatchObject({ streaming: true }),
+    await eventually(
+      async () => expect(await readStreamer(stack, streamer.id)).toMatchObject({ streaming: true }),
+      healed,
     );
-  }, 120_000);
+  });
 
   it('gets a new access token when its token was revoked', async () => {
     const monitorAnother = async (): Promise<unknown> =>
@@ -97,5 +101,5 @@ describe('outage of the platform', () => {
     await eventually(monitorAnother, healed);
     await platform.revokeTokens();
     await eventually(monitorAnother, healed);
-  }, 120_000);
+  });
 });

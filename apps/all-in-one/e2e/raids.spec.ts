@@ -5,6 +5,8 @@ import type { SimulatedUser } from './simulated-platform.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 import { monitorStreamer } from './streamer-records.js';
 
+const patiently = { timeoutMs: 60_000 };
+
 interface SubscriptionPage {
   results: { status: string; condition: Record<string, string> }[];
 }
@@ -48,7 +50,7 @@ describe('a raid between two monitored streamers', () => {
             streamers.flatMap(({ id }) => [{ from_broadcaster_user_id: id }, { to_broadcaster_user_id: id }]),
           ),
         ),
-      { timeoutMs: 30_000 },
+      patiently,
     );
     const first = { token: stack.ownerToken, event_type: 'channel-raid' };
     const sockets = await Promise.all(
@@ -58,7 +60,8 @@ describe('a raid between two monitored streamers', () => {
     await raid();
 
     const known = () => stack.metric('gateways', 'gateway_webhook_messages_total', { result: 'known' });
-    await eventually(async () => expect(await known()).toBe(1), { timeoutMs: 30_000 });
+    // The platform redelivers a message when the response takes too long.
+    await eventually(async () => expect(await known()).toBeGreaterThanOrEqual(1), patiently);
     const lists = await Promise.all(
       streamers.map(({ id }) =>
         stack.request<EventPage>('GET', `${eventsPath}?event_types=channel-raid&channel_id=${id}`),
@@ -77,5 +80,5 @@ describe('a raid between two monitored streamers', () => {
     for (const socket of sockets)
       await eventually(() => expect(socket.events.map(({ id }) => id)).toEqual([event?.id]));
     await Promise.all(sockets.map((socket) => socket.close()));
-  }, 120_000);
+  }, 240_000);
 });

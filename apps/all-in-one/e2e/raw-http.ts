@@ -19,7 +19,7 @@ export interface RawRequest {
 }
 
 // A response takes milliseconds. A request that takes this long hangs.
-const hangMs = 15_000;
+const hangMs = 60_000;
 
 /** Opens a socket to the server at a URL. The caller decides when to close the client's side. */
 export function openSocket(url: string): Socket {

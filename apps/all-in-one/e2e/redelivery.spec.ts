@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { eventually } from '@stream-events/testing';
 import { eventsPath, type EventPage } from './api.js';
 import { webhookSecrets } from './credentials.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
@@ -44,17 +45,24 @@ describe('a redelivered platform message', () => {
     const messageIds = Array.from({ length: 20 }, () => randomUUID());
     const statuses = await Promise.all(messageIds.map(deliverFiveTimes));
     expect(statuses.flat()).toEqual(Array<number>(100).fill(204));
-    expect({ stored: await counted('stored'), known: await counted('known') }).toEqual({
-      stored: 20,
-      known: 80,
-    });
+    const [stored, known, deferred] = [
+      await counted('stored'),
+      await counted('known'),
+      await counted('deferred'),
+    ];
+    expect(stored + known + deferred).toBe(100);
+    // When the store is slow, the gateways defer copies to the INGEST stream. Only the store knows which of them are new.
+    if (deferred === 0) expect({ stored, known }).toEqual({ stored: 20, known: 80 });
+    else expect(stored).toBeLessThanOrEqual(20);
 
+    const rowsOf = (messageId: string): Promise<{ id: string }[]> =>
+      stack.query<{ id: string }>('SELECT id FROM events.events WHERE event_id = $1', [messageId]);
+    for (const messageId of messageIds)
+      await eventually(async () => expect(await rowsOf(messageId)).toHaveLength(1));
     await stack.waitUntilPublished();
     const messages = await stack.readStream();
     for (const messageId of messageIds) {
-      const rows = await stack.query<{ id: string }>('SELECT id FROM events.events WHERE event_id = $1', [
-        messageId,
-      ]);
+      const rows = await rowsOf(messageId);
       expect(rows).toHaveLength(1);
       const published = messages.filter(({ record }) => record.event_id === messageId);
       expect(published.map(({ id }) => id)).toEqual([rows[0]?.id]);
@@ -64,10 +72,14 @@ describe('a redelivered platform message', () => {
   it('is recognized by its id alone when it arrives later with another timestamp and body', async () => {
     const messageId = randomUUID();
     await deliver(messageId, new Date(), 1);
-    const { json: before } = await stack.request<EventPage>('GET', `${eventsPath}?event_id=${messageId}`);
+    const list = async (): Promise<EventPage> =>
+      (await stack.request<EventPage>('GET', `${eventsPath}?event_id=${messageId}`)).json;
+    const before = await eventually(async () => {
+      const page = await list();
+      expect(page.results).toHaveLength(1);
+      return page;
+    });
     expect(await deliver(messageId, new Date(Date.now() - 300_000), 2)).toEqual([204, 204]);
-    const { json: after } = await stack.request<EventPage>('GET', `${eventsPath}?event_id=${messageId}`);
-    expect(after.results).toEqual(before.results);
-    expect(after.results).toHaveLength(1);
+    expect((await list()).results).toEqual(before.results);
   });
 });

@@ -22,8 +22,8 @@ interface User {
 
 const path = '/api/v1/rehearsals';
 const unknownId = '01999999-9999-7999-8999-999999999999';
-// Within 10 s, another gateway takes over the rehearsals of a gateway that died.
-const takeOverMs = 30_000;
+// Within 10 s, another gateway takes over the rehearsals of a gateway that died. The rest is for a busy machine.
+const takeOverMs = 60_000;
 
 let stack: Stack;
 let sockets: LiveSocket[] = [];
@@ -77,8 +77,10 @@ async function store(
   const events = distances.map((distance, index) =>
     newEvent({ time: start + distance, eventType: type, ...describeEvent(index) }),
   );
-  for (let index = 0; index < events.length; index += 2)
-    await stack.storeEvents(events.slice(index, index + 2));
+  // NATS accepts messages of up to 1 MiB.
+  const perRequest = events.some(({ eventData }) => eventData.length > 10_000) ? 2 : 100;
+  for (let index = 0; index < events.length; index += perRequest)
+    await stack.storeEvents(events.slice(index, index + perRequest));
   const until = at(start + (distances.at(-1) ?? 0) + 1);
   return { type, start, events, range: { since: at(start), until, event_type: type } };
 }
@@ -118,7 +120,7 @@ describe('a rehearsal', () => {
     });
     expect(await untilEnded(begun.json.id)).toMatchObject({ status: 'done', sent: 5, connections: 0 });
     expect(performance.now() - startedAt).toBeGreaterThan(1_500);
-    expect(idsOf(overlay.events)).toEqual(idsOf(events));
+    await eventually(() => expect(idsOf(overlay.events)).toEqual(idsOf(events)));
     expect(
       overlay.events.every(({ origin, position }) => origin === 'replay' && position === undefined),
     ).toBe(true);
@@ -126,20 +128,23 @@ describe('a rehearsal', () => {
   });
 
   it('is paused, sought, made faster, and stopped', async () => {
-    const { range, events, start } = await store(everyMs(60_000, 10));
+    // The rehearsal needs a minute or more from one event to the next, until the test moves it to another position.
+    const { range, events, start } = await store([...everyMs(300_000, 9), 41 * 60_000]);
     const overlay = await connect('overlay');
     const { json } = await begin({ ...range, connection: 'overlay', paused: true });
     await eventually(async () => expect(await show(json.id)).toMatchObject({ connections: 1, sent: 0 }));
     expect(overlay.events).toEqual([]);
 
-    expect(await change(json.id, { position: at(start + 299_000), paused: false, speed: 5 })).toMatchObject({
-      status: 200,
-      json: { speed: 5, paused: false },
-    });
+    expect(await change(json.id, { position: at(start + 1_499_000), paused: false, speed: 5 })).toMatchObject(
+      {
+        status: 200,
+        json: { speed: 5, paused: false },
+      },
+    );
     await eventually(() => expect(idsOf(overlay.events)).toEqual([events[5]?.id]));
-    await change(json.id, { position: at(start + 120_000) });
+    await change(json.id, { position: at(start + 600_000) });
     await eventually(() => expect(idsOf(overlay.events)).toEqual([events[5]?.id, events[2]?.id]));
-    await change(json.id, { position: at(start + 479_000), speed: 20 });
+    await change(json.id, { position: at(start + 2_399_000), speed: 20 });
     await eventually(() =>
       expect(idsOf(overlay.events)).toEqual([5, 2, 8, 9].map((index) => events[index]?.id)),
     );
@@ -155,7 +160,8 @@ describe('a rehearsal', () => {
   });
 
   it('stands still while no connection has the name', async () => {
-    const { range, events } = await store(everyMs(100, 40));
+    // Long enough that the first connection is closed before the end, even on a busy machine.
+    const { range, events } = await store(everyMs(1_000, 60));
     const { json } = await begin({ ...range, connection: 'overlay' });
 
     const first = await connect('overlay');
@@ -165,10 +171,12 @@ describe('a rehearsal', () => {
       expect(await show(json.id)).toMatchObject({ connections: 0, status: 'running' }),
     );
     const second = await connect('overlay');
+    expect(await change(json.id, { speed: 20 })).toMatchObject({ status: 200 });
 
     expect(await untilEnded(json.id)).toMatchObject({ status: 'done' });
-    const received = [...first.events, ...second.events];
-    expect([...new Set(idsOf(received))]).toEqual(idsOf(events));
+    await eventually(() =>
+      expect([...new Set(idsOf([...first.events, ...second.events]))]).toEqual(idsOf(events)),
+    );
   });
 
   it('sends no faster than its connection reads, and drops nothing', async () => {
@@ -177,17 +185,19 @@ describe('a rehearsal', () => {
     const other = await store([0, 1_000]);
     const overlay = await connect('overlay');
     await connect('other');
+    // The second rehearsal lasts 1 s. In this time, a first one that did not wait for its connection would send everything. The second one
+    // begins before the pause, because the gateway closes a connection that reads nothing for 10 s.
+    const { json: second } = await begin({ ...other.range, connection: 'other' });
     overlay.pause();
     const { json } = await begin({ ...range, connection: 'overlay', speed: 20 });
-    // In this time, a rehearsal that did not wait for its connection would send everything.
-    await untilEnded((await begin({ ...other.range, connection: 'other' })).json.id);
+    await untilEnded(second.id);
 
     // The rehearsal has only sent what fits into the buffers of the sockets.
     expect((await show(json.id)).sent).toBeLessThan(events.length);
     overlay.resume();
 
     expect(await untilEnded(json.id)).toMatchObject({ status: 'done', sent: 100 });
-    await eventually(() => expect(idsOf(overlay.events)).toEqual(idsOf(events)));
+    await eventually(() => expect(idsOf(overlay.events)).toEqual(idsOf(events)), { timeoutMs: takeOverMs });
   });
 
   it('passes the filters and the limits of the connection', async () => {
@@ -207,7 +217,7 @@ describe('a rehearsal', () => {
     expect(await untilEnded(json.id)).toMatchObject({ status: 'done', sent: 3 });
     const channels = ({ events }: LiveSocket) =>
       events.map(({ event_data }) => event_data.broadcaster_user_id);
-    expect([channels(limited), channels(filtered)]).toEqual([['1', '2'], ['0']]);
+    await eventually(() => expect([channels(limited), channels(filtered)]).toEqual([['1', '2'], ['0']]));
   });
 
   describe('of a stream', () => {
@@ -225,7 +235,7 @@ describe('a rehearsal', () => {
 
       expect(begun.json).toMatchObject({ streamer, stream, channel_id: '815', origin: 'platform' });
       expect(await untilEnded(begun.json.id)).toMatchObject({ status: 'done', sent: 2 });
-      expect(idsOf(overlay.events)).toEqual([events[1]?.id, events[4]?.id]);
+      await eventually(() => expect(idsOf(overlay.events)).toEqual([events[1]?.id, events[4]?.id]));
       expect(await begin({ connection: 'overlay', streamer, stream: unknownId })).toMatchObject({
         status: 404,
       });
@@ -249,10 +259,10 @@ describe('a rehearsal', () => {
       await third.kill('SIGKILL');
 
       expect(await untilEnded(json.id)).toMatchObject({ status: 'done' });
-      expect(distinct(overlay)).toEqual(idsOf(events));
+      await eventually(() => expect(distinct(overlay)).toEqual(idsOf(events)));
       // Allow for the events of half a second, and of the quarter of a second that the rehearsal may be late.
       expect(overlay.events.length - events.length).toBeLessThan(20);
-    }, 90_000);
+    });
 
     it('continues when the connection is open again at another one, and misses nothing', async () => {
       const { range, events } = await store(everyMs(50, 100));
@@ -265,10 +275,10 @@ describe('a rehearsal', () => {
       const after = await connect('overlay');
 
       expect(await untilEnded(json.id)).toMatchObject({ status: 'done' });
-      const received = [...before.events, ...after.events];
-      expect([...new Set(idsOf(received))]).toEqual(idsOf(events));
-      expect(received.length - events.length).toBeLessThan(20);
-    }, 90_000);
+      const received = () => idsOf([...before.events, ...after.events]);
+      await eventually(() => expect([...new Set(received())]).toEqual(idsOf(events)));
+      expect(received().length - events.length).toBeLessThan(20);
+    });
   });
 });
 

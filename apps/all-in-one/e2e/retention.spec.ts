@@ -5,6 +5,7 @@ import { eventsPath, newEvent, uniqueType, type EventPage, type Problem } from '
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
 const day = 24 * 3_600_000;
+const patiently = { timeoutMs: 60_000 };
 
 describe('RETENTION_DAYS', () => {
   let stack: Stack;
@@ -29,7 +30,7 @@ describe('RETENTION_DAYS', () => {
     await eventually(async () => {
       const page = await stack.request<EventPage>('GET', `${eventsPath}?event_type=${eventType}`);
       expect(page.json.results.map(({ id }) => id)).toEqual([recent.id]);
-    });
+    }, patiently);
     for (const { id } of [ancient, old])
       expect(await stack.request('GET', `${eventsPath}/${id}`)).toMatchObject({ status: 404 });
     const { streams } = await jetstreamManager(stack.subscriber, { checkAPI: false });

@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { createHmac, randomBytes } from 'node:crypto';
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
@@ -19,8 +20,11 @@ const alertWebhook = {
   ALERT_WEBHOOK_URL: `http://127.0.0.1:9/${alertUrlSecret}`,
   ALERT_WEBHOOK_SECRET: randomBytes(32).toString('base64'),
 };
-const patiently = { timeoutMs: 60_000 };
+const patiently = { timeoutMs: 90_000 };
 const unknownId = '01999999-9999-7999-8999-999999999999';
+
+// The tests read every row of the database and every message of NATS.
+jest.setTimeout(startLimitMs);
 
 /** Returns a password that looks different in each encoding. */
 function makePassword(): string {
@@ -58,7 +62,7 @@ describe('secrets', () => {
     await stack.startMonitor();
     addConfiguredSecrets();
     await useEverything();
-  }, 2 * startLimitMs);
+  }, 5 * startLimitMs); // starts seven processes, and sends hundreds of requests, one after the other
 
   afterAll(async () => {
     await stack.stop();
@@ -158,7 +162,7 @@ describe('secrets', () => {
     const inUrl = await LiveSocket.open(stack.url, undefined, {
       path: `/ws/platform-events/?token=${token}`,
     });
-    await eventually(() => expect(inUrl.closed?.code).toBe(4401));
+    await eventually(() => expect(inUrl.closed?.code).toBe(4401), patiently);
     answers.push({ request: 'WebSocket', text: [...first.texts, inUrl.closed?.reason].join('\n') });
     for (const live of [first, second]) await live.close();
   }
@@ -176,9 +180,9 @@ describe('secrets', () => {
         '/api/v1/platform/subscriptions?status=enabled',
       );
       expect(json.results.map(({ type }) => type)).toContain('stream.online');
-    });
+    }, patiently);
     await simulated.goLive(id);
-    await eventually(async () => expect(await stack.count(`events.events`)).toBeGreaterThan(0));
+    await eventually(async () => expect(await stack.count(`events.events`)).toBeGreaterThan(0), patiently);
     const connection = await useConnections(simulated);
     await simulated.revokeTokens();
     const call = await request('GET', `/api/v1/platform/call/users?connection=${connection}`);

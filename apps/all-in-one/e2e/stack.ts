@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { jest } from '@jest/globals';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { storeEvents, type NewEvent, type StoreOutcome } from '@stream-events/contracts';
 import { serviceSchemas, type DatabaseService } from '@stream-events/database/roles';
@@ -41,8 +42,11 @@ export interface StackOptions {
   killable?: AppName[];
 }
 
-/** Limit for hooks and tests that start a database, NATS and several processes on two busy cores. */
-export const startLimitMs = 150_000;
+/** Limit for hooks and tests that start a database, NATS and several processes on two busy cores. A start takes up to 30 s there. */
+export const startLimitMs = 300_000;
+
+// The limit of the other hooks and tests. They send many requests to several services, and each request takes up to 2 s on two busy cores.
+jest.setTimeout(180_000);
 
 /** Starts the services of a test with their own database and NATS. */
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
@@ -170,7 +174,9 @@ export class Stack {
 
   /** Stores events like the gateway: resends them when no reply arrives in time, which never stores an event twice. */
   storeEvents(events: NewEvent[]): Promise<StoreOutcome[]> {
-    return eventually(async () => (await this.client.request(storeEvents, { events })).outcomes);
+    return eventually(async () => (await this.client.request(storeEvents, { events })).outcomes, {
+      timeoutMs: 60_000,
+    });
   }
 
   /** Runs a query on the test's own connection and returns the rows. */
@@ -289,10 +295,13 @@ export class Stack {
     const marker = `marker-${randomUUID()}`;
     const body = { event_type: marker, event_source: 'marker', event_data: {} };
     // After an outage, each gateway checks once a second whether the store is back.
-    await eventually(async () => {
-      const { status, text } = await this.request('POST', '/api/v1/platform-events', { body });
-      if (status !== 201) throw new Error(`the marker was not stored: ${status} ${text}`);
-    });
+    await eventually(
+      async () => {
+        const { status, text } = await this.request('POST', '/api/v1/platform-events', { body });
+        if (status !== 201) throw new Error(`the marker was not stored: ${status} ${text}`);
+      },
+      { timeoutMs: 60_000 },
+    );
     const check = async (): Promise<void> => {
       const waiting = await this.count('events.outbox');
       if (waiting > 0) throw new Error(`${waiting} batches are still in the outbox`);
@@ -300,8 +309,8 @@ export class Stack {
       if (!messages.some(({ record }) => record.event_type === marker))
         throw new Error('the marker has not arrived');
     };
-    // Longer than the 10 s after which any instance may claim the batch of a dead writer.
-    await eventually(check, { timeoutMs: 25_000 });
+    // Much longer than the 10 s after which any instance may claim the batch of a dead writer.
+    await eventually(check, { timeoutMs: 60_000 });
   }
 
   /** Reads every message on the EVENTS stream, oldest first, with a subscriber's permissions. */

@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { eventually } from '@stream-events/testing';
 import { v4 as uuidV4, v7 as uuidV7 } from 'uuid';
 import { eventsPath, newEvent } from './api.js';
@@ -10,6 +11,10 @@ import {
   untilSubscribed,
   type StreamRecord,
 } from './streamer-records.js';
+
+const patiently = { timeoutMs: 60_000 };
+
+jest.setTimeout(300_000);
 
 interface Summary {
   ended_at: string | null;
@@ -43,14 +48,11 @@ describe('the summary of a stream', () => {
     await untilSubscribed(stack, user.id);
     await platform.goLive(user.id, { viewer_count: 42 });
     const untilRecorded = (check: (stream: StreamRecord) => void): Promise<StreamRecord> =>
-      eventually(
-        async () => {
-          const [stream] = await readStreams(stack, streamer.id);
-          check(stream!);
-          return stream!;
-        },
-        { timeoutMs: 20_000 },
-      );
+      eventually(async () => {
+        const [stream] = await readStreams(stack, streamer.id);
+        check(stream!);
+        return stream!;
+      }, patiently);
     const { id } = await untilRecorded((stream) => expect(stream.viewer_count).toBe(42));
     const summarize = async (): Promise<Summary> =>
       (await stack.request<Summary>('GET', summaryPath(streamer.id, id))).json;

@@ -63,12 +63,19 @@ describe('a gateway with TAU_COMPATIBILITY', () => {
 
   it('sends records of TAU to plain WebSockets, and its own to WebSockets with positions', async () => {
     const first = { token: stack.ownerToken };
-    const plain = await LiveSocket.open(stack.gateway.url, { ...first, keep_alive: true });
-    const filtered = await LiveSocket.open(stack.gateway.url, first, {
+    // Plain sockets are not told when they are live, so wait for a keep-alive.
+    const keptAlive = { ...first, keep_alive: true };
+    const plain = await LiveSocket.open(stack.gateway.url, keptAlive);
+    const filtered = await LiveSocket.open(stack.gateway.url, keptAlive, {
       path: `${socketPath}?event_source=EventSub&origin=twitch`,
     });
     const positioned = await LiveSocket.ready(stack.gateway.url, first);
-    await eventually(() => expect(plain.controls.length).toBeGreaterThan(0));
+    await eventually(
+      () => {
+        for (const { controls } of [plain, filtered]) expect(controls.length).toBeGreaterThan(0);
+      },
+      { timeoutMs: 60_000 },
+    );
     const body = eventBody({ event_source: 'PlatformSub' });
     const { json: created } = await stack.request('POST', eventsPath, { body });
     await eventually(() => {

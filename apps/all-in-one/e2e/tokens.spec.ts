@@ -197,7 +197,7 @@ describe('tokens', () => {
     const socket = await LiveSocket.ready(stack.url, { token: key });
     const body = { event_types: ['channel-raid'] };
     await stack.request('PATCH', `${path}/${id}`, { token: member.token, body });
-    await eventually(() => expect(socket.closed?.code).toBe(1012), { timeoutMs: 5_000 });
+    await eventually(() => expect(socket.closed?.code).toBe(1012));
     await LiveSocket.ready(stack.url, { token: key });
   });
 
@@ -222,8 +222,7 @@ describe('tokens', () => {
       status: 204,
     });
     await expectRefusedEverywhere(key);
-    for (const socket of sockets)
-      await eventually(() => expect(socket.closed?.code).toBe(4401), { timeoutMs: 5_000 });
+    for (const socket of sockets) await eventually(() => expect(socket.closed?.code).toBe(4401));
     for (const method of ['GET', 'DELETE'])
       expect(await stack.request(method, `${path}/${id}`, { token: member.token })).toMatchObject({
         status: 404,

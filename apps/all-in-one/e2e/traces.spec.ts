@@ -16,6 +16,8 @@ const reportModules = `data:text/javascript,${encodeURIComponent(`
   });
 `)}`;
 
+const patiently = { timeoutMs: 50_000 };
+
 describe('traces', () => {
   let receiver: TraceReceiver;
   let stack: Stack;
@@ -58,7 +60,7 @@ describe('traces', () => {
       // The processes export their spans at different times.
       if (!chain[0]?.startsWith('gateway: POST')) throw new Error(`only ${JSON.stringify(spans)}`);
       return chain;
-    });
+    }, patiently);
 
   it('follow an event of a client from its request through both services to the socket', async () => {
     const type = uniqueType();
@@ -100,7 +102,7 @@ describe('traces', () => {
       const found = receiver.spans.slice(before).find(({ name }) => name === `POST ${eventsPath}/webhook`);
       if (!found) throw new Error('the request has no span yet');
       return found.attributes['http.request.id'] ?? '';
-    });
+    }, patiently);
     expect(await chainOf(requestId)).toEqual([
       `gateway: POST ${eventsPath}/webhook`,
       'gateway: send request.events.store-batch',
@@ -119,14 +121,16 @@ describe('traces', () => {
       const found = receiver.traceOf('http.request.id', requestId);
       expect(found.map(({ service }) => service)).toContain('events');
       return found;
-    });
+    }, patiently);
     const [traceId] = new Set(spans.map((span) => span.traceId));
-    for (const service of [stack.gateways, stack.events]) {
-      const lines = service
-        .flatMap(({ output }) => output.split('\n'))
-        .filter((line) => line.includes(requestId));
-      expect(lines.map((line) => (JSON.parse(line) as { traceId?: string }).traceId)).toEqual([traceId]);
-    }
+    for (const service of [stack.gateways, stack.events])
+      // The output of a process can arrive after its spans.
+      await eventually(() => {
+        const lines = service
+          .flatMap(({ output }) => output.split('\n').slice(0, -1))
+          .filter((line) => line.includes(requestId));
+        expect(lines.map((line) => (JSON.parse(line) as { traceId?: string }).traceId)).toEqual([traceId]);
+      });
   });
 
   it(

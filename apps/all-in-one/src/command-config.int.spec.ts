@@ -1,9 +1,13 @@
+import { jest } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import { mkdir, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { createGuardedDirectory, type GuardedDirectory } from '@stream-events/testing';
 import { readCommandConfig } from './command-config.js';
+
+// A test starts a process with all modules of the program.
+jest.setTimeout(150_000);
 
 let directory: GuardedDirectory;
 

@@ -23,7 +23,7 @@ const connections = (overrides: Partial<Connections>): Connections => ({
 
 describe('offerFirstConnection', () => {
   it('shows the page, the code, and the permissions in words', async () => {
-    const offer = () => Promise.resolve(pending);
+    const offer = () => Promise.resolve({ ...pending, expiresAt: Date.now() + 1_800_000 });
     const { id, lines } = await offerFirstConnection({ PLATFORM: 'twitch' }, connections({ offer }));
     expect(id).toBe(pending.id);
     const text = lines.join('\n');

@@ -202,7 +202,7 @@ describe('the limits of a reader', () => {
       ),
       { numRuns: 60 },
     );
-  });
+  }, 300_000);
 
   it('hide an event even if its event_id is asked for and another event has the same one', async () => {
     await store.clear();

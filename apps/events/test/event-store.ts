@@ -2,7 +2,7 @@ import { connectDatabase, createPool, type PoolOptions } from '@stream-events/da
 import { createLogger, deriveUserHashKey, Registry, UserHasher } from '@stream-events/service';
 import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
 import type { Pool } from 'pg';
-import type { DataSource } from 'typeorm';
+import type { DataSource, QueryRunner } from 'typeorm';
 import { schema } from '../src/events.database.js';
 import { ChannelChanges } from '../src/store/channel-changes.repository.js';
 import { EventWriter } from '../src/store/event-writer.service.js';
@@ -24,6 +24,7 @@ import { PartitionsRepository } from '../src/store/partitions.repository.js';
 
 // A service gives up after 3 s. Tests wait longer, because other tests may slow them down.
 const connectTimeoutMs = 30_000;
+const rowsPerStatement = 2_500;
 
 /** An event store in the test's own database. Collects the batches for the relay instead of publishing them. */
 export class EventStore {
@@ -86,13 +87,11 @@ export class EventStore {
       schema: schema.name,
       applicationName: 'events-test',
       poolSize: 20,
+      connectTimeoutMs,
     };
     const { entities, migrations } = schema;
     const dataSource = await connectDatabase({ ...connection, entities, migrations });
-    const { master } = dataSource.driver as unknown as { master: Pool }; // Safe cast: the driver of type postgres keeps its pool there.
-    const writePool = createPool(connection);
-    for (const { options } of [master, writePool]) options.connectionTimeoutMillis = connectTimeoutMs;
-    return new EventStore(database, dataSource, writePool);
+    return new EventStore(database, dataSource, createPool(connection));
   }
 
   /** Creates another writer, which creates missing partitions through `partitions` and writes through `events`. */
@@ -109,10 +108,24 @@ export class EventStore {
   /** Opens another pool of connections. `close` ends it. */
   openPool(applicationName: string, poolSize: number, options: Partial<PoolOptions> = {}): Pool {
     const url = this.database.urlFor(schema.name);
-    const pool = createPool({ url, schema: schema.name, applicationName, poolSize, ...options });
-    pool.options.connectionTimeoutMillis = connectTimeoutMs;
+    const pool = createPool({
+      url,
+      schema: schema.name,
+      applicationName,
+      poolSize,
+      connectTimeoutMs,
+      ...options,
+    });
     this.pools.push(pool);
     return pool;
+  }
+
+  /** Begins a transaction that the test holds open. PostgreSQL would end it when the test needs 10 s for its next statement. */
+  async beginTransaction(isolation?: 'REPEATABLE READ'): Promise<QueryRunner> {
+    const session = this.dataSource.createQueryRunner();
+    await session.startTransaction(isolation);
+    await session.query('SET LOCAL idle_in_transaction_session_timeout = 0');
+    return session;
   }
 
   async close(): Promise<void> {
@@ -172,9 +185,12 @@ export class EventStore {
       event_data: "'{}'::json",
       ...columns,
     };
-    await this.dataSource.query(
-      `INSERT INTO events (${Object.keys(values).join(', ')})
-       SELECT ${Object.values(values).join(', ')} FROM generate_series(1, ${count}) AS n`,
-    );
+    // In parts, because a statement may take 10 s, and a busy machine needs longer for all rows.
+    for (let first = 1; first <= count; first += rowsPerStatement)
+      await this.dataSource.query(
+        `INSERT INTO events (${Object.keys(values).join(', ')})
+         SELECT ${Object.values(values).join(', ')}
+         FROM generate_series(${first}, ${Math.min(first + rowsPerStatement - 1, count)}) AS n`,
+      );
   }
 }

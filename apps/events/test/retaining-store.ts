@@ -1,5 +1,6 @@
 import { MaintenanceSessions } from '@stream-events/database';
 import { createLogger, Registry } from '@stream-events/service';
+import { eventually } from '@stream-events/testing';
 import { schema } from '../src/events.database.js';
 import { EventListController } from '../src/event-list/event-list.controller.js';
 import { PartitionRemover } from '../src/retention/partition-remover.service.js';
@@ -49,6 +50,11 @@ export function retainFor(store: EventStore, days: number): RetainingInstance {
     reader: new EventListController(store.list),
     metrics,
   };
+}
+
+/** Runs a pass of retention. The session of an earlier pass may not have ended yet. */
+export async function runPass({ retention }: RetainingInstance): Promise<void> {
+  await eventually(async () => expect(await retention.run(new AbortController().signal)).toBe(true));
 }
 
 /** Drops all partitions, and clears the store and the record of retention. */

@@ -1,4 +1,10 @@
-import { DiscardPolicy, jetstreamManager, type StoredMsg, type StreamInfo } from '@nats-io/jetstream';
+import {
+  DiscardPolicy,
+  jetstreamManager,
+  type JetStreamManager,
+  type StoredMsg,
+  type StreamInfo,
+} from '@nats-io/jetstream';
 import { headers, type NatsConnection } from '@nats-io/transport-node';
 import {
   eventsStreamName,
@@ -43,6 +49,11 @@ export interface CheckParts {
   records?: StreamRecordRepository;
   metrics?: Registry;
 }
+
+// The client's default is 5 s, which a busy machine may exceed.
+const requestLimitMs = 20_000;
+// Maximum number of concurrent requests. More requests would only wait inside the broker, beyond their time limits.
+const concurrency = 100;
 
 // The broker removes the files of these small streams in a few milliseconds.
 export const streamOptions = {
@@ -94,7 +105,10 @@ export class StreamSetup {
       name: 'test-relay',
       account: 'EVENTS',
     });
-    const publisher = new StreamPublisher(connection, { inboxPrefix: inboxPrefix('events.events') });
+    const publisher = new StreamPublisher(connection, {
+      inboxPrefix: inboxPrefix('events.events'),
+      timeoutMs: requestLimitMs,
+    });
     const metrics = new Registry();
     const logger = createLogger('test', 'silent');
     const stream = await EventsStream.open(connection, streamOptions);
@@ -103,6 +117,10 @@ export class StreamSetup {
     const outbox = new OutboxRepository(store.dataSource);
     const relay = new Relay(outbox, publisher, watch, logger, metrics);
     await watch.start();
+    // `start` waits at most 5 s for the first check.
+    await eventually(() => {
+      if (!watch.trusted) throw new Error('the stream is in doubt');
+    });
     const stop = async (): Promise<void> => {
       await relay.stop();
       await watch.stop();
@@ -114,11 +132,13 @@ export class StreamSetup {
 
   /** Deletes the stream, if there is one. On a busy machine, the broker may respond too late. */
   async deleteStream(): Promise<void> {
-    const manager = await jetstreamManager(this.connection);
-    await eventually(() =>
-      manager.streams.delete(eventsStreamName).catch((error: unknown) => {
-        if (!isStreamNotFound(error)) throw error;
-      }),
+    const manager = await this.manage();
+    await eventually(
+      () =>
+        manager.streams.delete(eventsStreamName).catch((error: unknown) => {
+          if (!isStreamNotFound(error)) throw error;
+        }),
+      { timeoutMs: 2 * requestLimitMs },
     );
   }
 
@@ -130,7 +150,7 @@ export class StreamSetup {
 
   /** Cuts the stream down to its first messages, as a power failure or a restored backup does. */
   async loseTail(keptMessages: number): Promise<void> {
-    const manager = await jetstreamManager(this.connection);
+    const manager = await this.manage();
     const { config } = await this.readInfo();
     const kept = (await this.readStream()).slice(0, keptMessages);
     await manager.streams.delete(eventsStreamName);
@@ -138,19 +158,19 @@ export class StreamSetup {
     for (const { subject, messageId, text } of kept) {
       const messageHeaders = headers();
       messageHeaders.set('Nats-Msg-Id', messageId);
-      await this.connection.request(subject, text, { headers: messageHeaders, timeout: 5_000 });
+      await this.connection.request(subject, text, { headers: messageHeaders, timeout: requestLimitMs });
     }
   }
 
   /** Limits the stream to this number of messages. The stream rejects further messages. */
   async limitMessages(max_msgs: number): Promise<void> {
-    const manager = await jetstreamManager(this.connection);
+    const manager = await this.manage();
     const { config } = await manager.streams.info(eventsStreamName);
     await manager.streams.update(eventsStreamName, { ...config, max_msgs, discard: DiscardPolicy.New });
   }
 
   async readInfo(): Promise<StreamInfo> {
-    return (await jetstreamManager(this.connection)).streams.info(eventsStreamName);
+    return (await this.manage()).streams.info(eventsStreamName);
   }
 
   async readEpoch(): Promise<string | undefined> {
@@ -159,16 +179,22 @@ export class StreamSetup {
 
   /** Reads all messages of the stream in order. */
   async readStream(): Promise<StreamMessage[]> {
-    const manager = await jetstreamManager(this.connection);
+    const manager = await this.manage();
     const { state } = await manager.streams.info(eventsStreamName);
     const sequences = Array.from(
       // nats-server 2.9 can report 0 for both sequences of an empty stream.
       { length: state.messages === 0 ? 0 : state.last_seq - state.first_seq + 1 },
       (_, index) => state.first_seq + index,
     );
-    const messages = await Promise.all(
-      sequences.map((seq) => manager.streams.getMessage(eventsStreamName, { seq })),
-    );
+    const messages: (StoredMsg | null)[] = [];
+    for (let first = 0; first < sequences.length; first += concurrency)
+      messages.push(
+        ...(await Promise.all(
+          sequences
+            .slice(first, first + concurrency)
+            .map((seq) => manager.streams.getMessage(eventsStreamName, { seq })),
+        )),
+      );
     return messages
       .filter((message): message is StoredMsg => message !== null)
       .map((message) => ({
@@ -177,5 +203,9 @@ export class StreamSetup {
         text: message.string(),
         ...(message.header.has(occurredAtHeader) && { occurredAt: message.header.get(occurredAtHeader) }),
       }));
+  }
+
+  private manage(): Promise<JetStreamManager> {
+    return jetstreamManager(this.connection, { timeout: requestLimitMs });
   }
 }

@@ -175,7 +175,7 @@ async function resetOwnerOnTerminal({ DATABASE_URL, SECRET_KEY }: GatewayConfig)
  * starting
  */
 export async function resetOwner(databaseUrl: string, secretKeys: string[]): Promise<RecoveredOwner> {
-  const dataSource = await connectGatewayDatabase(databaseUrl, 1);
+  const dataSource = await connectGatewayDatabase(databaseUrl, { poolSize: 1 });
   try {
     const logger = createLogger('owner-reset', 'warn');
     await new KeyRotation({ ...encrypted(dataSource, secretKeys), logger }).check();
@@ -201,7 +201,7 @@ export async function reencryptGateway(
   secretKeys: string[],
   logger: Logger,
 ): Promise<number> {
-  const dataSource = await connectGatewayDatabase(databaseUrl, 2);
+  const dataSource = await connectGatewayDatabase(databaseUrl, { poolSize: 2 });
   try {
     return await new KeyRotation({ ...encrypted(dataSource, secretKeys), logger }).runOnce();
   } finally {

@@ -4,6 +4,7 @@ import {
   EncryptionKey,
   migrateDatabase,
   type DatabaseOptions,
+  type PoolOptions,
 } from '@stream-events/database';
 import { serviceSchemas } from '@stream-events/database/roles';
 import type { DataSource } from 'typeorm';
@@ -54,8 +55,11 @@ export const schema = {
 };
 
 /** Connects to the database and applies pending migrations. */
-export function connectGatewayDatabase(url: string, poolSize = 10): Promise<DataSource> {
-  return connectDatabase(optionsOf(url, poolSize));
+export function connectGatewayDatabase(
+  url: string,
+  { poolSize = 10, ...options }: Partial<PoolOptions> = {},
+): Promise<DataSource> {
+  return connectDatabase({ ...optionsOf(url, poolSize), ...options });
 }
 
 /** Applies pending migrations. */

@@ -1,4 +1,9 @@
-import { jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
+import {
+  JetStreamApiCodes,
+  JetStreamApiError,
+  jetstreamManager,
+  type JetStreamManager,
+} from '@nats-io/jetstream';
 import { headers, nanos, type NatsConnection } from '@nats-io/transport-node';
 import {
   eventsStreamName,
@@ -111,6 +116,12 @@ export class EventsBroker {
     await (await this.manage()).streams.deleteMessage(eventsStreamName, sequence);
   }
 
+  /** Removes many messages at once. One after the other, each one would wait for its response. */
+  async removeAll(sequences: Iterable<number>): Promise<void> {
+    const { streams } = await this.manage();
+    await Promise.all(Array.from(sequences, (sequence) => streams.deleteMessage(eventsStreamName, sequence)));
+  }
+
   /** Erases one message, as an erasure does. */
   async erase(sequence: number): Promise<void> {
     this.noteErased([sequence]);
@@ -122,11 +133,13 @@ export class EventsBroker {
     for (const sequence of sequences) this.erasedSequences.add(sequence);
   }
 
-  /** Deletes all consumers. */
+  /** Deletes all consumers. A gateway may delete its consumer at the same time. */
   async deleteConsumers(): Promise<void> {
     const { consumers } = await this.manage();
     for await (const { name } of consumers.list(eventsStreamName))
-      await consumers.delete(eventsStreamName, name);
+      await consumers.delete(eventsStreamName, name).catch((error: unknown) => {
+        if (!isConsumerNotFound(error)) throw error;
+      });
   }
 
   /** Counts the consumers created from now on. NATS reports each one a moment after it was created. */
@@ -166,6 +179,10 @@ export class EventsBroker {
     const options = { headers: messageHeaders, timeout: patientLimitMs };
     await this.events.request('events.platform.channel-follow.1', record(id), options);
   }
+}
+
+function isConsumerNotFound(error: unknown): boolean {
+  return error instanceof JetStreamApiError && error.code === JetStreamApiCodes.ConsumerNotFound;
 }
 
 /** Returns ids in time order, one millisecond apart. The first id is `agoMs` milliseconds old. */

@@ -42,6 +42,8 @@ import {
 
 // Most tests send wrong tokens from one address.
 const withoutDelay = { ...webSocketLimits.tokenFailures, minDelayMs: 0 };
+// Sockets that send no token must stay open while a busy machine executes the other steps of a test.
+const patientTokenMs = 120_000;
 
 /** Overrides of limits. */
 export interface EdgeLimits {
@@ -100,7 +102,13 @@ export class LiveEdges {
     const adapter = createHttpServer(false, http);
     routes.watch(adapter.getInstance());
     const limits = {
-      sockets: { ...webSocketLimits, plainFormat: 'plain' as const, tokenFailures: withoutDelay, ...sockets },
+      sockets: {
+        ...webSocketLimits,
+        plainFormat: 'plain' as const,
+        tokenFailures: withoutDelay,
+        tokenMs: patientTokenMs,
+        ...sockets,
+      },
       connections: { ...connectionLimits, perUser: 1_000, patienceMs: 0, ...connections },
     };
     this.app = await NestFactory.create<NestFastifyApplication>(

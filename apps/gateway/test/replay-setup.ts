@@ -83,11 +83,9 @@ export class ReplaySetup {
   /** Ends all sessions of all services on the server, except the test's own. */
   async dropDatabaseConnections(): Promise<void> {
     const [own] = await this.dataSource.query<{ pid: number }[]>('SELECT pg_backend_pid() AS pid');
-    const superuser = await connectClient({
-      url: this.database.url,
-      schema: 'public',
-      applicationName: 'replay-test',
-    });
+    const superuser = await eventually(() =>
+      connectClient({ url: this.database.url, schema: 'public', applicationName: 'replay-test' }),
+    );
     await superuser.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
        WHERE datname = current_database() AND pid NOT IN (pg_backend_pid(), $1)`,

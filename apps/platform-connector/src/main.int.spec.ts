@@ -1,5 +1,4 @@
 import { listSubscriptions, natsUsers, reconcileSubscriptions } from '@stream-events/contracts';
-import { RequestClient } from '@stream-events/messaging';
 import {
   createTestDatabase,
   eventually,
@@ -9,12 +8,15 @@ import {
   type TestDatabase,
   type TestNats,
 } from '@stream-events/testing';
+import { PatientClient } from '../test/patient-client.js';
 import { MonitoredList, startStandInMonitor } from '../test/stand-in-streamer-monitor.js';
+
+const patiently = { timeoutMs: 60_000 };
 
 describe('platform connector as a process', () => {
   let nats: TestNats;
   let database: TestDatabase;
-  let gateway: RequestClient;
+  let gateway: PatientClient;
   let monitor: { close(): Promise<void> };
   let connector: ServiceProcess;
   const monitored = new MonitoredList();
@@ -22,7 +24,7 @@ describe('platform connector as a process', () => {
   beforeAll(async () => {
     nats = await startTestNats(Object.values(natsUsers));
     database = await createTestDatabase();
-    gateway = new RequestClient({ urls: [nats.urlFor('gateway')], name: 'test' });
+    gateway = new PatientClient({ urls: [nats.urlFor('gateway')], name: 'test' });
     await gateway.connect();
     monitor = await startStandInMonitor(nats.urlFor('streamer-monitor'), monitored);
     connector = new ServiceProcess('platform-connector', {
@@ -49,21 +51,24 @@ describe('platform connector as a process', () => {
 
   it('starts and is ready while the platform is down, reports waiting subscriptions, and stops cleanly', async () => {
     monitored.ids = ['1'];
+    const startedAt = performance.now();
     await connector.start();
+    const startMs = performance.now() - startedAt;
     await eventually(async () => {
       const { subscriptions, count } = await gateway.request(listSubscriptions, { pageSize: 100 });
       // The types that are active by default on the simulated platform. Raids have one subscription for each direction.
       // The types about consent have one for the whole application.
       expect(count).toBe(17);
       expect(new Set(subscriptions.map(({ status }) => status))).toEqual(new Set(['waiting']));
-    });
+    }, patiently);
 
     monitored.ids = ['1', '2'];
     await gateway.request(reconcileSubscriptions, {});
-    await eventually(async () => expect(await connector.metric('platform_subscriptions', { status: 'waiting' })).toBe(32)); // prettier-ignore
+    await eventually(async () => expect(await connector.metric('platform_subscriptions', { status: 'waiting' })).toBe(32), patiently); // prettier-ignore
 
-    const startedAt = performance.now();
+    const stoppedAt = performance.now();
     expect(await connector.kill('SIGTERM')).toEqual({ code: 0, signal: null });
-    expect(performance.now() - startedAt).toBeLessThan(8_000);
-  });
+    // On a busy machine, a stop takes longer, like the start.
+    expect(performance.now() - stoppedAt).toBeLessThan(Math.max(8_000, 2 * startMs));
+  }, 240_000);
 });

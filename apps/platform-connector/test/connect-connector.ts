@@ -3,8 +3,11 @@ import type { TestDatabase } from '@stream-events/testing';
 import type { DataSource } from 'typeorm';
 import { schema } from '../src/platform-connector.database.js';
 
+// A service gives up after 3 s, which is short on a busy machine for a new connection or a turn in the pool.
+const connectTimeoutMs = 30_000;
+
 /** Connects to a test's own database, with the connector's schema in it. */
-export function connectConnector(database: TestDatabase, poolSize: number): Promise<DataSource> {
+export async function connectConnector(database: TestDatabase, poolSize: number): Promise<DataSource> {
   return connectDatabase({
     url: database.urlFor(schema.name),
     schema: schema.name,
@@ -12,5 +15,6 @@ export function connectConnector(database: TestDatabase, poolSize: number): Prom
     migrations: schema.migrations,
     applicationName: 'test',
     poolSize,
+    connectTimeoutMs,
   });
 }

@@ -29,6 +29,7 @@ import { PlatformStatusService } from '../src/status/platform-status.service.js'
 import { UserSockets } from '../src/user-sockets/user-sockets.service.js';
 import { connectConnector } from './connect-connector.js';
 import { FakePlatform } from './fake-platform.js';
+import { setPatientLimits } from './patient-limits.js';
 
 const secretKey = 'a secret key of the tests without commas';
 const clientId = 'client-of-the-tests';
@@ -66,6 +67,7 @@ export class ConnectorSetup {
   ) {}
 
   static async start(): Promise<ConnectorSetup> {
+    setPatientLimits();
     const [fake, database] = await Promise.all([FakePlatform.start(), createTestDatabase()]);
     return new ConnectorSetup(fake, database, await connectConnector(database, 20));
   }
@@ -162,13 +164,14 @@ export class ConnectorSetup {
     return rows.map(({ row }) => row).join('\n');
   }
 
-  /** Closes the instances, clears the tables, and resets the platform's faults for the next test. */
+  /** Closes the instances, clears the tables, and resets the limits and the platform's faults for the next test. */
   async reset(): Promise<void> {
     await Promise.all(this.instances.splice(0).map((instance) => instance.close()));
     await this.dataSource.query(
       'TRUNCATE app_tokens, connections, pictures, platform_errors, rate_budgets, user_grants',
     );
     this.fake.reset();
+    setPatientLimits();
     this.logs = '';
   }
 

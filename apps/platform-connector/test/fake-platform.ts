@@ -40,6 +40,8 @@ export class FakePlatform {
 
   static async start(port = 0): Promise<FakePlatform> {
     const server = createServer();
+    // A busy client can send a request over a connection that the server has just closed. The client closes idle connections instead.
+    server.keepAliveTimeout = 0;
     const platform = new FakePlatform(server);
     server.on('request', (request, response) => void platform.onRequest(request, response));
     server.listen(port, '127.0.0.1');

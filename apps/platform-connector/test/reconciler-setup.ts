@@ -33,9 +33,13 @@ import { Reconciler } from '../src/reconciliation/reconciler.service.js';
 import { RevocationsConsumer } from '../src/revocations/revocations.consumer.js';
 import { SubscriptionStatus } from '../src/subscriptions/subscription-status.service.js';
 import { connectConnector } from './connect-connector.js';
+import { PatientClient } from './patient-client.js';
 import { MonitoredList, startStandInMonitor } from './stand-in-streamer-monitor.js';
 import { StandInPlatform } from './stand-in-platform.js';
 import { publicUrl, secret } from './subscription-factory.js';
+
+// JetStream on a busy machine takes longer than the default of 5 s.
+const requestTimeoutMs = 30_000;
 
 /** An instance of the connector. */
 export interface ConnectorInstance {
@@ -60,13 +64,13 @@ export class ReconcilerSetup {
     readonly dataSource: DataSource,
     private readonly events: NatsConnection,
     /** Sends requests with the gateway's NATS user. */
-    readonly gateway: RequestClient,
+    readonly gateway: PatientClient,
   ) {}
 
   static async start(): Promise<ReconcilerSetup> {
     const nats = await startTestNats(Object.values(natsUsers));
     const database = await createTestDatabase();
-    const gateway = new RequestClient({ urls: [nats.urlFor('gateway')], name: 'test' });
+    const gateway = new PatientClient({ urls: [nats.urlFor('gateway')], name: 'test' });
     await gateway.connect();
     const events = await connectNats({ urls: [nats.urlFor('events')], name: 'test', account: 'EVENTS' });
     const setup = new ReconcilerSetup(nats, database, await connectConnector(database, 2), events, gateway);
@@ -189,19 +193,19 @@ export class ReconcilerSetup {
       eventData: '{}',
       ...event,
     };
-    await jetstream(this.events).publish(
+    await jetstream(this.events, { timeout: requestTimeoutMs }).publish(
       eventSubject(full.origin, full.eventType, null),
       printEventRecord(full),
     );
   }
 
   async createStream(): Promise<void> {
-    const { streams } = await jetstreamManager(this.events);
+    const { streams } = await jetstreamManager(this.events, { timeout: requestTimeoutMs });
     await streams.add({ name: eventsStreamName, subjects: [eventsStreamSubjects] });
   }
 
   async deleteStream(): Promise<void> {
-    const { streams } = await jetstreamManager(this.events);
+    const { streams } = await jetstreamManager(this.events, { timeout: requestTimeoutMs });
     await streams.delete(eventsStreamName);
   }
 
@@ -218,6 +222,22 @@ export class ReconcilerSetup {
         await transaction.query('UPDATE reconciliation SET due_at = now(), listing_due_at = now()');
       }),
     );
+  }
+
+  /**
+   * Lets the next round wait for a hint or, without a hint, for a minute, and lets no listing follow by itself. For tests that show that a
+   * message has caused a round.
+   */
+  async postponeRounds(): Promise<void> {
+    await eventually(async () => {
+      const postponed = await this.dataSource.query<unknown[]>(
+        `WITH postponed AS (
+           UPDATE reconciliation SET due_at = now() + interval '1 minute', listing_due_at = now() + interval '1 hour'
+           WHERE holder IS NULL AND due_at > now() AND listing_due_at > now() RETURNING id
+         ) SELECT FROM postponed`,
+      );
+      if (postponed.length === 0) throw new Error('a round has not ended, or is due');
+    });
   }
 
   /** Returns the statuses of the subscriptions, by `type streamer`. */

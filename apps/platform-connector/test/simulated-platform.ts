@@ -69,11 +69,6 @@ export class SimulatedPlatform {
     return { status: response.status, json: (text === '' ? {} : JSON.parse(text)) as Body }; // Safe cast: the test knows the reply.
   }
 
-  /** Shortens all times of the socket server: a second takes this many milliseconds. */
-  async setSecond(socket_second_ms: number): Promise<void> {
-    await this.call('POST', '/simulator/limits', { socket_second_ms });
-  }
-
   /** Creates a conduit with one shard, and a subscription to the cheers of channel 77. Returns the id of the conduit. */
   async createConduit(): Promise<string> {
     const { json } = await this.call<{ data: { id: string }[] }>('POST', '/helix/eventsub/conduits', {

@@ -13,3 +13,14 @@ export function stopClock(): (ms: number) => void {
     now += ms;
   };
 }
+
+/**
+ * Lengthens the timers of this process that have the given delay, until `jest.restoreAllMocks()`. For a time limit of the simulator that
+ * the test does not wait for, and that could end before the test's next step on a slow machine.
+ */
+export function lengthenTimers(fromMs: number, toMs = 120_000): void {
+  const original = globalThis.setTimeout;
+  const replacement = (act: () => void, ms?: number): NodeJS.Timeout =>
+    original(act, ms === fromMs ? toMs : ms);
+  jest.spyOn(globalThis, 'setTimeout').mockImplementation(replacement);
+}

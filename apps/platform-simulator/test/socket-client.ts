@@ -70,7 +70,7 @@ export class SocketClient {
 
   /** Waits for a number of frames of a type, and returns the last of them. */
   async waitFor(messageType: string, count = 1): Promise<Frame> {
-    const arrivals = on(this.arrivals, 'arrival', { signal: AbortSignal.timeout(20_000) });
+    const arrivals = on(this.arrivals, 'arrival', { signal: AbortSignal.timeout(40_000) });
     for (;;) {
       const frame = this.of(messageType)[count - 1];
       if (frame) {

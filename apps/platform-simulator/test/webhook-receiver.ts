@@ -57,6 +57,8 @@ export class WebhookReceiver {
 
   static async start(secret: string): Promise<WebhookReceiver> {
     const receiver = new WebhookReceiver(secret);
+    // With Node's 5 s, the receiver could close an idle connection while a stalled simulator sends a message over it.
+    receiver.server.keepAliveTimeout = 120_000;
     await new Promise<void>((resolve) => receiver.server.listen(0, '127.0.0.1', resolve));
     receiver.url = `http://127.0.0.1:${(receiver.server.address() as AddressInfo).port}/webhook`;
     return receiver;
@@ -64,7 +66,7 @@ export class WebhookReceiver {
 
   /** Waits for `count` matching requests and returns them. */
   async waitFor(count: number, isWanted: (received: Received) => boolean): Promise<Received[]> {
-    const signal = AbortSignal.timeout(20_000);
+    const signal = AbortSignal.timeout(40_000);
     const arrivals = on(this.arrivals, 'arrival', { signal });
     for (;;) {
       const found = this.received.filter(isWanted);

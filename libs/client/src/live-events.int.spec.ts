@@ -42,7 +42,7 @@ describe(LiveEvents.name, () => {
   /** Returns live events without waits between connections. */
   const liveAtOnce = (after?: string): LiveEvents => {
     const url = `${server.url}/api/v1/platform-events/stream`;
-    const request = { fetch, url, headers: {}, silenceMs: 5_000 };
+    const request = { fetch, url, headers: {}, silenceMs: 45_000 };
     const events = new LiveEvents(
       (signal) => new EventStream(request, signal),
       {},
@@ -166,7 +166,7 @@ describe(LiveEvents.name, () => {
         }),
         { numRuns: 60 },
       );
-    });
+    }, 180_000); // hundreds of connections
 
     it('has the position of the last event that was returned, not of the last one that arrived', async () => {
       await serve((connection) => connection.send(blocks(0)));
@@ -283,8 +283,8 @@ describe(LiveEvents.name, () => {
       ['after the response', (connection: StreamConnection) => connection.send('')],
       ['after an event', (connection: StreamConnection) => connection.send(positionBlock(1))],
     ])('are closed after a long silence %s', async (_when, first) => {
-      const { cause } = await retryAfter(first, 200);
-      expect(cause).toMatchObject({ message: 'The connection was silent for 200 ms' });
+      const { cause } = await retryAfter(first, 1_000);
+      expect(cause).toMatchObject({ message: 'The connection was silent for 1000 ms' });
       await eventually(() => expect(server.connections[0]!.isClosed).toBe(true));
     });
 
@@ -349,13 +349,13 @@ describe(LiveEvents.name, () => {
         before = now;
         expect(now).toBe(last);
       };
-      await eventually(expectStalled, { intervalMs: 300 });
+      await eventually(expectStalled, { timeoutMs: 60_000, intervalMs: 300 });
       // The socket buffers of both sides hold far less than the 75 MiB in total.
       expect(sent).toBeLessThan(total / 3);
       const rest = await take(events, total - 1);
       expect(positionsOf([...first, ...rest])).toEqual(positions(1, total));
       expect(server.connections).toHaveLength(1);
-    });
+    }, 180_000); // 75 MiB
   });
 
   describe('the iteration', () => {

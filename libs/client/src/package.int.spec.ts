@@ -11,6 +11,9 @@ const library = resolve('libs/client');
 const runFile = promisify(execFile);
 const dependencies = ['openapi-fetch', 'openapi-typescript-helpers'];
 
+// On a slow and busy machine, the start of a process can take 30 s, and the compiler more than a minute. The timeouts of the tests are longer.
+const untilOutput = { timeoutMs: 100_000 };
+
 const exampleProgram = `
 import { createClient, isEventOf, type EventRecord, type Gap } from '@stream-events/client';
 
@@ -62,7 +65,7 @@ describe('the package', () => {
     const project = { type: 'module', dependencies: { '@stream-events/client': client }, overrides };
     await writeFile(join(directory, 'package.json'), JSON.stringify(project));
     await npm('install', '--no-audit', '--no-fund');
-  });
+  }, 240_000);
 
   afterAll(() => rm(directory, { recursive: true }));
 
@@ -87,7 +90,7 @@ describe('the package', () => {
     const tsc = [resolve('node_modules/typescript/bin/tsc'), ...options, 'example.ts'];
     const result = await runFile(process.execPath, tsc, { cwd: directory }).catch((error: unknown) => error);
     expect(result).toMatchObject({ stdout: '' });
-  });
+  }, 240_000);
 
   it('imports only its declared dependencies: no Node modules, nothing of this repository', async () => {
     const { dependencies: declared } = JSON.parse(await readFile(installed('package.json'), 'utf8')) as {
@@ -106,7 +109,7 @@ describe('the package', () => {
     await expect(packing).rejects.toMatchObject({
       stderr: expect.stringContaining('npm pack ./libs/client/dist') as string,
     });
-  });
+  }, 240_000);
 });
 
 describe('the examples of the README', () => {
@@ -152,21 +155,22 @@ describe('the examples of the README', () => {
   it('bot.mjs reacts to events', async () => {
     run('bot.mjs');
     const expected = 'Welcome, raiders of Mira!\nThank you for following, Tom!\n';
-    await eventually(() => expect(output).toBe(expected));
+    await eventually(() => expect(output).toBe(expected), untilOutput);
     expect(server.connections[0]!.request.headers.authorization).toBe('Token a-token');
-  });
+  }, 240_000);
 
   it('resume.mjs resumes where it ended', async () => {
     run('resume.mjs');
     const position = (): Promise<string> => readFile(join(directory, 'position'), 'utf8');
-    await eventually(async () => expect(await position()).toBe(positionOf(2)));
+    await eventually(async () => expect(await position()).toBe(positionOf(2)), untilOutput);
     const closed = once(child, 'close'); // by then, all output has been read
     child.kill('SIGINT');
     expect(await closed).toEqual([0, null]);
     expect(output.split('\n')).toHaveLength(3);
     run('resume.mjs');
-    await eventually(() =>
-      expect(server.connections.map(({ after }) => after)).toEqual([undefined, positionOf(2)]),
+    await eventually(
+      () => expect(server.connections.map(({ after }) => after)).toEqual([undefined, positionOf(2)]),
+      untilOutput,
     );
-  });
+  }, 240_000);
 });

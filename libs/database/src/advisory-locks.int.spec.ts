@@ -21,7 +21,9 @@ describe('advisoryLocks', () => {
   beforeAll(async () => {
     database = await createTestDatabase(['shop']);
     const pool = { url: database.urlFor('shop'), schema: 'shop', applicationName: 'shop-test', poolSize };
-    dataSource = await connectDatabase({ ...pool, entities: [], migrations: [] });
+    // A slow machine needs more than 3 s to open all connections at the same time.
+    const connectTimeoutMs = 30_000;
+    dataSource = await connectDatabase({ ...pool, entities: [], migrations: [], connectTimeoutMs });
   });
   afterAll(async () => {
     await dataSource.destroy();
@@ -43,6 +45,8 @@ describe('advisoryLocks', () => {
     sessions.push(session);
     await session.startTransaction();
     await session.query("SET LOCAL lock_timeout = '300ms'");
+    // PostgreSQL would end a session that waits for the other ones for 10 s.
+    await session.query('SET LOCAL idle_in_transaction_session_timeout = 0');
     return session;
   }
 

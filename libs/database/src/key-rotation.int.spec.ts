@@ -21,7 +21,9 @@ describe(KeyRotation.name, () => {
   beforeAll(async () => {
     database = await createTestDatabase();
     const pool = { url: database.url, schema: 'shop', applicationName: 'shop-test', poolSize: 5 };
-    dataSource = await connectDatabase({ ...pool, entities: [], migrations: [] });
+    // A slow machine needs more than 3 s to open all connections at the same time.
+    const connectTimeoutMs = 30_000;
+    dataSource = await connectDatabase({ ...pool, entities: [], migrations: [], connectTimeoutMs });
     await dataSource.query(createEncryptionKeys);
     await dataSource.query('CREATE TABLE safe (id uuid PRIMARY KEY, secret text)');
   });

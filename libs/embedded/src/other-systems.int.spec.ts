@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { freePort } from '@stream-events/testing';
@@ -8,6 +9,9 @@ import { startEmbeddedNats, type EmbeddedNats } from './embedded-nats.js';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './embedded-postgres.js';
 import { currentSystem, type OperatingSystem } from './operating-system.js';
 import { askProcessTool, identifyProcess, isRunning } from './running-process.js';
+
+// Each test creates a cluster and starts servers, which takes many times longer on a busy machine.
+jest.setTimeout(300_000);
 
 /** Starts and stops servers as on Windows, but with the paths and the process tool of this system. */
 const asOnWindows: OperatingSystem = {

@@ -1,7 +1,11 @@
+import { jest } from '@jest/globals';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './embedded-postgres.js';
 import { findRunningPostgres } from './running-postgres.js';
+
+// Each test creates a cluster and starts servers, which takes many times longer on a busy machine.
+jest.setTimeout(300_000);
 
 describe(findRunningPostgres.name, () => {
   let directory: string;
@@ -16,7 +20,7 @@ describe(findRunningPostgres.name, () => {
     directory = await mkdtemp('/tmp/running-postgres-test-');
     await chmod(directory, 0o711);
     await start();
-  }, 60_000);
+  });
   afterAll(async () => {
     await server.stop();
     await rm(directory, { recursive: true, force: true });
@@ -39,5 +43,5 @@ describe(findRunningPostgres.name, () => {
     expect(await findRunningPostgres(directory)).toBeUndefined();
     await writeFile(join(directory, 'postgres-password'), password);
     expect(await findRunningPostgres(directory)).toBe(server.url);
-  }, 60_000);
+  });
 });

@@ -50,11 +50,15 @@ describe(ConnectionWatch.name, () => {
     const onError = jest.fn();
     new ConnectionWatch(connection, { onError });
 
-    connection.publish('nobody.may', '{}');
-    connection.publish('nobody.may', '{}');
+    const beganAt = performance.now();
+    for (let count = 0; count < 10; count += 1) connection.publish('nobody.may', '{}');
 
-    await eventually(() => expect(onError).toHaveBeenCalledTimes(2));
-    expect(error.mock.calls).toEqual([[expect.objectContaining({ name: 'PermissionViolationError' })]]);
+    await eventually(() => expect(onError).toHaveBeenCalledTimes(10));
+    // On a slow machine, the errors may arrive in different seconds.
+    expect(error.mock.calls.length).toBeGreaterThan(0);
+    expect(error.mock.calls.length).toBeLessThanOrEqual(1 + (performance.now() - beganAt) / 1_000);
+    for (const [logged] of error.mock.calls)
+      expect(logged).toMatchObject({ name: 'PermissionViolationError' });
     error.mockRestore();
     await connection.close();
   });

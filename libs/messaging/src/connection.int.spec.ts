@@ -40,8 +40,8 @@ describe(connectNats.name, () => {
   });
 
   it('tries again when the server waited too long for the password', async () => {
-    const delays = [3_000, 0]; // the server waits for 2 s
-    const proxy = await startSlowProxy(nats.urlFor('gateway'), () => delays.shift() ?? 0);
+    let clients = 0;
+    const proxy = await startMuteProxy(nats.urlFor('gateway'), () => (clients += 1) === 1);
     const { port } = proxy.address() as AddressInfo;
     const slow = new URL(nats.urlFor('gateway'));
     slow.port = String(port);
@@ -52,7 +52,7 @@ describe(connectNats.name, () => {
       proxy.close();
     }
 
-    expect(delays).toEqual([]);
+    expect(clients).toBeGreaterThan(1);
   });
 
   it('leaves a broker that has stopped reading, although not all data was sent', async () => {
@@ -68,7 +68,7 @@ describe(connectNats.name, () => {
     const url = new URL(nats.urlFor('gateway'));
     url.port = String((proxy.address() as AddressInfo).port);
     const options = natsConnectionOptions({ urls: [url.href], name: 'test' });
-    const connection = await connectClient({ ...options, pingInterval: 200 });
+    const connection = await connectClient({ ...options, pingInterval: 500 });
     open.push(connection);
     endStaleConnections(connection);
 
@@ -124,15 +124,15 @@ describe(connectNats.name, () => {
   });
 });
 
-/** Starts a proxy that forwards the data of each client only after this delay. */
-async function startSlowProxy(target: string, nextDelayMs: () => number): Promise<Server> {
+/** Starts a proxy that forwards everything but the data of muted clients. The server waits for their password in vain. */
+async function startMuteProxy(target: string, isMuted: () => boolean): Promise<Server> {
   const { hostname, port } = new URL(target);
   const proxy = createServer((client) => {
     const server = connect(Number(port), hostname);
     for (const socket of [client, server]) socket.on('error', () => undefined); // the other end closes, too
     server.pipe(client);
-    const timer = setTimeout(() => client.pipe(server), nextDelayMs());
-    client.on('close', () => clearTimeout(timer));
+    if (isMuted()) client.resume();
+    else client.pipe(server);
   });
   proxy.listen(0, '127.0.0.1');
   await once(proxy, 'listening');

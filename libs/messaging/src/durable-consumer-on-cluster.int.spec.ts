@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { jetstreamManager, RetentionPolicy, type JetStreamManager } from '@nats-io/jetstream';
 import { headers, type NatsConnection } from '@nats-io/transport-node';
 import { ingestStreamName, ingestSubject, natsUsers } from '@stream-events/contracts';
@@ -13,6 +14,9 @@ import { DurableConsumer } from './durable-consumer.js';
 
 const binary = process.env.TEST_NATS_BINARY;
 const stream = ingestStreamName;
+
+// Three servers start, elect leaders, and replicate every message.
+jest.setTimeout(240_000);
 
 describe(`${DurableConsumer.name} on a cluster`, () => {
   let directory: GuardedDirectory;
@@ -31,15 +35,17 @@ describe(`${DurableConsumer.name} on a cluster`, () => {
     });
     connection = await connectNats({ urls: cluster.urlsFor('events'), name: 'test' });
     publisher = await connectNats({ urls: cluster.urlsFor('gateway'), name: 'test' });
-    manager = await jetstreamManager(connection, { checkAPI: false, timeout: 2_000 });
+    manager = await jetstreamManager(connection, { checkAPI: false, timeout: 5_000 });
     // The servers have to elect a leader first.
-    await eventually(() =>
-      manager.streams.add({
-        name: stream,
-        subjects: [ingestSubject],
-        retention: RetentionPolicy.Workqueue,
-        num_replicas: 3,
-      }),
+    await eventually(
+      () =>
+        manager.streams.add({
+          name: stream,
+          subjects: [ingestSubject],
+          retention: RetentionPolicy.Workqueue,
+          num_replicas: 3,
+        }),
+      { timeoutMs: 90_000 },
     );
   });
 
@@ -54,12 +60,15 @@ describe(`${DurableConsumer.name} on a cluster`, () => {
   const publish = (text: string): Promise<unknown> => {
     const ids = headers();
     ids.set('Nats-Msg-Id', text);
-    return eventually(() => publisher.request(ingestSubject, text, { timeout: 2_000, headers: ids }));
+    return eventually(() => publisher.request(ingestSubject, text, { timeout: 5_000, headers: ids }), {
+      timeoutMs: 60_000,
+    });
   };
 
   it('gets every message of a backlog once', async () => {
     const count = 350;
-    for (let number = 0; number < count; number += 1) await publish(`${number}`);
+    for (let first = 0; first < count; first += 50)
+      await Promise.all(Array.from({ length: 50 }, (_, index) => publish(`${first + index}`)));
     const deliveries: number[] = [];
     sut = new DurableConsumer(
       connection,

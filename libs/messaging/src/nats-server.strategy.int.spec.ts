@@ -16,7 +16,8 @@ class Count {
   value!: number;
 }
 
-const shared = { request: Count, reply: Count, errors: [], timeoutMs: 10_000 };
+// Requests wait while the tests prepare the next step.
+const shared = { request: Count, reply: Count, errors: [], timeoutMs: 50_000 };
 const one = defineContract({ subject: 'request.events.one', ...shared });
 const two = defineContract({ subject: 'request.events.two', ...shared });
 
@@ -69,6 +70,12 @@ async function createService(
   return service;
 }
 
+/** Starts a service, and waits until the broker knows its subscriptions. Requests arrive on other connections. */
+async function listen(service: INestMicroservice): Promise<void> {
+  await service.listen();
+  await service.unwrap<NatsConnection>().flush();
+}
+
 async function connectClient(): Promise<RequestClient> {
   const client = new RequestClient({ urls: [nats.urlFor('gateway')], name: 'gateway' });
   await client.connect();
@@ -81,7 +88,7 @@ describe(NatsServerStrategy.name, () => {
     let connection: NatsConnection;
     beforeAll(async () => {
       service = await createService([HandlesOne], [one]);
-      await service.listen();
+      await listen(service);
       connection = await connectNats({ urls: [nats.urlFor('gateway')], name: 'gateway' });
     });
     afterAll(async () => {
@@ -98,7 +105,7 @@ describe(NatsServerStrategy.name, () => {
       ['{"id":1,"data":{"value":"x"}}', 'an id that is a number'],
       ['{"id":"1","data":{"value":{"constructor":{"prototype":{}}}}}', 'a member named constructor'],
     ])('gets the error `invalid`: %j (%s)', async (text) => {
-      const reply = await connection.request(one.subject, text, { timeout: 5_000 });
+      const reply = await connection.request(one.subject, text, { timeout: 20_000 });
 
       expect(reply.json()).toMatchObject({ err: { code: 'invalid' } });
     });
@@ -159,7 +166,7 @@ describe(NatsServerStrategy.name, () => {
       }
     }
     const service = await createService([Slow], [one]);
-    await service.listen();
+    await listen(service);
     /** Replies to the requests that wait now, not to later ones. */
     const resume = (): void => {
       for (const answer of waiting.splice(0)) answer();
@@ -253,12 +260,15 @@ describe(NatsServerStrategy.name, () => {
 
       const closing = service.close();
       // The broker reports when no instance is subscribed. The requests in flight are still waiting then.
-      const probe = { ...one, timeoutMs: 250 };
+      const probe = { ...one, timeoutMs: 1_000 };
       await eventually(async () => {
         const failure: unknown = await client.request(probe, { value: -1 }).catch((error: unknown) => error);
         expect(failure).not.toBeInstanceOf(ReplyTimeoutError);
       });
-      for (let roundTrip = 0; roundTrip < 100; roundTrip += 1) await client.ping();
+      // Longer than a service needs that does not wait, and much shorter than the 15 s after which the service abandons requests.
+      const probedAt = performance.now();
+      do await client.ping();
+      while (performance.now() < probedAt + 100);
       release();
 
       expect((await Promise.all(replies)).map((reply) => reply.value)).toEqual(

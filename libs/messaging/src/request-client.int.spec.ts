@@ -7,6 +7,7 @@ import {
   ServiceError,
   type LimitedRequest,
 } from '@stream-events/contracts';
+import type { NatsConnection } from '@nats-io/transport-node';
 import { eventually, startTestNats, type TestNats } from '@stream-events/testing';
 import { IsIn, IsInt } from 'class-validator';
 import { ErrorResponder } from './error-responder.filter.js';
@@ -144,6 +145,8 @@ beforeAll(async () => {
       : error;
   service.useGlobalFilters(new ErrorResponder(logger, translate));
   await service.listen();
+  // Requests arrive on another connection, so wait until the broker knows the subscriptions.
+  await service.unwrap<NatsConnection>().flush();
   client = new RequestClient({ urls: [nats.urlFor('gateway')], name: 'gateway' });
   await client.connect();
 });
@@ -293,7 +296,7 @@ describe(RequestClient.name, () => {
       expect(afterMs).toBeLessThan(double.timeoutMs / 2);
 
       await nats.restart();
-      const answer = await eventually(() => client.request(double, { number: 4 }), { timeoutMs: 20_000 });
+      const answer = await eventually(() => client.request(double, { number: 4 }));
       expect(answer.double).toBe(8);
       await client.ping();
     });

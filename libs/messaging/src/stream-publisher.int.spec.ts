@@ -24,7 +24,8 @@ import {
 const name = 'EVENTS';
 const subject = 'events.test.x._';
 const account = 'EVENTS';
-const options = { inboxPrefix: inboxPrefix('events.events') };
+// The default is 5 s, which a busy machine may exceed.
+const options = { inboxPrefix: inboxPrefix('events.events'), timeoutMs: 30_000 };
 
 let nats: TestNats;
 let connection: NatsConnection;
@@ -35,7 +36,7 @@ let lastId = 0;
 beforeAll(async () => {
   nats = await startTestNats(Object.values(natsUsers));
   connection = await connectNats({ urls: [nats.urlFor('events')], name: 'test', account });
-  streams = (await jetstreamManager(connection, { timeout: 10_000 })).streams;
+  streams = (await jetstreamManager(connection, { timeout: 20_000 })).streams;
 });
 afterAll(async () => {
   await connection.close();
@@ -166,7 +167,7 @@ describe(StreamPublisher.name, () => {
       ...(binary === undefined ? {} : { binary }),
     });
     const own = await connectNats({ urls: [embedded.urlFor('events')], name: 'test', account });
-    await (await jetstreamManager(own)).streams.add({ name, subjects: ['events.>'] });
+    await (await jetstreamManager(own, { timeout: 20_000 })).streams.add({ name, subjects: ['events.>'] });
     const sut = new StreamPublisher(own, options);
     const large = { payload: 'x'.repeat(500_000) };
     await sut.publish(newMessages(1, large));

@@ -10,17 +10,24 @@ describe(OpenTelemetry.name, () => {
     await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
     const { port } = receiver.address() as AddressInfo; // Safe cast: the server listens on TCP.
     const failures: unknown[] = [];
+    let noteFailure = (): void => undefined;
+    const hasFailed = new Promise<void>((resolve) => (noteFailure = resolve));
     const sut = new OpenTelemetry({
       endpoint: `http://127.0.0.1:${port}`,
       headers: {},
       serviceName: 'events',
       sampler: 'always_on',
       ratio: 1,
-      onFailure: (error) => failures.push(error),
+      onFailure: (error) => {
+        failures.push(error);
+        noteFailure();
+      },
     });
 
     sut.start('work', { kind: 'server' })?.end();
     await sut.close();
+    // On a busy machine, `close` can end first: it waits for 2 s at most.
+    await hasFailed;
     receiver.closeAllConnections();
     receiver.close();
 

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 /** How long and how often `eventually` runs its check. */
 export interface EventuallyOptions {
-  /** Default: 20 s, far longer than any operation takes on an idle machine. */
+  /** Default: 40 s. An operation takes a second on an idle machine, and can take 20 s on a busy one. */
   timeoutMs?: number;
   /** The pause between two checks. Default: a tenth of the time since the start, at least 20 ms and at most 500 ms. */
   intervalMs?: number;
@@ -18,7 +18,7 @@ const pauses = { share: 0.1, min: 20, max: 500 };
  */
 export async function eventually<T>(
   check: () => T | Promise<T>,
-  { timeoutMs = 20_000, intervalMs }: EventuallyOptions = {},
+  { timeoutMs = 40_000, intervalMs }: EventuallyOptions = {},
 ): Promise<T> {
   const startedAt = Date.now();
   const elapsed = (): number => Date.now() - startedAt;

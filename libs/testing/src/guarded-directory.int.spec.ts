@@ -54,13 +54,18 @@ describe(createGuardedDirectory.name, () => {
 
       parent.kill(signal);
 
-      await eventually(async () => {
-        for (const { pid, directory } of servers) {
-          expect(await isZombieOrGone(pid)).toBe(true);
-          await expect(access(directory)).rejects.toMatchObject({ code: 'ENOENT' });
-        }
-      });
+      // The guard looks for the servers 20 times, each time with several processes.
+      await eventually(
+        async () => {
+          for (const { pid, directory } of servers) {
+            expect(await isZombieOrGone(pid)).toBe(true);
+            await expect(access(directory)).rejects.toMatchObject({ code: 'ENOENT' });
+          }
+        },
+        { timeoutMs: 90_000 },
+      );
     },
+    240_000, // starts Node and a PostgreSQL server
   );
 
   it('is removed by its owner', async () => {

@@ -3,8 +3,9 @@ import { eventually } from './eventually.js';
 import type { ServiceHost } from './service-host.js';
 import { TestService, type Exit } from './test-service.js';
 
-// The time limit of a shutdown, the same as for a service that runs as its own process.
-const stopTimeoutMs = 25_000;
+// On a busy machine, the steps of a start and a shutdown take many seconds. Shorter than Jest's limit for a hook.
+const startTimeoutMs = 50_000;
+const stopTimeoutMs = 50_000;
 
 /**
  * A service in the Jest worker's host process. It has the same code, configuration, and connections as in its own process, but
@@ -25,7 +26,7 @@ export class HostedService extends TestService {
   async start(): Promise<void> {
     this.outputStart = host().outputLength;
     this.id = await host().start(this.app, this.environment);
-    await eventually(() => this.checkReady());
+    await eventually(() => this.checkReady(), { timeoutMs: startTimeoutMs });
   }
 
   async stop(): Promise<void> {

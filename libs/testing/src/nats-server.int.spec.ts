@@ -2,6 +2,9 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { startTestNats, type TestNats } from './nats-server.js';
 
+// JetStream on a busy machine takes longer than the default of 5 s.
+const patiently = { timeout: 20_000 };
+
 let nats: TestNats;
 beforeEach(async () => {
   nats = await startTestNats([{ name: 'admin', publish: ['>'], subscribe: ['>'] }]);
@@ -22,15 +25,15 @@ describe(startTestNats.name, () => {
     'keeps port, passwords and streams over a %s',
     async (interruption) => {
       const connection = await connectAsAdmin();
-      const manager = await jetstreamManager(connection);
+      const manager = await jetstreamManager(connection, patiently);
       await manager.streams.add({ name: 'KEPT', subjects: ['kept.>'] });
-      await jetstream(connection).publish('kept.one', 'x');
+      await jetstream(connection, patiently).publish('kept.one', 'x');
 
       if (interruption === 'kill') await nats.kill();
       await nats.restart();
 
       const after = await connectAsAdmin();
-      const info = await (await jetstreamManager(after)).streams.info('KEPT');
+      const info = await (await jetstreamManager(after, patiently)).streams.info('KEPT');
       expect(info.state.messages).toBe(1);
       await Promise.all([connection.close(), after.close()]);
     },

@@ -18,7 +18,7 @@ export interface TestDatabase {
 /** The environment variable with the address of the PostgreSQL server that the global setup started for the whole run. */
 export const POSTGRES_URL_VARIABLE = 'TEST_POSTGRES_URL';
 
-const CONNECT_TIMEOUT_MS = 10_000;
+const CONNECT_TIMEOUT_MS = 30_000;
 const QUERY_TIMEOUT_MS = 60_000;
 
 /**

@@ -58,7 +58,7 @@ export class ConsoleBrowser {
     // Without these arguments, the browser contacts hosts of its vendor.
     const args = ['--disable-background-networking', '--disable-component-update', '--disable-sync'];
     await mkdir(screenshotFolder, { recursive: true });
-    return new ConsoleBrowser(await chromium.launch({ executablePath, args }), url);
+    return new ConsoleBrowser(await chromium.launch({ executablePath, args, timeout: 120_000 }), url);
   }
 
   /** Opens a window without a session. */
@@ -70,7 +70,7 @@ export class ConsoleBrowser {
       permissions: ['clipboard-read', 'clipboard-write'],
     });
     // Below the limit of a test, so that the failed step is reported, and long enough for a busy machine.
-    context.setDefaultTimeout(40_000);
+    context.setDefaultTimeout(90_000);
     return new ConsoleWindow(context, await context.newPage(), this.url);
   }
 

@@ -32,7 +32,7 @@ export class OverlayWindow {
       viewport: { width: 800, height: 300 },
       reducedMotion: 'reduce',
     });
-    context.setDefaultTimeout(20_000);
+    context.setDefaultTimeout(90_000);
     await context.addInitScript(recorder);
     return new OverlayWindow(context, await context.newPage(), url);
   }
@@ -65,7 +65,7 @@ export class OverlayWindow {
   }
 
   /** Waits until at least `count` alerts were shown, and returns all of them. */
-  untilShown(count: number, timeoutMs = 30_000): Promise<string[]> {
+  untilShown(count: number, timeoutMs = 90_000): Promise<string[]> {
     return eventually(
       async () => {
         const shown = await this.shown();

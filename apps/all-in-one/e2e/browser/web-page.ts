@@ -34,8 +34,10 @@ export class WebPage {
     const { port } = server.address() as AddressInfo; // Safe cast: the server listens on TCP.
     // Without these arguments, the browser contacts hosts of its vendor.
     const args = ['--disable-background-networking', '--disable-component-update', '--disable-sync'];
-    const browser = await chromium.launch({ executablePath, args });
+    const browser = await chromium.launch({ executablePath, args, timeout: 120_000 });
     const page = await browser.newPage();
+    // Long enough for a busy machine.
+    page.setDefaultTimeout(90_000);
     await page.goto(`http://127.0.0.1:${port}/`);
     return new WebPage(server, browser, page);
   }

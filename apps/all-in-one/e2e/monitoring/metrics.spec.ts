@@ -31,7 +31,7 @@ describe('the exported metrics', () => {
       'Platform connector': await scrape(stack.connectors[0]?.adminUrl),
       'Streamer monitor': await scrape(stack.monitors[0]?.adminUrl),
     };
-  }, startLimitMs);
+  }, 2 * startLimitMs);
 
   afterAll(() => stack.stop());
 
@@ -110,6 +110,8 @@ async function causeTraffic(stack: Stack): Promise<void> {
   await stack.request('POST', '/api/v1/users', {
     body: { username: marker, password: `${marker} ${marker}` },
   });
+  // Closed earlier, the gateway would deliver nothing and measure no delivery.
+  await eventually(() => expect(socket.events.length).toBeGreaterThan(0), { timeoutMs: 60_000 });
   await socket.close();
 }
 

@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { createLogger } from '@stream-events/service';
 import { newEvents, newEvent } from '../../test/new-event.js';
 import { EventStore } from '../../test/event-store.js';
@@ -12,6 +13,8 @@ import { EventStreamStage } from './event-stream.stage.js';
 import { IngestStage } from './ingest.stage.js';
 import type { SoughtUser, Stage } from './erasure-step.js';
 import type { RunningErasure } from './erasures.repository.js';
+
+jest.setTimeout(180_000);
 
 const userId = '12826';
 const user: SoughtUser = { id: userId, isUser: (id) => id === userId };

@@ -36,11 +36,15 @@ describe(StreamMessages.name, () => {
     await once(proxy, 'listening');
     url.port = String((proxy.address() as AddressInfo).port);
     connection = await connectNats({ urls: [url.href], name: 'test' });
-    const { streams } = await jetstreamManager(connection);
+    const { streams } = await jetstreamManager(connection, { timeout: 20_000 });
     await streams.add({ name: ingestStreamName, subjects: [ingestSubject] });
     const publisher = await connectNats({ urls: [nats.urlFor('gateway')], name: 'test' });
-    for (let index = 0; index < count; index += 1)
-      await publisher.request(ingestSubject, new Uint8Array(1_000));
+    // The client's default is 1 s, which a busy machine may exceed.
+    await Promise.all(
+      Array.from({ length: count }, () =>
+        publisher.request(ingestSubject, new Uint8Array(1_000), { timeout: 30_000 }),
+      ),
+    );
     await closeNats(publisher);
   });
   afterAll(async () => {

@@ -30,7 +30,7 @@ beforeAll(async () => {
   }
   await store.dataSource.query('ANALYZE events');
   await store.statistics.refresh();
-});
+}, 300_000);
 afterAll(() => store.close());
 
 interface NotedStatement {
@@ -54,13 +54,16 @@ async function note(pool: Pick<Pool, 'query'>, work: () => Promise<unknown>): Pr
 
 /** Runs VACUUM until all pages are all-visible. VACUUM skips pages with rows that an open transaction may not see yet. */
 async function markAllVisible(): Promise<void> {
-  await eventually(async () => {
-    await store.dataSource.query('VACUUM events');
-    const [pages] = await store.dataSource.query<{ total: string; visible: string }[]>(
-      "SELECT sum(relpages) AS total, sum(relallvisible) AS visible FROM pg_class WHERE relkind = 'r' AND relname LIKE 'events_2025_%'",
-    );
-    expect(pages?.visible).toBe(pages?.total);
-  });
+  await eventually(
+    async () => {
+      await store.dataSource.query('VACUUM events');
+      const [pages] = await store.dataSource.query<{ total: string; visible: string }[]>(
+        "SELECT sum(relpages) AS total, sum(relallvisible) AS visible FROM pg_class WHERE relkind = 'r' AND relname LIKE 'events_2025_%'",
+      );
+      expect(pages?.visible).toBe(pages?.total);
+    },
+    { timeoutMs: 50_000 },
+  );
 }
 
 function scansOfPartitions(plan: PlanNode): PlanNode[] {

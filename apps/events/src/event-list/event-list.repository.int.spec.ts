@@ -168,7 +168,7 @@ describe(EventListRepository.name, () => {
         ),
         { numRuns: 60, plugins: [fc.beforeEach(() => store.clear())] },
       );
-    });
+    }, 300_000);
 
     it('keeps pages stable when events arrive in between, and returns the new events when paging back', async () => {
       await fc.assert(
@@ -200,7 +200,7 @@ describe(EventListRepository.name, () => {
         ),
         { numRuns: 30, plugins: [fc.beforeEach(() => store.clear())] },
       );
-    });
+    }, 300_000);
 
     it('returns to the same pages: the previous page of the second page is the first, and its next page is the second', async () => {
       const events = Array.from({ length: 9 }, (_, n) => newEvent({ id: v7({ msecs: beginning + n }) }));

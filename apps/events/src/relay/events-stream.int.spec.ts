@@ -21,7 +21,10 @@ const epoch = '1a2b3c4d';
 const day = 24 * 3_600 * 1e9;
 
 async function publish(...overrides: Parameters<typeof newEvent>[0][]) {
-  const publisher = new StreamPublisher(setup.connection, { inboxPrefix: inboxPrefix('events.events') });
+  const publisher = new StreamPublisher(setup.connection, {
+    inboxPrefix: inboxPrefix('events.events'),
+    timeoutMs: 20_000,
+  });
   const events = overrides.map((override) => ({
     ...newEvent(override),
     broadcasterUserId: '4711',
@@ -114,7 +117,7 @@ describe(toEventMessage.name, () => {
     await services.flush();
     const subscriber = await connectNats({ urls: [setup.nats.urlFor('subscriber')], name: 'subscriber' });
 
-    const consumer = await jetstream(subscriber).consumers.get('EVENTS', {
+    const consumer = await jetstream(subscriber, { timeout: 20_000 }).consumers.get('EVENTS', {
       filter_subjects: 'events.platform.channel-raid.>',
     });
     const message = await consumer.next();

@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { eventsStreamName, ingestStreamName, natsUsers } from '@stream-events/contracts';
@@ -25,7 +26,10 @@ import { StreamRecordRepository } from './stream-record.repository.js';
 
 const sizes = { platform: 'simulator', maxAgeMs: 3_600_000, maxGigabytes: 1 };
 // After a change, the streams have no leader for some seconds.
-const patience = { timeoutMs: 30_000 };
+const patience = { timeoutMs: 60_000 };
+// Three servers start one after the other, and tests wait for several elections.
+jest.setTimeout(6 * patience.timeoutMs);
+const timeout = 20_000;
 const binary = process.env.TEST_NATS_BINARY;
 const epoch = '0ddba115';
 
@@ -105,15 +109,17 @@ describe('NATS_REPLICAS', () => {
     };
 
     const readReplicas = async (): Promise<number[]> => {
-      const ofEvents = await (await jetstreamManager(events)).streams.info(eventsStreamName);
-      const ofIngest = await (await jetstreamManager(services)).streams.info(ingestStreamName);
+      const ofEvents = await (await jetstreamManager(events, { timeout })).streams.info(eventsStreamName);
+      const ofIngest = await (await jetstreamManager(services, { timeout })).streams.info(ingestStreamName);
       return [ofEvents, ofIngest].map(({ config }) => config.num_replicas);
     };
 
     /** Waits until all replicas are up to date. */
     const findLeader = (): Promise<NatsMember> =>
       eventually(async () => {
-        const { cluster: placement } = await (await jetstreamManager(events)).streams.info(eventsStreamName);
+        const { cluster: placement } = await (
+          await jetstreamManager(events, { timeout })
+        ).streams.info(eventsStreamName);
         expect(placement?.replicas?.filter(({ current }) => current)).toHaveLength(2);
         const leader = cluster.members.find(({ name }) => name === placement?.leader);
         if (!leader) throw new Error('the stream has no leader');
@@ -134,7 +140,7 @@ describe('NATS_REPLICAS', () => {
       await eventually(() => prepareStreams(urls, undefined), patience); // the cluster may still start
       expect(await readReplicas()).toEqual([1, 1]);
 
-      await prepareStreams(urls, 3);
+      await eventually(() => prepareStreams(urls, 3), patience);
       await eventually(async () => expect(await readReplicas()).toEqual([3, 3]), patience);
       await eventually(() => prepareStreams(urls, undefined), patience);
       expect(await eventually(readReplicas, patience)).toEqual([3, 3]);
@@ -156,10 +162,10 @@ describe('NATS_REPLICAS', () => {
       expect(await check.prepare()).toBe(epoch);
       const next = (await readLastSequence(stream)) + 1;
 
+      // Another instance publishes one more message, on the other side of the network split.
+      await records.raise(epoch, next);
       leader.isolate();
       try {
-        // Another instance publishes one more message, on the other side of the network split.
-        await records.raise(epoch, next);
         await expect(check.run()).rejects.toThrow(DoubtfulStateError);
         expect(await eventually(() => publish(atFollower, 'on the other side'), patience)).toBe(next);
         await expect(check.run()).rejects.toThrow();
@@ -169,7 +175,7 @@ describe('NATS_REPLICAS', () => {
 
       expect(await eventually(() => check.run(), patience)).toBe(epoch);
       expect(await stream.find()).toMatchObject({ epoch, lastSequence: next });
-    }, 120_000);
+    });
 
     it('notices a loss, even if other events have taken the sequences of the lost ones before the second look', async () => {
       await findLeader();
@@ -183,12 +189,12 @@ describe('NATS_REPLICAS', () => {
       );
 
       await expect(check.run()).rejects.toThrow(DoubtfulStateError);
-      expect(await publish(events, 'meanwhile')).toBe(lost);
+      expect(await eventually(() => publish(events, 'meanwhile'), patience)).toBe(lost);
       const next = await eventually(() => check.run(), patience);
 
       expect(next).not.toBe(epoch);
       expect(await store.count('outbox')).toBe(1);
       expect(await check.run()).toBe(next);
-    }, 120_000);
+    });
   });
 });

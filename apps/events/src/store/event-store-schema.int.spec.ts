@@ -123,8 +123,7 @@ describe(PartitionsRepository.name, () => {
 
   it('does not block ingest while it creates a partition', async () => {
     await store.partitions.ensureAhead(Date.now());
-    const reading = store.dataSource.createQueryRunner();
-    await reading.startTransaction();
+    const reading = await store.beginTransaction();
     // A transaction that has read and written holds its locks until it ends.
     await reading.query("UPDATE events SET event_type = event_type WHERE origin = 'nobody'");
 

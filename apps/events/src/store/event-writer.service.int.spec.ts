@@ -195,15 +195,15 @@ describe(EventWriter.name, () => {
   it('retries when it loses a deadlock against another writer', async () => {
     const events = newEvents(3).sort((a, b) => (a.id < b.id ? -1 : 1));
     const remember = 'INSERT INTO received_messages (key, event_id) VALUES ($1, $1)';
-    const brake = store.dataSource.createQueryRunner();
     // Only a superuser may change the timeout, and see the session of a superuser wait.
     const superuser = { url: store.database.url, schema: schema.name, applicationName: 'event-writer-test' };
-    const [other, observer] = await Promise.all([
+    const [other, observer, brake] = await Promise.all([
       connectClient(superuser),
       connectClient(superuser),
-      brake.startTransaction(),
+      store.beginTransaction(),
     ]);
-    await other.query('BEGIN');
+    // See `beginTransaction`.
+    await other.query('BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0');
     // A transaction that waits longer than this timeout checks for a deadlock and becomes its victim.
     await other.query("SET LOCAL deadlock_timeout = '1h'");
     await brake.query(remember, [events[1]?.id]);

@@ -107,7 +107,7 @@ describe(PartitionsRepository.name, () => {
       }),
       { numRuns: 6 },
     );
-  }, 180_000);
+  }, 300_000);
 
   it('lists the partitions newest first', async () => {
     await instance(7).partitions.ensureAhead(begin);

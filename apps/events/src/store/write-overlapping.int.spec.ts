@@ -354,5 +354,5 @@ describe(writeOverlapping.name, () => {
       }),
       { numRuns: 150 },
     );
-  }, 120_000);
+  }, 300_000);
 });

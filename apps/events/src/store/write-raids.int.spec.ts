@@ -195,12 +195,11 @@ describe(writeRaids.name, () => {
       }),
       { numRuns: 60 },
     );
-  });
+  }, 240_000);
 
   it('stores a raid once when an instance dies while both messages are being stored', async () => {
     const [first, second] = [raid('1', '2'), raid('1', '2')];
-    const brake = store.dataSource.createQueryRunner();
-    await brake.startTransaction();
+    const brake = await store.beginTransaction();
     await takeKeyedAdvisoryLock(brake, 'raidChannels', '["channel-raid","1","2"]');
     const waiting = (): Promise<{ pid: number }[]> =>
       store.dataSource.query(

@@ -107,7 +107,7 @@ describe(SummariesRepository.name, () => {
       }),
       { numRuns: 60 },
     );
-  });
+  }, 240_000);
 
   it('returns zeros for a channel without events', async () => {
     await add('channel-follow', { broadcaster_user_id: 'another' });
@@ -183,7 +183,7 @@ describe(SummariesRepository.name, () => {
       }),
       { numRuns: 100 },
     );
-  });
+  }, 240_000);
 
   it('counts only what retention has left', async () => {
     await add('channel-follow', {}, { id: v7({ msecs: start + minute }) });

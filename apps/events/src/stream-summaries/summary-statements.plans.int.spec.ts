@@ -25,7 +25,7 @@ beforeAll(async () => {
       user_id: '(n % 3000)::text',
     });
   await store.dataSource.query('ANALYZE events');
-});
+}, 240_000);
 afterAll(() => store.close());
 
 /** Returns the scans of tables that read at least one row. */

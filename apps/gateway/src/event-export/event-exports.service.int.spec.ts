@@ -37,7 +37,7 @@ class Pages {
 
 const request: ExportEventsRequest = { filters: {}, format: 'ndjson' };
 const limits: ExportLimits = {
-  ...{ exports: 3, perUser: 2, eventsPerSecond: Infinity, outageMs: 5_000, stallMs: 60_000 },
+  ...{ exports: 3, perUser: 2, eventsPerSecond: Infinity, outageMs: 60_000, stallMs: 60_000 },
 };
 
 let server: Server | undefined;
@@ -119,7 +119,8 @@ describe(EventExports.name, () => {
   });
 
   it('reads at the pace of the client', async () => {
-    const pages = new Pages(1_000);
+    // Far more than the buffers hold. More pages take too long on a busy machine.
+    const pages = new Pages(200);
     const { open } = await serve(pages);
     const response = await open();
     // The buffers of the operating system hold some megabytes.
@@ -136,7 +137,7 @@ describe(EventExports.name, () => {
 
     response.resume();
 
-    await eventually(() => expect(pages.requests).toHaveLength(1_000));
+    await eventually(() => expect(pages.requests).toHaveLength(200));
   });
 
   it('reads no faster than its limit', async () => {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { connectDatabase, createPool } from '@stream-events/database';
 import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
 import type pg from 'pg';
-import { connectGateway } from '../../test/connect-gateway.js';
+import { connectGateway, connectTimeoutMs } from '../../test/connect-gateway.js';
 import { schema } from '../gateway.database.js';
 import { platformSeeds } from '../seeds/platform-seeds.js';
 import { Seeds } from '../seeds/seeds.service.js';
@@ -45,7 +45,8 @@ describe(CreateScopesAndApiEndpoints1764600000000.name, () => {
 
   beforeEach(async () => {
     database = await createTestDatabase([]);
-    pool = createPool({ url: database.url, schema: 'gateway', applicationName: 'test', poolSize: 1 });
+    const options = { schema: 'gateway', applicationName: 'test', poolSize: 1, connectTimeoutMs };
+    pool = createPool({ url: database.url, ...options });
   });
 
   afterEach(async () => {

@@ -195,7 +195,7 @@ describe(ReplayChannel.name, () => {
     await eventually(async () => {
       const event = newEvent();
       await publish([event]);
-      await eventually(() => expect(received[1]?.map(({ event: { id } }) => id)).toContain(event.id), { timeoutMs: 1_000 }); // prettier-ignore
+      await eventually(() => expect(received[1]?.map(({ event: { id } }) => id)).toContain(event.id), { timeoutMs: 4_000 }); // prettier-ignore
     });
   });
 });

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { jest } from '@jest/globals';
 import { createLogger, Registry } from '@stream-events/service';
 import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
 import type { DataSource } from 'typeorm';
@@ -19,7 +20,13 @@ describe(StorageLimits.name, () => {
 
   beforeEach(async () => {
     stream = undefined;
+    // No test may run past midnight, when a new day begins.
+    jest.spyOn(Date, 'now').mockReturnValue(Date.UTC(2026, 10, 23, 12));
     await dataSource.query('TRUNCATE stored_bytes');
+  });
+
+  afterEach(() => {
+    jest.restoreAllMocks();
   });
 
   afterAll(async () => {

@@ -35,68 +35,99 @@ describe(LoginThrottle.name, () => {
     }
   };
 
+  /** Runs a test in one transaction, in which the database's clock stands still: however slow the machine is, no wait ends. */
+  const withStoppedClock = (test: () => Promise<void>) => (): Promise<void> =>
+    dataSource.transaction(async (manager) => {
+      const original = sut;
+      // Safe cast: the service only begins transactions, which are nested here, and sends queries.
+      sut = new LoginThrottle(manager as unknown as DataSource);
+      try {
+        await test();
+      } finally {
+        sut = original;
+      }
+    });
+
   const logIn = async (address: string, username: string): Promise<void> => {
     const begun: LoginAttempt = await sut.begin(address, username);
     await sut.succeed(begun);
   };
 
-  it('slows down an address that tries many names', async () => {
-    const address = newAddress();
-    for (let count = 0; count < 20; count += 1) expect(await attempt(address, newName())).toBe(0);
+  it(
+    'slows down an address that tries many names',
+    withStoppedClock(async () => {
+      const address = newAddress();
+      for (let count = 0; count < 20; count += 1) expect(await attempt(address, newName())).toBe(0);
 
-    const wait = await attempt(address, newName());
-    expect(wait).toBeGreaterThan(30);
-    expect(wait).toBeLessThanOrEqual(60);
-    expect(await attempt(newAddress(), newName())).toBe(0);
-  });
+      const wait = await attempt(address, newName());
+      expect(wait).toBeGreaterThan(30);
+      expect(wait).toBeLessThanOrEqual(60);
+      expect(await attempt(newAddress(), newName())).toBe(0);
+    }),
+  );
 
-  it('counts the IPv6 addresses of one client together', async () => {
-    for (let count = 1; count <= 20; count += 1)
-      expect(await attempt(`2001:db8:1:2::${count}`, newName())).toBe(0);
+  it(
+    'counts the IPv6 addresses of one client together',
+    withStoppedClock(async () => {
+      for (let count = 1; count <= 20; count += 1)
+        expect(await attempt(`2001:db8:1:2::${count}`, newName())).toBe(0);
 
-    expect(await attempt('2001:db8:1:2:ffff::1', newName())).toBeGreaterThan(0);
-    expect(await attempt('2001:db8:1:3::1', newName())).toBe(0);
-  });
+      expect(await attempt('2001:db8:1:2:ffff::1', newName())).toBeGreaterThan(0);
+      expect(await attempt('2001:db8:1:3::1', newName())).toBe(0);
+    }),
+  );
 
-  it('slows down many addresses that guess the password of one user', async () => {
-    const username = newName();
-    for (let count = 0; count < 20; count += 1) expect(await attempt(newAddress(), username)).toBe(0);
+  it(
+    'slows down many addresses that guess the password of one user',
+    withStoppedClock(async () => {
+      const username = newName();
+      for (let count = 0; count < 20; count += 1) expect(await attempt(newAddress(), username)).toBe(0);
 
-    expect(await attempt(newAddress(), username)).toBeGreaterThan(0);
-  });
+      expect(await attempt(newAddress(), username)).toBeGreaterThan(0);
+    }),
+  );
 
-  it('never delays a user at an address where the user has logged in before', async () => {
-    const [home, username] = [newAddress(), newName()];
-    await logIn(home, username);
-    for (let count = 0; count < 25; count += 1) {
-      await attempt(newAddress(), username);
-      await attempt(home, newName());
-    }
+  it(
+    'never delays a user at an address where the user has logged in before',
+    withStoppedClock(async () => {
+      const [home, username] = [newAddress(), newName()];
+      await logIn(home, username);
+      for (let count = 0; count < 25; count += 1) {
+        await attempt(newAddress(), username);
+        await attempt(home, newName());
+      }
 
-    expect(await attempt(newAddress(), username)).toBeGreaterThan(0);
-    expect(await attempt(home, newName())).toBeGreaterThan(0);
-    expect(await attempt(home, ` ${username.toUpperCase()}`)).toBe(0);
-  });
+      expect(await attempt(newAddress(), username)).toBeGreaterThan(0);
+      expect(await attempt(home, newName())).toBeGreaterThan(0);
+      expect(await attempt(home, ` ${username.toUpperCase()}`)).toBe(0);
+    }),
+  );
 
-  it('still slows down guessing of one password at that address', async () => {
-    const [home, username] = [newAddress(), newName()];
-    await logIn(home, username);
-    for (let count = 0; count < 5; count += 1) expect(await attempt(home, username)).toBe(0);
+  it(
+    'still slows down guessing of one password at that address',
+    withStoppedClock(async () => {
+      const [home, username] = [newAddress(), newName()];
+      await logIn(home, username);
+      for (let count = 0; count < 5; count += 1) expect(await attempt(home, username)).toBe(0);
 
-    expect(await attempt(home, username)).toBeGreaterThan(0);
-  });
+      expect(await attempt(home, username)).toBeGreaterThan(0);
+    }),
+  );
 
-  it('counts neither attempts that have to wait nor attempts whose password was right or not checked', async () => {
-    const address = newAddress();
-    for (let count = 0; count < 30; count += 1) await logIn(address, newName());
-    for (let count = 0; count < 30; count += 1) await sut.cancel(await sut.begin(address, newName()));
-    for (let count = 0; count < 20; count += 1) expect(await attempt(address, newName())).toBe(0);
-    const [first, second] = [newName(), newName()];
-    for (let count = 0; count < 30; count += 1) expect(await attempt(address, first)).toBeGreaterThan(0);
+  it(
+    'counts neither attempts that have to wait nor attempts whose password was right or not checked',
+    withStoppedClock(async () => {
+      const address = newAddress();
+      for (let count = 0; count < 30; count += 1) await logIn(address, newName());
+      for (let count = 0; count < 30; count += 1) await sut.cancel(await sut.begin(address, newName()));
+      for (let count = 0; count < 20; count += 1) expect(await attempt(address, newName())).toBe(0);
+      const [first, second] = [newName(), newName()];
+      for (let count = 0; count < 30; count += 1) expect(await attempt(address, first)).toBeGreaterThan(0);
 
-    expect(await attempt(newAddress(), first)).toBe(0);
-    expect(await attempt(newAddress(), second)).toBe(0);
-  });
+      expect(await attempt(newAddress(), first)).toBe(0);
+      expect(await attempt(newAddress(), second)).toBe(0);
+    }),
+  );
 
   it('allows one attempt per minute when a budget is used up', async () => {
     const address = newAddress();
@@ -111,7 +142,7 @@ describe(LoginThrottle.name, () => {
     const address = newAddress();
     let allowed = 0;
     const keepTrying = async (): Promise<void> => {
-      for (let count = 0; count < 6; count += 1) if ((await attempt(address, newName())) === 0) allowed += 1;
+      for (let count = 0; count < 3; count += 1) if ((await attempt(address, newName())) === 0) allowed += 1;
     };
     // As many calls as the pool has connections.
     await Promise.all(Array.from({ length: 10 }, keepTrying));

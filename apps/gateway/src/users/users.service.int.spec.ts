@@ -12,6 +12,9 @@ import { LoginThrottle } from './login-throttle.service.js';
 import { User } from './user.entity.js';
 import { UsersService } from './users.service.js';
 
+// Each hash of a password takes seconds on a busy machine, and a test makes up to eight.
+jest.setTimeout(180_000);
+
 const password = 'correct horse battery staple';
 const address = '192.0.2.1';
 const wrongLogin = {

@@ -6,6 +6,8 @@ import { eventually, startTestNats, type TestNats } from '@stream-events/testing
 import { ActivityReader } from './activity-reader.js';
 
 const hour = 3_600_000;
+// JetStream on a busy machine takes longer than the default of 5 s, above all for thousands of messages at once.
+const patiently = { timeout: 30_000 };
 
 describe(ActivityReader.name, () => {
   let nats: TestNats;
@@ -18,11 +20,11 @@ describe(ActivityReader.name, () => {
     events = await connectNats({ urls: [nats.urlFor('events')], name: 'test', account: 'EVENTS' });
     const url = nats.urlFor('platform-connector');
     connection = await connectNats({ urls: [url], name: 'test', account: 'EVENTS' });
-    const { streams } = await jetstreamManager(events);
+    const { streams } = await jetstreamManager(events, patiently);
     await streams.add({ name: eventsStreamName, subjects: [eventsStreamSubjects] });
   });
   beforeEach(async () => {
-    const { streams } = await jetstreamManager(events);
+    const { streams } = await jetstreamManager(events, patiently);
     await streams.purge(eventsStreamName);
     heard = [];
   });
@@ -32,7 +34,8 @@ describe(ActivityReader.name, () => {
   });
 
   const publish = async (...subjects: string[]): Promise<void> => {
-    for (const subject of subjects) await jetstream(events).publish(`events.${subject}`, '{"private":true}');
+    for (const subject of subjects)
+      await jetstream(events, patiently).publish(`events.${subject}`, '{"private":true}');
   };
   const open = (): Promise<ActivityReader> =>
     ActivityReader.open(connection, hour, (token, at) => {
@@ -55,7 +58,7 @@ describe(ActivityReader.name, () => {
   });
 
   it('has every event when it is up to date, also of a long past', async () => {
-    const stream = jetstream(events);
+    const stream = jetstream(events, patiently);
     await Promise.all(
       Array.from({ length: 3_000 }, (_, index) => stream.publish(`events.platform.channel-cheer.${index}`)),
     );
@@ -68,7 +71,7 @@ describe(ActivityReader.name, () => {
   it('ends when its consumer is gone', async () => {
     const reader = await open();
     expect(reader.hasEnded).toBe(false);
-    const { consumers } = await jetstreamManager(events);
+    const { consumers } = await jetstreamManager(events, patiently);
     for await (const { name } of consumers.list(eventsStreamName))
       await consumers.delete(eventsStreamName, name);
 

@@ -72,7 +72,7 @@ describe(AlarmChecks.name, () => {
     await eventually(() => expect(first.checked).toBeGreaterThan(5));
     expect(second.checked).toBe(0);
     await first.stop();
-    await eventually(() => expect(second.checked).toBeGreaterThan(5), { timeoutMs: 20_000 });
+    await eventually(() => expect(second.checked).toBeGreaterThan(5));
     expect((await second.repository.list()).open).toMatchObject([{ id }]);
   });
 });

@@ -1,12 +1,16 @@
 import { once } from 'node:events';
+import { jest } from '@jest/globals';
 import { eventually, WebhookReceiver } from '@stream-events/testing';
 import { WebSocket } from 'ws';
 import { ConnectorSetup, type ConnectorInstance } from '../../test/connector-setup.js';
 import { application, SimulatedPlatform } from '../../test/simulated-platform.js';
 import { alarmTimes } from '../alarms/alarm-times.js';
+import { ShardsRepository } from '../conduits/shards.repository.js';
 import { SocketAlarms } from './socket-alarms.service.js';
 
-const patiently = { timeoutMs: 30_000 };
+// The pause between two attempts to connect grows to 30 s while a test disturbs the platform.
+const patiently = { timeoutMs: 60_000 };
+jest.setTimeout(180_000);
 const holdMs = 30_000;
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
@@ -23,6 +27,7 @@ describe(SocketAlarms.name, () => {
     now = 0;
   });
   afterEach(async () => {
+    jest.restoreAllMocks();
     await platform.setFault('ok');
     await setup.reset();
     await setup.dataSource.query(
@@ -135,10 +140,13 @@ describe(SocketAlarms.name, () => {
       expect(await checkAfterHold(instance)).toEqual(['shard_lost:0']);
       expect(await messages(instance)).toMatch(/^Shard 0: .*Another installation/);
 
+      // Another connector has taken both shards. The connector does not take them back before the check.
+      const claim = jest.spyOn(ShardsRepository.prototype, 'claim').mockResolvedValue(false);
       await setup.dataSource.query(
         `UPDATE conduit_shards SET status = 'connecting', holder = gen_random_uuid()`,
       );
       expect(await check(instance)).toEqual(['shard_lost:0']);
+      claim.mockRestore();
       socket.close();
       await untilStates(instance, ['enabled', 'enabled']);
       expect(await check(instance)).toEqual([]);
@@ -149,7 +157,10 @@ describe(SocketAlarms.name, () => {
         await platform.call('POST', '/helix/eventsub/conduits', { shard_count: 1 });
       const instance = await create();
       await instance.shards.start();
-      await eventually(async () => expect((await instance.status.read()).transport?.problem).not.toBeNull());
+      await eventually(
+        async () => expect((await instance.status.read()).transport?.problem).not.toBeNull(),
+        patiently,
+      );
 
       expect(await checkAfterHold(instance)).toEqual(['transport_down:conduit']);
       expect(await messages(instance)).toContain('Delete a conduit that no installation uses');
@@ -194,11 +205,14 @@ describe(SocketAlarms.name, () => {
       await addUser('77');
       const instance = await start();
       instance.userSockets.start();
-      await eventually(async () => expect(await sessions()).toEqual([{ session: expect.any(String) }]));
+      await eventually(
+        async () => expect(await sessions()).toEqual([{ session: expect.any(String) }]),
+        patiently,
+      );
       expect(await check(instance)).toEqual([]);
       await platform.setFault('down');
       await platform.disturb('close', { code: 4006 });
-      await eventually(async () => expect(await sessions()).toEqual([{ session: null }]));
+      await eventually(async () => expect(await sessions()).toEqual([{ session: null }]), patiently);
 
       expect(await checkAfterHold(instance)).toEqual(['transport_down:websocket']);
       await platform.setFault('ok');

@@ -8,7 +8,9 @@ import { ShardKeeper } from './shard-keeper.service.js';
 import type { Shard } from './shard-rules.js';
 import { shardLease, ShardsRepository } from './shards.repository.js';
 
-const patiently = { timeoutMs: 30_000 };
+const patiently = { timeoutMs: 60_000 };
+// A test can wait several times for the shards.
+jest.setTimeout(240_000);
 
 interface Gap {
   source: string;

@@ -1,5 +1,4 @@
 import { natsUsers, startConnection } from '@stream-events/contracts';
-import { RequestClient } from '@stream-events/messaging';
 import {
   createTestDatabase,
   eventually,
@@ -13,6 +12,7 @@ import type { DataSource, QueryRunner } from 'typeorm';
 import { connectConnector } from '../../test/connect-connector.js';
 import { FakeConsent } from '../../test/fake-consent.js';
 import { FakePlatform } from '../../test/fake-platform.js';
+import { PatientClient } from '../../test/patient-client.js';
 
 const refresh = 'POST /oauth2/token';
 const validate = 'GET /oauth2/validate';
@@ -21,7 +21,7 @@ describe('a platform connector that is killed while it refreshes a token', () =>
   let nats: TestNats;
   let database: TestDatabase;
   let dataSource: DataSource;
-  let gateway: RequestClient;
+  let gateway: PatientClient;
   let fake: FakePlatform;
   let consent: FakeConsent;
   let connector: ServiceProcess;
@@ -30,7 +30,7 @@ describe('a platform connector that is killed while it refreshes a token', () =>
     nats = await startTestNats(Object.values(natsUsers));
     database = await createTestDatabase();
     dataSource = await connectConnector(database, 4);
-    gateway = new RequestClient({ urls: [nats.urlFor('gateway')], name: 'test' });
+    gateway = new PatientClient({ urls: [nats.urlFor('gateway')], name: 'test' });
     await gateway.connect();
     fake = await FakePlatform.start();
     connector = new ServiceProcess('platform-connector', {
@@ -93,7 +93,7 @@ describe('a platform connector that is killed while it refreshes a token', () =>
     await connector.start();
     consent.decision = 'granted';
     await gateway.request(startConnection, {});
-    await eventually(async () => expect(await readState()).toBe('connected'), { timeoutMs: 20_000 });
+    await eventually(async () => expect(await readState()).toBe('connected'), { timeoutMs: 45_000 });
     // No streamer monitor runs, and the attempts to reach it would validate the token.
     await dataSource.query(`UPDATE connections SET is_monitored = true, due_at = now() + interval '1 hour'`);
   };
@@ -165,7 +165,7 @@ describe('a platform connector that is killed while it refreshes a token', () =>
           expect(fake.count(validate)).toBeGreaterThan(validations);
           expect(await readState()).toBe(state);
         },
-        { timeoutMs: 20_000 },
+        { timeoutMs: 45_000 },
       );
       await eventually(async () => {
         const [row] = await dataSource.query<{ isDue: boolean | null }[]>(
@@ -176,6 +176,7 @@ describe('a platform connector that is killed while it refreshes a token', () =>
       // One refresh works. When the state is `reconnect_needed`, a second one was refused.
       expect(consent.refreshes).toBe(state === 'connected' ? 1 : 2);
     },
-    60_000,
+    // Starts the process twice.
+    300_000,
   );
 });

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { jest } from '@jest/globals';
 import { maxPictureBytes } from '@stream-events/contracts';
 import { PlatformUnavailableError } from '@stream-events/platforms';
 import { ConnectorSetup, type ConnectorInstance } from '../../test/connector-setup.js';
@@ -58,6 +59,21 @@ describe(Pictures.name, () => {
       ({ id }) => id,
     );
 
+  /** Lets this many requests leave the cache at the same moment, as on an idle machine. */
+  const leaveCacheTogether = (count: number): void => {
+    const find = instance.pictureCache.find.bind(instance.pictureCache);
+    let open = (): void => undefined;
+    const isOpen = new Promise<void>((resolve) => (open = resolve));
+    let found = 0;
+    jest.spyOn(instance.pictureCache, 'find').mockImplementation(async (key) => {
+      const picture = await find(key);
+      found += 1;
+      if (found === count) open();
+      await isOpen;
+      return picture;
+    });
+  };
+
   it('fetches a picture once, for all instances', async () => {
     const other = await setup.createInstance();
     const first = await instance.pictures.get({ kind: 'user', id: '1' });
@@ -78,17 +94,24 @@ describe(Pictures.name, () => {
   });
 
   it('looks up many pictures with few calls, downloads four at a time, and each one once', async () => {
-    let running = 0;
+    const running = new Set<() => void>();
     let highest = 0;
+    const replyToAll = (): void => {
+      for (const reply of running) reply();
+      running.clear();
+    };
     serve = (response, name) => {
-      running += 1;
-      highest = Math.max(highest, running);
-      setTimeout(() => {
-        running -= 1;
+      const timers = [setTimeout(replyToAll, 1_500)];
+      running.add(() => {
+        for (const timer of timers) clearTimeout(timer);
         response.writeHead(200).end(pictureOf(name));
-      }, 20);
+      });
+      highest = Math.max(highest, running.size);
+      // Waits until four downloads are running, and then for a fifth. On a busy machine, they begin long after each other.
+      if (running.size === 4) timers.push(setTimeout(replyToAll, 20));
     };
     const ids = Array.from({ length: 60 }, (_, index) => String(index));
+    leaveCacheTogether(ids.length);
     await Promise.all([...ids, ...ids].map(get));
 
     expect(setup.fake.count(users)).toBeLessThan(5);

@@ -40,6 +40,7 @@ describe('RevocationsConsumer', () => {
     const { metrics } = await setup.startInstance();
     const before = await untilSubscribed();
     const id = before['stream.online']!;
+    await setup.postponeRounds();
     const listings = setup.platform.listings;
     setup.platform.setStatus(id, 'notification_failures_exceeded');
     const revocation = revocationOf(id);
@@ -112,11 +113,12 @@ describe('RevocationsConsumer', () => {
   it('continues after the stream was lost and recreated', async () => {
     await setup.startInstance();
     const { 'stream.online': id = '' } = await untilSubscribed();
+    await setup.postponeRounds();
     await setup.deleteStream();
     await setup.createStream();
     setup.platform.setStatus(id, 'user_removed');
     await setup.publish(revocationOf(id, 'user_removed'));
 
-    await eventually(() => expect(idsByType()['stream.online']).not.toBe(id), { timeoutMs: 25_000 });
+    await eventually(() => expect(idsByType()['stream.online']).not.toBe(id), { timeoutMs: 50_000 });
   });
 });

@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import type { INestApplicationContext } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { natsUsers } from '@stream-events/contracts';
@@ -22,6 +23,10 @@ import { DeliveryGapsRepository } from './delivery-gaps.repository.js';
 import { DeliveryGaps } from './delivery-gaps.service.js';
 import { SOCKET_QUEUE_OPTIONS, SocketIngest } from './socket-ingest.service.js';
 import { SocketsModule } from './sockets.module.js';
+
+// Until the services have connected to the restarted nats-server and stored everything.
+const patiently = { timeoutMs: 60_000 };
+jest.setTimeout(180_000);
 
 const source = { transport: 'websocket', source: 'socket of 77', via: 'websocket' } as const;
 
@@ -144,9 +149,15 @@ describe(SocketIngest.name, () => {
     // Repeat only the last message, because either of two copies may be stored.
     for (const message of [...messages, messages.at(-1)!]) ingest.accept(message, source);
 
-    await eventually(async () => expect([await count('stored'), await count('known')]).toEqual([300, 1]));
-
-    expect(await stored()).toEqual(range(1, 300));
+    const counts = await eventually(async () => {
+      const results = ['stored', 'known', 'deferred'];
+      const [inStore = 0, known = 0, deferred = 0] = await Promise.all(results.map(count));
+      expect(inStore + known + deferred).toBe(301);
+      return { inStore, known, deferred };
+    }, patiently);
+    await eventually(async () => expect(await stored()).toEqual(range(1, 300)), patiently);
+    // On a busy machine, a batch can time out. Its messages then take the way over the INGEST stream.
+    if (counts.deferred === 0) expect(counts).toEqual({ inStore: 300, known: 1, deferred: 0 });
     const [event] = await store.query<object[]>(
       'SELECT event_type, event_id, event_source, origin, event_data::text AS data FROM events.events ORDER BY id LIMIT 1',
     );
@@ -172,21 +183,22 @@ describe(SocketIngest.name, () => {
   it('keeps messages while NATS is down, and stores each of them once', async () => {
     const { ingest, gaps, count } = await startConnector();
     await nats.kill();
-    const before = Date.now();
     for (const bits of range(3_000, 500)) ingest.accept(cheer(bits), source);
-    await eventually(() => expect(ingest.settledUntil(source)).toBeLessThanOrEqual(before + 1_000));
-    expect(ingest.settledUntil({ ...source, source: 'another' })).toBeGreaterThanOrEqual(before);
+    const accepted = Date.now();
+    await eventually(() => expect(Date.now()).toBeGreaterThan(accepted));
+    expect(ingest.settledUntil(source)).toBeLessThanOrEqual(accepted);
+    expect(ingest.settledUntil({ ...source, source: 'another' })).toBeGreaterThan(accepted);
     await nats.restart();
     for (const bits of range(3_500, 100)) ingest.accept(cheer(bits), source);
 
     await eventually(async () => {
       const bits = await stored();
       expect(bits.filter((each) => each >= 3_000)).toEqual(range(3_000, 600));
-    });
+    }, patiently);
 
     expect(await count('lost')).toBe(0);
     expect(await gaps.newest(10)).toEqual([]);
-    await eventually(() => expect(ingest.settledUntil(source)).toBeGreaterThan(before + 1));
+    await eventually(() => expect(ingest.settledUntil(source)).toBeGreaterThan(accepted), patiently);
   });
 
   it('reports what does not fit into memory as a gap', async () => {
@@ -217,7 +229,7 @@ describe(SocketIngest.name, () => {
     await eventually(async () => {
       const bits = await stored();
       expect(bits.filter((each) => each >= 4_000)).toEqual([4_000, 4_001, 4_002]);
-    });
+    }, patiently);
   });
 
   it('reports what is not stored when the connector stops', async () => {

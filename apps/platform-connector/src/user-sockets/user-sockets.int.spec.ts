@@ -8,6 +8,10 @@ import { ConnectorSetup, type ConnectorInstance } from '../../test/connector-set
 import { UserSessionsRepository } from '../sockets/user-sessions.repository.js';
 import { UserSockets } from './user-sockets.service.js';
 
+// The lease on a socket lasts 10 s.
+const patiently = { timeoutMs: 45_000 };
+jest.setTimeout(180_000);
+
 const user = '77';
 const settledAt = '2026-01-02T03:04:05.000Z';
 
@@ -155,7 +159,7 @@ describe(UserSockets.name, () => {
       const renew = jest
         .spyOn(UserSessionsRepository.prototype, 'renew')
         .mockRejectedValue(new Error('no database'));
-      await eventually(async () => expect(await isHeld()).toBe(false));
+      await eventually(async () => expect(await isHeld()).toBe(false), patiently);
       // Two more renewals: the connector has had the time to claim the user again.
       const attempts = renew.mock.calls.length;
       await eventually(() => expect(renew.mock.calls.length).toBeGreaterThanOrEqual(attempts + 2));

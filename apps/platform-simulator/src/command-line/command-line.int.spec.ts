@@ -1,5 +1,7 @@
+import { jest } from '@jest/globals';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { lengthenTimers } from '../../test/clock.js';
 import { controlSecret, SimulatorSetup } from '../../test/simulator-setup.js';
 import { SocketClient } from '../../test/socket-client.js';
 import { isNotification } from '../../test/webhook-receiver.js';
@@ -14,6 +16,7 @@ describe(runCommandLine.name, () => {
     setup = await SimulatorSetup.start();
   });
 
+  afterEach(() => jest.restoreAllMocks());
   afterAll(() => setup.close());
 
   const run = async (...words: string[]): Promise<{ exitCode: number; output: string }> => {
@@ -84,6 +87,7 @@ describe(runCommandLine.name, () => {
   });
 
   it('lists and disturbs sockets', async () => {
+    lengthenTimers(10_000); // the time after which the simulator closes an unused socket
     expect((await run('sockets')).output).toBe('No client is connected.');
     const client = await SocketClient.connect(setup.simulator.url);
     expect((await run('socket', 'slow', '--delay', '50')).output).toContain('50 ms slow');

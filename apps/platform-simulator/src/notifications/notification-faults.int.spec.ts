@@ -1,4 +1,6 @@
+import { jest } from '@jest/globals';
 import { eventually } from '@stream-events/testing';
+import { lengthenTimers } from '../../test/clock.js';
 import { SimulatorSetup } from '../../test/simulator-setup.js';
 import { answerChallenge, isNotification, signatureOf, type Received } from '../../test/webhook-receiver.js';
 
@@ -14,7 +16,10 @@ describe('faults of notifications', () => {
     }
   });
 
-  afterEach(() => setup.close());
+  afterEach(() => {
+    jest.restoreAllMocks();
+    return setup.close();
+  });
 
   const fail = (notifications: object) => setup.call('PATCH', '/simulator', { faults: { notifications } });
   const goLive = () => setup.call('POST', '/simulator/streams', { user_id: '77' });
@@ -42,6 +47,7 @@ describe('faults of notifications', () => {
   });
 
   it('sends the next notification first', async () => {
+    lengthenTimers(2_000); // the longest time for which a notification is held
     await fail({ reorder: 1 });
     await goLive();
     await goOffline();
@@ -80,7 +86,7 @@ describe('faults of notifications', () => {
       await run.subscribe({ type: 'stream.online', version: '1', condition: { broadcaster_user_id: '77' } });
       await run.call('PATCH', '/simulator', { faults: { notifications: { lose: 0.5 } } });
       const began: string[] = [];
-      for (let turn = 0; turn < 20; turn += 1) {
+      for (let turn = 0; turn < 10; turn += 1) {
         const { json } = await run.call('POST', '/simulator/streams', { user_id: '77' });
         began.push(String(json.id));
         await run.call('DELETE', '/simulator/streams/77', { notify: false });
@@ -98,7 +104,7 @@ describe('faults of notifications', () => {
     const [one, two] = [await play(), await play()];
     expect(one).toEqual(two);
     expect(one.length).toBeGreaterThan(1);
-    expect(one.length).toBeLessThan(21);
+    expect(one.length).toBeLessThan(11);
   });
 
   describe('a callback that keeps failing', () => {

@@ -63,17 +63,14 @@ describe('scenarios', () => {
   });
 
   it('ends a stream with a raid whose viewers follow and chat', async () => {
-    for (const { id } of await broadcasters()) {
-      await setup.subscribe({
-        type: 'channel.raid',
-        version: '1',
-        condition: { to_broadcaster_user_id: id },
-      });
-      const condition = { broadcaster_user_id: id, moderator_user_id: id };
-      await setup.subscribe({ condition });
-      await setup.subscribe({ type: 'stream.offline', version: '1', condition: { broadcaster_user_id: id } });
-    }
-    await play({ name: 'raid', rate: 0 });
+    await Promise.all(
+      (await broadcasters()).flatMap(({ id }) => [
+        setup.subscribe({ type: 'channel.raid', version: '1', condition: { to_broadcaster_user_id: id } }),
+        setup.subscribe({ condition: { broadcaster_user_id: id, moderator_user_id: id } }),
+        setup.subscribe({ type: 'stream.offline', version: '1', condition: { broadcaster_user_id: id } }),
+      ]),
+    );
+    await play({ name: 'raid', rate: 0, every_ms: 3_600_000 });
     const isOf = (type: string) => (received: Received) =>
       isNotification(received) && received.json.subscription.type === type;
     const [raid] = await setup.receiver.waitFor(1, isOf('channel.raid'));
@@ -85,14 +82,14 @@ describe('scenarios', () => {
   });
 
   it('notifies both sides of a raid, with two messages about the same event', async () => {
-    for (const { id } of await broadcasters())
-      for (const side of ['from', 'to'])
-        await setup.subscribe({
-          type: 'channel.raid',
-          version: '1',
-          condition: { [`${side}_broadcaster_user_id`]: id },
-        });
-    await play({ name: 'raid', rate: 0 });
+    const conditions = (await broadcasters()).flatMap(({ id }) => [
+      { from_broadcaster_user_id: id },
+      { to_broadcaster_user_id: id },
+    ]);
+    await Promise.all(
+      conditions.map((condition) => setup.subscribe({ type: 'channel.raid', version: '1', condition })),
+    );
+    await play({ name: 'raid', rate: 0, every_ms: 3_600_000 });
 
     const [one, other] = await setup.receiver.waitFor(2, isNotification);
 
@@ -134,8 +131,8 @@ describe('scenarios', () => {
       await other.close();
       return { users, streams, bodies };
     };
-    const first = await run('once');
-    expect(await run('once')).toEqual(first);
-    expect(await run('twice')).not.toEqual(first);
+    const [first, again, other] = await Promise.all(['once', 'once', 'twice'].map(run));
+    expect(again).toEqual(first);
+    expect(other).not.toEqual(first);
   });
 });

@@ -12,8 +12,6 @@ describe('sockets of the simulated platform', () => {
 
   beforeEach(async () => {
     setup = await SimulatorSetup.start();
-    // A second of the socket server takes 20 ms, so the 10 s to subscribe become 200 ms.
-    await setup.call('POST', '/simulator/limits', { socket_second_ms: 20 });
     await setup.call('POST', '/simulator/users', { login: 'mira', id: '77' });
     mira = await new DeviceLogin(setup).logIn('mira', 'bits:read');
   });
@@ -22,6 +20,12 @@ describe('sockets of the simulated platform', () => {
     for (const client of clients.splice(0)) client.close();
     await setup.close();
   });
+
+  /**
+   * Shortens a second of the sockets that connect from now on, for tests that wait for a time limit. A test has 1 s left to subscribe (10 s
+   * of the platform).
+   */
+  const shortenSeconds = () => setup.call('POST', '/simulator/limits', { socket_second_ms: 100 });
 
   const connect = async (query = ''): Promise<SocketClient> => {
     const client = await SocketClient.connect(setup.simulator.url, query);
@@ -82,6 +86,7 @@ describe('sockets of the simulated platform', () => {
     });
 
     it('sends keep-alive messages while there is nothing else, and pings', async () => {
+      await shortenSeconds();
       const client = await connectInUse();
       const pings: unknown[] = [];
       client.socket.on('ping', () => pings.push(1));
@@ -90,6 +95,7 @@ describe('sockets of the simulated platform', () => {
     });
 
     it('closes a connection without a subscription with 4003', async () => {
+      await shortenSeconds();
       expect(await (await connect()).closed).toEqual([4003, 'connection unused']);
     });
 
@@ -101,6 +107,7 @@ describe('sockets of the simulated platform', () => {
     });
 
     it('closes the connection of a client that does not answer pings with 4002', async () => {
+      await shortenSeconds();
       const client = await SocketClient.open(`${setup.simulator.url}/ws`, { autoPong: false });
       clients.push(client);
       await client.waitFor('session_welcome');
@@ -201,7 +208,7 @@ describe('sockets of the simulated platform', () => {
     });
 
     it('is rejected with 429 over a cost of 10, on a fourth socket, and as the 301st of a socket', async () => {
-      await setup.call('POST', '/simulator/limits', { socket_second_ms: 1_000, rate_limit: 100_000 });
+      await setup.call('POST', '/simulator/limits', { rate_limit: 100_000 });
       const online = (session: SocketClient, id: number) =>
         subscribe(session.sessionId, {
           type: 'stream.online',
@@ -247,6 +254,7 @@ describe('sockets of the simulated platform', () => {
 
     it('is disabled when the client disconnects, listed for a minute, and then forgotten', async () => {
       const client = await connectInUse();
+      await shortenSeconds();
       client.close();
       await eventually(async () => expect(await statuses()).toEqual(['websocket_disconnected']));
       expect(await list()).toMatchObject([{ transport: { disconnected_at: expect.any(String) as unknown } }]);
@@ -283,6 +291,7 @@ describe('sockets of the simulated platform', () => {
     });
 
     it('closes an old socket that stays open, without harm to the new one', async () => {
+      await shortenSeconds();
       const old = await connectInUse();
       const renewed = await SocketClient.open(await urlFor(old));
       clients.push(renewed);
@@ -291,6 +300,7 @@ describe('sockets of the simulated platform', () => {
     });
 
     it('ends with 4004 when the client does not reconnect within the grace time', async () => {
+      await shortenSeconds();
       const old = await connectInUse();
       await urlFor(old);
       expect(await old.closed).toEqual([4004, 'client reconnect grace time expired']);
@@ -307,7 +317,6 @@ describe('sockets of the simulated platform', () => {
       clients.push(renewed);
       await renewed.waitFor('session_welcome');
       expect(await closedOf(url)).toEqual(invalid);
-      await setup.call('POST', '/simulator/limits', { socket_second_ms: 1_000 });
       const other = await urlFor(second);
       second.close();
       await second.closed;

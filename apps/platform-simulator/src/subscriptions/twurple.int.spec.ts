@@ -82,7 +82,7 @@ describe('Twurple, unmodified', () => {
   const disturb = (body: object) => setup.call('POST', '/simulator/sockets', body);
 
   it('exchanges a code, validates, refreshes after expiry, and revokes', async () => {
-    await setup.call('POST', '/simulator/limits', { user_token_seconds: 1 }); // Twurple refreshes a minute before the end
+    await setup.call('POST', '/simulator/limits', { user_token_seconds: 59 }); // Twurple refreshes a minute before the end
     const provider = await logIn('bits:read channel:read:polls');
     const refreshed: string[] = [];
     provider.onRefresh((userId) => refreshed.push(userId));

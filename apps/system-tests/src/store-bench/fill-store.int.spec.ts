@@ -54,7 +54,7 @@ describe(fillStore.name, () => {
   beforeAll(async () => {
     store = await FilledStore.create();
     rows = await store.query('SELECT *, event_data::text AS data FROM events ORDER BY id');
-  });
+  }, 180_000);
 
   afterAll(() => store.drop());
 
@@ -93,7 +93,7 @@ describe(fillStore.name, () => {
     } finally {
       await other.drop();
     }
-  });
+  }, 180_000);
 
   it('gives the oldest event values that no other event has', async () => {
     const { channel } = oldestOnly(population);

@@ -1,8 +1,9 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { jest } from '@jest/globals';
 import { SecretBox } from '@stream-events/service';
-import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
+import { createTestDatabase, eventually, type TestDatabase } from '@stream-events/testing';
 import pg from 'pg';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { connectDatabase, migrateDatabase } from '../connect-database.js';
@@ -43,6 +44,9 @@ class AddPrice1700000000002 implements MigrationInterface {
     await Promise.reject(new Error('forward only'));
   }
 }
+
+// Each test creates two databases, and some tests restore several times.
+jest.setTimeout(180_000);
 
 const key = 'the secret key of the backup';
 const old: readonly Migration[] = [CreateShop1700000000001];
@@ -95,6 +99,14 @@ describe(restore.name, () => {
       ...options,
     });
   };
+
+  /** Waits until the server has ended the sessions of services that are closed. */
+  const untilUnused = (): Promise<void> =>
+    eventually(async () => {
+      const name = new URL(target.url).pathname.slice(1);
+      const sessions = await rows(`SELECT application_name FROM pg_stat_activity WHERE datname = '${name}'`);
+      expect(sessions).toEqual([]);
+    });
 
   beforeEach(async () => {
     [source, target] = [await createTestDatabase(['shop']), await createTestDatabase(['shop'])];
@@ -199,6 +211,7 @@ describe(restore.name, () => {
     const start = () => connectDatabase({ ...options, migrations: [...current], poolSize: 1 });
     await expect(start()).rejects.toThrow('a restore is running, or was interrupted');
     await expect(save(target, `${path}.part`)).rejects.toThrow('a restore is running');
+    await untilUnused();
     const states: string[] = [];
     await load(current, { onState: (state) => Promise.resolve(void states.push(state)) });
     expect(states).toEqual(['interrupted']);
@@ -229,6 +242,7 @@ describe(restore.name, () => {
     const service = await connectDatabase({ ...options, migrations: [...current], poolSize: 1 });
     await expect(load()).rejects.toThrow('Programs are using the database: a-service');
     await service.destroy();
+    await untilUnused();
     const others: Promise<unknown>[] = [];
     await load(current, {
       onLoaded: async () => {

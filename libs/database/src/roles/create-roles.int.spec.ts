@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
+import { jest } from '@jest/globals';
 import { createTestDatabase, CuttableProxy, type TestDatabase } from '@stream-events/testing';
 import pg from 'pg';
 import { serviceSchemas } from './service-role.js';
@@ -10,6 +11,9 @@ const variables = {
   PLATFORM_CONNECTOR_DATABASE_URL: serviceSchemas['platform-connector'],
   STREAMER_MONITOR_DATABASE_URL: serviceSchemas['streamer-monitor'],
 };
+
+// A start of Node can take 30 s on a busy machine, and each test runs the program once or twice.
+jest.setTimeout(180_000);
 
 /** Runs the built program as compose does. Calls `onWaiting` when it says that it waits. */
 function runProgram(

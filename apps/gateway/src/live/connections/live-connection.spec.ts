@@ -394,5 +394,5 @@ describe(LiveConnection.name, () => {
       }),
       { numRuns: 150 },
     );
-  }, 60_000);
+  }, 240_000);
 });

@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { natsUsers, type LiveControl, type LiveTarget } from '@stream-events/contracts';
 import { createLogger } from '@stream-events/service';
@@ -32,12 +33,15 @@ class MadeGateway {
 const logger = createLogger('test', 'silent');
 const target: LiveTarget = { userId: 'ada', name: 'my "overlay" é\n' };
 const empty = { target, records: [] };
+const emptyToOther = { target: { userId: 'bob', name: 'other' }, records: [] };
 
 let nats: TestNats;
 let gateways: MadeGateway[];
 let named: NamedConnections[];
-/** The gateways that are expected to have connections. */
+/** The gateways that are expected to have connections of the target's user. */
 let announced: string[];
+/** The gateways that are expected to have connections of another user. */
+let announcedOfOther: string[];
 
 beforeAll(async () => {
   nats = await startTestNats(Object.values(natsUsers));
@@ -47,14 +51,19 @@ afterAll(() => nats.stop());
 beforeEach(async () => {
   gateways = [new MadeGateway('first'), new MadeGateway('second')];
   announced = [];
+  announcedOfOther = [];
   named = gateways.map((gateway) => create(gateway, nats.urlFor('gateway')));
   await Promise.all(named.map((one) => one.connect()));
 });
 afterEach(() => Promise.all(named.map((one) => one.close())));
 
 function create(gateway: MadeGateway, url: string): NamedConnections {
-  const board = { gateway: gateway.id, gatewaysOf: () => announced };
+  const board = { gateway: gateway.id, gatewaysOf };
   return new NamedConnections({ urls: [url], name: 'gateway' }, gateway, board, logger);
+}
+
+function gatewaysOf(userId: string): string[] {
+  return userId === target.userId ? announced : announcedOfOther;
 }
 
 function at<T>(list: readonly T[], index: number): T {
@@ -98,9 +107,8 @@ describe(NamedConnections.name, () => {
 
     await eventually(() => expect(at(gateways, 1).received).toHaveLength(1));
     // A second message overtakes the first one, which waits for its reader.
-    announced = ['first'];
-    await at(named, 1).send({ ...empty, target: { ...target, name: 'other' } });
-    announced = ['second'];
+    announcedOfOther = ['first'];
+    await at(named, 1).send(emptyToOther);
     expect(count).toBeUndefined();
     finish();
     expect(await sending).toBe(1);
@@ -126,8 +134,22 @@ describe(NamedConnections.name, () => {
   it('waits for a gateway that does not reply until the limit', async () => {
     announced = ['second', 'silent'];
     at(gateways, 1).connections = 1;
+    let count: number | undefined;
+    const limitMs = 60_000;
+    const sending = at(named, 0)
+      .send(empty, limitMs)
+      .then((connections) => (count = connections));
+    // Replies arrive in order: after the reply to a second message, the sender has the reply to the first one.
+    announcedOfOther = ['second'];
+    await at(named, 0).send(emptyToOther, limitMs);
+    expect(count).toBeUndefined();
 
-    expect(await at(named, 0).send(empty, 300)).toBe(1);
+    const clock = jest.spyOn(performance, 'now').mockReturnValue(performance.now() + limitMs);
+    try {
+      expect(await sending).toBe(1);
+    } finally {
+      clock.mockRestore();
+    }
   });
 
   it('ignores messages that it cannot read', async () => {

@@ -1,3 +1,5 @@
+import { jest } from '@jest/globals';
+import { setTimeout as wait } from 'node:timers/promises';
 import { createLogger, Registry } from '@stream-events/service';
 import { eventually } from '@stream-events/testing';
 import { EventsBroker, newIds } from '../../../test/events-broker.js';
@@ -8,6 +10,13 @@ let metrics: Registry;
 let history: EventHistory;
 /** Everything that was logged, at any level. */
 let logged: unknown[][];
+/** The errors of failed reads. All callers that wait for the same page get the same error. */
+let failures: Set<unknown>;
+
+// Some tests read hundreds of pages, which takes minutes on a busy machine.
+jest.setTimeout(240_000);
+const maxAttempts = 6;
+const retryMs = 100;
 
 const epoch = '0ddba115';
 
@@ -17,6 +26,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   metrics = new Registry();
   logged = [];
+  failures = new Set();
   const logger = createLogger('test', 'silent');
   logger.info = logger.warn = (...line: unknown[]) => void logged.push(line);
   history = new EventHistory(await broker.connectGateway(), logger, metrics, broker.erased);
@@ -30,8 +40,16 @@ function readOnce(from: number, until: number): Promise<HistoryPage> {
 }
 
 /** Reads like a client that catches up: retries when a busy machine was too slow. */
-function read(from: number, until: number): Promise<HistoryPage> {
-  return readOnce(from, until).catch(() => readOnce(from, until));
+async function read(from: number, until: number): Promise<HistoryPage> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await readOnce(from, until);
+    } catch (error) {
+      failures.add(error);
+      if (attempt === maxAttempts) throw error;
+      await wait(retryMs);
+    }
+  }
 }
 
 /** Reads all pages from a sequence to the end. */
@@ -52,6 +70,13 @@ async function countPages(source: 'stream' | 'memory'): Promise<number> {
   return metric?.values.find(({ labels }) => labels.source === source)?.value ?? 0;
 }
 
+/** Expects that pages were read from the stream once each. A read that failed on a busy machine can have read its page too. */
+async function expectPagesRead(count: number): Promise<void> {
+  const pages = await countPages('stream');
+  expect(pages).toBeGreaterThanOrEqual(count);
+  expect(pages).toBeLessThanOrEqual(count + failures.size);
+}
+
 describe(EventHistory.name, () => {
   describe('read', () => {
     it('returns all events in order, between any two sequences, in pages that all clients share', async () => {
@@ -63,7 +88,7 @@ describe(EventHistory.name, () => {
       expect(await read(130, 600)).toMatchObject({ kind: 'events', next: 257 });
       expect(await read(600, 600)).toMatchObject({ kind: 'events', next: 601 });
       // The range 100 to 500 ends in the middle of the fourth page. The walk from 1 to 600 has already read this page completely.
-      expect(await countPages('stream')).toBe(5);
+      await expectPagesRead(5);
     });
 
     it('returns records, ids and positions as they are on the stream', async () => {
@@ -139,12 +164,12 @@ describe(EventHistory.name, () => {
       const pages = await Promise.all(Array.from({ length: 1_000 }, () => read(200, 600)));
 
       expect(new Set(pages.map((page) => page.kind === 'events' && page.next))).toEqual(new Set([257]));
-      expect(await countPages('stream')).toBe(1);
+      await expectPagesRead(1);
       await Promise.all(Array.from({ length: 1_000 }, () => read(150, 600)));
-      expect(await countPages('stream')).toBe(1);
+      await expectPagesRead(1);
       await eventually(async () => expect(await consumers.count()).toBeGreaterThan(0));
       // Each read that timed out creates one more consumer.
-      expect(await consumers.count()).toBeLessThan(3);
+      expect(await consumers.count()).toBeLessThan(3 + failures.size);
     });
 
     it('serves a thousand clients at different positions with four consumers at a time', async () => {
@@ -160,8 +185,8 @@ describe(EventHistory.name, () => {
       expect(asExpected).toHaveLength(1_000);
       // 40 pages, each read once, except pages whose read timed out on a slow machine.
       expect(await countPages('stream')).toBeGreaterThanOrEqual(40);
-      expect(await countPages('stream')).toBeLessThan(80);
-      expect(await consumers.count()).toBeLessThan(80);
+      expect(await countPages('stream')).toBeLessThan(80 + failures.size);
+      expect(await consumers.count()).toBeLessThan(80 + failures.size);
       // On a slow machine, the request to delete a consumer can fail. The consumer then expires after 30 s.
       const afterExpiry = { timeoutMs: 40_000 };
       await eventually(async () => {
@@ -176,10 +201,10 @@ describe(EventHistory.name, () => {
 
       await walk(1, 1_500);
 
-      expect(await countPages('stream')).toBe(12);
+      await expectPagesRead(12);
       await eventually(async () => expect(await consumers.count()).toBeGreaterThan(0));
       // Each read that timed out creates one more consumer.
-      expect(await consumers.count()).toBeLessThan(6);
+      expect(await consumers.count()).toBeLessThan(6 + failures.size);
     });
 
     it('reports another epoch', async () => {
@@ -212,7 +237,7 @@ describe(EventHistory.name, () => {
     it('reports expired when a reader had a part of the page, but not the messages that left after it', async () => {
       await broker.publish(newIds(400));
       // Makes the first fetch return half of the second page.
-      for (let sequence = 2; sequence <= 120; sequence += 1) await broker.remove(sequence);
+      await broker.removeAll(Array.from({ length: 119 }, (_, index) => 2 + index));
       expect(await read(1, 400)).toMatchObject({ kind: 'events', next: 129 });
       await broker.expire(252);
 
@@ -228,7 +253,7 @@ describe(EventHistory.name, () => {
       // A hole that is longer than a page.
       for (let sequence = 250; sequence < 520; sequence += 1) removed.add(sequence);
       removed.delete(2);
-      for (const sequence of removed) await broker.remove(sequence);
+      await broker.removeAll(removed);
 
       const { ids: walked, pages } = await walk(2, 700);
 

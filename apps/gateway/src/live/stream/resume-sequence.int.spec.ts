@@ -1,4 +1,5 @@
 import { createLogger, Registry } from '@stream-events/service';
+import { eventually } from '@stream-events/testing';
 import { EventsBroker, newIds } from '../../../test/events-broker.js';
 import { EventFeed } from './event-feed.service.js';
 import { EventHistory } from './event-history.service.js';
@@ -26,7 +27,7 @@ beforeAll(async () => {
   history = new EventHistory(stream, logger, new Registry(), broker.erased);
   feed = new EventFeed(stream, logger, new Registry(), broker.erased);
   feed.start();
-  await feed.untilCurrent(AbortSignal.timeout(50_000));
+  await feed.untilCurrent(AbortSignal.timeout(100_000));
 });
 afterAll(async () => {
   await feed.stop();
@@ -35,8 +36,9 @@ afterAll(async () => {
 
 /** Retries, as a connection does, when a busy machine was too slow. */
 function find(after: string) {
-  const attempt = () => findResumeSequence(after, { feed, history }, AbortSignal.timeout(50_000));
-  return attempt().catch(attempt);
+  const timeoutMs = 60_000;
+  const signal = AbortSignal.timeout(timeoutMs);
+  return eventually(() => findResumeSequence(after, { feed, history }, signal), { timeoutMs });
 }
 
 /** Returns the position of the event at a sequence. */

@@ -1,7 +1,11 @@
+import { jest } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
 import { createLogger, Registry } from '@stream-events/service';
 import { EventsBroker, newIds } from '../../../test/events-broker.js';
 import { EventFeed, type Interruption } from './event-feed.service.js';
+
+// The process that publishes takes 30 s to start on a busy machine.
+jest.setTimeout(180_000);
 
 interface Elsewhere {
   ids: readonly string[];
@@ -27,7 +31,7 @@ function publishElsewhere(broker: EventsBroker, what: Elsewhere): void {
     }));
     const { streams } = await jetstreamManager(connection, { timeout: 20000 });
     if (firstSequence > 1) await streams.purge('EVENTS', { seq: firstSequence });
-    for (const sequence of removed) await streams.deleteMessage('EVENTS', sequence);
+    await Promise.all(removed.map((sequence) => streams.deleteMessage('EVENTS', sequence)));
     await connection.close();`;
   const server = broker.nats.urlFor('events.events');
   const input = JSON.stringify({ server, ...what });
@@ -72,7 +76,7 @@ describe('messages that leave the stream before they are read', () => {
   });
   afterAll(() => broker.close());
 
-  const untilCurrent = (): Promise<void> => feed.untilCurrent(AbortSignal.timeout(50_000));
+  const untilCurrent = (): Promise<void> => feed.untilCurrent(AbortSignal.timeout(100_000));
 
   it('are reported as expired although the consumer continues', async () => {
     // This process reads nothing while it is blocked.

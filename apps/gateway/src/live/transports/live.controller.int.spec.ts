@@ -30,7 +30,7 @@ describe(LiveController.name, () => {
     return (await edges.register()).token;
   }
 
-  /** Opens a stream and collects its messages. */
+  /** Opens a stream and collects its messages. `ended` resolves with whether the response was complete. */
   async function open(token: string, at = path, headers: Record<string, string> = {}) {
     const abort = new AbortController();
     const response = await edges.openStream(token, at, { headers, signal: abort.signal });
@@ -40,7 +40,10 @@ describe(LiveController.name, () => {
       const decoder = new TextDecoder();
       for await (const chunk of response.body!)
         parser.feed(decoder.decode(chunk as Uint8Array, { stream: true }));
-    })().catch(() => undefined);
+    })().then(
+      () => true,
+      () => false,
+    );
     return { response, messages, ended, leave: () => abort.abort() };
   }
 
@@ -169,10 +172,8 @@ describe(LiveController.name, () => {
       await edges.untilLive(1);
 
       isRunning = false;
-      const startedAt = performance.now();
       await edges.stop();
-      await ended;
-      expect(performance.now() - startedAt).toBeLessThan(4_500); // after 5 s they would be cut off
+      expect(await ended).toBe(true); // After 5 s, the server would cut off the response.
       expect(messages).toMatchObject([{ event: 'closed', data: expect.stringContaining('1012') }]);
     });
 
@@ -272,7 +273,7 @@ describe(LiveController.name, () => {
         });
         expect(count).toBe(0);
       });
-    });
+    }, 180_000);
   });
 
   describe('webSocket', () => {

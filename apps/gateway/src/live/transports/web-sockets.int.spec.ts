@@ -121,12 +121,15 @@ describe(WebSockets.name, () => {
       ];
       await edges.untilLive(3);
 
-      const startedAt = performance.now();
+      const expectClosedSoon = async ({ closed }: TestClient): Promise<void> => {
+        const changedAt = performance.now();
+        expect(await closed).toMatchObject({ code: 4401 });
+        expect(performance.now() - changedAt).toBeLessThan(8_000); // 0.8 s, plus a margin for a busy machine
+      };
       await edges.app.get(Tokens).issueMain(rotated.id);
-      expect(await first.closed).toMatchObject({ code: 4401 });
+      await expectClosedSoon(first);
       await edges.dataSource.manager.update(User, { id: disabled.id }, { isDisabled: true });
-      expect(await second.closed).toMatchObject({ code: 4401 });
-      expect(performance.now() - startedAt).toBeLessThan(8_000); // twice 0.8 s, plus a margin for a busy machine
+      await expectClosedSoon(second);
       expect(other.socket.readyState).toBe(WebSocket.OPEN);
       expect(await edges.liveCount()).toBe(1);
     });
@@ -288,8 +291,8 @@ describe(WebSockets.name, () => {
 
   describe('pings', () => {
     it('terminates a client that does not respond to pings, and keeps one that does', async () => {
-      // The responsive client has this long to respond, even on a busy machine.
-      const token = await setup({ sockets: { pingMs: 3_000 } });
+      // The responsive client has this long to respond, even on a busy machine, which can stop this process for 3 s.
+      const token = await setup({ sockets: { pingMs: 5_000 } });
       const [silent, sound] = [
         await edges.connect({ token }, { autoPong: false }),
         await edges.connect({ token }),
@@ -302,7 +305,7 @@ describe(WebSockets.name, () => {
     });
 
     it('writes whole frames, even large ones, whatever ws writes between them', async () => {
-      const token = await setup({ sockets: { pingMs: 3_000 } });
+      const token = await setup({ sockets: { pingMs: 5_000 } });
       const client = await edges.connect({ token });
       let pings = 0;
       client.socket.on('ping', () => (pings += 1));
@@ -332,17 +335,18 @@ describe(WebSockets.name, () => {
   describe('shutdown', () => {
     it('closes all connections with 1012, and does not wait for them', async () => {
       const token = await setup();
+      let ends = 0;
+      edges.server.on('connection', (socket: Socket) => socket.once('end', () => (ends += 1)));
       const clients = [await edges.connect({ token }), await edges.connect(), await edges.connect({ token })];
       await edges.untilLive(2);
 
-      const startedAt = performance.now();
       isRunning = false;
       const stopped = edges.stop();
       expect((await Promise.all(clients.map(({ closed }) => closed))).map(({ code }) => code)).toEqual([
         1012, 1012, 1012,
       ]);
       await stopped;
-      expect(performance.now() - startedAt).toBeLessThan(4_500); // after 5 s they would be cut off
+      expect(ends).toBe(3); // After 5 s, the server would cut off the connections, and see no end.
     });
 
     it('rejects new connections with 503 while closing', async () => {
@@ -353,6 +357,7 @@ describe(WebSockets.name, () => {
     });
   });
 
+  // A connection takes 50 ms on a busy machine.
   it('leaks nothing after a thousand connections', async () => {
     const token = await setup();
     for (let round = 0; round < 20; round += 1) {
@@ -368,10 +373,13 @@ describe(WebSockets.name, () => {
 
     await edges.untilLive(0);
     await eventually(async () => expect(await openConnections()).toBe(0));
-    expect(edges.app.get(WebSockets)).toMatchObject({ waiting: new Set(), places: { total: 0 } });
+    // Node counts a connection as closed before the listeners hear of it.
+    await eventually(() =>
+      expect(edges.app.get(WebSockets)).toMatchObject({ waiting: new Set(), places: { total: 0 } }),
+    );
     expect(edges.server.listenerCount('upgrade')).toBe(1);
     expect(edges.feed).toMatchObject({ listeners: { length: 1 } });
-  });
+  }, 180_000);
 
   function openConnections(): Promise<number> {
     return new Promise((resolve, reject) => {
