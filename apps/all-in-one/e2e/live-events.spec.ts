@@ -190,7 +190,8 @@ describe('live events', () => {
     await eventually(() => {
       for (const socket of [overlay, second]) expect(received(socket).slice(-2)).toEqual(frames);
       expect(plain.messages.slice(-2)).toEqual(frames);
-      expect(stream.parts.slice(-2)).toEqual(
+      // Positions can arrive between and after the controls.
+      expect(stream.parts.filter(({ event }) => event === 'control').slice(-2)).toEqual(
         ['skip', 'pause'].map((control) => ({ event: 'control', data: JSON.stringify({ control }) })),
       );
     });

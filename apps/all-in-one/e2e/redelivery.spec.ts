@@ -41,19 +41,33 @@ describe('a redelivered platform message', () => {
   const counted = (result: string): Promise<number> =>
     stack.metric('gateways', 'gateway_webhook_messages_total', { result });
 
-  it('becomes one row and one message on EVENTS when two gateways receive it five times at the same time', async () => {
+  const readCounts = async () => {
+    const [stored, known, deferred] = await Promise.all(['stored', 'known', 'deferred'].map(counted));
+    return { stored: stored ?? 0, known: known ?? 0, deferred: deferred ?? 0 };
+  };
+
+  /** Delivers 20 new messages five times each. Returns how the gateways counted the copies. */
+  const deliverMessages = async () => {
     const messageIds = Array.from({ length: 20 }, () => randomUUID());
+    const before = await readCounts();
     const statuses = await Promise.all(messageIds.map(deliverFiveTimes));
     expect(statuses.flat()).toEqual(Array<number>(100).fill(204));
-    const [stored, known, deferred] = [
-      await counted('stored'),
-      await counted('known'),
-      await counted('deferred'),
-    ];
-    expect(stored + known + deferred).toBe(100);
-    // When the store is slow, the gateways defer copies to the INGEST stream. Only the store knows which of them are new.
-    if (deferred === 0) expect({ stored, known }).toEqual({ stored: 20, known: 80 });
-    else expect(stored).toBeLessThanOrEqual(20);
+    const after = await readCounts();
+    const counts = {
+      stored: after.stored - before.stored,
+      known: after.known - before.known,
+      deferred: after.deferred - before.deferred,
+    };
+    return { messageIds, counts };
+  };
+
+  it('becomes one row and one message on EVENTS when two gateways receive it five times at the same time', async () => {
+    let delivered = await deliverMessages();
+    // When the store is slow, gateways defer copies to the INGEST stream, and only the store knows which of them are new.
+    for (let repeats = 0; repeats < 5 && delivered.counts.deferred > 0; repeats += 1)
+      delivered = await deliverMessages();
+    const { messageIds, counts } = delivered;
+    expect(counts).toEqual({ stored: 20, known: 80, deferred: 0 });
 
     const rowsOf = (messageId: string): Promise<{ id: string }[]> =>
       stack.query<{ id: string }>('SELECT id FROM events.events WHERE event_id = $1', [messageId]);
