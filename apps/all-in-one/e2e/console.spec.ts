@@ -189,6 +189,21 @@ describeWithBrowser('the console', (browserPath) => {
       expect(await list().getByRole('option').count()).toBe(4);
     });
 
+    it('are complete again after a read of the list has failed', async () => {
+      const event_type = uniqueType('failing');
+      const { page } = await open();
+      let reads = 0;
+      // The feed reads the list when it opens, and again when its live connection is open.
+      await page.route(new RegExp(`/platform-events\\?.*${event_type}`), (route) =>
+        (reads += 1) === 2 ? route.abort() : route.continue(),
+      );
+      await view!.signIn(`/events?event_types=${event_type}`);
+      const notice = page.getByText('The page keeps trying.');
+      await notice.waitFor();
+      await notice.waitFor({ state: 'hidden' });
+      await page.getByText('No event matches these filters').waitFor();
+    });
+
     it('are found, inspected, and replayed by a newcomer with six clicks', async () => {
       await add({
         event_type: 'channel-raid',
