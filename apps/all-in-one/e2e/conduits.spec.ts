@@ -114,7 +114,7 @@ describe('events over a conduit', () => {
       const [connector] = stack.connectors;
       await connector!.kill('SIGKILL');
       await connector!.start();
-      // Until the gaps are recorded, the status may still show the shards as enabled. A busy machine may lose a socket once more, and a shard
+      // Until the gaps are recorded, the status may still show the shards as enabled. A busy machine may lose another socket, and a shard
       // then has another gap.
       await eventually(async () => {
         const { delivery_gaps } = await status();

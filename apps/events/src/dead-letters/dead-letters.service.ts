@@ -95,9 +95,12 @@ function readAgain(event: NewEvent): NewEvent {
 
 /** Describes a retry of dead letter `id` that left this dead letter. */
 function describeKept(id: string, { event, reason, sqlState }: StoredDeadLetter): string {
-  const rejection = `rejected the event${event.id === id ? ' again' : ''} with SQLSTATE ${sqlState}: ${reason}`;
-  const cause = sqlState ? `The database ${rejection}` : reason;
-  return event.id === id
+  const isSame = event.id === id;
+  const again = isSame ? ' again' : '';
+  const cause = sqlState
+    ? `The database rejected the event${again} with SQLSTATE ${sqlState}: ${reason}`
+    : reason;
+  return isSame
     ? `Dead letter ${id} was kept. ${cause}`
     : `The message of dead letter ${id} can be read now, and dead letter ${event.id} replaced it. ${cause}`;
 }

@@ -223,7 +223,7 @@ describe(ReplayRunner.name, () => {
   });
 
   it('is dropped by a gateway that lost its lease, and continues when the new lease has expired', async () => {
-    // So many that the replay still runs when a busy machine executes the statement.
+    // Enough events that the replay still runs when a busy machine executes the statement.
     const { id, events } = await beginSlowly(300, 50);
 
     // Use one statement, so that a running gateway can neither take over the replay nor renew the lease in between.
@@ -324,7 +324,7 @@ describe(ReplayRunner.name, () => {
 
   // Keep this test last: it stops NATS.
   it('waits for NATS, and continues', async () => {
-    // So many that the replay still runs when a busy machine kills NATS.
+    // Enough events that the replay still runs when a busy machine kills NATS.
     const { id, events } = await beginSlowly(300, 50);
 
     await setup.nats.kill();

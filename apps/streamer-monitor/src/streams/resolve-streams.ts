@@ -23,8 +23,8 @@ import {
  * ```
  *
  * An end is never before S or after N. When a poll contradicts an event, the event was about another stream, or the streamer resumed the
- * same stream. An unnamed event long after the first of two misses belongs to a stream that was never announced or seen, so the event must not
- * prolong this stream.
+ * same stream. An unnamed event long after the first of two misses belongs to a stream that was never announced or seen, so the event
+ * must not prolong this stream.
  *
  * A streamer who restarts immediately starts the next stream before the platform reports the end of the previous stream. Therefore, the
  * first unnamed event within 10 s after S belongs to the previous stream if rules 1 to 3 give that stream no end. Exception: it belongs to
