@@ -4,7 +4,12 @@ import { jetstreamManager, RetentionPolicy, type JetStreamManager } from '@nats-
 import { nanos, type NatsConnection } from '@nats-io/transport-node';
 import { ingestStreamName, ingestSubject, natsUsers } from '@stream-events/contracts';
 import { createLogger } from '@stream-events/service';
-import { eventually as eventuallyIn, startTestNats, type TestNats } from '@stream-events/testing';
+import {
+  CuttableProxy,
+  eventually as eventuallyIn,
+  startTestNats,
+  type TestNats,
+} from '@stream-events/testing';
 import { closeNats, connectNats } from './connection.js';
 import {
   DurableConsumer,
@@ -79,9 +84,10 @@ async function countStored(): Promise<number> {
 function start(
   handling: DurableConsumerOptions['handling'],
   options: Partial<DurableConsumerOptions> = {},
+  on = connection,
 ): DurableConsumer {
   const sut = new DurableConsumer(
-    connection,
+    on,
     { stream, name, handling, maxRetryDelayMs: 30_000, ...options },
     createLogger('test', 'silent'),
   );
@@ -296,6 +302,25 @@ describe(DurableConsumer.name, () => {
       start(handling, { isWorkQueue: true });
 
       await eventually(() => expect(handling.seen.slice(0, 2)).toEqual([['a', 'b'], ['a', 'b']])); // prettier-ignore
+    });
+
+    it('gets messages that were on their way while the broker was silent for two seconds', async () => {
+      const proxy = await CuttableProxy.start(nats.urlFor('events'));
+      const delayed = await connectNats({ urls: [proxy.urlOf(nats.urlFor('events'))], name: 'delayed' });
+      const handling = batches();
+      const sut = start(handling, { config: noRedelivery }, delayed);
+      await publish('before');
+      await eventually(() => expect(handling.seen).toEqual([['before']]));
+
+      proxy.hang();
+      await publish('a', 'b');
+      await wait(2_000);
+      await proxy.heal();
+
+      await eventually(() => expect(handling.seen.flat()).toEqual(['before', 'a', 'b']));
+      await sut.stop();
+      await closeNats(delayed);
+      await proxy.stop();
     });
 
     it('retries the batches behind one that failed', async () => {

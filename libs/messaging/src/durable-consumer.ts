@@ -18,6 +18,7 @@ import {
   type Registry,
   type Tracing,
 } from '@stream-events/service';
+import { batchesOf } from './message-batches.js';
 import { ConsumedMessages } from './message-metrics.js';
 import { readTrace, tracingOf } from './message-traces.js';
 import { isStreamNotFound } from './stream-not-found.js';
@@ -44,7 +45,7 @@ export interface MessageHandling {
   handle(message: DeliveredMessage): Promise<Outcome>;
 }
 
-/** Handles messages in batches of up to 100 messages and 2 MiB, collected for at most one second. */
+/** Handles messages in batches of up to 100 messages and 2 MiB, collected for at most 0.5 s. */
 export interface BatchHandling {
   /**
    * Returns the outcome of each message, in the order of the messages. When this method throws, the consumer retries every message in the
@@ -82,12 +83,8 @@ export interface DurableConsumerOptions {
 // Longer than a handler runs: usually milliseconds, and at most 12 s (the time limit of a query).
 const ackWaitMs = 30_000;
 const maxMessages = 100;
-// How long a fetch waits when messages are handled one by one.
+// How long a fetch waits for messages. When the broker is silent for as long, the client ends the fetch and drops messages that arrive later.
 const fetchMs = 5_000;
-// How long a batch waits for more messages: the shortest time that the NATS client allows.
-const gatherMs = 1_000;
-// A larger message forms a batch by itself.
-const maxBatchBytes = 2 * 1024 ** 2;
 const minRetryDelayMs = 500;
 const maxPauseMs = 5_000;
 const absentStreamPauseMs = 60_000;
@@ -193,12 +190,10 @@ export class DurableConsumer {
   /** Handles the messages of one fetch and returns their number. */
   private async fetch(consumer: Consumer, stopping: AbortSignal): Promise<number> {
     const { handling } = this.options;
-    const isBatch = 'handleBatch' in handling;
     // Without `max_bytes`: in a cluster, nats-server 2.15 reports that such a fetch is complete before its messages arrive. The client
     // treats this as an error and drops the messages, and the broker redelivers them after `ackWaitMs`. Events have at most 256 KiB, so
     // `maxMessages` of them fit into the server's buffer for one client (64 MiB).
-    const expires = isBatch ? gatherMs : fetchMs;
-    const fetching = await consumer.fetch({ max_messages: maxMessages, expires });
+    const fetching = await consumer.fetch({ max_messages: maxMessages, expires: fetchMs });
     let wake: (() => void) | undefined;
     const stopped = new Promise<void>((resolve) => (wake = resolve));
     const end = (): void => {
@@ -208,8 +203,8 @@ export class DurableConsumer {
     stopping.addEventListener('abort', end);
     if (stopping.aborted) end();
     try {
-      return await (isBatch
-        ? this.handleBatch(fetching, handling, stopping)
+      return await ('handleBatch' in handling
+        ? this.handleBatches(fetching, handling, stopping)
         : this.handleEach(fetching, handling, { stopping, stopped }));
     } finally {
       stopping.removeEventListener('abort', end);
@@ -267,22 +262,28 @@ export class DurableConsumer {
     this.acknowledge(message, outcome);
   }
 
-  private async handleBatch(
+  /** @throws when every message of a batch must be retried. The consumer then retries the rest of the fetch as well. */
+  private async handleBatches(
     fetching: ConsumerMessages,
     handling: BatchHandling,
     stopping: AbortSignal,
   ): Promise<number> {
-    const messages = await collect(fetching);
-    const batches = divide(messages);
-    try {
-      for (let batch = batches.shift(); batch; batch = batches.shift()) {
-        if (stopping.aborted) for (const message of batch) this.acknowledge(message, 'retry', 0);
-        else await this.handleOneBatch(batch, handling);
+    let count = 0;
+    let failed: Promise<void> | undefined;
+    for await (const batch of batchesOf(fetching)) {
+      count += batch.length;
+      if (stopping.aborted) for (const message of batch) this.acknowledge(message, 'retry', 0);
+      else if (failed) for (const message of batch) this.acknowledge(message, 'retry');
+      else {
+        const handled = this.handleOneBatch(batch, handling);
+        await handled.catch(() => {
+          failed = handled;
+          drain(fetching);
+        });
       }
-    } finally {
-      for (const message of batches.flat()) this.acknowledge(message, 'retry');
     }
-    return messages.length;
+    await failed;
+    return count;
   }
 
   /** @throws when every message of the batch must be retried */
@@ -390,34 +391,4 @@ export function platformEvents(
 function drain(fetching: ConsumerMessages): void {
   const { sub } = fetching as ConsumerMessages & { sub: Subscription };
   sub.drain().catch(() => fetching.stop()); // the fetch has ended, or the connection is closed
-}
-
-/**
- * Collects messages until the fetch ends: when all requested messages have arrived, or after a time limit. After a reconnect, more messages
- * than requested can arrive.
- */
-async function collect(fetching: ConsumerMessages): Promise<JsMsg[]> {
-  const messages: JsMsg[] = [];
-  try {
-    for await (const message of fetching) messages.push(message);
-  } catch (error) {
-    // The messages that arrived are valid. The error occurs again at the next fetch.
-    if (messages.length === 0) throw error;
-  }
-  return messages;
-}
-
-/** Divides messages into batches of at most `maxMessages` and `maxBatchBytes` each, and keeps their order. */
-function divide(messages: readonly JsMsg[]): JsMsg[][] {
-  const batches: JsMsg[][] = [];
-  let bytes = Number.POSITIVE_INFINITY;
-  for (const message of messages) {
-    bytes += message.data.length;
-    if (bytes > maxBatchBytes || batches.at(-1)?.length === maxMessages) {
-      batches.push([]);
-      bytes = message.data.length;
-    }
-    batches.at(-1)?.push(message);
-  }
-  return batches;
 }
