@@ -16,6 +16,7 @@ import { CreateErasures1766450000000 } from './migrations/1766450000000-create-e
 import { CreateEncryptionKeys1767200000000 } from './migrations/1767200000000-create-encryption-keys.js';
 import { CreateOverlaps1767300000000 } from './migrations/1767300000000-create-overlaps.js';
 import { KeepEndOfPreviousOverlap1768300000000 } from './migrations/1768300000000-keep-end-of-previous-overlap.js';
+import { ReplaceReceivedTimeIndex1769000000000 } from './migrations/1769000000000-replace-received-time-index.js';
 import { OutboxEntry } from './relay/outbox-entry.entity.js';
 import { PublishedBatch } from './relay/published-batch.entity.js';
 import { Backfill } from './store/backfill.entity.js';
@@ -63,6 +64,7 @@ export const schema = {
     CreateEncryptionKeys1767200000000,
     CreateOverlaps1767300000000,
     KeepEndOfPreviousOverlap1768300000000,
+    ReplaceReceivedTimeIndex1769000000000,
   ],
   /** The values that are encrypted with `SECRET_KEY`. */
   encryptedColumns: [userHashKeyColumn],

@@ -4,6 +4,7 @@ import { CreateStreamers1764230000000 } from './migrations/1764230000000-create-
 import { CreateStoreIdentity1764250000000 } from './migrations/1764250000000-create-store-identity.js';
 import { AddRebuildLeaseHolder1766010000000 } from './migrations/1766010000000-add-rebuild-lease-holder.js';
 import { IndexSamplesByTime1766120010000 } from './migrations/1766120010000-index-samples-by-time.js';
+import { ReplaceSampleTimeIndex1769000000000 } from './migrations/1769000000000-replace-sample-time-index.js';
 import { Rebuild } from './rebuild/rebuild.entity.js';
 import { Streamer } from './streamers/streamer.entity.js';
 import { OfflineEvent } from './streams/offline-event.entity.js';
@@ -19,6 +20,7 @@ export const schema = {
     CreateStoreIdentity1764250000000,
     AddRebuildLeaseHolder1766010000000,
     IndexSamplesByTime1766120010000,
+    ReplaceSampleTimeIndex1769000000000,
   ],
   /** The values that are encrypted with `SECRET_KEY`. */
   encryptedColumns: [],

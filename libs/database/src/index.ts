@@ -1,4 +1,5 @@
 export * from './advisory-locks.js';
+export * from './build-index.js';
 export * from './connect-database.js';
 export * from './database-error.js';
 export type { EncryptedColumn } from './encrypted-columns.js';

@@ -19,7 +19,7 @@ const lockRetryMs = 2_000;
 const lockNotAvailable = '55P03';
 
 /**
- * Runs the pending migrations of a schema, each in its own transaction. When several instances start at once, one migrates
+ * Runs the pending migrations of a schema, each in its own transaction unless it opts out. When several instances start at once, one migrates
  * and the others wait. Destroys the data source afterwards.
  *
  * @throws when a migration fails, or when it cannot lock its tables in a few attempts
@@ -44,12 +44,10 @@ export async function runMigrations(
 
 /** Runs the pending migrations. Repeats a migration that cannot lock a table. */
 async function migrateDespiteLocks(dataSource: DataSource, schema: string): Promise<void> {
-  // Outside a transaction, a limit would leave an index invalid whose building waits for the end of older transactions.
-  const isLimited = dataSource.migrations.every(({ transaction }) => transaction !== false);
   let lastError: unknown;
   for (const [attempt, limitMs] of lockLimitsMs.entries()) {
     if (attempt > 0) await wait(lockRetryMs);
-    if (isLimited) await dataSource.query(`SET lock_timeout = ${limitMs}`);
+    await dataSource.query(`SET lock_timeout = ${limitMs}`);
     try {
       await dataSource.runMigrations({ transaction: 'each' });
       return;

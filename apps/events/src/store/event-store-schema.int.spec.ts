@@ -1,5 +1,5 @@
 import { claimStoreFor, takeAdvisoryLock } from '@stream-events/database';
-import { describeUpgrade } from '@stream-events/testing';
+import { describeUpgrade, eventually } from '@stream-events/testing';
 import { v7 } from 'uuid';
 import { EventStore } from '../../test/event-store.js';
 import { newEvent } from '../../test/new-event.js';
@@ -171,6 +171,28 @@ describe('forgetOldMessages', () => {
 
     expect([await store.events.forgetOldMessages(), await store.events.forgetOldMessages(), await store.events.forgetOldMessages()]).toEqual([10_000, 5, 0]); // prettier-ignore
     expect(await store.count('received_messages')).toBe(5);
+  });
+
+  it('finds old keys by an index, whatever the number of newer keys', async () => {
+    await store.clear();
+    await store.dataSource.query(
+      'INSERT INTO received_messages SELECT gen_random_uuid(), gen_random_uuid() FROM generate_series(1, 20000)',
+    );
+    await store.dataSource.query('ANALYZE received_messages');
+    const countScans = async (): Promise<number> => {
+      const [row] = await store.dataSource.query<{ scans: number }[]>(
+        `SELECT idx_scan::int AS scans FROM pg_stat_user_indexes
+         WHERE indexrelname = 'received_messages_received_at_btree_index' AND schemaname = current_schema()`,
+      );
+      return row?.scans ?? Number.NaN;
+    };
+    const before = await countScans();
+
+    // PostgreSQL publishes its statistics with a delay.
+    await eventually(async () => {
+      await store.events.forgetOldMessages();
+      expect(await countScans()).toBeGreaterThan(before);
+    });
   });
 });
 

@@ -1,0 +1,24 @@
+import { buildIndex, dropIndex } from '@stream-events/database';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/**
+ * Replaces the BRIN index on the time of received messages. New rows take the space of deleted rows, and the ranges of a BRIN index never
+ * narrow. After 25 hours, nearly all ranges contained old times, so each removal of old messages read the whole table.
+ */
+export class ReplaceReceivedTimeIndex1769000000000 implements MigrationInterface {
+  // A large table gets the index while events arrive.
+  readonly transaction = false;
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await buildIndex(
+      queryRunner,
+      'received_messages_received_at_btree_index',
+      'received_messages (received_at)',
+    );
+    await dropIndex(queryRunner, 'received_messages_received_at_index');
+  }
+
+  down(): Promise<void> {
+    return Promise.reject(new Error('Migrations go forward only: restore a backup instead.'));
+  }
+}

@@ -1,0 +1,31 @@
+import type { QueryRunner } from 'typeorm';
+
+// How long to wait for transactions that began before the build. The wait makes no other session wait.
+const waitLimitMs = 60_000;
+
+/**
+ * Builds an index while other sessions read and write the table. For migrations outside a transaction (`transaction = false`), which
+ * run again from their beginning after a failure or a crash.
+ *
+ * @param definition the part of CREATE INDEX from the name of the table on
+ * @throws when another session is in a transaction for longer than a minute. The index does not exist then.
+ */
+export async function buildIndex(queryRunner: QueryRunner, name: string, definition: string): Promise<void> {
+  const [limit] = (await queryRunner.query('SHOW lock_timeout')) as { lock_timeout: string }[];
+  await queryRunner.query(`SET lock_timeout = ${waitLimitMs}`);
+  try {
+    await dropIndex(queryRunner, name); // of an attempt that was interrupted
+    await queryRunner.query(`CREATE INDEX CONCURRENTLY ${name} ON ${definition}`);
+  } catch (error) {
+    // An invalid index would take time at every write.
+    await dropIndex(queryRunner, name).catch(() => undefined);
+    throw error;
+  } finally {
+    await queryRunner.query(`SET lock_timeout = '${limit?.lock_timeout ?? 0}'`);
+  }
+}
+
+/** Drops an index, if it exists, while other sessions read and write the table. Only outside a transaction. */
+export async function dropIndex(queryRunner: QueryRunner, name: string): Promise<void> {
+  await queryRunner.query(`DROP INDEX CONCURRENTLY IF EXISTS ${name}`);
+}
