@@ -103,7 +103,7 @@ describe('calls of the platform’s API', () => {
     startLimitMs,
   );
 
-  it('needs an owner, or a named token with platform:call, to write', async () => {
+  it('needs an owner, or an owner’s named token with platform:call, to write', async () => {
     const reader = await tokenWith('platform:read');
     const caller = await tokenWith('platform:call');
 
@@ -112,6 +112,12 @@ describe('calls of the platform’s API', () => {
     expect((await stack.request('GET', `${base}/users?id=1`, { token: reader })).status).toBe(403);
     expect((await stack.request('GET', `${base}/streams/key`, { token: memberToken })).status).toBe(403);
     expect((await stack.request('GET', `${base}/users?id=1`, { token: null })).status).toBe(401);
+    const body = { name: 'mine', scopes: ['platform:call'] };
+    const mine = await stack.request<{ key: string }>('POST', '/api/v1/tokens', { token: memberToken, body });
+    expect((await chat(mine.json.key, 'e')).status).toBe(403);
+    const { key: token } = mine.json;
+    expect((await stack.request('GET', `${base}/streams/key`, { token })).status).toBe(403);
+    expect((await stack.request('GET', `${base}/users?id=1`, { token })).status).toBe(200);
     expect((await chat(caller, 'c')).status).toBe(200);
     expect((await chat(stack.ownerToken, 'd')).status).toBe(200);
   });

@@ -55,11 +55,13 @@ describe('tokens', () => {
 
   const startSession = async (username = member.username): Promise<IssuedToken> => {
     const body = { username, password };
-    const { status, json, text } = await stack.request<IssuedToken>('POST', sessionsPath, {
+    const answer = await stack.request<IssuedToken>('POST', sessionsPath, {
       token: null,
       body,
     });
+    const { status, json, text } = answer;
     if (status !== 201) throw new Error(`session: ${status} ${text}`);
+    expect(answer.headers.get('location')).toBe(`${path}/${json.id}`);
     return json;
   };
 

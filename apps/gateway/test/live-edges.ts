@@ -137,9 +137,13 @@ export class LiveEdges {
           { provide: EventHistory, useValue: {} },
           {
             provide: LiveConnections,
-            inject: [EventFeed, EventHistory],
-            useFactory: (source: EventFeed, history: EventHistory) =>
-              createConnections(source, history, { metrics: shell.metrics, limits: limits.connections }),
+            inject: [EventFeed, EventHistory, TokenLookup],
+            useFactory: (source: EventFeed, history: EventHistory, tokens: TokenLookup) =>
+              createConnections(source, history, {
+                metrics: shell.metrics,
+                limits: limits.connections,
+                tokens,
+              }),
           },
           {
             provide: WebSockets,
@@ -229,10 +233,10 @@ export class LiveEdges {
 function createConnections(
   feed: EventFeed,
   history: EventHistory,
-  { metrics, limits }: { metrics: Registry; limits: ConnectionLimits },
+  { metrics, limits, tokens }: { metrics: Registry; limits: ConnectionLimits; tokens: TokenLookup },
 ): LiveConnections {
   const board = new UsageBoard();
   const places = new ConnectionPlaces(board, limits);
   const budgets = new WorkBudgets({ RATE_LIMIT_REQUESTS: 0 });
-  return new LiveConnections(feed, history, metrics, places, new CatchUps(board, metrics), budgets);
+  return new LiveConnections(feed, history, metrics, places, new CatchUps(board, metrics), budgets, tokens);
 }

@@ -153,13 +153,15 @@ export function refuseWithoutRights(
   { role, token }: Pick<Caller, 'role' | 'token'>,
 ): void {
   if (access === 'token') return;
-  if (access === 'caller' && token.kind === 'named')
-    return refuseWithoutRights(['platform:call'], { role, token });
-  if (access === 'caller' && role !== 'owner')
-    throw new ServiceError(
-      'forbidden',
-      'This call needs an owner’s token, or a named token with the scope platform:call.',
-    );
+  if (access === 'caller') {
+    if (role !== 'owner')
+      throw new ServiceError(
+        'forbidden',
+        'This call needs an owner’s token: the main token, a session, or a named token with the scope platform:call.',
+      );
+    if (token.kind === 'named') refuseWithoutRights(['platform:call'], { role, token });
+    return;
+  }
   if (typeof access !== 'string') {
     if (token.kind !== 'named') return;
     const missing = access.find((scope) => !token.scopes.includes(scope));

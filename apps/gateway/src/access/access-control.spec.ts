@@ -74,6 +74,10 @@ const callers: Record<string, Caller> = {
     token: { ...all, kind: 'named', scopes: ['events:read', 'events:live'] },
   },
   bot: {
+    ...{ id: '1', username: 'ada', role: 'owner' },
+    token: { ...all, kind: 'named', scopes: ['platform:call'] },
+  },
+  'members-bot': {
     ...{ id: '2', username: 'bob', role: 'user' },
     token: { ...all, kind: 'named', scopes: ['platform:call'] },
   },
@@ -134,7 +138,8 @@ describe(AccessControl.name, () => {
     ['caller', 'Token owner', 'ada'],
     ['caller', 'Token session', 'ada'],
     ['caller', 'Token reader', 'forbidden'],
-    ['caller', 'Token bot', 'bob'],
+    ['caller', 'Token bot', 'ada'],
+    ['caller', 'Token members-bot', 'forbidden'],
     [['events:read'], undefined, 'unauthenticated'],
     [['events:read'], 'Token user', 'bob'],
     [['events:read'], 'Token session', 'ada'],

@@ -25,8 +25,7 @@ const refusals = {
   token: undefined,
   account: 'The token is a named token, but this operation needs a main token or a session',
   owner: 'The token does not belong to an owner, or is a named token',
-  caller:
-    'The token is neither the main token or a session of an owner, nor a named token with `platform:call`',
+  caller: 'The token does not belong to an owner, or is a named token without `platform:call`',
 };
 
 /**
@@ -37,7 +36,7 @@ const refusals = {
  * - `token`: everybody with a valid token
  * - `account`: users with their main token or a session
  * - `owner`: owners with their main token or a session
- * - `caller`: owners with their main token or a session, and named tokens with `platform:call`
+ * - `caller`: owners with their main token, a session, or a named token with `platform:call`
  * - a list of scopes: users with their main token or a session, and named tokens with all these scopes
  */
 export type Access = 'public' | keyof typeof refusals | readonly TokenScope[];

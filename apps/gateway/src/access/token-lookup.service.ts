@@ -70,7 +70,7 @@ export class TokenLookup {
    */
   async authenticate(key: string): Promise<Caller> {
     const caller = await this.identify(key);
-    if (!caller) throw new ServiceError('unauthenticated', 'Invalid token.');
+    if (!caller) throw invalidToken();
     this.usedIds.add(caller.token.id);
     return caller;
   }
@@ -159,6 +159,20 @@ export class TokenLookup {
 /** Returns the SHA-256 hash of a key. Keys are random, so a fast hash is enough. */
 export function hashKey(key: string): Buffer {
   return createHash('sha256').update(key).digest();
+}
+
+/**
+ * Returns the error for a client that waited while its token ended. A client whose token is still valid may try again at once, and then gets
+ * its new rights.
+ */
+export function endedTokenError({ isChanged }: EndedToken): ServiceError {
+  return isChanged
+    ? new ServiceError('unavailable', 'The rights of this token have just changed. Try again.')
+    : invalidToken();
+}
+
+function invalidToken(): ServiceError {
+  return new ServiceError('unauthenticated', 'Invalid token.');
 }
 
 function toCaller(row: TokenRow): Caller {

@@ -57,6 +57,37 @@ describe(UserTurns.name, () => {
     expect(refused).toEqual([expect.objectContaining({ code: 'too_many_requests', retryAfterSeconds: 1 })]);
   });
 
+  describe('when a request waits too long', () => {
+    const waitLimitMs = 20;
+
+    it('refuses the request, and gives the next turn to a later request', async () => {
+      const turns = new UserTurns({ RATE_LIMIT_REQUESTS: 100 }, waitLimitMs);
+      const { ends } = begin(turns, 4);
+      await expect(turns.begin('ada')).rejects.toMatchObject({
+        code: 'too_many_requests',
+        retryAfterSeconds: 1,
+        detail: expect.stringContaining('waited 0.02 s') as string,
+      });
+      const sixth = turns.begin('ada');
+
+      ends[0]?.();
+
+      await expect(sixth).resolves.toEqual(expect.any(Function));
+    });
+
+    it('keeps all turns of the user', async () => {
+      const turns = new UserTurns({ RATE_LIMIT_REQUESTS: 100 }, waitLimitMs);
+      const { ends } = begin(turns, 4);
+      await expect(turns.begin('ada')).rejects.toThrow();
+      for (const end of ends) end();
+
+      const later = begin(turns, 5);
+      await settle();
+
+      expect(later.ends).toHaveLength(4);
+    });
+  });
+
   it('limits nothing without a limit of requests per second', async () => {
     const { ends } = begin(new UserTurns({ RATE_LIMIT_REQUESTS: 0 }), 1_000);
     await settle();

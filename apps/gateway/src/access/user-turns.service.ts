@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Optional } from '@nestjs/common';
 import { ServiceError } from '@stream-events/contracts';
 import { CONFIG } from '@stream-events/service';
 import type { GatewayConfig } from '../gateway.config.js';
@@ -6,6 +6,9 @@ import type { GatewayConfig } from '../gateway.config.js';
 // Four concurrent requests are enough for the request rate that a user may send, because a request takes a few milliseconds. More would
 // take time from other users.
 const runningPerUser = 4;
+
+// The server closes a connection on which no byte arrives or leaves for 60 s (`silenceLimitMs`). A request must get its response long before.
+const maxWaitMs = 10_000;
 
 interface Turns {
   running: number;
@@ -24,6 +27,7 @@ export class UserTurns {
 
   constructor(
     @Inject(CONFIG) { RATE_LIMIT_REQUESTS: perSecond }: Pick<GatewayConfig, 'RATE_LIMIT_REQUESTS'>,
+    @Optional() private readonly waitLimitMs: number = maxWaitMs,
   ) {
     this.maxWaiting = perSecond;
   }
@@ -31,7 +35,7 @@ export class UserTurns {
   /**
    * Waits for a turn. Call the returned function when the request has ended; further calls have no effect.
    *
-   * @throws ServiceError `too_many_requests` when too many requests of the user are already waiting
+   * @throws ServiceError `too_many_requests` when too many requests of the user are already waiting, or when no turn is free after 10 s
    */
   async begin(userId: string): Promise<() => void> {
     if (this.maxWaiting === 0) return () => undefined;
@@ -54,7 +58,25 @@ export class UserTurns {
         `${this.maxWaiting} of your requests are already waiting, which is the maximum. Retry after the time in \`Retry-After\`.`,
         { retryAfterSeconds: 1 },
       );
-    await new Promise<void>((resolve) => waiting.push(resolve));
+    await new Promise<void>((resolve, reject) => {
+      const start = (): void => {
+        clearTimeout(timer);
+        resolve();
+      };
+      const timer = setTimeout(() => {
+        waiting.splice(waiting.indexOf(start), 1);
+        reject(this.noTurn());
+      }, this.waitLimitMs);
+      waiting.push(start);
+    });
+  }
+
+  private noTurn(): ServiceError {
+    return new ServiceError(
+      'too_many_requests',
+      `This request waited ${this.waitLimitMs / 1_000} s for your other requests, of which only ${runningPerUser} run at a time. Retry after the time in \`Retry-After\`.`,
+      { retryAfterSeconds: 1 },
+    );
   }
 
   private end(userId: string, turns: Turns): void {

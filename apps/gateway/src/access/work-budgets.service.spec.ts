@@ -18,6 +18,10 @@ describe(WorkBudgets.name, () => {
     end();
   }
 
+  /** Begins pieces of work. Returns the functions that end them. */
+  const beginMany = (budgets: WorkBudgets, count: number): Promise<(() => void)[]> =>
+    Promise.all(Array.from({ length: count }, () => budgets.begin(ada, new AbortController().signal)));
+
   /** Returns whether a piece of work would have to wait. Gives up the work. */
   async function isUsedUp(budgets: WorkBudgets, caller: Parameters<WorkBudgets['begin']>[0] = ada) {
     const leaving = new AbortController();
@@ -49,7 +53,7 @@ describe(WorkBudgets.name, () => {
 
   it('counts work that has not ended', async () => {
     const budgets = create();
-    await Promise.all(Array.from({ length: 10 }, () => budgets.begin(ada, never)));
+    await beginMany(budgets, 10);
 
     expect(await isUsedUp(budgets)).toBe(true);
   });
@@ -82,6 +86,28 @@ describe(WorkBudgets.name, () => {
     expect(now).toBe(400);
   });
 
+  it('forgives what exceeds one full wait, so that a user is not slow long after an outage', async () => {
+    const budgets = create({ maxWaitMs: 50 });
+    const ends = await beginMany(budgets, 100);
+    now += 50;
+    for (const end of ends) end();
+    expect(await isUsedUp(budgets)).toBe(true);
+    now += 101_000; // 101 ms of work
+
+    expect(await isUsedUp(budgets)).toBe(false);
+    expect(await isUsedUp(budgets)).toBe(false);
+  });
+
+  it('gives a user in debt no credit for work that a client gave up', async () => {
+    const budgets = create({ maxWaitMs: 50 });
+    const ends = await beginMany(budgets, 10);
+    now += 50;
+    for (const end of ends) end();
+    for (let count = 0; count < 100; count += 1) await isUsedUp(budgets);
+
+    expect(await isUsedUp(budgets)).toBe(true);
+  });
+
   it('gives the place of a client that leaves to the next one', async () => {
     const budgets = create();
     for (let count = 0; count < 5; count += 1) await work(budgets, 20);
@@ -100,6 +126,18 @@ describe(WorkBudgets.name, () => {
     const unlimited = create({}, 0);
     for (let count = 0; count < 100; count += 1) await work(unlimited, 50);
     expect(await isUsedUp(unlimited)).toBe(false);
+  });
+
+  it('forgets nobody whose work is still running', async () => {
+    const budgets = create();
+    const ends = await beginMany(budgets, 10);
+    for (let index = 0; index < 10_100; index += 1)
+      (await budgets.begin({ id: `user ${index}`, role: 'user' }, never))();
+    expect(await isUsedUp(budgets)).toBe(true);
+    now += 20;
+    for (const end of ends) end();
+
+    expect(await isUsedUp(budgets)).toBe(true);
   });
 
   it('forgets nobody whose budget is used up', async () => {

@@ -25,10 +25,13 @@ const maxUsers = 10_000;
 
 /** The remaining work time of a user. */
 interface Budget {
-  /** Refills continuously, up to `burstMs`. Negative while work waits, or after work that took longer than expected. */
+  /** Refills continuously, up to `burstMs`. Negative after work that waited for the maximum time, or that took longer than expected. */
   leftMs: number;
   updatedAt: number;
+  /** The expected cost of a piece of work. */
   expectedMs: number;
+  /** The number of pieces of work that wait or run. Their expected cost counts toward the budget. */
+  pending: number;
 }
 
 /**
@@ -57,44 +60,59 @@ export class WorkBudgets {
    */
   async begin({ id, role }: Pick<Caller, 'id' | 'role'>, signal: AbortSignal): Promise<() => void> {
     if (role === 'owner' || !this.isLimited) return () => undefined;
-    const budget = this.refill(id);
-    // Deduct the expected cost now, so that it counts toward the user's budget while this work waits or runs.
-    const { expectedMs } = budget;
-    budget.leftMs -= expectedMs;
-    const waitMs = Math.min(-budget.leftMs / this.limits.share, this.limits.maxWaitMs);
+    const { share, maxWaitMs } = this.limits;
+    const budget = this.find(id);
+    this.refill(budget);
+    budget.pending += 1;
+    const waitMs = Math.min((budget.pending * budget.expectedMs - budget.leftMs) / share, maxWaitMs);
     if (waitMs > 0) await pause(waitMs, signal);
-    if (signal.aborted) budget.leftMs += expectedMs;
+    if (signal.aborted) budget.pending -= 1;
     signal.throwIfAborted();
     const beganAt = this.now();
     let isOver = false;
     return () => {
       if (isOver) return;
       isOver = true;
-      const costMs = Math.min(this.now() - beganAt, this.limits.maxCostMs);
-      budget.leftMs += expectedMs - costMs;
-      budget.expectedMs += (costMs - budget.expectedMs) * latestWeight;
+      budget.pending -= 1;
+      this.charge(budget, this.now() - beganAt);
     };
   }
 
-  private refill(userId: string): Budget {
-    const now = this.now();
-    const { share, burstMs } = this.limits;
-    const budget = this.budgets.get(userId) ?? {
-      leftMs: burstMs,
-      updatedAt: now,
+  private charge(budget: Budget, durationMs: number): void {
+    const { share, maxCostMs, maxWaitMs } = this.limits;
+    const costMs = Math.min(durationMs, maxCostMs);
+    this.refill(budget);
+    // No work waits longer than `maxWaitMs`. Without this bound, the debt would grow during an outage, and slow the user down long after it.
+    budget.leftMs = Math.max(budget.leftMs - costMs, -share * maxWaitMs);
+    budget.expectedMs += (costMs - budget.expectedMs) * latestWeight;
+  }
+
+  private find(userId: string): Budget {
+    const known = this.budgets.get(userId);
+    if (known) return known;
+    if (this.budgets.size >= maxUsers) this.forgetFull();
+    const budget: Budget = {
+      leftMs: this.limits.burstMs,
+      updatedAt: this.now(),
       expectedMs: firstCostMs,
+      pending: 0,
     };
-    budget.leftMs = Math.min(budget.leftMs + (now - budget.updatedAt) * share, burstMs);
-    budget.updatedAt = now;
     this.budgets.set(userId, budget);
-    if (this.budgets.size > maxUsers) this.forgetFull(now);
     return budget;
   }
 
-  /** Removes users whose budgets are full again. */
-  private forgetFull(now: number): void {
+  private refill(budget: Budget): void {
+    const now = this.now();
     const { share, burstMs } = this.limits;
-    for (const [userId, { updatedAt, leftMs }] of this.budgets)
-      if ((now - updatedAt) * share + leftMs >= burstMs) this.budgets.delete(userId);
+    budget.leftMs = Math.min(budget.leftMs + (now - budget.updatedAt) * share, burstMs);
+    budget.updatedAt = now;
+  }
+
+  /** Removes users whose budgets are full again. */
+  private forgetFull(): void {
+    for (const [userId, budget] of this.budgets) {
+      this.refill(budget);
+      if (budget.pending === 0 && budget.leftMs === this.limits.burstMs) this.budgets.delete(userId);
+    }
   }
 }

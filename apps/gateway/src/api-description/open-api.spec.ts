@@ -80,6 +80,21 @@ describe(describeApi.name, () => {
     });
   });
 
+  it('gives every response with status 201 a Location header', () => {
+    const creating = operations.filter(({ responses }) => '201' in responses);
+
+    expect(creating.length).toBeGreaterThan(5);
+    for (const { operationId, responses } of creating)
+      expect({ operationId, ...responses['201'] }).toMatchObject({ operationId, headers: { Location: {} } });
+  });
+
+  it('says that a repeated Idempotency-Key can name an erased event', () => {
+    for (const id of ['createEvent', 'createTestEvent'])
+      expect(findOperation(id)?.responses['409']).toMatchObject({
+        description: expect.stringContaining('erased'),
+      });
+  });
+
   it('names the license', () => {
     expect(document.info.license).toEqual({ name: 'MIT License', identifier: 'MIT' });
   });

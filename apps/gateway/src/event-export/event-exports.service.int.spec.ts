@@ -1,7 +1,12 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { ServiceError, type ExportEventsReply, type ExportEventsRequest } from '@stream-events/contracts';
+import {
+  errorCatalogue,
+  ServiceError,
+  type ExportEventsReply,
+  type ExportEventsRequest,
+} from '@stream-events/contracts';
 import type { RequestClient } from '@stream-events/messaging';
 import { createLogger, Registry } from '@stream-events/service';
 import { eventually } from '@stream-events/testing';
@@ -77,7 +82,7 @@ async function serve(pages: Pages, overrides: Partial<ExportLimits> = {}) {
     const client = { caller, requestId: '1', limits: undefined, begin: () => response };
     sent.push(
       exports.send(request, client).catch((error: unknown) => {
-        response.writeHead(error instanceof ServiceError && error.code === 'unavailable' ? 503 : 429).end();
+        response.writeHead(error instanceof ServiceError ? errorCatalogue[error.code].status : 500).end();
       }),
     );
   });
@@ -232,6 +237,15 @@ describe(EventExports.name, () => {
     await sent[0];
     await expect(read(response)).rejects.toThrow('aborted');
     expect(other.destroyed).toBe(false);
+  });
+
+  it('rejects an export whose token was revoked before the response begins', async () => {
+    revoked = ['/a'];
+    const { open, metric } = await serve(new Pages(3));
+
+    expect((await open('a')).statusCode).toBe(401);
+    expect((await open('b')).statusCode).toBe(200);
+    await eventually(async () => expect(await metric('gateway_exports')).toBe(0));
   });
 
   it('cuts the response when the client reads nothing for long', async () => {

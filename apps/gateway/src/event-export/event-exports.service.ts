@@ -6,7 +6,7 @@ import { ServiceError, type ExportEventsRequest } from '@stream-events/contracts
 import { RequestClient } from '@stream-events/messaging';
 import { Counter, FailureLog, Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
 import type { Caller } from '../access/caller.js';
-import { TokenLookup } from '../access/token-lookup.service.js';
+import { endedTokenError, TokenLookup } from '../access/token-lookup.service.js';
 import { WorkBudgets } from '../access/work-budgets.service.js';
 import type { EventReader } from '../events/events.service.js';
 import { exportLimits, type ExportLimits } from './export-limits.js';
@@ -62,7 +62,7 @@ export class EventExports {
    * Sends an export. Returns when the response has ended. The response ends early, and is incomplete, when the client leaves or reads
    * nothing for 30 s, the token is revoked, the gateway stops, or the events service is unavailable for too long.
    *
-   * @throws ServiceError `too_many_requests` or `unavailable`, before the response begins
+   * @throws ServiceError `too_many_requests`, `unavailable`, or `unauthenticated`, before the response begins
    */
   async send(request: ExportEventsRequest, client: ExportClient): Promise<void> {
     this.refuseTooMany(client.caller);
@@ -81,6 +81,9 @@ export class EventExports {
         signal: ending.signal,
         onPage: ({ count }) => this.exportedTotal.inc(count),
       });
+      // The first page may have waited for the user's work budget, and the token may have ended in the meantime.
+      await this.endIfRevoked(client.caller, ending);
+      ending.signal.throwIfAborted();
       await this.stream(pages, client, ending);
     } finally {
       clearInterval(tokenWatch);
@@ -92,7 +95,7 @@ export class EventExports {
   /** Ends all exports and rejects new ones. */
   stop(): void {
     this.isStopped = true;
-    for (const ending of this.running.keys()) ending.abort();
+    for (const ending of this.running.keys()) ending.abort(stopping());
   }
 
   private async stream(
@@ -120,7 +123,8 @@ export class EventExports {
 
   private async endIfRevoked({ token }: Caller, ending: AbortController): Promise<void> {
     try {
-      if ((await this.tokens.findEnded([token.stamp])).length > 0) ending.abort();
+      const [ended] = await this.tokens.findEnded([token.stamp]);
+      if (ended) ending.abort(endedTokenError(ended));
     } catch (err) {
       this.failures.warn('cannot check the token of an export, retrying in 0.8 s', { err });
     }
@@ -131,11 +135,7 @@ export class EventExports {
   }
 
   private refuseTooMany({ id }: Caller): void {
-    if (this.isStopped)
-      throw new ServiceError(
-        'unavailable',
-        'This gateway is shutting down. Retry after the time in `Retry-After`.',
-      );
+    if (this.isStopped) throw stopping();
     const { exports, perUser } = this.limits;
     if (this.running.size >= exports)
       throw new ServiceError(
@@ -150,4 +150,11 @@ export class EventExports {
       { retryAfterSeconds: 10 },
     );
   }
+}
+
+function stopping(): ServiceError {
+  return new ServiceError(
+    'unavailable',
+    'This gateway is shutting down. Retry after the time in `Retry-After`.',
+  );
 }

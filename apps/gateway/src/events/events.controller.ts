@@ -31,6 +31,11 @@ const idempotencyKey = {
     'Makes the request safe to retry. When the same user sends the same key again within 24 hours, the service stores nothing and returns the first event.',
 };
 
+const refusedEvents = {
+  ...badBody,
+  conflict: 'The event of this `Idempotency-Key` was stored, and has been erased since',
+};
+
 @ApiTags('Events')
 @Controller('api/v1/platform-events')
 export class EventsController {
@@ -87,7 +92,7 @@ export class EventsController {
   @ApiHeader(idempotencyKey)
   @Accepts(CreateEventBody)
   @Answers(201, 'The stored event', { type: EventRecord, location: true })
-  @RefusesWith(badBody)
+  @RefusesWith(refusedEvents)
   async create(
     @JsonBody(CreateEventBody) body: CreateEventBody,
     @CurrentUser() caller: Caller,
@@ -150,7 +155,7 @@ export class EventsController {
   @ApiHeader(idempotencyKey)
   @AcceptsAnyObject('The `event_data` of the test event', exampleData)
   @Answers(200, 'The test event', { type: EventRecord })
-  @RefusesWith(badBody)
+  @RefusesWith(refusedEvents)
   async test(
     @Param('event_type') eventType: string,
     @Req() request: FastifyRequest<{ Body: Buffer | undefined }>,

@@ -97,7 +97,20 @@ export class EventsService {
         'invalid',
         `The database rejected the event. An owner can view the reason in dead letter ${id}, and retry or discard the dead letter.`,
       );
-    return outcome === 'known' ? this.get(id, { requestId, limits: undefined }) : event;
+    return outcome === 'known' ? this.getKnown(id, requestId) : event;
+  }
+
+  /** Returns the event that an earlier request with the same idempotency key stored. */
+  private async getKnown(id: string, requestId: string): Promise<StoredEvent> {
+    try {
+      return await this.get(id, { requestId, limits: undefined });
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.code !== 'not_found') throw error;
+      throw new ServiceError(
+        'conflict',
+        'The event of this Idempotency-Key was stored, and has been erased since.',
+      );
+    }
   }
 
   /** @throws StorageLimitError when the event would exceed a storage limit */

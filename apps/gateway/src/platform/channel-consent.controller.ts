@@ -28,7 +28,7 @@ export class ChannelConsentController {
     name: 'channel_ids',
     required: true,
     type: String,
-    description: `The platform’s ids of 1 to ${maxConsentChannels} channels, separated by commas`,
+    description: `The ids of 1 to ${maxConsentChannels} channels on the platform, separated by commas`,
     example: '47019283,47019284',
   })
   @Answers(200, 'The consent of the channels', { type: ChannelConsentRecord, isArray: true })
@@ -49,6 +49,6 @@ function parseIds(value = ''): string[] {
   if (ids.length <= maxConsentChannels && ids.every((id) => platformIdPattern.test(id))) return ids;
   throw ServiceError.onField(
     'channel_ids',
-    `must be the platform’s ids of 1 to ${maxConsentChannels} channels, separated by commas`,
+    `must be the ids of 1 to ${maxConsentChannels} channels on the platform, separated by commas`,
   );
 }

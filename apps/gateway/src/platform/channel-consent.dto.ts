@@ -8,7 +8,7 @@ const meanings = Object.entries(consentStates)
 
 /** The event types that the service wants to subscribe to for a channel, and whether users' consent permits each subscription. */
 export class ChannelConsentRecord {
-  @ApiProperty({ description: 'The platform’s id of the channel', example: '47019283' })
+  @ApiProperty({ description: 'The channel’s id on the platform', example: '47019283' })
   channel_id!: string;
 
   @ApiProperty({

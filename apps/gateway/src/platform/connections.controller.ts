@@ -1,10 +1,16 @@
 import { Controller, Delete, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { getConnection, listConnections, removeConnection, startConnection } from '@stream-events/contracts';
+import {
+  getConnection,
+  listConnections,
+  removeConnection,
+  startConnection,
+  type ConnectionMessage,
+} from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AllowAccess } from '../access/allow-access.decorator.js';
-import { CurrentActor, type Actor } from '../access/caller.js';
+import { CurrentActor, CurrentUser, isOwner, type Actor, type Caller } from '../access/caller.js';
 import { AuditLog } from '../audit-log/audit-log.service.js';
 import { Answers, badBody, DescribesId, MayAccept, RefusesWith } from '../http/api-decorators.js';
 import { Id } from '../http/id.decorator.js';
@@ -30,9 +36,9 @@ export class ConnectionsController {
       'Lists the users who have given consent or are asked for consent, oldest first. The response contains no tokens.',
   })
   @Answers(200, 'The connections', { type: ConnectionRecord, isArray: true })
-  async list(@Req() request: FastifyRequest): Promise<ConnectionRecord[]> {
+  async list(@CurrentUser() caller: Caller, @Req() request: FastifyRequest): Promise<ConnectionRecord[]> {
     const { connections } = await this.client.request(listConnections, {}, { correlationId: request.id });
-    return connections.map(toConnectionRecord);
+    return connections.map((connection) => recordFor(caller, connection));
   }
 
   @Post()
@@ -75,10 +81,12 @@ export class ConnectionsController {
   @DescribesId('The id of the connection')
   @Answers(200, 'The connection', { type: ConnectionRecord })
   @RefusesWith(missing)
-  async show(@Id() id: string, @Req() request: FastifyRequest): Promise<ConnectionRecord> {
-    return toConnectionRecord(
-      await this.client.request(getConnection, { id }, { correlationId: request.id }),
-    );
+  async show(
+    @Id() id: string,
+    @CurrentUser() caller: Caller,
+    @Req() request: FastifyRequest,
+  ): Promise<ConnectionRecord> {
+    return recordFor(caller, await this.client.request(getConnection, { id }, { correlationId: request.id }));
   }
 
   @Delete(':id')
@@ -98,4 +106,10 @@ export class ConnectionsController {
     await this.client.request(removeConnection, { id }, { correlationId: request.id });
     this.audit.record({ action: 'connection.removed', by, objectId: id });
   }
+}
+
+/** Leaves out the code for callers who are not owners. Whoever enters the code first connects their own account. */
+function recordFor(caller: Caller, connection: ConnectionMessage): ConnectionRecord {
+  const record = toConnectionRecord(connection);
+  return isOwner(caller) ? record : { ...record, user_code: null, verification_uri: null };
 }

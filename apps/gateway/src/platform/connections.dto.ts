@@ -105,7 +105,7 @@ export class ConnectionRecord {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'The platform’s id of the user. Null until the user has given consent',
+    description: 'The user’s id on the platform. Null until the user has given consent',
     example: null,
   })
   platform_id!: string | null;
@@ -137,7 +137,7 @@ export class ConnectionRecord {
     type: String,
     nullable: true,
     description:
-      'The code that the user enters at `verification_uri`. Null unless the state is `pending` and the flow is `device_code`',
+      'The code that the user enters at `verification_uri`. Only for owners. Null unless the state is `pending` and the flow is `device_code`',
     example: 'ABCDEFGH',
   })
   user_code!: string | null;
@@ -147,7 +147,7 @@ export class ConnectionRecord {
     format: 'uri',
     nullable: true,
     description:
-      'The page on which the user enters the code or gives consent. Null unless the state is `pending`. For `authorization_code`, only the ' +
+      'The page on which the user enters the code or gives consent. Only for owners. Null unless the state is `pending`. For `authorization_code`, only the ' +
       'response to the POST contains the page, because its address is secret',
     example: 'https://www.twitch.tv/activate?public=true&device-code=ABCDEFGH',
   })

@@ -65,11 +65,12 @@ function DescribesPicture(operationId: string, kind: PictureKind): MethodDecorat
       summary: `Get the picture of a ${kind} of the platform`,
       description:
         'The service fetches the picture from the platform on the first request, and caches it for a day. The response has an ' +
-        '`ETag`. In a web page, fetch the picture with your token and show it as a blob.',
+        '`ETag`. An `<img>` element cannot send your token: a web page loads the picture with `fetch` and shows it through a blob URL ' +
+        '(`URL.createObjectURL`).',
     }),
     ApiParam({
       name: 'id',
-      description: `The platform’s id of the ${kind}`,
+      description: `The ${kind}’s id on the platform`,
       schema: { type: 'string', pattern: platformIdPattern.source, example: '47019283' },
     }),
     ApiHeader({

@@ -23,7 +23,7 @@ type Request = FastifyRequest<{ Body: Buffer | undefined }>;
 
 const basePath = '/api/v1/platform/call/';
 
-// Not in the audit log, because a bot's many messages would hide all other entries.
+// The audit log leaves out these calls, because a bot's many messages would hide all other entries.
 const unrecorded = 'chat/messages';
 
 @ApiTags('Platform')
@@ -152,7 +152,7 @@ function DescribesCall(operationId: string, summary: string): MethodDecorator {
         'Calls an endpoint of the platform’s API with a token that the service holds. Passes on your query and body, and returns the ' +
         'platform’s reply: status, content type, body, and rate limit headers. Errors of this service are problem documents; errors ' +
         'of the platform are returned unchanged. The service does not retry a failed call. `GET` needs a user, or a named token ' +
-        'with `platform:call`. Other methods, and `GET` of a stream key, need an owner, or a named token with `platform:call`. ' +
+        'with `platform:call`. Other methods, and `GET` of a stream key, need an owner, or an owner’s named token with `platform:call`. ' +
         'Deleting a conduit needs an owner.',
     }),
     ApiParam({

@@ -130,7 +130,7 @@ class ConduitState {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'The platform’s id of the conduit. Null until the platform has created it',
+    description: 'The conduit’s id on the platform. Null until the platform has created it',
     example: '26b1c993-bfcf-44d9-b876-379dacafe75a',
   })
   id!: string | null;

@@ -15,12 +15,12 @@ class SubscriptionTransportRecord {
   callback?: string;
 
   @ApiPropertyOptional({
-    description: 'The platform’s id of the conduit. Only for `conduit`',
+    description: 'The conduit’s id on the platform. Only for `conduit`',
     example: '26b1c993-bfcf-44d9-b876-379dacafe75a',
   })
   conduit_id?: string;
 
-  @ApiPropertyOptional({ description: 'The platform’s id of the WebSocket session. Only for `websocket`' })
+  @ApiPropertyOptional({ description: 'The WebSocket session’s id on the platform. Only for `websocket`' })
   session_id?: string;
 }
 
@@ -36,7 +36,7 @@ export class SubscriptionRecord {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'The platform’s id of the subscription. Null until the platform assigns one',
+    description: 'The subscription’s id on the platform. Null until the platform assigns one',
     example: '26b1c993-bfcf-44d9-b876-379dacafe75a',
   })
   subscription_id!: string | null;

@@ -53,7 +53,7 @@ export class SummarySubscriptions {
 
 /** A user with the number of gifted subscriptions or cheered bits. */
 export class SummaryUser {
-  @ApiProperty({ description: 'The platform’s id of the user', example: '12826' })
+  @ApiProperty({ description: 'The user’s id on the platform', example: '12826' })
   user_id!: string;
 
   @ApiProperty({
@@ -103,7 +103,7 @@ export class SummaryRaid {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'The platform’s id of the other channel',
+    description: 'The other channel’s id on the platform',
     example: '83710',
   })
   user_id!: string | null;
@@ -179,7 +179,7 @@ export class StreamSummary {
   })
   id!: string;
 
-  @ApiProperty({ description: 'The platform’s id of the stream', example: '41375541868' })
+  @ApiProperty({ description: 'The stream’s id on the platform', example: '41375541868' })
   stream_id!: string;
 
   @ApiProperty({ description: 'Start time, UTC, to the second', example: exampleTime })

@@ -76,7 +76,7 @@ export class StreamerRecord {
   })
   platform_username!: string;
 
-  @ApiProperty({ description: 'The platform’s id of the user, which never changes', example: '47019283' })
+  @ApiProperty({ description: 'The user’s id on the platform, which never changes', example: '47019283' })
   platform_id!: string;
 
   @ApiProperty({ description: 'Whether the streamer is live', example: false })

@@ -14,10 +14,10 @@ export class StreamRecord {
   })
   id!: string;
 
-  @ApiProperty({ description: 'The platform’s id of the stream', example: '41375541868' })
+  @ApiProperty({ description: 'The stream’s id on the platform', example: '41375541868' })
   stream_id!: string;
 
-  @ApiProperty({ description: 'The platform’s id of the streamer', example: '47019283' })
+  @ApiProperty({ description: 'The streamer’s id on the platform', example: '47019283' })
   user_id!: string;
 
   @ApiProperty({ description: 'The streamer’s login on the platform', example: 'mira_plays' })
@@ -27,7 +27,7 @@ export class StreamRecord {
   user_name!: string;
 
   @ApiProperty({
-    description: 'The platform’s id of the category. Empty if the stream has none',
+    description: 'The category’s id on the platform. Empty if the stream has none',
     example: game.id,
   })
   game_id!: string;
@@ -122,7 +122,7 @@ export class StreamSample {
   title!: string;
 
   @ApiProperty({
-    description: 'The platform’s id of the category. Empty if the stream has none',
+    description: 'The category’s id on the platform. Empty if the stream has none',
     example: game.id,
   })
   game_id!: string;

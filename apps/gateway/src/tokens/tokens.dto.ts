@@ -1,9 +1,9 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
-import { isTextWithin, IsText, ServiceError } from '@stream-events/contracts';
+import { isTextWithin, IsText } from '@stream-events/contracts';
 import { ArrayMinSize, ArrayUnique, IsIn, ValidateBy, ValidateIf } from 'class-validator';
 import type { CallerToken } from '../access/caller.js';
-import { limitableScopes, tokenScopes, type TokenScope } from '../access/token-scopes.js';
+import { tokenScopes, type TokenScope } from '../access/token-scopes.js';
 import { MayBeAbsent, RefusesUnknownFields, Trimmed } from '../http/json-body.decorator.js';
 import { exampleTime, printTime, readTime, timeFault } from '../http/time.js';
 import type { IssuedToken, NamedTokenFields, Token } from './tokens.service.js';
@@ -239,25 +239,6 @@ export function toTokenChanges(body: TokenBody | TokenChangesBody): Partial<Name
       expiresAt: body.expires === null ? null : new Date(readTime(body.expires) ?? 0),
     }),
   };
-}
-
-/**
- * Refuses scopes that cannot be limited, if the token has limits.
- *
- * @throws ServiceError `invalid` on `scopes`
- */
-export function refuseUnlimitableScopes({
-  scopes,
-  eventTypes,
-  channelIds,
-}: Pick<NamedTokenFields, 'scopes' | 'eventTypes' | 'channelIds'>): void {
-  if (eventTypes === null && channelIds === null) return;
-  const fault = scopes.filter((scope) => !limitableScopes.includes(scope));
-  if (fault.length > 0)
-    throw ServiceError.onField(
-      'scopes',
-      `cannot have ${fault.join(', ')} while event_types or channel_ids limit the token`,
-    );
 }
 
 /** Converts a token to its form in the API. */

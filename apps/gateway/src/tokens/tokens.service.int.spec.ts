@@ -247,12 +247,47 @@ describe(Tokens.name, () => {
     const { key, token } = await tokens.create(id, fields);
     const { stamp } = (await identify(key))!.token;
 
-    expect(await tokens.change(token, {})).toEqual(token);
-    await tokens.change(token, { name: 'renamed' });
+    expect(await tokens.change(token.id, {})).toEqual(token);
+    await tokens.change(token.id, { name: 'renamed' });
     expect(await lookup.findEnded([stamp])).toEqual([]);
-    await tokens.change(token, { scopes: ['events:live'] });
+    await tokens.change(token.id, { scopes: ['events:live'] });
     expect(await lookup.findEnded([stamp])).toEqual([{ stamp, isChanged: true }]);
     expect((await identify(key))?.token).toMatchObject({ scopes: ['events:live'] });
+  });
+
+  it('never gives a token a write scope and limits, also not with two changes in parallel', async () => {
+    const { tokens } = setup();
+    const { id } = await register();
+    for (let round = 0; round < 5; round += 1) {
+      const { token } = await tokens.create(id, fields);
+      const outcomes = await Promise.allSettled([
+        tokens.change(token.id, { scopes: ['events:write'] }),
+        tokens.change(token.id, { channelIds: ['1'] }),
+      ]);
+
+      const refusals = outcomes.filter((outcome) => outcome.status === 'rejected');
+      expect(refusals).toEqual([
+        expect.objectContaining({ reason: expect.objectContaining({ code: 'invalid' }) as Error }),
+      ]);
+      const { rights } = await tokens.get(token.id);
+      expect(rights!.scopes.includes('events:write') && rights!.channelIds !== null).toBe(false);
+    }
+  });
+
+  it('refuses to create a limited token with a write scope', async () => {
+    const { id } = await register();
+    const limited = { ...fields, scopes: ['events:write' as const], channelIds: ['1'] };
+
+    await expect(setup().tokens.create(id, limited)).rejects.toMatchObject({ code: 'invalid' });
+  });
+
+  it('changes no token that was revoked in the meantime', async () => {
+    const { tokens } = setup();
+    const { id } = await register();
+    const { token } = await tokens.create(id, fields);
+    await tokens.revoke(token.id);
+
+    await expect(tokens.change(token.id, { name: 'renamed' })).rejects.toMatchObject({ code: 'not_found' });
   });
 
   it('rejects an expired token, and deletes it later', async () => {

@@ -6,7 +6,7 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { v7 as uuidV7 } from 'uuid';
 import type { CallerToken } from '../access/caller.js';
 import { hashKey, TokenLookup } from '../access/token-lookup.service.js';
-import type { TokenScope } from '../access/token-scopes.js';
+import { limitableScopes, type TokenScope } from '../access/token-scopes.js';
 import type { GatewayConfig } from '../gateway.config.js';
 import { MainToken } from './main-token.entity.js';
 import { NamedToken } from './named-token.entity.js';
@@ -91,10 +91,11 @@ export class Tokens {
   }
 
   /**
-   * @throws ServiceError `conflict` when the user has too many named tokens; `unauthenticated` when the user was disabled or deleted
-   * after the request began
+   * @throws ServiceError `invalid` on `scopes` that cannot be limited; `conflict` when the user has too many named tokens;
+   * `unauthenticated` when the user was disabled or deleted after the request began
    */
   async create(userId: string, { name, expiresAt, ...rights }: NamedTokenFields): Promise<IssuedToken> {
+    refuseUnlimitableScopes(rights);
     return this.dataSource.transaction(async (manager) => {
       // Lock the user, so that concurrent requests cannot exceed the maximum.
       const users = await manager.query<unknown[]>(
@@ -154,23 +155,33 @@ export class Tokens {
     const main = await this.dataSource.manager.findOneBy(MainToken, where);
     const named = main ? null : await this.dataSource.manager.findOneBy(NamedToken, where);
     const token = main ? describeMain(main) : named && describeNamed(named);
-    if (!token || !isUnexpired(token)) throw new ServiceError('not_found', `There is no token ${id}.`);
+    if (!token || !isUnexpired(token)) throw missingToken(id);
     return token;
   }
 
-  /** Changes a named token, and returns it. New rights apply within a second. Changing the rights closes the token's live connections. */
-  async change(token: Token, changes: Partial<NamedTokenFields>): Promise<Token> {
+  /**
+   * Changes a named token, and returns it. New rights apply within a second. Changing the rights closes the token's live connections.
+   *
+   * @throws ServiceError `not_found`; `invalid` on `scopes` that cannot be limited
+   */
+  async change(id: string, changes: Partial<NamedTokenFields>): Promise<Token> {
     const fields = Object.keys(changes);
-    if (fields.length === 0) return this.get(token.id); // an update of no column is an error
+    if (fields.length === 0) return this.get(id); // an update of no column is an error
     const affectsRights = fields.some((field) => field !== 'name' && field !== 'expiresAt');
-    await this.dataSource
-      .createQueryBuilder()
-      .update(NamedToken)
-      .set({ ...changes, ...(affectsRights && { version: () => 'version + 1' }) })
-      .where({ id: token.id })
-      .execute();
+    await this.dataSource.transaction(async (manager) => {
+      // Lock the token, because two concurrent changes can each be allowed, but not both together.
+      const lock = { mode: 'pessimistic_write' } as const;
+      const token = await manager.findOne(NamedToken, { where: { id }, lock });
+      if (!token) throw missingToken(id);
+      refuseUnlimitableScopes({ ...token, ...changes });
+      await manager.update(
+        NamedToken,
+        { id },
+        { ...changes, ...(affectsRights && { version: token.version + 1 }) },
+      );
+    });
     this.lookup.forget();
-    return this.get(token.id);
+    return this.get(id);
   }
 
   /** Revokes a token. Every gateway rejects the token within a second. */
@@ -269,6 +280,25 @@ function describeNamed({ scopes, eventTypes, channelIds, ...token }: NamedToken)
 
 function isUnexpired({ expiresAt }: Token): boolean {
   return expiresAt === null || expiresAt.getTime() > Date.now();
+}
+
+function missingToken(id: string): ServiceError {
+  return new ServiceError('not_found', `There is no token ${id}.`);
+}
+
+/**
+ * Refuses scopes that cannot be limited, if the token has limits.
+ *
+ * @throws ServiceError `invalid` on `scopes`
+ */
+function refuseUnlimitableScopes({ scopes, eventTypes, channelIds }: TokenRights): void {
+  if (eventTypes === null && channelIds === null) return;
+  const fault = scopes.filter((scope) => !limitableScopes.includes(scope));
+  if (fault.length > 0)
+    throw ServiceError.onField(
+      'scopes',
+      `cannot have ${fault.join(', ')} while event_types or channel_ids limit the token`,
+    );
 }
 
 function generateKey(): string {

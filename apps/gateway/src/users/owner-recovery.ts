@@ -43,7 +43,7 @@ async function setNewPassword(
     return { userId: user.id, owner: { username: 'admin', password, token } };
   }
   const token = await users.setPassword(owner.id, password);
-  // Only now, so that nobody can log in with the old password in between.
+  // Enable the owner only after the password has changed, so that nobody can log in with the old password.
   await dataSource.manager.update(User, { id: owner.id }, { isDisabled: false });
   return { userId: owner.id, owner: { username: owner.username, password, token } };
 }

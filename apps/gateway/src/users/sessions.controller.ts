@@ -1,7 +1,7 @@
-import { Controller, Delete, HttpCode, Post, Req } from '@nestjs/common';
+import { Controller, Delete, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ServiceError } from '@stream-events/contracts';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AllowAccess } from '../access/allow-access.decorator.js';
 import { CurrentActor, CurrentUser, type Actor, type Caller } from '../access/caller.js';
 import { AuditLog } from '../audit-log/audit-log.service.js';
@@ -31,13 +31,16 @@ export class SessionsController {
       'For web pages: returns a token that is valid for 12 hours and has all rights of the user. The browser never needs the main token.',
   })
   @Accepts(LoginBody)
-  @Answers(201, 'The session with its key', { type: IssuedTokenRecord })
+  @Answers(201, 'The session with its key', { type: IssuedTokenRecord, location: true })
   @RefusesWith({ ...refusedLogins, unsupported_media_type: 'The content type is not application/json' })
   async start(
     @JsonBody(LoginBody) body: LoginBody,
     @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<IssuedTokenRecord> {
-    return toIssuedTokenRecord(await this.users.startSession({ ...body, address: request.ip }));
+    const issued = await this.users.startSession({ ...body, address: request.ip });
+    reply.header('Location', `/api/v1/tokens/${issued.token.id}`);
+    return toIssuedTokenRecord(issued);
   }
 
   @Delete('current')

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { LiveControl, LiveReport, LiveTarget } from '@stream-events/contracts';
 import { Registry } from '@stream-events/service';
 import type { Caller } from '../../access/caller.js';
-import type { EndedToken } from '../../access/token-lookup.service.js';
+import { endedTokenError, TokenLookup, type EndedToken } from '../../access/token-lookup.service.js';
 import { WorkBudgets } from '../../access/work-budgets.service.js';
 import { EventFeed, type Interruption } from '../stream/event-feed.service.js';
 import { EventHistory } from '../stream/event-history.service.js';
@@ -46,6 +46,7 @@ export class LiveConnections {
     private readonly places: ConnectionPlaces,
     private readonly catchUps: CatchUps,
     @Inject(WorkBudgets) private readonly budgets: Pick<WorkBudgets, 'begin'>,
+    @Inject(TokenLookup) private readonly tokens: Pick<TokenLookup, 'findEnded'>,
   ) {
     this.metrics = new ConnectionMetrics(this.connections, registry);
     this.fanOut = new FanOut(
@@ -76,12 +77,13 @@ export class LiveConnections {
    * undefined if the client left in the meantime.
    *
    * @throws ServiceError `too_many_requests` if the user has too many connections; `unavailable` if the process has too many connections or
-   * is stopping
+   * is stopping, or if the rights of the token changed during the wait; `unauthenticated` if the token ended during the wait
    */
   async open(request: LiveRequest, client: LiveClient): Promise<LiveConnection | undefined> {
     const { caller } = client;
-    await this.places.take(caller.id);
+    const hasWaited = await this.places.take(caller.id);
     try {
+      if (hasWaited) await this.checkAgain(caller);
       if (!client.isGone()) return this.begin(request, client);
     } catch (error) {
       this.places.release(caller.id);
@@ -89,6 +91,13 @@ export class LiveConnections {
     }
     this.places.release(caller.id);
     return undefined;
+  }
+
+  /** Checks a client that waited for a place, because its token may have ended, or this process may have stopped, during the wait. */
+  private async checkAgain({ token }: Caller): Promise<void> {
+    const [ended] = await this.tokens.findEnded([token.stamp]);
+    if (ended) throw endedTokenError(ended);
+    this.places.refuseIfStopped();
   }
 
   private begin(request: LiveRequest, client: LiveClient): LiveConnection {

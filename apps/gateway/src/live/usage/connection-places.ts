@@ -36,17 +36,25 @@ export class ConnectionPlaces {
   }
 
   /**
-   * Takes a place for a user. Waits if no place is free. The caller returns the place with `release`.
+   * Takes a place for a user. Waits if no place is free. Returns whether the client had to wait. The caller returns the place with
+   * `release`.
    *
    * @throws ServiceError `too_many_requests`; `unavailable` if the process has too many connections or stops meanwhile
    */
-  async take(userId: string): Promise<void> {
-    if (this.isStopped) throw stopping();
+  async take(userId: string): Promise<boolean> {
+    this.refuseIfStopped();
     if (this.taken >= this.limits.connections) throw fullGateway();
     const count = this.waiting.get(userId)?.length ?? 0;
     if (this.board.ownOf(userId).connections + count >= this.limits.perUser) throw this.tooMany();
-    if (count > 0 || !this.hasRoom(userId)) await this.untilGranted(userId);
+    const mustWait = count > 0 || !this.hasRoom(userId);
+    if (mustWait) await this.untilGranted(userId);
     else this.occupy(userId);
+    return mustWait;
+  }
+
+  /** @throws ServiceError `unavailable` when the process stops */
+  refuseIfStopped(): void {
+    if (this.isStopped) throw stopping();
   }
 
   release(userId: string): void {
