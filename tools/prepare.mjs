@@ -29,7 +29,8 @@ export function install() {
   const [npm, ...npmArgs] = npmCommand();
   run(
     npm,
-    [...npmArgs, 'ci', '--no-audit', '--no-fund', '--loglevel=error'],
+    // With NODE_ENV=production or an option of the user, npm would leave out the packages that the build needs.
+    [...npmArgs, 'ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error'],
     'Cannot install the packages. Check that this machine can reach the npm registry.',
   );
   markInstalled();

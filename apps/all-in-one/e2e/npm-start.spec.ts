@@ -156,6 +156,33 @@ describe('npm start', () => {
   );
 });
 
+describe('npm start that fails after it has created the first owner', () => {
+  it(
+    'gives the credentials of this owner',
+    async () => {
+      const directory = await createGuardedDirectory();
+      const PORT = String(await freePort());
+      const environment = { DATA_DIR: directory.path, PORT, ADMIN_PORT: PORT };
+      // The platform connector, which starts after the gateway, checks this variable.
+      const failing = new ServiceProcess('all-in-one', { ...environment, PLATFORM_TRANSPORT: 'pigeon' });
+      await Promise.allSettled([failing.start()]); // depends on how soon the process ends after the gateway is ready
+      await eventually(() => expect(failing.output).toContain('PLATFORM_TRANSPORT'), { timeoutMs: 60_000 });
+      await failing.stop();
+      const written = await readFile(join(directory.path, 'simulator/owner-credentials'), 'utf8');
+      const [, username, password] = /^user +(\S+)\npassword +(\S+)$/m.exec(written) ?? [];
+
+      const service = new ServiceProcess('all-in-one', environment);
+      await service.start();
+
+      const body = { username, password };
+      expect((await send('POST', `${service.url}/api-token-auth`, { token: null, body })).status).toBe(200);
+      await service.stop();
+      await directory.remove();
+    },
+    2 * startLimitMs,
+  );
+});
+
 /** Uses credentials of a platform. The service refuses the simulator as Twitch, so a proxy hides that it is the simulator. */
 describe('npm start with PLATFORM=twitch', () => {
   const follower = 'the-first-follower';

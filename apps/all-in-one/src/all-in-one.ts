@@ -7,9 +7,8 @@ import {
 } from '@stream-events/service';
 import { readConfig, type AllInOneConfig } from './all-in-one.config.js';
 import { announce } from './announcement.js';
-import { presentCredentials } from './owner-credentials.js';
 import { dataDirectory, startServers } from './servers.js';
-import { startServices, type Services } from './services.js';
+import { StartError, startServices, type Services } from './services.js';
 
 // Shutdown of PostgreSQL alone can take 40 s: 30 s for a fast shutdown with its checkpoint, then 10 s for an immediate shutdown.
 const shutdownTimeoutMs = 60_000;
@@ -33,13 +32,13 @@ export async function runAllInOne(): Promise<void> {
   exitOnUnexpectedErrors(logger, () => end(1));
   try {
     const { services, subscriberUrl, failed: failure } = await starting;
-    const { firstOwner } = services;
-    const credentials = firstOwner && (await presentCredentials(firstOwner, dataDirectory(config)));
-    process.stdout.write(announce(config, { ...services, credentials, subscriberUrl }));
+    process.stdout.write(announce(config, { ...services, subscriberUrl }));
     const failed = await failure;
     if (interruption.signal.aborted) return;
     process.stderr.write(`\n${failed} stopped unexpectedly. Its log is in ${dataDirectory(config)}.\n`);
   } catch (error) {
+    if (error instanceof StartError)
+      process.stdout.write(`\n${['Created the first owner.', ...error.credentials.lines].join('\n')}\n`);
     if (interruption.signal.aborted) return;
     process.stderr.write(`\nStream Event Service could not start: ${describeError(error)}\n`);
   }

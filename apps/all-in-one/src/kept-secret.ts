@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { syncDirectory } from '@stream-events/embedded';
 
 /** Reads a secret from a file, or generates the secret and the file. Only the current user can read the file. */
 export async function keepSecret(path: string): Promise<string> {
@@ -8,6 +10,7 @@ export async function keepSecret(path: string): Promise<string> {
   await writeFile(draft, randomBytes(32).toString('hex'), { mode: 0o600, flush: true });
   try {
     await link(draft, path);
+    await syncDirectory(dirname(path));
   } catch (error) {
     // Not `instanceof Error`: under Jest, the errors of Node come from another realm.
     if (typeof error !== 'object' || error === null || !('code' in error) || error.code !== 'EEXIST')
@@ -24,6 +27,8 @@ export async function replaceSecret(path: string, secret: string): Promise<void>
   try {
     await writeFile(draft, secret, { mode: 0o600, flag: 'wx', flush: true });
     await rename(draft, path);
+    // The database soon contains values that only the new secret decrypts.
+    await syncDirectory(dirname(path));
   } finally {
     await rm(draft, { force: true });
   }

@@ -8,7 +8,7 @@ import type { AllInOneConfig } from './all-in-one.config.js';
 import { choosePort } from './choose-port.js';
 import { monitorDemoStreamers } from './demo-streamers.js';
 import { offerFirstConnection, reportConnection } from './first-connection.js';
-import type { OwnerCredentials } from './owner-credentials.js';
+import { presentCredentials, type CredentialsNotice } from './owner-credentials.js';
 import { dataDirectory, type Servers } from './servers.js';
 import { ServiceStarter } from './service-starter.js';
 import { choosePlatform, simulatorAddresses, startSimulator } from './simulated-platform.js';
@@ -20,18 +20,33 @@ export interface Services {
   simulatorUrl: string | undefined;
   /** Lines that say how to connect the first channel; empty when no channel needs to be connected. */
   firstConnection: readonly string[];
-  /** The owner that this start created. */
-  firstOwner: OwnerCredentials | undefined;
+  /** The credentials of the owner that this start created. */
+  credentials: CredentialsNotice | undefined;
   stop(): Promise<void>;
 }
 
-/** Starts every service in this process, each after the services that it needs. */
+/** The start failed after it had created the first owner, whose password no later start can show. */
+export class StartError extends Error {
+  constructor(
+    cause: unknown,
+    readonly credentials: CredentialsNotice,
+  ) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+}
+
+/**
+ * Starts every service in this process, each after the services that it needs.
+ *
+ * @throws StartError after the first owner was created
+ */
 export async function startServices(
   config: AllInOneConfig,
   servers: Servers,
   say: (line: string) => void,
 ): Promise<Services> {
   const starter = new ServiceStarter(config.LOG_LEVEL);
+  let credentials: CredentialsNotice | undefined;
   try {
     const platform = await choosePlatform(config);
     const shared = {
@@ -64,6 +79,10 @@ export async function startServices(
       OWNER_USERNAME: config.OWNER_USERNAME ?? 'admin',
       OWNER_PASSWORD: config.OWNER_PASSWORD ?? password,
     });
+    if (api.owner) {
+      const owner = { ...api.owner, password: config.OWNER_PASSWORD === undefined ? password : undefined };
+      credentials = await presentCredentials(owner, dataDirectory(config));
+    }
 
     const simulator =
       config.PLATFORM === 'simulator'
@@ -92,16 +111,15 @@ export async function startServices(
         return watch;
       });
     }
-    const firstOwner = api.owner && { ...api.owner, password: config.OWNER_PASSWORD ? undefined : password };
     return {
       url: api.url,
       simulatorUrl: simulator?.url,
       firstConnection: firstConnection.lines,
-      firstOwner,
+      credentials,
       stop: () => starter.stop(),
     };
   } catch (error) {
     await starter.stop();
-    throw error;
+    throw credentials ? new StartError(error, credentials) : error;
   }
 }

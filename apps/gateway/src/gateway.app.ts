@@ -105,7 +105,6 @@ async function start(shell: Shell<GatewayConfig>) {
   webSockets.attach(app.getHttpServer());
   feed.start();
   erasures.start();
-  const owner = await createFirstOwner(app.get(UsersService), config, logger);
   health.register('gateway database', async () => {
     await dataSource.query('SELECT 1');
   });
@@ -116,6 +115,8 @@ async function start(shell: Shell<GatewayConfig>) {
   alarms.start();
   await app.listen(config.PORT, config.HOST);
   const url = await app.getUrl();
+  // After everything that can fail, because only a successful start returns the owner, whose password is shown once.
+  const owner = await createFirstOwner(app.get(UsersService), config, logger);
   reporter.start();
   logger.info({ url }, 'gateway is listening');
 

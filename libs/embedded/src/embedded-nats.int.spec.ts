@@ -1,7 +1,7 @@
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { freePort } from '@stream-events/testing';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdtemp, rm, stat, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DirectoryLockedError } from './directory-lock.js';
@@ -66,6 +66,14 @@ describe(startEmbeddedNats.name, () => {
     const ports = started.map(({ port }) => port);
     expect(new Set(ports).size).toBe(4);
     expect(ports).toContain(preferredPort);
+  });
+
+  it('does not limit streams by the space that is free when the server starts', async () => {
+    const { bavail, bsize } = await statfs(directory);
+    const { streams } = await jetstreamManager(await connectAs(await start(), 'admin'));
+
+    // Only reserves the space. By default, nats-server would allow three quarters of the free space.
+    await streams.add({ name: 'LARGE', subjects: ['large'], max_bytes: Math.floor(0.9 * bavail * bsize) });
   });
 
   it('rejects a wrong password', async () => {

@@ -60,8 +60,6 @@ const STOP_STEPS: readonly StopStep[] = [
   { signal: 'SIGINT', waitMs: 10_000 },
   { signal: 'SIGTERM', waitMs: 5_000 },
 ];
-/** The server reads its streams before it listens. Reading gigabytes takes seconds. */
-const READY_TIMEOUT_MS = 60_000;
 const PROBE_TIMEOUT_MS = 1_000;
 const maxPortAttempts = 3;
 
@@ -93,6 +91,7 @@ export async function startEmbeddedNats(
       preferredPort: options.preferredPort,
       member: options.member,
       system,
+      log: options.log,
     });
     const end = async (steps: readonly StopStep[]): Promise<void> => {
       await server.stop(steps);
@@ -122,6 +121,7 @@ interface ServerSetup {
   preferredPort: number | undefined;
   system: OperatingSystem;
   member: EmbeddedNatsOptions['member'];
+  log: Log;
 }
 
 /** Starts the server on a free port. Tries another port if another program takes the port before the server listens. */
@@ -164,7 +164,10 @@ async function startServer(
     setup.system,
   );
   try {
-    await server.waitUntilReady(() => isServing(port, serverName), READY_TIMEOUT_MS);
+    await server.waitUntilReady(
+      () => isServing(port, serverName),
+      (seconds) => setup.log(`NATS: starting since ${seconds} s; after a crash, it reads all of its streams`),
+    );
   } catch (error) {
     await server.stop([]);
     throw error;

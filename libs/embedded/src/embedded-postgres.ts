@@ -11,6 +11,7 @@ import { choosePostgresSite, type PostgresSite } from './postgres-site.js';
 import type { Log } from './run-command.js';
 import { isProgram } from './running-process.js';
 import {
+  readyTimeoutMs,
   ServerProcess,
   ServerStartError,
   stopOrphan,
@@ -57,8 +58,6 @@ const STOP_STEPS: readonly StopStep[] = [
   { signal: 'SIGINT', waitMs: 30_000 },
   { signal: 'SIGQUIT', waitMs: 10_000 },
 ];
-/** Crash recovery replays up to max_wal_size (1 GB). */
-const READY_TIMEOUT_MS = 180_000;
 const CONNECT_TIMEOUT_MS = 3_000;
 /** The workers of a killed server hold its shared memory for a second or two, until they notice that the server has ended. */
 const BUSY_RETRY_MS = 15_000;
@@ -132,7 +131,9 @@ async function startReadyServer(setup: ServerSetup, port: number, url: string): 
   try {
     const isReady = async (): Promise<boolean> =>
       (await isListening(setup.site, server.pid)) && (await accepts(url));
-    await server.waitUntilReady(isReady, READY_TIMEOUT_MS);
+    await server.waitUntilReady(isReady, (seconds) =>
+      setup.options.log(`PostgreSQL: starting since ${seconds} s; after a crash, it recovers its data`),
+    );
     await ensureDatabase(url);
     return server;
   } catch (error) {
@@ -157,7 +158,7 @@ function startProcess({ site, options, system }: ServerSetup, port: number): Pro
       args: settings,
       logFile,
       account,
-      readyTimeoutMs: READY_TIMEOUT_MS,
+      readyTimeoutMs,
       readPid: () => readPid(site),
     },
     system,

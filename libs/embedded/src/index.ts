@@ -21,3 +21,4 @@ export { isRoot } from './operating-system.js';
 export { findRunningPostgres } from './running-postgres.js';
 export type { Log } from './run-command.js';
 export type { ServerExit } from './server-process.js';
+export { syncDirectory } from './sync-directory.js';

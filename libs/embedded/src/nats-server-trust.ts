@@ -67,7 +67,7 @@ async function findFault(path: string): Promise<string | undefined> {
   if (user === undefined) return undefined; // Windows has other permissions
   if (uid !== 0 && uid !== user) return `${path} belongs to another user (${uid})`;
   if (mode & WRITABLE_BY_ALL) return `every user can write to ${path}`;
-  // Many systems give each user a group of the same name.
+  // The user's own group may write: on many systems, each user has a group of the same name without other members.
   if (mode & WRITABLE_BY_GROUP && gid !== 0 && gid !== process.getgid?.())
     return `the group ${gid} can write to ${path}`;
   return undefined;

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '@stream-events/testing';
+import { eventually, freePort } from '@stream-events/testing';
 import pg, { type QueryResult } from 'pg';
 import { startEmbeddedNats } from './embedded-nats.js';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './embedded-postgres.js';
@@ -22,6 +22,7 @@ const PARENT = `
   const postgres = await startEmbeddedPostgres({ directory, log });
   const binary = process.env.TEST_NATS_BINARY;
   await startEmbeddedNats({ directory, port: await freePort(), users: [], log, binary });
+  process.on('SIGUSR2', () => process.exit(1));
   console.log(postgres.url);
   setInterval(() => undefined, 1000);
 `;
@@ -89,6 +90,18 @@ async function query(url: string, sql: string): Promise<unknown[]> {
   await client.end();
   return result.rows;
 }
+
+describe('a parent that exits without stopping its servers', () => {
+  it('asks the servers to stop', async () => {
+    await startParent();
+    const pids = await readPids();
+
+    parent.kill('SIGUSR2');
+    await once(parent, 'exit');
+
+    await eventually(async () => expect(await Promise.all(pids.map(isRunning))).toEqual([false, false]));
+  });
+});
 
 describe('a start after SIGKILL of the parent', () => {
   it('stops the orphaned servers and keeps committed data', async () => {

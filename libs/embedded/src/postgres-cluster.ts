@@ -1,10 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { chown, mkdir, open, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chown, mkdir, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { unlessMissing } from './error-code.js';
-import { currentSystem } from './operating-system.js';
 import type { PostgresSite } from './postgres-site.js';
 import { runCommand, type Log } from './run-command.js';
+import { syncDirectory } from './sync-directory.js';
 
 /** The superuser of the cluster. */
 export const SUPERUSER = 'postgres';
@@ -125,15 +125,5 @@ async function removeDrafts(home: string, log: Log): Promise<void> {
     await rm(join(home, draft), { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }).catch(
       (error: unknown) => log(`PostgreSQL: cannot remove this folder yet: ${String(error)}`),
     );
-  }
-}
-
-async function syncDirectory(directory: string): Promise<void> {
-  if (!currentSystem.canFlushFolders) return;
-  const handle = await open(directory, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }

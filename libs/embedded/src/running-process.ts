@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { hasCode } from './error-code.js';
 import { currentSystem, isCommandOf, parseProcess, type OperatingSystem } from './operating-system.js';
-import { runCommand } from './run-command.js';
+import { plainEnvironment, runCommand } from './run-command.js';
 
 /** Identifies a process. A pid alone is not enough: after the process ends, another program may get the same pid. */
 export interface ProcessIdentity {
@@ -67,7 +67,9 @@ export async function askProcessTool(
   system: OperatingSystem = currentSystem,
 ): Promise<ReturnType<typeof parseProcess>> {
   const tool = system.processTool;
-  const shown = await runCommand(tool.command, tool.argumentsFor(pid), { timeoutMs: tool.timeoutMs });
+  // Without TZ, `ps` prints local times, and the start of a process would change when the computer travels to another time zone.
+  const env = { ...plainEnvironment(), TZ: 'UTC' };
+  const shown = await runCommand(tool.command, tool.argumentsFor(pid), { timeoutMs: tool.timeoutMs, env });
   return parseProcess(shown.stdout, system);
 }
 

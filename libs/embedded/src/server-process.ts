@@ -27,6 +27,12 @@ export interface ServerCommand {
 }
 
 const KILL: StopStep = { signal: 'SIGKILL', waitMs: 10_000 };
+/**
+ * After a crash, PostgreSQL replays its log and nats-server reads its streams, on a slow disk for many minutes. A server that is stopped
+ * meanwhile begins again at its next start.
+ */
+export const readyTimeoutMs = 3_600_000;
+const reportIntervalMs = 10_000;
 const TAIL_LINES = 15;
 
 /** A running server. */
@@ -35,10 +41,10 @@ export interface RunningServer {
   /** Resolves when the server ends, for any reason. */
   exited: Promise<ServerExit>;
   /**
-   * Resolves when `isReady` returns true. Throws an error with the end of the log when the server exits, or is not ready within
-   * `timeoutMs`.
+   * Resolves when `isReady` returns true. After a crash, a server can need minutes, so `onWait` gets the elapsed seconds every 10 s. Throws
+   * an error with the end of the log when the server exits, or is not ready within an hour.
    */
-  waitUntilReady(isReady: () => Promise<boolean>, timeoutMs: number): Promise<void>;
+  waitUntilReady(isReady: () => Promise<boolean>, onWait: (seconds: number) => void): Promise<void>;
   /** Runs one step after the other until the server ends. The last step kills the server. */
   stop(steps: readonly StopStep[]): Promise<void>;
 }
@@ -79,6 +85,7 @@ export class ServerProcess implements RunningServer {
         output?.pipe(createWriteStream(command.logFile, { flags: 'a' }));
       const server = new ServerProcess(child, command, system);
       await once(child, 'spawn');
+      stopAtExit(child, system);
       return server;
     } finally {
       await log.close();
@@ -94,11 +101,18 @@ export class ServerProcess implements RunningServer {
     return this.child.exitCode !== null || this.child.signalCode !== null;
   }
 
-  async waitUntilReady(isReady: () => Promise<boolean>, timeoutMs: number): Promise<void> {
-    const deadline = Date.now() + timeoutMs;
+  async waitUntilReady(isReady: () => Promise<boolean>, onWait: (seconds: number) => void): Promise<void> {
+    const startedAt = performance.now();
+    let reportedMs = 0;
     while (!this.hasExited) {
       if (await isReady()) return;
-      if (Date.now() >= deadline) throw await this.failure(`was not ready within ${timeoutMs / 1000} s`);
+      const elapsedMs = performance.now() - startedAt;
+      if (elapsedMs >= readyTimeoutMs)
+        throw await this.failure(`was not ready within ${readyTimeoutMs / 60_000} min`);
+      if (elapsedMs >= reportedMs + reportIntervalMs) {
+        reportedMs = elapsedMs;
+        onWait(Math.round(elapsedMs / 1_000));
+      }
       await wait(20);
     }
     throw await this.failure('exited during its start');
@@ -125,6 +139,26 @@ export class ServerProcess implements RunningServer {
   }
 }
 
+const children = new Set<ChildProcess>();
+
+/**
+ * Asks a server to stop when this process ends without having stopped it, for example at a second Ctrl-C. Otherwise, the server would run
+ * until the next start.
+ */
+function stopAtExit(child: ChildProcess, system: OperatingSystem): void {
+  if (!system.hasSignals) return;
+  if (children.size === 0) process.on('exit', stopChildren);
+  children.add(child);
+  child.once('exit', () => {
+    children.delete(child);
+    if (children.size === 0) process.off('exit', stopChildren);
+  });
+}
+
+function stopChildren(): void {
+  for (const child of children) child.kill('SIGINT');
+}
+
 /** Keeps the log of the previous run and drops older logs, so that the log file does not grow forever. */
 export async function keepPreviousLog(logFile: string): Promise<void> {
   // The first start has no earlier log. Opening the log reports any other problem with the folder.
@@ -143,7 +177,7 @@ export class ServerStartError extends Error {
   }
 }
 
-/** A server that may still run although its parent process has ended. */
+/** A server that may still run even though its parent process has ended. */
 export interface Orphan {
   pid: number;
   program: string;

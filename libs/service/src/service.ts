@@ -170,7 +170,7 @@ export async function startService<V extends Variables>(
 const repeatedSignalMs = 1_000;
 
 /**
- * Runs `stop` at the first SIGTERM or SIGINT, then exits. Exits immediately at a second signal (at least 1 s later) or after
+ * Runs `stop` at the first SIGTERM or SIGINT, or when the terminal is closed, then exits. Exits immediately at a second signal (at least 1 s later) or after
  * the time limit.
  *
  * @returns a function that stops in the same way and exits with the given code
@@ -206,7 +206,18 @@ export function onceStopped(
   };
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
+  // The terminal was closed. Without a terminal, `nohup` may have made this process ignore the signal, which a handler would undo.
+  if (hasTerminal()) {
+    process.on('SIGHUP', onSignal);
+    // Writing to a closed terminal fails, which must not end the process before it has stopped.
+    for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
+  }
   return end;
+}
+
+/** Whether this process reads from or prints to a terminal. `nohup` redirects all three. */
+function hasTerminal(): boolean {
+  return [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY);
 }
 
 function loadConfigOrExit<V extends Variables>(variables: V): ConfigOf<V> {

@@ -51,7 +51,7 @@ async function check({ file, isKeyLost }: Choices, config: AllInOneConfig): Prom
   const archive = await checkArchive(file, {
     schemas: Object.values(backedUpSchemas),
     platform: config.PLATFORM,
-    secretKeys: isKeyLost ? undefined : await readSecretKeys(config),
+    readSecretKeys: isKeyLost ? undefined : () => readSecretKeys(config),
     say,
   });
   const { version, createdAt } = archive.manifest;

@@ -29,8 +29,11 @@ export interface CheckedArchive {
 export interface CheckOptions {
   schemas: readonly BackedUpSchema[];
   platform: string;
-  /** The keys of `SECRET_KEY`. Undefined when `SECRET_KEY` is lost: the check then skips all secrets. */
-  secretKeys: readonly string[] | undefined;
+  /**
+   * Reads the keys of `SECRET_KEY`, after the check that the archive belongs to the platform. Undefined when `SECRET_KEY` is lost: the
+   * check then skips all secrets.
+   */
+  readSecretKeys: (() => Promise<readonly string[]>) | undefined;
   say: (line: string) => void;
 }
 
@@ -45,19 +48,21 @@ export async function checkArchive(path: string, options: CheckOptions): Promise
   const sums = new Map<string, string>();
   const encryptedRows = new Map<string, readonly string[]>();
   const progress = new Progress(options.say, 'Checked');
+  let box: SecretBox | undefined;
   let manifest: Manifest | undefined;
   let contents: Contents | undefined;
   for await (const { name, content } of readArchive(path)) {
     if (name === manifestName) {
       manifest = parseManifest(await readText(content));
       refuseUnknown(manifest, options);
+      if (options.readSecretKeys) box = new SecretBox(await options.readSecretKeys());
     } else if (!manifest)
       throw new ArchiveError(`${path} is not a backup: it does not begin with ${manifestName}.`);
     else if (name === contentsName) contents = parseContents(await readText(content));
     else {
       const hash = createHash('sha256');
       const hashed = hashing(hash, progress.count(name, content));
-      const ids = await checkSecrets({ name, content: hashed }, manifest, options);
+      const ids = await checkSecrets({ name, content: hashed }, manifest, { ...options, box });
       if (ids) encryptedRows.set(name, ids);
       sums.set(name, hash.digest('hex'));
     }
@@ -102,7 +107,7 @@ async function* hashing(
 async function checkSecrets(
   { name, content }: ArchiveEntry,
   manifest: Manifest,
-  { schemas, secretKeys }: CheckOptions,
+  { schemas, box }: Pick<CheckOptions, 'schemas'> & { box: SecretBox | undefined },
 ): Promise<string[] | undefined> {
   const table = findTable(manifest, name);
   const columns = schemas.flatMap((schema) =>
@@ -114,7 +119,6 @@ async function checkSecrets(
     for await (const _chunk of content);
     return undefined;
   }
-  const box = secretKeys && new SecretBox(secretKeys);
   const ids: string[] = [];
   let unknown = 0;
   for await (const row of readRows(content)) {

@@ -87,7 +87,12 @@ describe(restore.name, () => {
       ...{ platform: 'test', version: '1.0.0', say },
     });
   const check = (migrations = current, secretKeys = [key]) =>
-    checkArchive(path, { schemas: [schemaWith(migrations)], platform: 'test', secretKeys, say });
+    checkArchive(path, {
+      schemas: [schemaWith(migrations)],
+      platform: 'test',
+      readSecretKeys: () => Promise.resolve(secretKeys),
+      say,
+    });
   const load = async (migrations = current, options: Partial<RestoreOptions> = {}) => {
     const nothing = (): Promise<void> => Promise.resolve();
     const targets = [{ schema: schemaWith(migrations), url: target.urlFor('shop') }];
@@ -195,7 +200,8 @@ describe(restore.name, () => {
       'secrets in 1 of the 2 rows of shop/a_parts',
     );
     const schemas = [schemaWith(current)];
-    await expect(checkArchive(path, { schemas, platform: 'other', secretKeys: [key], say })).rejects.toThrow(
+    const readSecretKeys = (): Promise<string[]> => Promise.reject(new Error('there is no SECRET_KEY'));
+    await expect(checkArchive(path, { schemas, platform: 'other', readSecretKeys, say })).rejects.toThrow(
       'Set PLATFORM=test',
     );
     const { encryptedRows } = await check(current, ['another key', key]);
