@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { jest } from '@jest/globals';
 import { connect as connectClient, type NatsConnection } from '@nats-io/transport-node';
 import { ingestSubject, natsUsers } from '@stream-events/contracts';
 import { eventually, startTestNats, type TestNats } from '@stream-events/testing';
-import { connectNats, endStaleConnections, natsConnectionOptions } from './connection.js';
+import { connectNats, natsConnectionOptions, superviseConnection } from './connection.js';
 
 describe(connectNats.name, () => {
   let nats: TestNats;
@@ -70,7 +71,7 @@ describe(connectNats.name, () => {
     const options = natsConnectionOptions({ urls: [url.href], name: 'test' });
     const connection = await connectClient({ ...options, pingInterval: 500 });
     open.push(connection);
-    endStaleConnections(connection);
+    superviseConnection(connection);
 
     for (const [client, server] of pairs) {
       client.unpipe(server).pause();
@@ -84,6 +85,21 @@ describe(connectNats.name, () => {
     });
     proxy.close();
     for (const socket of pairs.flat()) socket.destroy();
+  });
+
+  it('connects again after the clock was set back', async () => {
+    const connection = await connectNats({ urls: [nats.urlFor('gateway')], name: 'test' });
+    open.push(connection);
+    const setBackAt = Date.now() - 3_600_000 - performance.now();
+    const clock = jest.spyOn(Date, 'now').mockImplementation(() => setBackAt + performance.now());
+    try {
+      await nats.kill();
+      await nats.restart();
+
+      await eventually(() => connection.flush());
+    } finally {
+      clock.mockRestore();
+    }
   });
 
   it('changes to the new password when the server is reloaded, and back, and loses no subscription', async () => {

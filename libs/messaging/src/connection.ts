@@ -26,6 +26,7 @@ export interface NatsOptions {
 // Long enough for a broker that starts together with the service. After a longer outage, the start fails, and the orchestrator
 // tries again.
 const firstConnectionLimitMs = 30_000;
+const clockCheckMs = 1_000;
 
 /**
  * Returns the options for the NATS client: the credentials from the URLs, the inbox prefix of the user, and unlimited reconnect attempts.
@@ -70,18 +71,18 @@ export function natsConnectionOptions(
  * passwords
  */
 export async function connectNats(options: NatsOptions): Promise<NatsConnection> {
-  const deadline = Date.now() + firstConnectionLimitMs;
+  const deadline = performance.now() + firstConnectionLimitMs;
   let rejected = 0;
   for (;;) {
     try {
       const connection = await connect(natsConnectionOptions(options, rejected));
-      endStaleConnections(connection);
+      superviseConnection(connection);
       if (options.tracing) traceConnection(connection, options.tracing);
       return connection;
     } catch (error) {
       const isRejected = isRejection(error);
       if (isRejected) rejected += 1;
-      if (Date.now() > deadline || rejected === passwordsOf(options).length) {
+      if (performance.now() > deadline || rejected === passwordsOf(options).length) {
         const hosts = [...new Set(options.urls.map((text) => new URL(text).host))].join(', ');
         const user = userOf(options);
         throw new Error(`cannot connect to NATS at ${hosts}${user && ` as ${user}`}: ${describe(error)}`, {
@@ -94,17 +95,37 @@ export async function connectNats(options: NatsOptions): Promise<NatsConnection>
 }
 
 /**
- * Destroys a socket on which the broker no longer replies. The client first waits until the kernel has taken all data, which takes up to 15
- * minutes when the network loses the data, or forever when the broker is frozen. Only then would it connect to another member of the
- * cluster.
+ * Helps the client in two situations in which it would wait too long before it connects again.
+ *
+ * - The broker no longer replies. The client first waits until the kernel has taken all data, which takes up to 15 minutes when the network
+ *   loses the data, or forever when the broker is frozen. This function destroys the socket.
+ * - The clock was set back. The client compares the time with that of its last attempt, so it would wait until the clock has caught up. This
+ *   function makes the client forget attempts in the future.
  */
-export function endStaleConnections(connection: NatsConnection): void {
-  const { protocol } = connection as unknown as { protocol: { transport: { socket?: Socket } } }; // Safe cast: the client has no public access to its socket.
+export function superviseConnection(connection: NatsConnection): void {
+  // Safe cast: the client has no public access to its socket and its servers.
+  const { protocol } = connection as unknown as { protocol: ClientInternals };
+  const forgetFutureAttempts = (): void => {
+    for (const server of protocol.servers.servers)
+      if (server.lastConnect > Date.now()) server.lastConnect = 0;
+  };
   const follow = async (): Promise<void> => {
-    for await (const { type } of connection.status())
+    let timer: NodeJS.Timeout | undefined;
+    for await (const { type } of connection.status()) {
       if (type === 'staleConnection') protocol.transport.socket?.destroy();
+      if (type === 'disconnect') timer ??= setInterval(forgetFutureAttempts, clockCheckMs);
+      if (type !== 'reconnect') continue;
+      clearInterval(timer);
+      timer = undefined;
+    }
+    clearInterval(timer);
   };
   void follow();
+}
+
+interface ClientInternals {
+  transport: { socket?: Socket };
+  servers: { servers: { lastConnect: number }[] };
 }
 
 /** Sends the buffered messages of a connection and closes the connection. Waits at most 1 s for the broker. */

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { jest } from '@jest/globals';
-import { jetstreamManager, RetentionPolicy, type JetStreamManager } from '@nats-io/jetstream';
+import { AckPolicy, jetstreamManager, RetentionPolicy, type JetStreamManager } from '@nats-io/jetstream';
 import { nanos, type NatsConnection } from '@nats-io/transport-node';
 import { ingestStreamName, ingestSubject, natsUsers } from '@stream-events/contracts';
 import { createLogger } from '@stream-events/service';
@@ -402,6 +402,17 @@ describe(DurableConsumer.name, () => {
       const late = wait(2_000, 'late', { ref: false });
       expect(await Promise.race([sut.stop().then(() => 'stopped'), late])).toBe('stopped');
       expect(asked).toBe(1);
+    });
+
+    it('updates a consumer with another configuration, and keeps its position', async () => {
+      await manager.consumers.add(stream, { durable_name: name, ack_policy: AckPolicy.Explicit, max_ack_pending: 7 }); // prettier-ignore
+      const handler = new Handler(1);
+      start(handler, { config: { max_ack_pending: 9 } });
+      await publish('a');
+
+      await eventually(() => expect(handler.texts).toEqual(['a']));
+      handler.waiting.get('a')!('done');
+      expect((await manager.consumers.info(stream, name)).config.max_ack_pending).toBe(9);
     });
 
     it('recreates a consumer that was deleted', async () => {

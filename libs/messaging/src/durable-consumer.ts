@@ -1,6 +1,7 @@
 import {
   AckPolicy,
   jetstream,
+  JetStreamApiError,
   jetstreamManager,
   type Consumer,
   type ConsumerConfig,
@@ -89,6 +90,8 @@ const minRetryDelayMs = 500;
 const maxPauseMs = 5_000;
 const absentStreamPauseMs = 60_000;
 const requestLimitMs = 5_000;
+// The broker's code for a consumer of this name with another configuration. Adding an identical consumer succeeds.
+const consumerExists = 10_148;
 // A handler takes milliseconds. If the database hangs, the consumer stops anyway after this time, and the broker redelivers the message to
 // another instance.
 const stopLimitMs = 3_000;
@@ -178,12 +181,14 @@ export class DurableConsumer {
     const { stream, name, config, prepareStream } = this.options;
     if (prepareStream && !(await prepareStream())) return undefined;
     const { consumers } = await this.manage();
-    await consumers.add(stream, {
-      ack_wait: nanos(ackWaitMs),
-      ...config,
-      durable_name: name,
-      ack_policy: AckPolicy.Explicit,
-    });
+    const wanted = { ack_wait: nanos(ackWaitMs), ...config };
+    try {
+      await consumers.add(stream, { ...wanted, durable_name: name, ack_policy: AckPolicy.Explicit });
+    } catch (error) {
+      if (!(error instanceof JetStreamApiError) || error.code !== consumerExists) throw error;
+      // An earlier version, or a server with other limits, has created the consumer with another configuration.
+      await consumers.update(stream, name, wanted);
+    }
     return jetstream(this.connection).consumers.get(stream, name);
   }
 

@@ -1,7 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { NewEvent } from '@stream-events/contracts';
 import { isUnavailableError } from '@stream-events/database';
-import { DurableConsumer, type DeliveredMessage, type Outcome } from '@stream-events/messaging';
+import {
+  DurableConsumer,
+  isInsufficientStorage,
+  type DeliveredMessage,
+  type Outcome,
+} from '@stream-events/messaging';
 import {
   Counter,
   FailureLog,
@@ -12,7 +17,7 @@ import {
   type Logger,
 } from '@stream-events/service';
 import { EventWriter } from '../store/event-writer.service.js';
-import { IngestStream, isInsufficientStorage, type DrainedStream } from './ingest-stream.js';
+import { IngestStream, type DrainedStream } from './ingest-stream.js';
 import { IntakeStream } from './intake-stream.js';
 import { readOrWrap } from '../dead-letters/unreadable-message.js';
 

@@ -43,9 +43,6 @@ export interface IngestStreamOptions {
 // The broker's code for a stream of this name with another configuration. Adding an identical stream succeeds.
 const streamNameInUse = 10058;
 
-// The broker's code for a stream whose maximum size exceeds the unreserved disk space.
-const insufficientStorage = 10047;
-
 // The platform redelivers a message within seconds. The store recognizes later redeliveries by their key.
 const deduplicationWindowMs = 120_000;
 
@@ -126,11 +123,6 @@ export function expectPlatform(
     `the stream ${name} on this NATS server has the description "${description}", but PLATFORM is ${platform}. ` +
       'Messages of two platforms must not mix: use another NATS server (or account) for this platform.',
   );
-}
-
-/** Whether the error means that the broker has no disk space left for the stream. */
-export function isInsufficientStorage(error: unknown): boolean {
-  return error instanceof JetStreamApiError && error.code === insufficientStorage;
 }
 
 /** Adds the stream. If a stream with this name but another configuration exists, returns the configuration of the existing stream. */
