@@ -57,7 +57,7 @@ export function ConnectFlow({ role = 'channel', channel, pending, children, onCo
         key={started.id}
         started={started}
         channel={channel}
-        isEnding={cancel.isPending}
+        cancelling={cancel}
         onCancel={() => cancel.mutate(started.id)}
         onRestart={() => {
           start.reset();
@@ -104,7 +104,7 @@ export function ConnectFlow({ role = 'channel', channel, pending, children, onCo
 interface FollowedConnectionProps {
   started: Connection;
   channel: string | undefined;
-  isEnding: boolean;
+  cancelling: { isPending: boolean; error: unknown };
   onCancel: () => void;
   onRestart: () => void;
   onConnected: ((connection: Connection) => void) | undefined;
@@ -112,14 +112,14 @@ interface FollowedConnectionProps {
 
 /** Shows the progress of a connection, from its code to the consent. */
 function FollowedConnection(props: FollowedConnectionProps) {
-  const { started, channel, isEnding, onCancel, onRestart, onConnected } = props;
+  const { started, channel, cancelling, onCancel, onRestart, onConnected } = props;
   const { id } = started;
   const queries = useQueryClient();
   const { data: connection = started, error } = useQuery({
     queryKey: [...connectionsQuery.queryKey, id],
     queryFn: () => call(api().GET('/api/v1/platform/connections/{id}', { params: { path: { id } } })),
     refetchInterval: ({ state: { data } }) => (data && data.state !== 'pending' ? false : pendingPollMs),
-    enabled: !isEnding,
+    enabled: !cancelling.isPending,
   });
   const { state } = connection;
   const announce = useEffectEvent(() => {
@@ -151,8 +151,9 @@ function FollowedConnection(props: FollowedConnectionProps) {
           verification_uri: connection.verification_uri ?? started.verification_uri,
         }}
       />
+      {cancelling.error !== null && <FaultNotice error={cancelling.error} />}
       <Group gap="xs">
-        <Button variant="default" size="xs" loading={isEnding} onClick={onCancel}>
+        <Button variant="default" size="xs" loading={cancelling.isPending} onClick={onCancel}>
           Cancel
         </Button>
       </Group>

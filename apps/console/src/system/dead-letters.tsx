@@ -107,7 +107,7 @@ function Detail({ letter }: { letter: DeadLetter }) {
       const message = outcome === 'stored' ? 'The event is stored.' : 'The event was already stored.';
       notifications.show({ message, color: 'teal' });
     },
-    // Also after a failure, because another dead letter may have replaced this one.
+    // Reads the list again even after a failure, because another dead letter may have replaced this one.
     onSettled: refresh,
   });
   const [isAsking, setAsking] = useState(false);
