@@ -42,7 +42,7 @@ describe('live clients', () => {
     opened.push(socket);
     return socket;
   };
-  /** Adds one event. Uses an idempotency key, because the service may have stored an event although its response was an error. */
+  /** Adds one event. Uses an idempotency key, because the service may have stored an event even if its response was an error. */
   const create = (type: string): Promise<EventRecord> => {
     const body = eventBody({ event_type: type });
     const headers = { 'idempotency-key': randomUUID() };

@@ -17,7 +17,7 @@ export interface FeedParts {
 
 /** Alerts older than this are skipped, so that the first start of the day does not show last night's alerts. */
 const maxAgeMs = 600_000;
-// Not longer, because a reloaded source reads again, and skips again, all events that it has skipped since it saved its position.
+// How often to save the position while events are skipped. A reloaded source reads again, and skips again, all events since the last save.
 const saveMs = 5_000;
 const clockLimitMs = 10_000;
 const retryMs = 2_000;

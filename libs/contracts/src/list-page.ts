@@ -43,7 +43,7 @@ export class PageRequest {
 
 /** The positions of the pages before and after a page. */
 export class PageReply {
-  /** The position of the page with older items. Only null means the end: a page can be empty although more items follow. */
+  /** The position of the page with older items. Only null means the end: a page can be empty even if more items follow. */
   @IsOptional()
   @IsObject()
   @ValidateNested()

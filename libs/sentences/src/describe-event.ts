@@ -18,7 +18,7 @@ export interface DescribedEvent {
 /** A user or a channel. */
 export interface Actor {
   name: string;
-  /** The platform's id of the user. */
+  /** The user's id on the platform. */
   id: string | undefined;
 }
 

@@ -6,7 +6,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
  */
 export class KeepTimeOfOccurrence1764190000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
-    // Without a default, so that PostgreSQL rewrites no row.
+    // The column has no default, so that PostgreSQL rewrites no row.
     await queryRunner.query('ALTER TABLE events ADD COLUMN occurred_at timestamptz');
   }
 

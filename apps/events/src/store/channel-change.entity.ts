@@ -6,7 +6,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
  */
 @Entity({ name: 'channel_changes' })
 export class ChannelChange {
-  /** The platform's id of the channel; `*` means all channels. */
+  /** The channel's id on the platform; `*` means all channels. */
   @PrimaryColumn('text', { name: 'channel_id' })
   channelId!: string;
 

@@ -102,7 +102,7 @@ async function create({ name, from, to }: Partition, manager: EntityManager): Pr
 }
 
 /**
- * Returns a name that no table has. A table with the planned name can exist although its range is free: a detached partition that is not
+ * Returns a name that no table has. A table with the planned name can exist even if its range is free: a detached partition that is not
  * dropped yet, or an operator's copy.
  */
 async function findFreeName(name: string, manager: EntityManager): Promise<string> {

@@ -15,7 +15,7 @@ export type ReplayedRange = Pick<Replay, 'filters' | 'since' | 'until'>;
 
 /** A page of the events to replay. */
 export interface ReplayPage {
-  /** Oldest first. A page can be empty although another page follows. */
+  /** Oldest first. A page can be empty even if another page follows. */
   events: StoredEvent[];
   /** The event id after which the next page begins. Null on the last page. */
   next: string | null;

@@ -6,7 +6,7 @@ export class Conduit {
   @PrimaryColumn('text', { name: 'client_id' })
   clientId!: string;
 
-  /** The platform's id of the conduit; null until the platform has created the conduit. */
+  /** The conduit's id on the platform; null until the platform has created the conduit. */
   @Column('text', { name: 'conduit_id', nullable: true })
   conduitId!: string | null;
 

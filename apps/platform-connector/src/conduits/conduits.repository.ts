@@ -5,7 +5,7 @@ import { connecting, enabled, foreign, unassigned } from './shard-rules.js';
 
 /** The conduit of this installation. */
 export interface OwnConduit {
-  /** The platform's id of the conduit; null until the platform has created the conduit. */
+  /** The conduit's id on the platform; null until the platform has created the conduit. */
   id: string | null;
   shardCount: number;
   /** Whether the conduit must be deleted, because no subscription needs it any longer. */

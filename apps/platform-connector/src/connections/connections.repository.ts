@@ -92,7 +92,7 @@ export class ConnectionsRepository {
     return rows[0] ? this.find(rows[0].id) : null;
   }
 
-  /** The platform's id of the bot account; undefined when there is none. */
+  /** The bot account's id on the platform; undefined when there is none. */
   async findBotId(clientId: string): Promise<string | undefined> {
     const [bot] = await this.dataSource.query<{ userId: string }[]>(
       `SELECT user_id AS "userId" FROM connections WHERE client_id = $1 AND role = 'bot' AND user_id IS NOT NULL`,

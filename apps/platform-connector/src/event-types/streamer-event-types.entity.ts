@@ -3,7 +3,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 /** A streamer for whom event types were chosen. Other streamers are subscribed to all active types. */
 @Entity({ name: 'streamer_event_types' })
 export class StreamerEventTypes {
-  /** The platform's id of the streamer. */
+  /** The streamer's id on the platform. */
   @PrimaryColumn('text', { name: 'user_id' })
   userId!: string;
 

@@ -12,7 +12,7 @@ export class CreateSubscriptionMoves1767300000000 implements MigrationInterface 
 }
 
 const statements = [
-  // Null until the next listing.
+  // Null in existing rows until the connector next lists the platform's subscriptions.
   'ALTER TABLE subscriptions ADD COLUMN callback text',
   // Null until a connector of this version has started with a webhook secret.
   'ALTER TABLE reconciliation ADD COLUMN webhook_fingerprints text, ADD COLUMN plain_fingerprint text',

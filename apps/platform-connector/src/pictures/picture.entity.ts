@@ -12,7 +12,7 @@ export class Picture {
   @PrimaryColumn('text')
   kind!: PictureKind;
 
-  /** The platform's id of the user or the category. */
+  /** The id of the user or the category on the platform. */
   @PrimaryColumn('text')
   id!: string;
 

@@ -52,7 +52,7 @@ export const callLimits: Readonly<Record<PlatformCall['endpoint'], CallLimits>> 
 const firstPauseMs = 500;
 const longestPauseMs = 4_000;
 
-// A shorter attempt could time out although the platform is not slow, only because the call has spent its time waiting.
+// A call that has waited for most of its time makes no further attempt shorter than this: it could time out even if the platform is fast.
 const shortestAttemptMs = 1_000;
 
 /**

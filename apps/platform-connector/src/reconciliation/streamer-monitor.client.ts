@@ -11,7 +11,7 @@ export class StreamerMonitorClient {
   constructor(private readonly client: RequestClient) {}
 
   /**
-   * Returns the platform's ids of all monitored streamers, sorted by the start of monitoring. Fails if any page fails, because the
+   * Returns the ids of all monitored streamers on the platform, sorted by the start of monitoring. Fails if any page fails, because the
    * reconciler would delete the subscriptions of missing streamers.
    *
    * @throws ServiceError when the streamer monitor does not reply to a request

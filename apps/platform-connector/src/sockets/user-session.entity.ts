@@ -6,7 +6,7 @@ export class UserSession {
   @PrimaryColumn('text', { name: 'user_id' })
   userId!: string;
 
-  /** The platform's id of the session; null while the socket is not connected. */
+  /** The session's id on the platform; null while the socket is not connected. */
   @Column('text', { name: 'session_id', nullable: true })
   sessionId!: string | null;
 

@@ -12,9 +12,9 @@ import { connectorStopped, sourceOf, UserSocket } from './user-socket.js';
 
 const idleMs = 1_000;
 const maxBackoffMs = 5_000;
-// Twice the time between two renewals of a lease. After an outage of the database, connectors renew the leases of their open sockets before
-// others may claim the sockets.
-const renewalMs = 5_000;
+// How long a connector claims no sockets after a failed pass. An outage of the database lets all leases expire; their holders renew them in
+// this time, which is twice the time between two renewals.
+const claimPauseMs = 5_000;
 // The maximum number of users to claim per pass, so that connectors that start at the same time share the users.
 const claimsPerPass = 5;
 
@@ -86,7 +86,7 @@ export class UserSockets {
     }
     // A connector with another transport will soon stop and close its sockets.
     const mayClaim = method !== 'websocket' || this.settings.transport === method;
-    if (mayClaim && performance.now() > this.failedAt + renewalMs) await this.claim();
+    if (mayClaim && performance.now() > this.failedAt + claimPauseMs) await this.claim();
     for (const socket of this.held.values()) await socket.check();
     return false;
   }

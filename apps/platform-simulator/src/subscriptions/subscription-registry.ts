@@ -12,7 +12,7 @@ import {
 
 /** The subscriptions of one owner. */
 interface Account {
-  /** Sorted by sequence, so that pages stay consistent when subscriptions are deleted in between. */
+  /** Sorted by sequence, so that pages stay consistent when subscriptions are deleted between two requests. */
   ordered: Subscription[];
   totalCost: number;
 }

@@ -58,7 +58,10 @@ export class RebuildService {
       if (!(await this.rebuilds.end(holder, null))) throw new RebuildStoppedError(leaseLost);
       this.logger.info(progress, 'rebuilt streams from the event log');
     } catch (error) {
-      this.logger.warn({ err: error }, 'cannot rebuild streams, start the rebuild again');
+      this.logger.error(
+        { err: error },
+        'the rebuild of streams failed, start it again with POST /api/v1/streamers/rebuild',
+      );
       const reason = error instanceof Error ? error.message : String(error);
       // If recording the failure fails too, the lease expires and the rebuild counts as abandoned.
       await this.rebuilds.end(holder, reason).catch(() => false);

@@ -10,7 +10,7 @@ export class OfflineEvent {
   @Column('uuid', { name: 'streamer_id' })
   streamerId!: string;
 
-  /** The platform's id of the stream that has ended; null when the event does not name the stream. */
+  /** The id of the ended stream on the platform; null when the event does not name the stream. */
   @Column('text', { name: 'stream_id', nullable: true })
   streamId!: string | null;
 

@@ -51,7 +51,7 @@ export const lateOfflineMs = 10_000;
 /** A single miss can be caused by the platform's caches. Two misses at least this far apart mean that the stream is over. */
 export const confirmMissAfterMs = 20_000;
 
-// Two poll intervals, plus the 30 s claim of an instance that died in between.
+// Two poll intervals, plus the 30 s claim of an instance that died between the two polls.
 const maxPollGapMs = 2 * 60_000;
 
 /** Returns the facts with a miss added. The miss counts only when the platform should have listed the stream. */
@@ -78,7 +78,7 @@ export function missesBeforeKnown(startedAt: Milliseconds, absence: Absence | nu
 
 /**
  * Returns the absence, extended by a poll that did not find the streamer live. After a gap of more than 2 min, a new absence starts,
- * because the streamer may have been live in between.
+ * because the streamer may have been live during the gap.
  */
 export function prolongAbsence(absence: Absence | null, at: Milliseconds): Absence {
   const isUnbroken = absence !== null && at - absence.until <= maxPollGapMs;

@@ -13,7 +13,7 @@ export class Stream {
   @Column('uuid', { name: 'streamer_id' })
   streamerId!: string;
 
-  /** The platform's id of the stream. */
+  /** The stream's id on the platform. */
   @Column('text', { name: 'stream_id' })
   streamId!: string;
 

@@ -55,7 +55,7 @@ export class LedgerEntry {
       this.acceptance = { id: answer.id };
       this.acceptedAt = Date.now();
     } else if (answer.kind !== 'refused' && answer.kind !== 'not connected') {
-      // Includes 503, because the event can be stored although its batch timed out.
+      // Includes 503, because the event can be stored even if its batch timed out.
       this.isDoubtful = true;
     }
   }

@@ -16,7 +16,7 @@ export interface StreamerEvidence {
 /** A difference from the truth that breaks a promise. */
 export interface Difference {
   kind: 'missing' | 'unknown' | 'duplicate' | 'not running' | 'still running' | 'start' | 'end';
-  /** The platform's id of the stream. */
+  /** The stream's id on the platform. */
   streamId: string;
   /** For a start or an end: the size of the difference in milliseconds. */
   ms?: number;

@@ -17,9 +17,9 @@ export interface Streamer {
 
 /** A stream from the API. Times are in milliseconds since 1970, in whole seconds. */
 export interface RecordedStream {
-  /** The service's id of the stream. */
+  /** The stream's id in the service. */
   id: string;
-  /** The platform's id of the stream. */
+  /** The stream's id on the platform. */
   streamId: string;
   startedAt: number;
   endedAt: number | null;

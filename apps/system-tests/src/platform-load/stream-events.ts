@@ -4,7 +4,7 @@ import { runSql } from '../system/servers.js';
 export interface StreamEvent {
   kind: 'online' | 'offline';
   userId: string;
-  /** The platform's id of the stream. An offline message does not contain an id. */
+  /** The stream's id on the platform. An offline message does not contain an id. */
   streamId: string | null;
   /** Milliseconds since 1970, by the platform's clock. */
   at: number;

@@ -24,7 +24,7 @@ export class SummarizeStreamRequest {
   @IsUUID('all')
   streamId!: string;
 
-  /** The platform's id of the streamer. */
+  /** The streamer's id on the platform. */
   @IsText(1, 255)
   channelId!: string;
 
@@ -105,7 +105,7 @@ export class SummarizedRaid {
   @IsInt()
   at!: number;
 
-  /** The platform's id of the other channel. */
+  /** The other channel's id on the platform. */
   @IsOptional()
   @IsString()
   channelId!: string | null;

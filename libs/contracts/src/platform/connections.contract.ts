@@ -52,7 +52,7 @@ export class ConnectionMessage {
   @IsIn(connectionRoles)
   role?: ConnectionRole;
 
-  /** The platform's id of the user; null until the user has given consent. */
+  /** The user's id on the platform; null until the user has given consent. */
   @IsOptional()
   @IsString()
   userId!: string | null;

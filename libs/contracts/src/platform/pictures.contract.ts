@@ -15,7 +15,7 @@ export class GetPictureRequest {
   @IsIn(pictureKinds)
   kind!: PictureKind;
 
-  /** The platform's id of the user or the category. */
+  /** The id of the user or the category on the platform. */
   @Matches(platformIdPattern)
   id!: string;
 

@@ -41,7 +41,7 @@ export class SubscriptionMessage {
   @IsUUID('all')
   id!: string;
 
-  /** The platform's id of the subscription; null before the platform has created it. */
+  /** The subscription's id on the platform; null before the platform has created it. */
   @IsOptional()
   @IsString()
   subscriptionId!: string | null;
@@ -190,7 +190,7 @@ export const setEventType = defineContract({
 });
 
 export class StreamerEventTypesRequest {
-  /** The platform's id of the streamer. */
+  /** The streamer's id on the platform. */
   @IsString()
   userId!: string;
 }

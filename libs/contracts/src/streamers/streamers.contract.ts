@@ -32,7 +32,7 @@ export class StreamerMessage {
   @IsString()
   platformUsername!: string;
 
-  /** The platform's id of the user. It stays the same when the user name changes. */
+  /** The user's id on the platform. It stays the same when the user name changes. */
   @IsString()
   platformId!: string;
 
@@ -234,7 +234,7 @@ export const eraseStreamer = defineContract({
 export const maxMonitoredPage = 5_000;
 
 export class ListMonitoredReply {
-  /** The platform's ids of the enabled streamers, in the order in which they were added. */
+  /** The ids of the enabled streamers on the platform, in the order in which they were added. */
   @IsArray()
   @ArrayMaxSize(maxMonitoredPage)
   @IsString({ each: true })

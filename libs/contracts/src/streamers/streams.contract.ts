@@ -21,7 +21,7 @@ export class StreamMessage extends PlatformStreamDetails {
   @IsUUID('all')
   id!: string;
 
-  /** The platform's id of the stream. */
+  /** The stream's id on the platform. */
   @IsString()
   streamId!: string;
 
