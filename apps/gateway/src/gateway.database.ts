@@ -19,6 +19,7 @@ import { CreateLoginBudgets1766300000000 } from './migrations/1766300000000-crea
 import { CreateEncryptionKeys1767200000000 } from './migrations/1767200000000-create-encryption-keys.js';
 import { CreateStoredBytes1767100000000 } from './migrations/1767100000000-create-stored-bytes.js';
 import { CreateRehearsals1768000000000 } from './migrations/1768000000000-create-rehearsals.js';
+import { CountReplayedBeyondInteger1769000000000 } from './migrations/1769000000000-count-replayed-beyond-integer.js';
 import { Rehearsal } from './rehearsals/rehearsal.entity.js';
 import { Replay } from './replays/replay.entity.js';
 import { Scope } from './scopes/scope.entity.js';
@@ -49,6 +50,7 @@ export const schema = {
     CreateEncryptionKeys1767200000000,
     CreateStoredBytes1767100000000,
     CreateRehearsals1768000000000,
+    CountReplayedBeyondInteger1769000000000,
   ],
   /** The values that are encrypted with `SECRET_KEY`. */
   encryptedColumns: [mainTokenColumn],

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { erasureStages, type ErasureStage } from '@stream-events/contracts';
 import { Lease } from '@stream-events/database';
-import { LOGGER, pause, UserHasher, WorkerLoop, type Logger } from '@stream-events/service';
+import { LOGGER, pause, UserHasher, within, WorkerLoop, type Logger } from '@stream-events/service';
 import { isUser } from '../store/erased-users.service.js';
 import { ERASURE_STAGES } from './erasure-stages.js';
 import type { SoughtUser, Stage } from './erasure-step.js';
@@ -17,6 +17,9 @@ import {
 const idleMs = 1_000;
 const maxBackoffMs = 30_000;
 const maxRemembered = 10_000;
+// Most pieces of work take well under a second. A read from NATS never ends if its connection is lost, and must not keep the service from
+// stopping.
+const stopLimitMs = 3_000;
 // A dry run changes nothing, so it does not need the stages that wait for other processes or delete summaries.
 const skippedInDryRun: readonly ErasureStage[] = ['announcing', 'summaries', 'caches'];
 
@@ -59,9 +62,12 @@ export class ErasureRunner {
     this.loop.start();
   }
 
-  /** Stops after the current piece of work. Another instance continues the erasure, or this instance does after its next start. */
-  stop(): Promise<void> {
-    return this.loop.stop();
+  /**
+   * Stops after the current piece of work, for which it waits up to 3 s. Another instance continues the erasure, or this instance does after
+   * its next start.
+   */
+  async stop(): Promise<void> {
+    await within(stopLimitMs, this.loop.stop());
   }
 
   /** Runs the oldest unfinished erasure. Returns false when there is none, or when another instance is running it. */

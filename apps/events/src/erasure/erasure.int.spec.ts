@@ -3,6 +3,7 @@ import { jest } from '@jest/globals';
 import type { ErasureStage, NewEvent } from '@stream-events/contracts';
 import { createLogger } from '@stream-events/service';
 import { eventually } from '@stream-events/testing';
+import type { DataSource } from 'typeorm';
 import { v7 as uuidV7 } from 'uuid';
 import { EventStore } from '../../test/event-store.js';
 import { newEvent } from '../../test/new-event.js';
@@ -193,6 +194,33 @@ describe('an erasure', () => {
       expect(erasure.counts.events).toEqual({ total: expected, fields: { gifter_user_id: expected } });
       expect(await store.count('events')).toBe(12_000 - expected);
     });
+
+    it('searches fewer events at a time while the search exceeds its time limit, and then more again', async () => {
+      const data = `CASE WHEN n % 100 = 0 THEN '{"user_id":"${user}"}' ELSE '{}' END::json`;
+      await store.generate(9_000, Date.now() - 60_000, { event_data: data });
+      const searched: number[] = [];
+      const query = async (sql: string, values: unknown[]): Promise<unknown> => {
+        if (sql.includes('strpos')) {
+          const [{ count } = { count: 0 }] = await store.dataSource.query<{ count: number }[]>(
+            'SELECT count(*)::int AS count FROM events WHERE id > $1 AND id <= $2',
+            values.slice(0, 2),
+          );
+          searched.push(count);
+          // The first events are large.
+          if (count > 1_000 && searched.length < 12)
+            throw Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' });
+        }
+        return store.dataSource.query(sql, values);
+      };
+      // Safe cast: the stage only calls `query`.
+      start([new StoreStage({ query } as unknown as DataSource)]);
+      const { id, counts } = await untilEnded((await request()).id);
+
+      expect(searched.slice(0, 6)).toEqual([5_000, 2_500, 1_250, 625, 1_250, 625]);
+      expect(Math.max(...searched.slice(12))).toBeGreaterThan(1_250);
+      expect(counts.events).toEqual({ total: 90, fields: { user_id: 90 } });
+      expect(await erasures.find(id)).toMatchObject({ error: null });
+    });
   });
 
   describe('of dead letters', () => {
@@ -319,6 +347,20 @@ describe('an erasure', () => {
       expect(await erasures.claim(holders[0] ?? '')).toMatchObject({ id: first.id });
       expect(await erasures.claim(holders[1] ?? '')).toBeUndefined();
       expect(second.id > first.id).toBe(true);
+    });
+
+    it('lets the service stop although a read from NATS never ends', async () => {
+      const reading = new Promise<void>((resolve) => {
+        const run: Stage['run'] = () => {
+          resolve();
+          return new Promise(() => undefined);
+        };
+        start([{ name: 'ingest', run }]);
+      });
+      await request();
+      await reading;
+
+      await expect(Promise.all(runners.splice(0).map((runner) => runner.stop()))).resolves.toHaveLength(1);
     });
 
     it('retries a stage that fails, and shows the reason', async () => {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { firstIdAt, receivedAt } from '@stream-events/contracts';
+import { sqlState } from '@stream-events/database';
 import { DataSource } from 'typeorm';
 import { addCounts, fieldsNaming, type ErasureStep, type SoughtUser, type Stage } from './erasure-step.js';
 import type { RunningErasure } from './erasures.repository.js';
@@ -10,9 +11,27 @@ interface Position {
   after: string;
 }
 
-// One statement searches up to `maxSearched` events, and returns up to `maxFound` of them, with up to 256 KiB of data each.
-const maxSearched = 5_000;
+/** The result of one search. */
+interface Piece {
+  /** The id of the last searched event; undefined when the search reached the end. */
+  boundary: string | undefined;
+  /** Up to `maxFound` events that may name the user. */
+  candidates: readonly Candidate[];
+}
+
+interface Candidate {
+  id: string;
+  data: string;
+}
+
+// One statement searches up to `maxPieceSize` events, and returns up to `maxFound` of them, with up to 256 KiB of data each. If the statement
+// exceeds its time limit of 10 s, because the events are large or the database is slow, the next one searches half as many events.
+const maxPieceSize = 5_000;
+const minPieceSize = 50;
 const maxFound = 200;
+// After a search that takes less time than this, the next one searches twice as many events, and stays well below the time limit.
+const fastSearchMs = 2_000;
+const timeLimitExceeded = '57014';
 // The pause is as long as the search took, within these limits, so that other requests can use the database.
 const minPauseMs = 5;
 const maxPauseMs = 250;
@@ -26,6 +45,8 @@ const lowestId = '00000000-0000-0000-0000-000000000000';
 @Injectable()
 export class StoreStage implements Stage {
   readonly name = 'store';
+  /** The number of events that one statement searches. */
+  private pieceSize = maxPieceSize;
 
   constructor(private readonly dataSource: DataSource) {}
 
@@ -34,8 +55,7 @@ export class StoreStage implements Stage {
     // Safe cast: this stage wrote the position.
     const position = (erasure.position as Position | null) ?? (await this.begin());
     const end = firstIdAt(erasure.erasesUntil.getTime() + 1);
-    const boundary = await this.findBoundary(position.after, end);
-    const candidates = await this.search(position.after, boundary ?? end, user);
+    const { boundary, candidates } = await this.searchPiece(position.after, end, user);
     const found = candidates
       .map(({ id, data }) => ({ id, fields: fieldsNaming(user, data) }))
       .filter(({ fields }) => fields.length > 0);
@@ -67,20 +87,38 @@ export class StoreStage implements Stage {
     return { first: row?.id ?? lowestId, after: lowestId };
   }
 
-  /** Returns the id of the last of the next `maxSearched` events; undefined when fewer are left. */
+  /** Searches the next events, and fewer of them after each search that exceeds the time limit. */
+  private async searchPiece(after: string, end: string, user: SoughtUser): Promise<Piece> {
+    for (;;) {
+      const begunAt = performance.now();
+      try {
+        const boundary = await this.findBoundary(after, end);
+        const candidates = await this.search(after, boundary ?? end, user);
+        if (performance.now() < begunAt + fastSearchMs)
+          this.pieceSize = Math.min(2 * this.pieceSize, maxPieceSize);
+        return { boundary, candidates };
+      } catch (error) {
+        if (sqlState(error) !== timeLimitExceeded || this.pieceSize === minPieceSize) throw error;
+        this.pieceSize = Math.max(Math.floor(this.pieceSize / 2), minPieceSize);
+      }
+    }
+  }
+
+  /** Returns the id of the last of the next `pieceSize` events; undefined when fewer are left. */
   private async findBoundary(after: string, end: string): Promise<string | undefined> {
     const [row] = await this.dataSource.query<{ id: string }[]>(
-      `SELECT id FROM events WHERE id > $1 AND id < $2 ORDER BY id OFFSET ${maxSearched - 1} LIMIT 1`,
+      `SELECT id FROM events WHERE id > $1 AND id < $2 ORDER BY id OFFSET ${this.pieceSize - 1} LIMIT 1`,
       [after, end],
     );
     return row?.id;
   }
 
   /** Returns up to `maxFound` events after `after`, and not beyond `last`, that may name the user. */
-  private search(after: string, last: string, { id }: SoughtUser): Promise<{ id: string; data: string }[]> {
+  private search(after: string, last: string, { id }: SoughtUser): Promise<Candidate[]> {
     return this.dataSource.query(
       `SELECT id, data FROM (
-         SELECT id, event_data::text AS data FROM events WHERE id > $1 AND id <= $2
+         -- OFFSET makes PostgreSQL decompress the data of each event once, instead of once per condition.
+         SELECT id, event_data::text AS data FROM events WHERE id > $1 AND id <= $2 ORDER BY id OFFSET 0
        ) AS event
        -- Escapes may spell the id.
        WHERE strpos(data, $3) > 0 OR strpos(data, '\\u00') > 0

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
-import { Counter, LOGGER, Registry, startAtZero, type Logger } from '@stream-events/service';
+import { Counter, FailureLog, LOGGER, Registry, startAtZero, type Logger } from '@stream-events/service';
 import { DoubtfulStateError, EventsStream, type StreamState } from './events-stream.js';
 import { StreamRecordRepository, type EpochChange, type ReadRetained } from './stream-record.repository.js';
 import { judgeStream, type LossReason, type StreamRecord, type Verdict } from './stream-verdict.js';
@@ -48,6 +48,8 @@ const maxPauseMs = 4_000;
 // Maximum number of missing batches that later checks look for. For each batch, every check reads a message of up to 256 KiB from the
 // broker. A few batches are enough, because either all missing batches were lost or none.
 const maxEvidence = 10;
+// After a failure, the next checks skip the deletion of safe batches, so that they do not take as long as its time limit of 10 s.
+const forgetPauseMs = 60_000;
 // The largest bigint.
 const maxOutboxId = '9223372036854775807';
 // A missing event may have been received this much earlier than the stream's last message, because clocks differ and batches wait
@@ -86,8 +88,11 @@ const missingMarginMs = 5 * 60_000;
 @Injectable()
 export class StreamCheck {
   private readonly epochsTotal: Counter<'reason'>;
+  private readonly failureLog: FailureLog;
   /** The possible loss that the last check found; undefined when the last check found the stream intact or confirmed the loss. */
   private doubtful: DoubtfulLoss | undefined;
+  /** When batches may next be deleted, from a monotonic clock. */
+  private forgetAfter = -Infinity;
 
   constructor(
     private readonly stream: EventsStream,
@@ -95,6 +100,7 @@ export class StreamCheck {
     @Inject(LOGGER) private readonly logger: Logger,
     metrics: Registry,
   ) {
+    this.failureLog = new FailureLog(logger);
     this.epochsTotal = new Counter({
       name: 'events_stream_epochs_total',
       help: 'New epochs of the EVENTS stream, by reason: the stream is a different one (new), or it lost acknowledged events (lost_tail)',
@@ -121,14 +127,30 @@ export class StreamCheck {
     this.doubtful = undefined;
     const { epoch } = verdict;
     await this.records.raise(epoch, known.lastSequence);
-    await this.records.forgetSafe(epoch, found.lastSequence);
     const batches = await this.records.returnStrays();
     if (batches > 0)
       this.logger.warn(
         { epoch, batches },
         'republishing batches that were sent to an earlier epoch of the EVENTS stream',
       );
+    await this.forgetSafe(epoch, found.lastSequence);
     return epoch;
+  }
+
+  /**
+   * Deletes batches that can no longer be lost. A failure does not fail the check, because publishing does not depend on the deletion: while
+   * a backup keeps its snapshot for hours, the deleted rows pile up, and the deletion can exceed its time limit until the backup ends.
+   */
+  private async forgetSafe(epoch: string, lastSequence: number): Promise<void> {
+    if (performance.now() < this.forgetAfter) return;
+    try {
+      await this.records.forgetSafe(epoch, lastSequence);
+    } catch (error) {
+      this.forgetAfter = performance.now() + forgetPauseMs;
+      this.failureLog.warn('cannot delete the records of safely published batches, retrying in a minute', {
+        err: error,
+      });
+    }
   }
 
   /**

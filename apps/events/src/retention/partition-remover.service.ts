@@ -12,7 +12,7 @@ import {
   type Logger,
 } from '@stream-events/service';
 import { PartitionsRepository } from '../store/partitions.repository.js';
-import { deleteBelow, detach, drop, finalizeDetach, readState } from './partition-statements.js';
+import { deleteRange, detach, drop, finalizeDetach, readState } from './partition-statements.js';
 import { RetentionRepository } from './retention.repository.js';
 
 /** The session that removes events, and the signal on which it must stop. */
@@ -21,9 +21,19 @@ export interface Removal {
   stopping: AbortSignal;
 }
 
+/** How far the rows of a partition have been deleted. */
+interface Position {
+  partition: string;
+  /** The first id that is kept. */
+  firstKept: string;
+  /** Everything below this id has been deleted. */
+  next: string;
+}
+
 // A batch takes about ten milliseconds. The pause after a batch is at least as long, so that ingest can use the database.
 const rowsPerBatch = 2_000;
 const minPauseMs = 10;
+const lowestId = '00000000-0000-0000-0000-000000000000';
 
 /**
  * Removes expired events: drops the partitions whose events have all expired, and deletes the expired rows of the partition in which only
@@ -44,6 +54,8 @@ const minPauseMs = 10;
 export class PartitionRemover {
   private readonly partitionsTotal: Counter;
   private readonly rowsTotal: Counter;
+  /** The position in the partition in which only some events have expired; undefined before this instance has deleted rows. */
+  private position: Position | undefined;
 
   constructor(
     private readonly partitions: PartitionsRepository,
@@ -108,19 +120,34 @@ export class PartitionRemover {
     this.logger.info({ partition }, 'dropped a partition whose events have all expired');
   }
 
+  /**
+   * Deletes the rows of a partition below `firstKept`. Continues where an earlier pass stopped, but begins each new cutoff at the first row,
+   * because a writer whose clock is behind can add rows below the position. Such rows are deleted with the next cutoff, a day later.
+   */
   private async deleteRows(
     { session, stopping }: Removal,
     { partition, firstKept }: { partition: string; firstKept: string },
   ): Promise<void> {
+    const position = this.positionIn(partition, firstKept);
     let rows = 0;
-    for (let count = rowsPerBatch; count === rowsPerBatch && !stopping.aborted;) {
+    while (position.next < firstKept && !stopping.aborted) {
       const begunAt = performance.now();
-      count = await deleteBelow(session, partition, { id: firstKept, limit: rowsPerBatch });
+      const range = { from: position.next, to: firstKept, limit: rowsPerBatch };
+      const { count, last } = await deleteRange(session, partition, range);
       rows += count;
       this.rowsTotal.inc(count);
-      if (count === rowsPerBatch) await pause(Math.max(performance.now() - begunAt, minPauseMs), stopping);
+      const isFull = count === rowsPerBatch && last !== null;
+      position.next = isFull ? last : firstKept;
+      if (isFull) await pause(Math.max(performance.now() - begunAt, minPauseMs), stopping);
     }
     if (rows > 0) this.logger.info({ partition, rows }, 'deleted the expired events of a partition in use');
+  }
+
+  /** Returns the position in this partition. A position in another partition, or of another cutoff, is no longer needed. */
+  private positionIn(partition: string, firstKept: string): Position {
+    const known = this.position;
+    if (known?.partition === partition && known.firstKept === firstKept) return known;
+    return (this.position = { partition, firstKept, next: lowestId });
   }
 }
 

@@ -46,20 +46,27 @@ export async function drop(session: MaintenanceSession, partition: string): Prom
   await session.query(`DROP TABLE IF EXISTS ${partition}`);
 }
 
-/** Deletes the oldest rows of a partition below `id`, at most `limit` rows. Returns the number of deleted rows. */
-export async function deleteBelow(
+/**
+ * Deletes the oldest rows of a partition whose ids are in a range (`from` is inclusive, `to` is exclusive), at most `limit` rows. Returns
+ * the number of deleted rows, and the highest deleted id.
+ *
+ * To continue, pass the highest deleted id as `from`. From a lower id, the statement would read the index entries of all rows that were
+ * deleted since the last vacuum.
+ */
+export async function deleteRange(
   session: MaintenanceSession,
   partition: string,
-  { id, limit }: { id: string; limit: number },
-): Promise<number> {
+  { from, to, limit }: { from: string; to: string; limit: number },
+): Promise<{ count: number; last: string | null }> {
   await limitLocks(session, lockLimitMs);
-  const [row] = await session.query<{ count: number }>(
+  const [row] = await session.query<{ count: number; last: string | null }>(
+    // max(uuid) needs PostgreSQL 18.
     `WITH deleted AS (
-       DELETE FROM ${partition} WHERE id IN (SELECT id FROM ${partition} WHERE id < $1 ORDER BY id LIMIT $2) RETURNING 1
-     ) SELECT count(*)::int AS count FROM deleted`,
-    [id, limit],
+       DELETE FROM ${partition} WHERE id IN (SELECT id FROM ${partition} WHERE id >= $1 AND id < $2 ORDER BY id LIMIT $3) RETURNING id
+     ) SELECT count(*)::int AS count, (SELECT id FROM deleted ORDER BY id DESC LIMIT 1) AS last FROM deleted`,
+    [from, to, limit],
   );
-  return row?.count ?? 0;
+  return row ?? { count: 0, last: null };
 }
 
 async function limitLocks(session: MaintenanceSession, milliseconds: number): Promise<void> {

@@ -12,6 +12,7 @@ import {
 } from '../../test/retaining-store.js';
 import { firstIdAt, type NewEvent } from '@stream-events/contracts';
 import { OutboxRepository } from '../relay/outbox.repository.js';
+import { PartitionRemover } from './partition-remover.service.js';
 import { Retention } from './retention.service.js';
 
 const day = 24 * 3_600_000;
@@ -288,6 +289,37 @@ describe(Retention.name, () => {
       await eventually(async () => expect(await stateOf(partition)).toBe('gone'));
       await restarted.stop();
       expect(await store.storedIds()).toEqual([kept.id]);
+    });
+  });
+
+  describe(PartitionRemover.name, () => {
+    it('continues after the last deleted event, and begins each new cutoff at the first event', async () => {
+      const [edge, lowestId] = [Date.UTC(2024, 0, 15), '00000000-0000-0000-0000-000000000000'];
+      await store.generate(5_001, edge - 5_001);
+      const ids = await store.storedIds();
+      const { remover, sessions } = retainFor(store, 7);
+      const session = await eventually(async () => {
+        const opened = await sessions.open('partitionMaintenance', running());
+        if (!opened) throw new Error('the session of an earlier pass has not ended');
+        return opened;
+      });
+      const query = jest.spyOn(session, 'query');
+      /** Removes the events before the cutoff. Returns the id at which each statement began. */
+      const removeBefore = async (cutoff: number): Promise<unknown[]> => {
+        query.mockClear();
+        await remover.run({ session, stopping: running() }, cutoff);
+        return query.mock.calls.flatMap(([sql, values]) => (sql.includes('DELETE') ? [values?.[0]] : []));
+      };
+
+      expect(await removeBefore(edge)).toEqual([lowestId, ids[1_999], ids[3_999]]);
+      expect(await store.storedIds()).toEqual(ids.slice(5_000));
+      // A writer whose clock is behind adds an expired event.
+      await store.writer.store([at(edge - 5_500)]);
+      expect(await removeBefore(edge)).toEqual([]);
+
+      expect(await removeBefore(edge + 1)).toEqual([lowestId]);
+      expect(await store.storedIds()).toEqual([]);
+      await session.close();
     });
   });
 

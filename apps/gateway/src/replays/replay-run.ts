@@ -87,13 +87,23 @@ export class ReplayRun {
 
   /** Runs a step. Returns the wait before the next step in milliseconds, or undefined at the end. */
   private async step(): Promise<number | undefined> {
+    if (this.outcome && this.waiting.length === 0) return this.end(this.outcome.error);
     if (performance.now() >= this.savedAt + saveEveryMs && !(await this.saveProgress())) return undefined;
-    if (this.waiting.length > 0) return this.send();
-    if (!this.outcome) return this.read();
-    // Save first, so that the stored count includes the last events.
+    return this.waiting.length > 0 ? this.send() : this.read();
+  }
+
+  /**
+   * Ends the replay. Saves the progress first, so that the stored count includes the last events. A failed replay ends even if its progress
+   * cannot be saved, because that may be why the replay failed.
+   */
+  private async end(error: string | null): Promise<undefined> {
     const { replays } = this.parts;
-    if (await this.saveProgress()) await replays.end(this.replay.id, this.gateway, this.outcome.error);
-    return undefined;
+    const isOurs = await this.saveProgress().catch((failure: unknown) => {
+      if (error === null) throw failure;
+      this.takeFailure(toUnavailable(failure));
+      return true;
+    });
+    if (isOurs) await replays.end(this.replay.id, this.gateway, error);
   }
 
   private async read(): Promise<number> {

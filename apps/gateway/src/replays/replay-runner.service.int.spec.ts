@@ -284,6 +284,30 @@ describe(ReplayRunner.name, () => {
     expect(ended.error).toContain('Search the gateway logs for the id of this replay');
   });
 
+  it('counts more events than an integer holds', async () => {
+    const { id } = await beginSlowly(150, 50);
+    await first().die();
+    await setup.dataSource.query(
+      `UPDATE replays SET replayed = replayed + 2147483647, leased_until = now() - interval '1 ms'`,
+    );
+
+    expect((await untilEnded(id)).status).toBe('done');
+    expect((await read(id)).replayed).toBeGreaterThanOrEqual(2_147_483_647 + 150);
+  });
+
+  it('fails even when its progress cannot be saved', async () => {
+    const day = newDay();
+    await store(first().client, eventsFrom(day, 20));
+    await setup.dataSource.query('ALTER TABLE replays ADD CONSTRAINT test_check CHECK (replayed < 10)');
+    try {
+      const ended = await replay(orderOf(day, day + 20));
+
+      expect(ended).toMatchObject({ status: 'failed', error: expect.stringContaining('test_check') });
+    } finally {
+      await setup.dataSource.query('ALTER TABLE replays DROP CONSTRAINT test_check');
+    }
+  });
+
   it('runs ten at a time, however many are requested together', async () => {
     const day = newDay();
     await store(first().client, eventsFrom(day, 50));

@@ -34,8 +34,8 @@ export class Replay {
   @Column('text', { name: 'connection_name', nullable: true })
   connectionName!: string | null;
 
-  /** Number of events sent. */
-  @Column('integer')
+  /** Number of events sent. PostgreSQL and JavaScript count up to 2^53 in this type, and pg returns it as a number. */
+  @Column('double precision')
   replayed!: number;
 
   /** Id of the last handled event. Null before the first event. */
