@@ -67,7 +67,7 @@ export class EventStreamStage implements Stage {
       };
     if (next > extent.lastSequence)
       return { isComplete: false, position: reached(next), pauseMs: intervalMs };
-    const messages = await this.messages.read(next, maxRead);
+    const messages = await this.messages.read({ from: next, until: extent.lastSequence }, maxRead);
     const found = messages
       .map((message) => ({ message, fields: fieldsOf(message, user, erasure.erasesUntil.getTime()) }))
       .filter(({ fields }) => fields.length > 0);

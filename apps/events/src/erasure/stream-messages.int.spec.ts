@@ -5,6 +5,8 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { ingestStreamName, ingestSubject, natsUsers } from '@stream-events/contracts';
 import { closeNats, connectNats } from '@stream-events/messaging';
 import { startTestNats, type TestNats } from '@stream-events/testing';
+import { startNextConsumerAt } from '../../test/lagging-consumer.js';
+import { LaggingServerError } from '../relay/confirm-no-messages.js';
 import { StreamMessages } from './stream-messages.js';
 
 const count = 500;
@@ -62,12 +64,33 @@ describe(StreamMessages.name, () => {
       const sut = new StreamMessages(connection, ingestStreamName);
       bytesLeft = bytes;
 
-      await expect(sut.read(from, count)).rejects.toThrow('were lost on the way');
+      await expect(sut.read({ from, until: count }, count)).rejects.toThrow('were lost on the way');
 
-      const messages = await sut.read(1, count);
+      const messages = await sut.read({ from: 1, until: count }, count);
       expect(messages.map(({ sequence }) => sequence)).toEqual(
         Array.from({ length: count }, (_, index) => index + 1),
       );
     },
   );
+
+  it.each([
+    ['lacks the messages', count + 1],
+    ['gets earlier messages first', 100],
+  ])('does not skip messages when the consumer is on a server that %s', async (_, start) => {
+    const sut = new StreamMessages(connection, ingestStreamName);
+    startNextConsumerAt(connection, start);
+
+    await expect(sut.read({ from: 400, until: count }, count)).rejects.toThrow(LaggingServerError);
+
+    expect(await sut.read({ from: 400, until: count }, count)).toHaveLength(count - 399);
+  });
+
+  it('returns nothing when the stream has no messages up to the given sequence', async () => {
+    const sut = new StreamMessages(connection, ingestStreamName);
+
+    expect(await sut.read({ from: count + 1, until: count + 10 }, count)).toEqual([]);
+    // A message after the given sequence may be newer than the consumer.
+    startNextConsumerAt(connection, count + 1);
+    expect(await sut.read({ from: 400, until: 399 }, count)).toEqual([]);
+  });
 });

@@ -9,6 +9,7 @@ import {
 } from '@nats-io/jetstream';
 import { nanos, nuid, type NatsConnection } from '@nats-io/transport-node';
 import { isStreamNotFound } from '@stream-events/messaging';
+import { confirmNoMessages, LaggingServerError, type SequenceRange } from '../relay/confirm-no-messages.js';
 
 /** A message of a stream. */
 export interface StoredMessage {
@@ -56,13 +57,15 @@ export class StreamMessages {
 
   /**
    * Reads messages in order, starting at a sequence, through a temporary consumer. Returns up to `limit` messages, or fewer if the messages
-   * are large. Do not call this for work queues, which allow only one consumer.
+   * are large. An empty list means that the stream has no message from there up to the sequence `until`. Do not call this for work queues,
+   * which allow only one consumer.
    *
+   * @throws LaggingServerError when a server whose copy of the stream lacks messages has answered
    * @throws when the broker does not respond, or messages were lost on the way
    */
-  async read(from: number, limit: number): Promise<StoredMessage[]> {
-    const { consumers } = await this.manage();
-    const info = await consumers.add(this.stream, {
+  async read({ from, until }: SequenceRange, limit: number): Promise<StoredMessage[]> {
+    const manager = await this.manage();
+    const info = await manager.consumers.add(this.stream, {
       name: `erasure-${nuid.next()}`,
       deliver_policy: DeliverPolicy.StartSequence,
       opt_start_seq: from,
@@ -83,10 +86,13 @@ export class StreamMessages {
         // Without an error, the position would move past messages that nobody has read.
         if (fetched.length === 0 && messages.length === 0) throw new LostOnTheWayError(from);
         if (fetched.length === 0) break;
+        // A consumer that begins after the end of its server's copy delivers from that end on.
+        if (fetched.some(({ sequence }) => sequence < from)) throw new LaggingServerError(this.stream, from);
         messages.push(...fetched);
         pending -= fetched.length;
         bytes += fetched.reduce((sum, { data }) => sum + data.length, 0);
       }
+      if (messages.length === 0) await confirmNoMessages(manager, this.stream, { from, until });
       return messages;
     } finally {
       // If the deletion fails, the consumer expires after 30 s.

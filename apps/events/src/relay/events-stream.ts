@@ -21,6 +21,7 @@ import {
   type ConnectionListeners,
 } from '@stream-events/messaging';
 import { nanos, type NatsConnection } from '@nats-io/transport-node';
+import { confirmNoMessages, LaggingServerError, type SequenceRange } from './confirm-no-messages.js';
 
 /** The retention of the EVENTS stream, and the platform whose events it carries. */
 export interface EventsStreamOptions {
@@ -171,9 +172,15 @@ export class EventsStream {
 
   /**
    * Reads the ids of the events on the stream in order, starting at a sequence, without their data. Returns at most `limit`; an empty list
-   * means the end. The id is empty for a message that this service did not publish.
+   * means that the stream has no message from there up to the sequence `until`. The id is empty for a message that this service did not
+   * publish.
+   *
+   * @throws LaggingServerError when a server whose copy of the stream lacks messages has answered
    */
-  async readMessageIds(from: number, limit: number): Promise<{ sequence: number; eventId: string }[]> {
+  async readMessageIds(
+    { from, until }: SequenceRange,
+    limit: number,
+  ): Promise<{ sequence: number; eventId: string }[]> {
     const consumer = await jetstream(this.connection).consumers.get(eventsStreamName, {
       deliver_policy: DeliverPolicy.StartSequence,
       opt_start_seq: from,
@@ -185,9 +192,12 @@ export class EventsStream {
       max_messages: limit,
       expires: fetchLimitMs,
     })) {
+      // A consumer that begins after the end of its server's copy delivers from that end on.
+      if (seq < from) throw new LaggingServerError(eventsStreamName, from);
       messages.push({ sequence: seq, eventId: headers?.get('Nats-Msg-Id') ?? '' });
       if (info.pending === 0) break;
     }
+    if (messages.length === 0) await confirmNoMessages(this.manager, eventsStreamName, { from, until });
     return messages;
   }
 

@@ -3,9 +3,11 @@ import { createLogger } from '@stream-events/service';
 import { eventually } from '@stream-events/testing';
 import { v7 } from 'uuid';
 import { EventStore } from '../../test/event-store.js';
+import { startNextConsumerAt } from '../../test/lagging-consumer.js';
 import { newEvent, newEvents } from '../../test/new-event.js';
 import { retainFor, runPass, type RetainingInstance } from '../../test/retaining-store.js';
 import { StreamSetup, type RunningRelay } from '../../test/stream-setup.js';
+import { LaggingServerError } from '../relay/confirm-no-messages.js';
 import { StreamRecordRepository } from '../relay/stream-record.repository.js';
 import { StreamTrimmer } from './stream-trimmer.service.js';
 
@@ -108,5 +110,18 @@ describe(StreamTrimmer.name, () => {
     expect(state).toMatchObject({ messages: 9 * 256 + 1 });
     const left = await idsOnStream();
     for (const id of [...expired, ...late]) expect(left).not.toContain(id);
+  });
+
+  it('deletes the events on the next run when a server whose copy lacks them has answered', async () => {
+    const kept = await publish(6);
+    await publish(9);
+    await runPass(instance);
+    const trimmer = await createTrimmer();
+    startNextConsumerAt(setup.connection, 3);
+
+    await expect(trimmer.run(running)).rejects.toThrow(LaggingServerError);
+
+    await trimmer.run(running);
+    expect(await idsOnStream()).toEqual(kept);
   });
 });

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { firstIdAt } from '@stream-events/contracts';
-import { FailureLog, LOGGER, WorkerLoop, type Logger } from '@stream-events/service';
+import { FailureLog, LOGGER, within, WorkerLoop, type Logger } from '@stream-events/service';
 import { validate as isUuid } from 'uuid';
 import { EventsStream } from '../relay/events-stream.js';
 import { StreamRecordRepository } from '../relay/stream-record.repository.js';
@@ -8,6 +8,8 @@ import { RetentionRepository } from './retention.repository.js';
 
 const intervalMs = 60_000;
 const maxBackoffMs = 60_000;
+// A read from NATS never ends if its connection is lost, and must not keep the service from stopping.
+const stopLimitMs = 3_000;
 // Messages per page. Without their data, they take less than a megabyte.
 const pageSize = 2_000;
 
@@ -49,9 +51,9 @@ export class StreamTrimmer {
     this.loop.start();
   }
 
-  /** Stops after the current page. */
-  stop(): Promise<void> {
-    return this.loop.stop();
+  /** Stops after the current page, for which it waits up to 3 s. */
+  async stop(): Promise<void> {
+    await within(stopLimitMs, this.loop.stop());
   }
 
   /**
@@ -67,7 +69,7 @@ export class StreamTrimmer {
     let deleted = 0;
     for (let next = 1; next <= end;) {
       if (stopping.aborted) return;
-      const messages = await this.stream.readMessageIds(next, pageSize);
+      const messages = await this.stream.readMessageIds({ from: next, until: end }, pageSize);
       const expired = messages.filter(({ eventId }) => isUuid(eventId) && eventId < firstKept);
       for (const { sequence } of expired) await this.stream.deleteMessage(sequence);
       deleted += expired.length;

@@ -40,6 +40,11 @@ const stopLimitMs = 3_000;
 const missing =
   'messages are missing and may have left the stream before they were read: checking the stream';
 
+// NATS places a consumer on any server that stores the stream, even on a server that is catching up after a restart. Such a consumer sends
+// heartbeats, but no messages that this server does not have yet.
+const lagging =
+  'the consumer does not deliver messages that the stream has, and may be on a NATS server that is catching up: creating another consumer';
+
 type Reading = Exclude<ReadingPlan, { kind: 'wait' }>;
 
 /**
@@ -69,6 +74,8 @@ export class EventFeed {
   private track: FeedTrack | undefined;
   private reader: StreamReader | undefined;
   private backoffMs = minBackoffMs;
+  /** The next sequence at the last check, if the stream already had a message there. Undefined if everything had been read. */
+  private behindAt: number | undefined;
   /** The sequence that `readToEnd` waits for. */
   private goal: { sequence: number; settle: (isReached: boolean) => void } | undefined;
 
@@ -155,6 +162,7 @@ export class EventFeed {
       onIdle: (sequence) => this.onIdle(track, sequence, plan),
     });
     this.reader = reader;
+    this.behindAt = undefined;
     if (this.isStopped()) reader.end('the service is stopping');
     this.adoptWhenLoaded(track, plan);
     // If the plan starts at an earlier sequence, wait for the first message. The message shows whether this is still the stream that was
@@ -227,11 +235,19 @@ export class EventFeed {
   /** Checks for changes that the consumer cannot detect. The consumer itself detects when NATS does not respond. */
   private async checkStream(track: FeedTrack, reader: StreamReader): Promise<void> {
     const readBefore = track.nextSequence - 1;
+    const { behindAt } = this;
     const found = await this.stream.find().catch(() => 'no response' as const);
-    if (found === 'no response') return;
-    if (!isStillThere(track, found, readBefore))
+    if (found === 'no response' || reader !== this.reader) return;
+    if (!isStillThere(track, found, readBefore)) {
       reader.end('the EVENTS stream was replaced or has lost its tail');
-    else this.metrics.noteLag(Math.max(0, found.lastSequence - (track.nextSequence - 1)));
+      return;
+    }
+    const { nextSequence } = track;
+    this.metrics.noteLag(Math.max(0, found.lastSequence - (nextSequence - 1)));
+    // Messages and heartbeats both move the next sequence, and the time between two checks is long enough for either.
+    const isBehind = found.lastSequence >= nextSequence;
+    if (isBehind && behindAt === nextSequence) reader.end(lagging);
+    this.behindAt = isBehind ? nextSequence : undefined;
   }
 
   private async readToEnd(): Promise<void> {

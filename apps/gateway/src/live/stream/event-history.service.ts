@@ -126,7 +126,7 @@ export class EventHistory {
     if (!this.stream.isConnected) throw new Error('NATS is unavailable');
     const { generation } = this;
     return this.readers.use(place.from, signal, async (reader) => {
-      const found = await reader.read(place.from + pageLength - 1);
+      const found = await reader.read(place.from + pageLength - 1, place.until);
       // Check the epoch after reading. If the stream was replaced in the meantime, the messages can be from the new stream.
       const state = await this.stream.find();
       if (!state) throw new Error('the EVENTS stream does not exist');
@@ -166,10 +166,10 @@ export class EventHistory {
 }
 
 function toPage(
-  { epoch, from, until }: Place,
+  { epoch, from }: Place,
   {
     messages,
-    isEnd,
+    lastSequence,
     streamBegins,
     before: ids,
   }: FoundMessages & { streamBegins: number; before: Set<string> },
@@ -178,7 +178,7 @@ function toPage(
     events: messages.flatMap((message) => toEvent(epoch, message)).filter(({ id }) => addNew(ids, id)),
     // A hole between the start of the page and its first message does not make the page incomplete.
     firstSequence: streamBegins <= from ? from : findBeginning(messages, streamBegins),
-    lastSequence: isEnd ? Math.max(until, messages.at(-1)?.sequence ?? 0) : from + pageLength - 1,
+    lastSequence,
   };
 }
 

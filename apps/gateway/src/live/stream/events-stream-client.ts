@@ -53,6 +53,12 @@ export function toStreamMessage(message: JsMsg, tracing?: Tracing): StreamMessag
   };
 }
 
+/**
+ * Maximum number of messages that NATS may send ahead to each kind of reader. nats-server disconnects a client when 64 MiB wait for it. A
+ * message has up to 256 KiB. The live reader and four page readers share one connection: 100 + 4 × 32 messages have at most 57 MiB.
+ */
+export const maxInFlight = { liveReader: 100, pageReader: 32 } as const;
+
 // NATS responds within milliseconds, or within seconds while a cluster elects a leader.
 const requestLimitMs = 2_000;
 // NATS deletes an unused consumer after this time, for example after a crash of the gateway.

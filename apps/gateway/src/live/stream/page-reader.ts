@@ -1,29 +1,48 @@
-import type { Consumer } from '@nats-io/jetstream';
-import { toStreamMessage, type EventsStreamClient, type StreamMessage } from './events-stream-client.js';
+import type { Consumer, ConsumerMessages, Heartbeat } from '@nats-io/jetstream';
+import {
+  maxInFlight,
+  toStreamMessage,
+  type EventsStreamClient,
+  type StreamMessage,
+} from './events-stream-client.js';
 
-/** The messages up to the end of a page. */
+/** The messages of a page. */
 export interface FoundMessages {
   messages: StreamMessage[];
-  /** Whether the stream had no more messages. */
-  isEnd: boolean;
+  /** The last sequence up to which the messages are complete. At most the last sequence of the page. */
+  lastSequence: number;
 }
 
-/** Number of sequences in a page. With events of up to 256 KiB, a page stays below nats-server's buffer limit per client. */
+/** Number of sequences in a page. */
 export const pageLength = 128;
 
-// NATS sends a page within milliseconds.
+// NATS sends messages within milliseconds.
 const fetchMs = 2_000;
+// The shortest interval that the NATS client permits.
 const heartbeatMs = 500;
 // Less than the 30 s after which NATS deletes an unused consumer.
 const maxIdleMs = 20_000;
 
-/** Reads consecutive pages with its own consumer. */
+/**
+ * Reads consecutive pages with its own consumer.
+ *
+ * NATS places the consumer on any server that stores the stream, even on a server that is catching up after a restart. Such a server knows
+ * only its own copy of the stream, so a page is complete only if the consumer has proved that its copy reaches the end of the page:
+ *
+ * ```
+ * proof                                          │ when
+ * a message at or after the end                  │ nearly always
+ * a heartbeat that names the end, or a later one │ the last messages were removed from the stream: takes 0.5 s
+ * ```
+ */
 export class PageReader {
   private usedAt = performance.now();
   /** Number of messages that the consumer has delivered. */
   private delivered = 0;
   /** Delivered messages that belong to later pages. Where the stream has holes, a fetch returns messages of more than one page. */
   private ahead: StreamMessage[] = [];
+  /** The last sequence up to which the consumer has delivered all messages. */
+  private passed: number;
 
   private constructor(
     private readonly stream: EventsStreamClient,
@@ -32,7 +51,9 @@ export class PageReader {
     private next: number,
     /** Number of messages that the consumer still has to deliver, according to its last report. */
     private pending: number,
-  ) {}
+  ) {
+    this.passed = next - 1;
+  }
 
   /** @throws if the stream does not exist, or NATS does not respond */
   static async open(stream: EventsStreamClient, from: number): Promise<PageReader> {
@@ -48,19 +69,18 @@ export class PageReader {
   }
 
   /**
-   * Reads the messages up to and including a sequence.
+   * Reads the messages up to and including the sequence `end`, or up to the end of the stream if the stream ends before. The stream is
+   * known to reach the sequence `until`, so the messages up to there are complete.
    *
-   * @throws if NATS does not respond. Discard the reader after an error
+   * @throws if NATS does not respond, or the consumer's server lacks messages up to `until`. Discard the reader after an error
    */
-  async read(end: number): Promise<FoundMessages> {
+  async read(end: number, until: number): Promise<FoundMessages> {
     this.usedAt = performance.now();
     this.next = end + 1;
-    const lastAhead = this.ahead.at(-1)?.sequence ?? 0;
-    if (lastAhead < end && this.pending > 0) await this.fetch();
+    while (this.passed < end && (this.pending > 0 || this.passed < until)) await this.fetch(until);
     const messages = this.ahead.filter(({ sequence }) => sequence <= end);
     this.ahead = this.ahead.slice(messages.length);
-    const isComplete = this.ahead.length > 0 || messages.at(-1)?.sequence === end;
-    return { messages, isEnd: !isComplete };
+    return { messages, lastSequence: Math.min(this.passed, end) };
   }
 
   /** Deletes the consumer. */
@@ -68,22 +88,56 @@ export class PageReader {
     void this.stream.deleteConsumer(this.consumer);
   }
 
-  /** Fetches `pageLength` messages, or all remaining messages if fewer remain. */
-  private async fetch(): Promise<void> {
-    const options = { max_messages: pageLength, expires: fetchMs, idle_heartbeat: heartbeatMs };
-    const fetching = await this.consumer.fetch(options);
+  /** Fetches pending messages. If none are pending, waits for the proof that there are none up to `until`. */
+  private async fetch(until: number): Promise<void> {
+    const wanted = Math.min(Math.max(this.pending, 1), maxInFlight.pageReader);
+    const fetching = await this.consumer.fetch({
+      max_messages: wanted,
+      expires: fetchMs,
+      idle_heartbeat: heartbeatMs,
+    });
+    const heartbeat = stopAtHeartbeat(fetching);
     let count = 0;
     for await (const message of fetching) {
       const { info, data } = message;
       this.delivered += 1;
-      if (info.deliverySequence !== this.delivered)
-        throw new Error('messages of the consumer were lost in transit');
+      if (info.deliverySequence !== this.delivered) throw new LostInTransitError();
+      // A consumer that begins after the end of its server's copy delivers from that end on.
+      if (info.streamSequence <= this.passed) throw new LaggingServerError();
       this.ahead.push({ ...toStreamMessage(message), data: new Uint8Array(data) });
+      this.passed = info.streamSequence;
       this.pending = info.pending;
       count += 1;
-      if (this.pending === 0) break;
+      if (count === wanted || this.pending === 0) return;
     }
-    if (count < pageLength && this.pending > 0)
-      throw new Error(`NATS did not send a page of events within ${fetchMs / 1_000} s`);
+    const beat = await heartbeat;
+    if (!beat) throw new Error(`NATS did not send a page of events within ${fetchMs / 1_000} s`);
+    if (beat.lastConsumerSequence > this.delivered) throw new LostInTransitError();
+    this.passed = Math.max(this.passed, beat.lastStreamSequence);
+    if (this.passed < until) throw new LaggingServerError();
+    this.pending = 0;
+  }
+}
+
+/** Ends a fetch at its first heartbeat, which NATS sends when the consumer has nothing to deliver. Undefined if there is none. */
+async function stopAtHeartbeat(fetching: ConsumerMessages): Promise<Heartbeat | undefined> {
+  for await (const notification of fetching.status()) {
+    if (notification.type !== 'heartbeat') continue;
+    // The loop over the fetch first processes the messages that arrived before the heartbeat.
+    fetching.stop();
+    return notification;
+  }
+  return undefined;
+}
+
+class LostInTransitError extends Error {
+  constructor() {
+    super('messages of the consumer were lost in transit');
+  }
+}
+
+class LaggingServerError extends Error {
+  constructor() {
+    super('a NATS server that is catching up has answered, reading the page again with another consumer');
   }
 }

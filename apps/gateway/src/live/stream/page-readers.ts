@@ -1,7 +1,7 @@
 import type { EventsStreamClient } from './events-stream-client.js';
 import { PageReader } from './page-reader.js';
 
-/** Maximum number of readers. A few readers serve any number of clients. */
+/** Maximum number of readers. A few readers serve any number of clients. `maxInFlight` depends on this number. */
 const maxReaders = 4;
 
 /** A pool of page readers. Prefers the reader that is already at the requested sequence. */

@@ -1,5 +1,10 @@
 import type { Consumer, ConsumerMessages, ConsumerNotification, JsMsg } from '@nats-io/jetstream';
-import { toStreamMessage, type EventsStreamClient, type StreamMessage } from './events-stream-client.js';
+import {
+  maxInFlight,
+  toStreamMessage,
+  type EventsStreamClient,
+  type StreamMessage,
+} from './events-stream-client.js';
 
 /** Receives messages synchronously and in order. */
 export interface ReaderListener {
@@ -8,9 +13,6 @@ export interface ReaderListener {
   onIdle(sequence: number): void;
 }
 
-// Maximum number of messages that NATS may send ahead. Events have up to 256 KiB, and nats-server disconnects a client when 64 MiB wait for
-// it.
-const maxMessages = 200;
 const pullMs = 10_000;
 // Two missed heartbeats end the reader, so the gateway notices a consumer that disappears silently within about 2 s.
 const heartbeatMs = 1_000;
@@ -70,7 +72,7 @@ export class StreamReader {
     const messages = await this.consumer.consume({
       // A callback, because an iterator creates a promise per message.
       callback: (message) => this.onMessage(message),
-      max_messages: maxMessages,
+      max_messages: maxInFlight.liveReader,
       expires: pullMs,
       idle_heartbeat: heartbeatMs,
       // End the reader when the consumer is missing. By default, the NATS client would continue with any consumer that it finds.
