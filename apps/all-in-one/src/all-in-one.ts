@@ -27,7 +27,7 @@ export async function runAllInOne(): Promise<void> {
     await running?.stop();
     say('Stopped');
   };
-  // Registered before the start is complete, because Ctrl-C during the start of PostgreSQL must not leave PostgreSQL running.
+  // Handle Ctrl-C from now on, because Ctrl-C during the start of PostgreSQL must not leave PostgreSQL running.
   const end = onceStopped(logger, stop, shutdownTimeoutMs);
   exitOnUnexpectedErrors(logger, () => end(1));
   try {

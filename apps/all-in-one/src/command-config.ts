@@ -8,7 +8,7 @@ import { dataDirectory } from './servers.js';
 
 /**
  * Reads the configuration of a command that works on existing data, such as a backup. Without `PLATFORM`, such a command would use the data
- * of the simulator, and report success, although the operator means the data of another platform in the same folder.
+ * of the simulator and report success, even if the operator means the data of another platform in the same folder.
  *
  * @throws ConfigError that lists all faults
  */

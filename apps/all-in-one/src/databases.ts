@@ -58,7 +58,7 @@ export async function prepareOwnDatabase(
 async function tryToCreateRoles(url: string): Promise<Databases | string> {
   const { password } = new URL(splitHosts(url)[0] ?? url);
   if (password === '') return 'DATABASE_URL has no password';
-  // Derived, not random, because all instances on one database must have the same passwords.
+  // The passwords are derived, not random, because all instances on one database must use the same passwords.
   const derive = (service: DatabaseService): string =>
     createHmac('sha256', decodeURIComponent(password)).update(`database role of ${service}`).digest('hex');
   try {

@@ -12,7 +12,7 @@ export interface Demo {
 
 const requestTimeoutMs = 10_000;
 
-// Immediately after the start, look-ups fail until the connector has its first access token.
+// Attempts to add a streamer. Immediately after the start, look-ups fail until the connector has its first access token.
 const attempts = 5;
 const pauseMs = 1_000;
 

@@ -12,7 +12,7 @@ export async function keepSecret(path: string): Promise<string> {
     await link(draft, path);
     await syncDirectory(dirname(path));
   } catch (error) {
-    // Not `instanceof Error`: under Jest, the errors of Node come from another realm.
+    // `instanceof Error` does not work here: under Jest, Node's errors come from another realm.
     if (typeof error !== 'object' || error === null || !('code' in error) || error.code !== 'EEXIST')
       throw error;
   } finally {
@@ -27,7 +27,7 @@ export async function replaceSecret(path: string, secret: string): Promise<void>
   try {
     await writeFile(draft, secret, { mode: 0o600, flag: 'wx', flush: true });
     await rename(draft, path);
-    // The database soon contains values that only the new secret decrypts.
+    // The new file must survive a power failure, because the database soon contains values that only the new secret decrypts.
     await syncDirectory(dirname(path));
   } finally {
     await rm(draft, { force: true });

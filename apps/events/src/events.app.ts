@@ -78,7 +78,7 @@ import { SummaryMaintenance } from './stream-summaries/summary-maintenance.servi
 import { EventIndexBuilder } from './upgrade/event-index-builder.service.js';
 import { RaidChannelBackfill } from './upgrade/raid-channel-backfill.service.js';
 
-// More connections would only wait for each other's locks and commits.
+// Maximum number of connections for writes. More connections would only wait for each other's locks and commits.
 const writeConnections = 4;
 
 /** The contracts that the events service serves. */
@@ -134,7 +134,8 @@ async function start(shell: Shell<EventsConfig>) {
   // Writes have their own connection pool, so that no list keeps a write waiting.
   const writePool = createPool({ ...database, poolSize: writeConnections });
   const listPool = createPool({ ...database, ...listPoolOptions });
-  // Connect before the service is ready, so that its first requests do not have to. If that fails, they connect.
+  // Opens a connection per pool before the service is ready, so that the first requests do not wait for one. If this fails, the first
+  // requests open the connections.
   await Promise.allSettled([writePool, listPool].map((pool) => pool.query('SELECT 1')));
   measurePool(shell.metrics, 'events', dataSource);
   measurePool(shell.metrics, 'events_writes', writePool);

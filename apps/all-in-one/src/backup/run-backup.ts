@@ -90,7 +90,7 @@ async function saveErasures(path: string, database: OpenDatabase): Promise<void>
   const access = { schema: backedUpSchemas.events.name, url: database.urlFor('events') };
   const sessions = await openSessions([access], 'backup');
   try {
-    // The list would be empty or incomplete, and would replace a complete one.
+    // After an interrupted restore, the list would be empty or incomplete, and would replace a complete one.
     await refuseIncompleteRestores(sessions);
     const [session] = sessions;
     const list = session && (await readErasureList(session.client));

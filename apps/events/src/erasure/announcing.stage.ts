@@ -4,13 +4,13 @@ import { maxAgeMs } from '../store/recent-value.js';
 import type { ErasureStep, Stage } from './erasure-step.js';
 import type { RunningErasure } from './erasures.repository.js';
 
-// A write reads the list of erased users, waits up to 3 s for a connection (the connection timeout of the pools), and then begins its
-// transaction.
+// The longest time from when a write reads the list of erased users until its transaction begins: the write waits up to 3 s for a
+// connection (the connection timeout of the pools).
 const connectLimitMs = 3_000;
 /** A write that begins at least this long after the erasure was requested knows about the erasure. */
 const announcementMs = maxAgeMs + connectLimitMs;
-// A write ends within 10 s (the statement timeout). The stage waits at most 12 s for earlier transactions, because other statements, such
-// as building an index, can run for hours.
+// The longest wait for earlier transactions. Every write ends within 10 s (the statement timeout). Longer transactions are not writes: for
+// example, building an index can take hours.
 const statementLimitMs = 12_000;
 const intervalMs = 250;
 

@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { ErasureStep, Stage } from './erasure-step.js';
 import type { RunningErasure } from './erasures.repository.js';
 
-// Gateways request the list of erased users every second, and need at most a second to remove the events.
+// How long the stage waits. Gateways request the list of erased users every second and then need at most a second to remove the events, so
+// this leaves two seconds to spare.
 const settledMs = 4_000;
 const intervalMs = 250;
 

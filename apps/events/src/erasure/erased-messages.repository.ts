@@ -23,8 +23,8 @@ export class ErasedMessagesRepository {
   }
 
   /**
-   * Deletes the records of messages from other epochs, and of messages that were erased more than `maxAgeMs` ago. The neighbors of such a
-   * message on the stream have expired.
+   * Deletes the records of messages from other epochs, and of messages that were erased more than `maxAgeMs` ago. By then, all
+   * earlier messages on the stream have expired, so the record is no longer needed.
    */
   async forgetOld(transaction: EntityManager, epoch: string, maxAgeMs: number): Promise<void> {
     await transaction.query(

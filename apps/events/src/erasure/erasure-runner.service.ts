@@ -17,8 +17,8 @@ import {
 const idleMs = 1_000;
 const maxBackoffMs = 30_000;
 const maxRemembered = 10_000;
-// Most pieces of work take well under a second. A read from NATS never ends if its connection is lost, and must not keep the service from
-// stopping.
+// How long `stop` waits for the current piece of work, which usually takes well under a second. A read from NATS never ends if its
+// connection is lost, and must not keep the service from stopping.
 const stopLimitMs = 3_000;
 // A dry run changes nothing, so it does not need the stages that wait for other processes or delete summaries.
 const skippedInDryRun: readonly ErasureStage[] = ['announcing', 'summaries', 'caches'];
@@ -154,7 +154,7 @@ function stageAfter({ stage, isDryRun }: Erasure): ErasureStage {
 }
 
 function describe(error: unknown): string {
-  // Not `instanceof Error`: under Jest, Node's errors come from another realm.
+  // `instanceof Error` does not work here: under Jest, Node's errors come from another realm.
   return typeof error === 'object' && error !== null && 'message' in error
     ? String(error.message)
     : String(error);

@@ -38,7 +38,8 @@ export function fieldsNaming(user: SoughtUser, eventData: string): string[] {
   return [...new Set(named.map(({ field }) => field))];
 }
 
-// Clients choose the keys of the events that they add, so an event can have any number of fields.
+// Maximum number of fields that are counted by name; other fields are counted together. Clients choose the keys of the events that they
+// add, so there can be any number of fields.
 const maxFields = 200;
 const otherFields = '(other fields)';
 

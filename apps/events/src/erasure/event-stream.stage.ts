@@ -18,7 +18,8 @@ interface Position {
   end?: number;
 }
 
-// Each step creates a consumer and saves the position, which takes as long as reading hundreds of messages.
+// Maximum number of messages per step. Each step also creates a consumer and saves the position, which takes as long as reading hundreds of
+// messages, so smaller steps would be slow.
 const maxRead = 5_000;
 /**
  * Within 10 s, a relay publishes or drops each batch in its memory (see `RelayQueue`). It then waits up to 5 s for the acknowledgement.

@@ -24,15 +24,16 @@ interface Candidate {
   data: string;
 }
 
-// One statement searches up to `maxPieceSize` events, and returns up to `maxFound` of them, with up to 256 KiB of data each. If the statement
-// exceeds its time limit of 10 s, because the events are large or the database is slow, the next one searches half as many events.
+// One statement searches up to `maxPieceSize` events, and returns up to `maxFound` of them, with up to 256 KiB of data each. If the
+// statement exceeds its time limit of 10 s, because the events are large or the database is slow, the next statement searches half as many
+// events.
 const maxPieceSize = 5_000;
 const minPieceSize = 50;
 const maxFound = 200;
-// After a search that takes less time than this, the next one searches twice as many events, and stays well below the time limit.
+// After a search that takes less time than this, the next search covers twice as many events and still stays well below the time limit.
 const fastSearchMs = 2_000;
 const timeLimitExceeded = '57014';
-// The pause is as long as the search took, within these limits, so that other requests can use the database.
+// The pause after a search is as long as the search took, within these limits, so that other requests can use the database.
 const minPauseMs = 5;
 const maxPauseMs = 250;
 const lowestId = '00000000-0000-0000-0000-000000000000';

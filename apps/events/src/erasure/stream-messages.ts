@@ -29,7 +29,7 @@ export interface StreamExtent {
 const requestLimitMs = 5_000;
 const fetchMs = 5_000;
 const heartbeatMs = 1_000;
-// A message can be as large as 256 KiB, so one fetch holds up to 50 MiB in memory.
+// Maximum number of messages per fetch. A message can be as large as 256 KiB, so a fetch holds up to 50 MiB in memory.
 const maxFetched = 200;
 const enoughBytes = 4 * 1024 * 1024;
 // Maximum number of concurrent requests. More requests would only wait inside the broker.
@@ -86,7 +86,7 @@ export class StreamMessages {
         // Without an error, the position would move past messages that nobody has read.
         if (fetched.length === 0 && messages.length === 0) throw new LostOnTheWayError(from);
         if (fetched.length === 0) break;
-        // A consumer that begins after the end of its server's copy delivers from that end on.
+        // A message before `from` shows that the server's copy ends before `from`: the consumer then delivers from the end of the copy on.
         if (fetched.some(({ sequence }) => sequence < from)) throw new LaggingServerError(this.stream, from);
         messages.push(...fetched);
         pending -= fetched.length;
@@ -155,8 +155,8 @@ async function fetchMessages(
   for await (const { info, headers, data } of fetching) {
     const messageId = headers?.get('Nats-Msg-Id') ?? '';
     messages.push({ sequence: info.streamSequence, messageId, data });
-    // The broker does not redeliver messages that it sent while the connection was lost, and the client fetches the next ones without an
-    // error.
+    // The broker does not redeliver messages that it sent while the connection was lost, and the client reports no error. Only a gap in the
+    // delivery sequence shows the loss.
     if (info.deliverySequence !== alreadyRead + messages.length)
       throw new LostOnTheWayError(messages.at(-2)?.sequence ?? info.streamSequence);
     if (messages.length === wanted || info.pending === 0) break;

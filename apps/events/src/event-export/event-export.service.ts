@@ -11,11 +11,13 @@ import { NIL } from 'uuid';
 import { EventListRepository } from '../event-list/event-list.repository.js';
 import { exportPrinters } from './export-formats.js';
 
-// A compromise. With 1,000 events per page, the p99 latency of lists is 70 ms instead of 29 ms, because lists wait behind the pages of an
-// export in three processes. With 100 events per page, an export reads fewer than 20,000 events/s (bench:store, export).
+// Number of events per page, a compromise. With 1,000 events per page, the p99 latency of lists is 70 ms instead of 29 ms, because lists
+// wait behind the pages of an export in three processes. With 100 events per page, an export reads fewer than 20,000 events/s (bench:store,
+// export).
 const pageSize = 200;
 
-// An export reads without pause. More concurrent reads would take the database connections that lists need.
+// Limits the pages that are read at the same time. An export reads without pause, so more concurrent reads would take the database
+// connections that lists need.
 const readLimit = {
   running: 2,
   waiting: 64,

@@ -30,11 +30,11 @@ export interface RecordListPage extends PageReply {
   records: Buffer;
 }
 
-// A reply is one NATS message of at most 1 MiB. In a JSON string, JSON text can double in size, and the names of 100 events
-// (255 + 255 + 32 characters of up to 6 bytes as JSON) take up to 340 KiB more.
+// Maximum size of the event data of a page. A reply is one NATS message of at most 1 MiB. In a JSON string, JSON text can double in size,
+// and the names of 100 events (255 + 255 + 32 characters of up to 6 bytes as JSON) take up to 340 KiB more.
 const eventsBudgetBytes = 320 * 1024;
 
-// Records are sent without further encoding. Positions and headers add a few hundred bytes.
+// Maximum size of the records of a page, which are sent without further encoding. Positions and headers add a few hundred bytes.
 const recordsBudgetBytes = 960 * 1024;
 
 /** The columns of `StoredEvent`, named like its fields. */

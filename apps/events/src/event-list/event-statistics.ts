@@ -27,10 +27,12 @@ interface StatisticsRow {
 
 const intervalMs = 5 * 60_000;
 
-// The newest partitions resemble the events that arrive now. Reading older partitions as well would take longer and improve nothing.
+// Number of partitions whose statistics are read. The newest partitions resemble the events that arrive now. Reading older partitions as
+// well would take longer and improve nothing.
 const maxPartitions = 4;
 
-// The statistics of a partition with fewer rows are not representative. The newest partition has few rows at the beginning of a month.
+// The statistics of a partition with fewer rows are not representative, so they are ignored. The newest partition has few rows at the
+// beginning of a month.
 const minRows = 1_000;
 
 /**

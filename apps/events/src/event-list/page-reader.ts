@@ -30,8 +30,8 @@ const checkingBudgetMs = 30;
 // overloaded.
 const matchingBudgetMs = 1_000;
 
-// Most pages are full after one partition, or after two at the beginning of a month. After that, each statement reads twice as many
-// partitions as the one before.
+// Number of statements of a page that read one partition each. Most pages are full after one partition, or after two at the beginning of a
+// month. Each later statement reads twice as many partitions as the one before.
 const singlePartitions = 2;
 
 // Partitions are attached or dropped only a few times a day, so a page rarely needs a second attempt.
@@ -74,7 +74,8 @@ export class PageReader {
     const startedAt = this.now();
     const page = new PageBuilder(limits);
     const expectedRows = limits.pageSize / plan.restShare;
-    // Looking up a row in an index takes a fraction of the time that reading the row takes.
+    // Looking up a row in an index takes a fraction of the time that reading the row takes, so the two kinds of checks have separate chunk
+    // sizes.
     const chunks = {
       lookUp: new ChunkSize('lookUp', expectedRows),
       read: new ChunkSize('read', expectedRows),

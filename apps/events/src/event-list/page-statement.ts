@@ -225,8 +225,8 @@ class StatementText {
   }
 
   /**
-   * Returns the SQL for `bound`: an id up to which the ranges together contain at least `limit` ids. It is the nearer of the `limit`-th
-   * start of a range and the `limit`-th id of the range that begins first. That range often has the most ids.
+   * Returns the SQL for `bound`: an id up to which the ranges together contain at least `limit` ids. The bound is the nearer of the
+   * `limit`-th start of a range and the `limit`-th id of the range that begins first. That range often has the most ids.
    */
   private bound(source: Source): string {
     const { isOlder } = this.shape;

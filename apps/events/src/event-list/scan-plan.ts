@@ -86,7 +86,7 @@ const rowsPerValue = 200;
 // Reading this many ranges costs less than looking up which of them begin first.
 const maxEachRanges = 20;
 
-// A scan in order of id pays off only when many rows match. With a lower share, the scan would fill the time limits of many pages.
+// A scan in order of id pays off only when many rows match. With a lower share, many pages would reach their time limits.
 const minShareInOrder = 0.02;
 
 /** Plans the scan of a list: the rarest condition with an index drives the scan. Returns null when no event can match. */

@@ -31,11 +31,12 @@ type Row = [
   mark: string | null,
 ];
 
-// With three or more conditions, there are too many combinations to keep a plan for each. Such statements check many rows, and planning
-// takes only a small part of their time.
+// Maximum number of conditions in a statement whose plan is kept. With more conditions, there are too many combinations to keep a plan for
+// each. Such statements check many rows, and planning takes only a small part of their time.
 const maxPlannedConditions = 2;
 
-// Each statement takes a few kilobytes. Statements for old partitions and unusual filters stay until the map is cleared.
+// Maximum number of statement texts in memory. Each text takes a few kilobytes. Statements for old partitions and unusual filters stay
+// until the map is cleared.
 const maxStatements = 1_000;
 
 // Cells stay text, as PostgreSQL sends them: parsing each cell would cost more than all other work on a row.

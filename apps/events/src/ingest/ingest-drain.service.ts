@@ -21,10 +21,11 @@ import { IngestStream, type DrainedStream } from './ingest-stream.js';
 import { IntakeStream } from './intake-stream.js';
 import { readOrWrap } from '../dead-letters/unreadable-message.js';
 
-// A message exceeds this number of deliveries after an outage of about 15 s. Storing messages one by one then costs little.
+// After this many deliveries of a message, its batch is stored message by message. An outage of the store of about 15 s leads to this many
+// deliveries; storing messages one by one then costs little.
 const maxSharedTries = 5;
 const maxRetryDelayMs = 5_000;
-// Enough for twenty instances with a full batch each.
+// Maximum number of messages that are being stored: enough for twenty instances with a full batch each.
 const maxAckPending = 2_000;
 
 /**

@@ -85,7 +85,7 @@ export class IngestStream implements DrainedStream {
   }
 
   async onIdle(): Promise<void> {
-    // INGEST remains when it is empty.
+    // Does nothing: INGEST is kept when it is empty.
   }
 
   async count(): Promise<number> {

@@ -13,7 +13,7 @@ export interface IntakeStreamOptions {
   quietMs?: number;
 }
 
-// Longer than a rolling upgrade of the gateways should take.
+// How long the stream must receive no messages before the service closes it: longer than a rolling upgrade of the gateways should take.
 const defaultQuietMs = 10 * 60_000;
 // A stream must have a subject. No service publishes to this subject, so the closed stream receives no messages.
 const closedSubject = 'intake.closed';

@@ -4,7 +4,8 @@ import { DataSource } from 'typeorm';
 import { EventsStream } from '../relay/events-stream.js';
 import { IngestStream } from './ingest-stream.js';
 
-// To measure the database, PostgreSQL reads the size of every file, which takes milliseconds in a store with many partitions.
+// How long a measured size is reused. To measure the database, PostgreSQL reads the size of every file, which takes milliseconds in a store
+// with many partitions.
 const cacheMs = 30_000;
 
 /** Measures the sizes of the database, the EVENTS stream, and the INGEST stream. */

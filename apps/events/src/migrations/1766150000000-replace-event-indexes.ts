@@ -24,6 +24,6 @@ const createBackfills = `CREATE TABLE backfills (
   CONSTRAINT backfills_pkey PRIMARY KEY (name)
 )`;
 
-// Within a day, all instances of the earlier version are replaced.
+// Assumes that all instances of the earlier version are replaced within a day.
 const startBackfill = `INSERT INTO backfills (name, after_id, resume_at, ends_at)
   VALUES ('raid-channels', '00000000-0000-0000-0000-000000000000', now(), now() + interval '1 day')`;

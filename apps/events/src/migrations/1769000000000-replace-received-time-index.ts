@@ -6,7 +6,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
  * narrow. After 25 hours, nearly all ranges contained old times, so each removal of old messages read the whole table.
  */
 export class ReplaceReceivedTimeIndex1769000000000 implements MigrationInterface {
-  // A large table gets the index while events arrive.
+  // Outside a transaction, PostgreSQL can build the index of a large table while events arrive.
   readonly transaction = false;
 
   async up(queryRunner: QueryRunner): Promise<void> {

@@ -65,11 +65,11 @@ export class ForeignStreamError extends Error {}
 // A crashed relay restarts well within this time. A longer window needs more memory: about 300 bytes per id in the broker.
 const deduplicationWindowMs = 120_000;
 
-// Longer than the broker takes to remove the files of a stream of several gigabytes.
+// How long to wait after a deletion: longer than the broker takes to remove the files of a stream of several gigabytes.
 const defaultDeletionMs = 2_000;
 
-// A leader contacts its replicas every one or two seconds. Replicas that do not hear from the leader usually elect another leader after 4 s
-// or more.
+// A replica counts as in touch if the leader has heard from it within this time. A leader contacts its replicas every one or two seconds.
+// Replicas that do not hear from the leader usually elect another leader after 4 s or more.
 const maxSilenceMs = 3_000;
 
 // How long a consumer exists after its only fetch, and how long the fetch may take.
@@ -192,7 +192,7 @@ export class EventsStream {
       max_messages: limit,
       expires: fetchLimitMs,
     })) {
-      // A consumer that begins after the end of its server's copy delivers from that end on.
+      // A message before `from` shows that the server's copy ends before `from`: the consumer then delivers from the end of the copy on.
       if (seq < from) throw new LaggingServerError(eventsStreamName, from);
       messages.push({ sequence: seq, eventId: headers?.get('Nats-Msg-Id') ?? '' });
       if (info.pending === 0) break;

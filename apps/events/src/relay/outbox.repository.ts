@@ -45,7 +45,7 @@ export class OutboxRepository {
   async claim(limit: number, except: readonly string[]): Promise<ClaimedBatch[]> {
     const entries = await this.dataSource.query<{ id: string; event_ids: string[] }[]>(
       `WITH free AS MATERIALIZED (
-         -- No claim is longer than 10 s. One that ends later was written before the clock was set back.
+         -- No claim is longer than 10 s. A claim that ends later was written before the clock was set back, so ignore the claim.
          SELECT id FROM outbox
          WHERE (claimed_until < now() OR claimed_until > now() + interval '11 seconds') AND id <> ALL($2::bigint[])
          ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED

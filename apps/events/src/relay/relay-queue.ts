@@ -8,12 +8,13 @@ export interface QueuedBatch extends OutboxBatch {
   length: number;
 }
 
-// Waiting batches are also in the outbox. When the queue is full, new batches use no memory: they remain only in the outbox, and a recovery
-// pass publishes them. The limits allow for one or two seconds of new batches while the stream is in doubt: many small batches, or 32 large
-// batches.
+// Limits on new batches in memory. They allow for one or two seconds of new batches while the stream is in doubt: many small batches, or 32
+// large batches. Waiting batches are also in the outbox. When the queue is full, new batches remain only in the outbox, and a recovery pass
+// publishes them.
 const maxFresh = 512;
 const maxFreshLength = 16 * 1024 ** 2;
-// Claiming batches takes longer than publishing one, so claim the next batches once only this many claimed batches are waiting.
+// Claiming batches takes longer than publishing one, so the relay claims more batches before the last ones are published: when at most
+// this many claimed batches are waiting.
 const lowWater = 4;
 // Claimed batches get every fourth turn.
 const backlogTurn = 4;

@@ -21,7 +21,8 @@ import { StreamWatch, type TrustedStream } from './stream-watch.service.js';
 
 // Maximum number of batches in flight. More batches would only queue inside the broker.
 const maxInFlight = 4;
-// Small, because each batch takes up to 1 MiB of memory, but large enough to keep publishing while the next batches are read.
+// Number of batches per claim. Small, because each batch takes up to 1 MiB of memory, but large enough to keep publishing while the next
+// batches are read.
 const claimLimit = 8;
 // Publishing pauses while this many acknowledged batches are not yet marked as published in the database, so that memory does not fill.
 const maxAcknowledged = 1_000;
@@ -212,9 +213,9 @@ export class Relay {
   }
 
   /**
-   * Marks the acknowledged batches as published once. An acknowledgement counts only if the stream has not been in doubt since the batch
-   * was sent. Otherwise, the stream may have lost the batch, and another instance may have found the stream intact before the database
-   * recorded the batch.
+   * Makes one attempt to mark the acknowledged batches as published. An acknowledgement counts only if the stream has not been in doubt
+   * since the batch was sent. Otherwise, the stream may have lost the batch, and another instance may have found the stream intact before
+   * the database recorded the batch.
    */
   private async markOnce(): Promise<void> {
     const { trusted } = this.watch;

@@ -40,7 +40,8 @@ interface Decision {
   loss: { previousEpoch: string; reason: LossReason } | undefined;
 }
 
-// After this time, a leader that is in touch with its replicas knows whether it was replaced.
+// How long the leader must be in touch with its replicas before the check accepts a loss. A leader that was replaced notices the
+// replacement within this time.
 const inTouchMs = 3_000;
 // Checks with a longer pause between them do not count as consecutive. In doubt, a check begins at most 2 s after the end of the previous
 // check.
@@ -48,9 +49,10 @@ const maxPauseMs = 4_000;
 // Maximum number of missing batches that later checks look for. For each batch, every check reads a message of up to 256 KiB from the
 // broker. A few batches are enough, because either all missing batches were lost or none.
 const maxEvidence = 10;
-// After a failure, the next checks skip the deletion of safe batches, so that they do not take as long as its time limit of 10 s.
+// How long checks skip the deletion of safe batches after it has failed. Otherwise, each check could take as long as the time limit of the
+// deletion, 10 s.
 const forgetPauseMs = 60_000;
-// The largest bigint.
+// Above every outbox id: the largest bigint.
 const maxOutboxId = '9223372036854775807';
 // A missing event may have been received this much earlier than the stream's last message, because clocks differ and batches wait
 // in the outbox.
@@ -231,8 +233,8 @@ export class StreamCheck {
 
   /**
    * Compares the stream with the record and the witnesses. The stream must be read after the record. In the other order, batches that are
-   * published in between would seem to be missing from the stream. Batches also seem to be missing when the leader that responds has been
-   * replaced without its knowledge, so missing batches alone do not prove a loss.
+   * published between the two reads would seem to be missing from the stream. Batches also seem to be missing when the leader that responds
+   * has been replaced without its knowledge, so missing batches alone do not prove a loss.
    */
   private async inspect(record: StreamRecord, witnesses: readonly Witness[]): Promise<Inspection> {
     const all = [...witnesses, ...(this.doubtful?.evidence ?? [])];
@@ -240,7 +242,7 @@ export class StreamCheck {
     const lastSequence = Math.max(record.lastSequence, ...ours.map((witness) => witness.lastSequence));
     const known = { ...record, lastSequence };
     const found = await this.stream.find();
-    // The sequences of another stream do not show which of these batches are lost.
+    // If the stream is a different one, its sequences do not show which of these batches are lost.
     const asked = found?.epoch === record.epoch ? ours : [];
     const answers = await Promise.all(asked.map((witness) => this.isContradicted(witness)));
     return { verdict: judgeStream(known, found, answers.includes(true)), known, found };

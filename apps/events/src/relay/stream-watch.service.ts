@@ -25,7 +25,8 @@ export interface Acknowledgement {
 // How often the stream is checked while it is trusted, and while it is in doubt.
 const checkIntervalMs = 5_000;
 const doubtIntervalMs = 1_000;
-// The first check usually takes milliseconds. When it takes longer, the service starts and stores events without waiting for it.
+// How long the start waits for the first check, which usually takes milliseconds. When the check takes longer, the service starts and
+// stores events without it.
 const startLimitMs = 5_000;
 
 /**
@@ -61,7 +62,7 @@ export class StreamWatch {
   /** Whether the stream is up to date with the configuration of this instance. */
   private isPrepared = false;
   private isCheckDue = false;
-  /** From a monotonic clock, so that publishing continues when the machine's time is changed. */
+  /** When the last check began, from a monotonic clock, so that publishing continues when the machine's time is changed. */
   private lastCheckAt = Number.NEGATIVE_INFINITY;
   private lastFailure: string | undefined;
   private running: Promise<void> | undefined;

@@ -6,9 +6,9 @@ export type RemovalState = 'attached' | 'detaching' | 'detached' | 'gone';
 // How long detaching waits for each transaction that reads `events`, and for autovacuum, which PostgreSQL cancels after one second. While
 // detaching waits for the lock on the partition, no other partition can be attached.
 const lockLimitMs = 3_000;
-// FINALIZE locks the partition before it waits for older transactions. If such a transaction reads the partition later, it deadlocks with
-// FINALIZE, and the session that detects the deadlock first (after one second, by default) fails. With this shorter limit, FINALIZE always
-// fails instead of the reader.
+// Lock timeout of FINALIZE. FINALIZE locks the partition before it waits for older transactions. If such a transaction reads the partition
+// later, it deadlocks with FINALIZE, and the session that detects the deadlock first (after one second, by default) fails. With this
+// shorter limit, FINALIZE always fails instead of the reader.
 const finalizeLockLimitMs = 500;
 
 /** Returns the state of a partition during its removal. */
@@ -60,7 +60,7 @@ export async function deleteRange(
 ): Promise<{ count: number; last: string | null }> {
   await limitLocks(session, lockLimitMs);
   const [row] = await session.query<{ count: number; last: string | null }>(
-    // max(uuid) needs PostgreSQL 18.
+    // Sorts to find the highest id, because max(uuid) needs PostgreSQL 18.
     `WITH deleted AS (
        DELETE FROM ${partition} WHERE id IN (SELECT id FROM ${partition} WHERE id >= $1 AND id < $2 ORDER BY id LIMIT $3) RETURNING id
      ) SELECT count(*)::int AS count, (SELECT id FROM deleted ORDER BY id DESC LIMIT 1) AS last FROM deleted`,

@@ -7,7 +7,8 @@ import { PartitionRemover } from './partition-remover.service.js';
 
 // Events expire at the end of a day (UTC), and the next pass begins within this time.
 const intervalMs = 60_000;
-// A transaction that reads the events for hours (for example, a backup) makes every attempt fail until the transaction ends.
+// The longest pause after failures. A transaction that reads the events for hours (for example, a backup) makes every attempt fail until
+// the transaction ends.
 const maxBackoffMs = 60_000;
 
 /**
@@ -68,8 +69,8 @@ export class Retention {
 }
 
 /**
- * Returns the earlier of two times, by this machine's clock and by the database's clock (milliseconds since 1970). Otherwise, a clock that
- * is ahead could remove events too early.
+ * Returns the current time in milliseconds since 1970: the earlier of this machine's time and the database's time, so that a clock that is
+ * ahead does not remove events too early.
  */
 async function readTime(session: MaintenanceSession): Promise<number> {
   const [row] = await session.query<{ now: number }>(

@@ -8,9 +8,10 @@ import { RetentionRepository } from './retention.repository.js';
 
 const intervalMs = 60_000;
 const maxBackoffMs = 60_000;
-// A read from NATS never ends if its connection is lost, and must not keep the service from stopping.
+// How long `stop` waits for the current page. A read from NATS never ends if its connection is lost, and must not keep the service from
+// stopping.
 const stopLimitMs = 3_000;
-// Messages per page. Without their data, they take less than a megabyte.
+// Number of messages per page. Without their data, these messages take less than a megabyte.
 const pageSize = 2_000;
 
 /**

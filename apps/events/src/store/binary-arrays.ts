@@ -55,7 +55,7 @@ export function encodeBigintArray(numbers: readonly (number | null)[]): Buffer {
 
 function writeHeader(buffer: Buffer, type: number, length: number): number {
   buffer.writeInt32BE(1, 0);
-  // The server does not use this flag for "has nulls": it looks at the elements.
+  // The field "has nulls": PostgreSQL ignores its value and looks at the elements.
   buffer.writeInt32BE(0, 4);
   buffer.writeInt32BE(type, 8);
   buffer.writeInt32BE(length, 12);

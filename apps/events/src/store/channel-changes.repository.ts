@@ -12,8 +12,8 @@ export interface ChannelPeriod {
 
 type Queries = Pick<EntityManager, 'query'>;
 
-// A summary is saved at least a minute after the end of its stream, so the summary includes every event that is stored within this time
-// after the event happened. The other half minute allows for clocks that differ.
+// An event is late if it is stored more than this time after it happened. A summary is saved at least a minute after the end of its stream,
+// so it includes every event that is not late. The other half minute allows for clocks that differ.
 const lateAfterMs = 30_000;
 
 /**

@@ -11,8 +11,8 @@ import { LOGGER, type Logger } from '@stream-events/service';
 import { DataSource } from 'typeorm';
 import type { EventRow } from './write-batch.js';
 
-// Long enough for PostgreSQL's error messages, which may quote the data, and short enough for a list of 100 reasons to fit in a NATS
-// message.
+// Maximum length of a reason: long enough for PostgreSQL's error messages, which may quote the data, and short enough for a list of 100
+// reasons to fit in a NATS message.
 const maxReasonLength = 500;
 
 /** The latest reason why an event is a dead letter, and the time of the first failure. */

@@ -7,9 +7,10 @@ import type { EventRow } from './write-batch.js';
 import { edgeMs, isPairable, type OverlapEnds } from './write-overlapping.js';
 import { isPlatformRaid } from './write-raids.js';
 
-// This long after an overlap has begun, every instance knows the overlap, or reads it before the next write.
+// This long after an overlap has begun, every instance knows the overlap, or learns about the overlap before its next write.
 const announcementMs = maxAgeMs + 1_000;
-// The store also remembers message ids for this time. A later redelivery cannot be recognized anyway.
+// How long ended overlaps and unpaired deliveries are kept. The store remembers message ids for the same time, so it cannot recognize a
+// later redelivery anyway.
 const keptFor = '25 hours';
 
 /** How to write the deliveries of subscriptions that have or had a twin. */
@@ -44,8 +45,8 @@ interface OverlapTimes extends OverlapEnds {
  * After the end, only messages from before the end are paired. Such messages may still wait on the INGEST stream, or for a redelivery.
  * Later messages of the remaining subscription are stored. Later messages of the other subscription are ignored until the platform deletes
  * that subscription. Both rules take effect at the same moment, so that no delivery of the remaining subscription is paired with a delivery
- * whose own partner is missing. When the next overlap begins, a delivery that the previous overlap left without a partner is still not
- * paired with a delivery from after that overlap's end.
+ * whose own partner is missing. Even when the next overlap has begun, a delivery from before the end of the previous overlap is not
+ * paired with a delivery from after that end, except within `edgeMs` (see `writeOverlapping`).
  */
 @Injectable()
 export class Overlaps {

@@ -8,7 +8,8 @@ export interface Partition {
   to: string;
 }
 
-// If partitions cannot be created, the logs show the failure, and events can still be stored for this long.
+// Daily partitions are created this many days ahead. If partitions cannot be created, the logs show the failure, and events can still be
+// stored for this long.
 const daysAhead = 7;
 
 /** Returns the partition that contains the id. */

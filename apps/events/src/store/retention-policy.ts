@@ -5,11 +5,12 @@ const dayMs = 24 * 3_600_000;
 /** The length of a partition. */
 export type PartitionWidth = 'day' | 'month';
 
-// With fewer days, monthly partitions would leave a large part of the removal to row-by-row deletes. With more days, there would be too
-// many daily partitions.
+// From this number of days on, partitions are monthly. With fewer days, monthly partitions would leave a large part of the removal to
+// row-by-row deletes. With more days, there would be too many daily partitions.
 const minDaysOfMonthlyPartitions = 90;
 
-// Gives an owner time to notice a dead letter and to retry or discard it, even when events are kept for only a day.
+// Minimum number of days that dead letters are kept. Gives an owner time to notice a dead letter and to retry or discard it, even when
+// events are kept for only a day.
 const minDaysOfDeadLetters = 30;
 
 /**

@@ -56,8 +56,8 @@ const textColumns = [...recordColumns, ...derivedNames];
 const textParameters = textColumns.map((_, index) => `$${index + 3}::text[]`);
 const occurredAtParameter = `$${textColumns.length + 3}::bigint[]`;
 
-// One statement and one commit. The insert into received_messages decides which events are new, the table events gets the new events, and
-// one outbox row represents them.
+// The statement writes a batch in one commit. The insert into received_messages decides which events are new, the table events gets the new
+// events, and one outbox row represents them.
 const statement = `
   WITH input AS (
     SELECT * FROM unnest(
@@ -83,7 +83,7 @@ const statement = `
   )
   SELECT
     id AS "outboxId",
-    -- Nearly always every event is new. Then the list would only cost time.
+    -- Nearly always, every event is new. The list is then left out, because it would only cost time.
     CASE WHEN stored < cardinality($1::uuid[]) THEN ARRAY(SELECT id FROM inserted) END AS "storedIds"
   FROM entry`;
 

@@ -7,12 +7,13 @@ import { findReceivedKeys, inTransaction, rememberKeys } from './write-transacti
 /** The fields of a stored raid that identify it. */
 type StoredRaid = Pick<StoredEvent, 'id' | 'occurredAt' | 'eventData'>;
 
-// The platform sends both messages about a raid at the same time.
+// Two messages at most this far apart are always about the same raid, because the platform sends both messages at the same time.
 const sameMomentMs = 10_000;
-// When the platform cannot deliver a message, it may redeliver the message with a later time. Another raid between the same channels within
-// these minutes has a different number of viewers.
+// Two messages at most this far apart are about the same raid if their numbers of viewers are equal: the platform may redeliver a message
+// with a later time, and another raid between the same channels within these minutes has a different number of viewers.
 const sameRaidMs = 5 * 60_000;
-// The second message can arrive much later than the first message, because the platform retries each delivery for minutes.
+// The other message is searched among messages received at most this much earlier or later, because the platform retries each delivery for
+// minutes.
 const searchMs = 60 * 60_000;
 
 /**
@@ -86,7 +87,7 @@ function timeBetween(one: StoredRaid, other: StoredRaid): number {
     : receivedAt(one.id) - receivedAt(other.id);
 }
 
-/** Reads the number of viewers. Not in SQL, because PostgreSQL's JSON functions reject a document that contains an escaped NUL anywhere. */
+/** Reads the number of viewers without SQL, because PostgreSQL's JSON functions reject a document that contains an escaped NUL anywhere. */
 function viewersOf({ eventData }: StoredRaid): unknown {
   try {
     const data = parseJson(eventData);

@@ -27,7 +27,7 @@ export class KeptEvents {
     const [oldest] = partitions;
     if (!oldest) return { partitions, from: null };
     const due = this.retention.cutoff(Date.now()) ?? 0;
-    // Raising RETENTION_DAYS does not bring back the events that retention has removed from a partition in use.
+    // `due` can be too early: raising RETENTION_DAYS does not bring back the events that retention has removed from a partition in use.
     const removed = (await this.records.readRemovedBefore()) ?? 0;
     return { partitions, from: Math.max(receivedAt(oldest.from), due, removed) };
   }

@@ -8,11 +8,12 @@ import { SavedSummaries, type SummaryKey } from './saved-summaries.repository.js
 import { maxReceiptGapMs, SummariesRepository } from './summaries.repository.js';
 import type { SummaryPeriod } from './summary-period.js';
 
-// Events of the last seconds of a stream arrive after its end. A summary that is saved before this time has passed would be outdated
-// immediately.
+// A summary is saved only when its stream ended at least this long ago. Events of the last seconds of a stream arrive after its end, so an
+// earlier summary would be outdated immediately.
 export const saveAfterMs = 60_000;
 
-// The summary of a large stream keeps one core busy. More concurrent summaries would take the connections that lists need.
+// Limits concurrent computations. The summary of a large stream keeps one core busy, and more concurrent summaries would take the
+// connections that lists need.
 const computingLimit = {
   running: 2,
   waiting: 32,

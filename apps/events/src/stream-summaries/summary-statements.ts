@@ -117,7 +117,7 @@ export function sumRules(rules: readonly SummaryRule[]): string {
     sums AS (
       SELECT adds, tier, user_id,
         CASE grouping(tier, user_id) WHEN 1 THEN 'tier' WHEN 2 THEN 'user' ELSE 'all' END AS "of",
-        -- The latest name. Text of an id has 36 characters.
+        -- The latest name: the id before each name sorts by time. The text of an id has 36 characters.
         substr(max((id::text || user_name) COLLATE "C"), 37) AS user_name,
         sum(amount)::float8 AS total
       FROM matching GROUP BY GROUPING SETS ((adds), (adds, tier), (adds, user_id))

@@ -3,7 +3,7 @@ import type { SilenceTimes } from '../alarms/alarm-times.js';
 // The maximum expected number of false alarms per day that a channel is live: one per 10,000 days.
 const maxChance = 1e-4;
 const dayMs = 86_400_000;
-// With fewer events, the rate estimate is too uncertain.
+// The minimum number of events for a decision. With fewer events, the rate estimate is too uncertain.
 const minEvents = 30;
 const windowIntervals = 5;
 // A silence is ordinary if it is shorter than the longest earlier silence times this factor.

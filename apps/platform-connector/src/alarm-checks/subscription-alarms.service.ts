@@ -64,8 +64,8 @@ export class SubscriptionAlarms {
   }
 
   /**
-   * Counts subscriptions by status. A subscription without an accepted status is faulty when at least two attempts in a row have failed, or
-   * when its status is 45 s old although the reconciler has no work left or makes no progress. While the reconciler creates thousands of
+   * Counts subscriptions by status. A subscription without an accepted status is faulty in two cases: at least two attempts in a row have
+   * failed, or its status is 45 s old and the reconciler has no work left or makes no progress. While the reconciler creates thousands of
    * subscriptions, a subscription can wait for minutes without being faulty.
    */
   private count(): Promise<StatusCount[]> {

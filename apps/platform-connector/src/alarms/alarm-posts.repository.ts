@@ -14,7 +14,8 @@ export interface ClaimedPost {
   attempts: number;
 }
 
-// Longer than an attempt takes. If the instance that claimed a message dies, another instance may claim the message after this time.
+// How long an instance claims a message: longer than an attempt takes. If the instance dies, another instance may claim the message after
+// this time.
 const claimSeconds = 30;
 
 /** Stores the messages that wait to be posted to the alert webhook, if one is configured. */

@@ -49,7 +49,7 @@ export const alarmTimes: AlarmTimes = {
     intervals: 60,
     minIntervals: 10,
     minSilenceMs: 60_000,
-    // Polls are 45 s apart.
+    // Polls are 45 s apart, so the poll that confirms a live stream follows at most 75 s after the last event.
     seenAfterMs: 30_000,
   },
 };

@@ -15,7 +15,7 @@ import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-s
 import { CallTokens } from './call-tokens.service.js';
 import { CallableEndpoints } from './callable-endpoints.service.js';
 
-// Long, because calls fail until the service restarts with another configuration.
+// When to retry without a platform: long, because calls fail until the service restarts with another configuration.
 const noPlatformRetrySeconds = 3_600;
 
 // The content types to pass on. A browser must not show any other type, such as HTML from a proxy, as a page of this service.

@@ -103,7 +103,7 @@ export class ConduitUpkeep {
   private async check(startedAt: Date): Promise<number> {
     const conduit = await this.read();
     if (!conduit) return problemCheckMs;
-    // Another connector may have saved a conduit.
+    // Once a conduit is saved, even by another connector, the list from before this connector's attempt is obsolete.
     if (conduit.id !== null) this.before = undefined;
     try {
       if (conduit.isRetired) return await this.delete(conduit);

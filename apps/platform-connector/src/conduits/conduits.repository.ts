@@ -16,7 +16,8 @@ export interface OwnConduit {
   isChecked: boolean;
 }
 
-// Longer than a call to the platform takes, including retries, so that two connectors do not create two conduits.
+// How long a connector claims a check: longer than a call to the platform takes, including retries, so that two connectors do not create
+// two conduits.
 const claimSeconds = 10;
 
 /** Stores the conduit of an application. */

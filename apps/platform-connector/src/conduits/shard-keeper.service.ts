@@ -10,11 +10,11 @@ import { ShardsRepository, type Holder } from './shards.repository.js';
 
 // How often a connector checks the shards. A report from the platform triggers an additional check.
 const tickMs = 500;
-// The interval while a shard is lost.
+// The interval of these checks while a shard is lost.
 const urgentTickMs = 50;
 // The minimum time between checks of the conduit while a holder has probably died and no connector has taken its shards.
 const suspicionMs = 1_000;
-// A quarter of the lease duration, as in `Lease`.
+// How often a connector renews its leases: a quarter of the lease duration, as in `Lease`.
 const renewMs = 1_500;
 // How long a stopping connector waits for other connectors to take its shards, which usually takes less than a second.
 const handOverMs = 3_000;
@@ -74,12 +74,17 @@ export class ShardKeeper {
     }
     const closing = [...this.open.values()];
     this.open.clear();
-    // Save this before the sockets close. A connector that connects a shard afterwards then reports a gap.
+    // Save the closing before the sockets close, so that a connector that connects a shard afterwards reports a gap.
     await this.shards
       .saveClosed(
         closing.flatMap(({ settled, sessionId }) => (sessionId === null ? [] : [{ ...settled, sessionId }])),
       )
-      .catch((error: unknown) => this.failures.warn('cannot save the state of the shards', { err: error }));
+      .catch((error: unknown) =>
+        this.failures.warn(
+          'cannot save that the sockets of the shards close, a gap in delivery may not be recorded',
+          { err: error },
+        ),
+      );
     await Promise.all(closing.map((socket) => socket.stop()));
   }
 

@@ -33,12 +33,12 @@ export interface Shard {
   settledUntil: number | null;
 }
 
-/** The platform does not list the shard with one of our sessions. */
+/** The status of a shard that the platform does not list with one of our sessions. */
 export const unassigned = 'unassigned';
-/** The holder is opening a session for the shard. */
+/** The status of a shard for which the holder is opening a session. */
 export const connecting = 'connecting';
 export const enabled = 'enabled';
-/** The shard has a session of another installation. */
+/** The status of a shard that has a session of another installation. */
 export const foreign = 'unknown_session';
 
 /** What a connector knows about the shards when it decides. */

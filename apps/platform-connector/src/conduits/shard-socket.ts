@@ -129,7 +129,10 @@ export class ShardSocket implements EventSocketListener {
 
   /** Only logs the failure, because the next check of the shards finds the same state. */
   private warn(error: unknown): void {
-    this.tools.logger.warn({ err: error, shard: this.key.id }, 'cannot save the state of a shard');
+    this.tools.logger.warn(
+      { err: error, shard: this.key.id },
+      'cannot save the state of a shard, leaving it to the next check of the shards',
+    );
   }
 }
 

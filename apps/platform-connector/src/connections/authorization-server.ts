@@ -19,12 +19,13 @@ import { PlatformHealth } from '../platform/platform-health.service.js';
 import { PlatformHttp } from '../platform/platform-http.js';
 import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
 
-// Below the 4.5 s that a user may wait for the device code. The limit suits almost all calls, because the platform replies within 200 ms.
+// The time limit of most calls: below the 4.5 s that a user may wait for the device code. The limit suits almost all calls, because the
+// platform replies within 200 ms.
 const timeoutMs = 3_500;
 
 /**
- * Longer than other calls, because a lost reply can end a user's consent: a one-time refresh token is then spent. Shorter than the 10 s
- * after which the database ends an idle transaction.
+ * The time limit of a token refresh. Longer than for other calls, because a lost reply can end a user's consent: a one-time refresh token
+ * is then spent. Shorter than the 10 s after which the database ends an idle transaction.
  */
 export const refreshTimeoutMs = 8_000;
 

@@ -8,7 +8,7 @@ import type { Connection } from './connection.entity.js';
 import { claimSeconds, ConnectionsRepository } from './connections.repository.js';
 import { UserTokens } from './user-tokens.service.js';
 
-// Shorter than the interval of 5 s at which the platform asks clients to poll.
+// How often to look for due connections: more often than every 5 s, the interval at which the platform asks clients to poll.
 const idleMs = 1_000;
 const maxBackoffMs = 30_000;
 const retryMs = 5_000;

@@ -17,8 +17,9 @@ export interface NewConnection {
   waitsFor: DeviceCode | { stateHash: string; expiresInMs: number };
 }
 
-// Longer than the calls to the platform for one connection take: two validations of 3.5 s, a refresh of 8 s, and up to 9 s of waiting for
-// the lock of a refresh. A connection claimed by an instance that crashes waits this long.
+// How long an instance claims a connection. The claim outlasts the calls to the platform for one connection: two validations of 3.5 s, a
+// refresh of 8 s, and up to 9 s of waiting for the lock of a refresh. After a crash of the instance, the connection waits until the claim
+// ends.
 export const claimSeconds = 25;
 const validationMinutes = 60;
 // How long to keep expired connections, so that a user can still see the result.
@@ -195,7 +196,7 @@ export class ConnectionsRepository {
          WHERE client_id = $1 AND role = $2 AND id <> $3 AND (user_id = $4 OR (role = 'bot' AND user_id IS NOT NULL))`,
         [clientId, role, id, owner.userId],
       );
-      // Jitter, so that connections that became due together do not stay due together.
+      // Jitter spreads the validations of connections that became due together.
       await manager.query(
         `UPDATE connections SET state = 'connected', user_id = $2, login = $3, scopes = $4, remedy = NULL,
            due_at = now() + (0.8 + 0.2 * random()) * interval '${validationMinutes} minutes',
@@ -223,7 +224,7 @@ export class ConnectionsRepository {
   /** Runs `work` in a transaction under a lock, so that only one instance at a time refreshes the tokens of a connection. */
   async exclusively<T>(id: string, work: (manager: EntityManager) => Promise<T>): Promise<T> {
     return this.dataSource.transaction(async (manager) => {
-      // Longer than the 8 s that a refresh may take, shorter than the database's statement timeout of 10 s.
+      // The lock timeout is longer than the 8 s that a refresh may take, and shorter than the database's statement timeout of 10 s.
       await manager.query(`SET LOCAL lock_timeout = '9s'`);
       await takeKeyedAdvisoryLock(manager, 'userToken', id);
       return work(manager);

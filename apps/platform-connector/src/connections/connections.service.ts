@@ -14,9 +14,9 @@ import { ConnectionConsequences } from './connection-consequences.service.js';
 import type { Connection } from './connection.entity.js';
 import { ConnectionsRepository, type NewConnection } from './connections.repository.js';
 
-// Limited because each pending connection is polled every few seconds.
+// Maximum number of pending connections, because each of them is polled every few seconds.
 const maxPending = 10;
-// Enough time for a user to sign in on the platform.
+// How long a browser may take to return: enough time for a user to sign in on the platform.
 const stateLifetimeMs = 10 * 60_000;
 
 /** Starts, completes, lists, and removes connections. */

@@ -13,7 +13,7 @@ export interface ConnectedUser {
   scopes: readonly string[];
 }
 
-// Long, because calls fail until a user acts. The connection shows what to do.
+// When to retry without a valid token: long, because calls fail until a user acts. The connection shows what to do.
 const lostRetrySeconds = 60;
 
 /** Calls the platform with the tokens of connected users. */

@@ -9,7 +9,7 @@ import { ConnectionsRepository } from './connections.repository.js';
 const remedy =
   'The platform no longer accepts the tokens: the user disconnected the application, or changed the password. Connect the channel again.';
 
-// 8 s are enough for a restart of the database.
+// With pauses of 2 s, the attempts cover 8 s, which is enough for a restart of the database.
 const saveAttempts = 5;
 const saveRetryMs = 2_000;
 

@@ -11,8 +11,8 @@ export interface KnownUser {
   revision: number;
 }
 
-// Messages report changes; the periodic listing finds changes whose messages were lost. For 10,000 users, the listing takes 17 of 800
-// calls/min.
+// How often the service lists the grants of each user. Messages report changes; the listing finds changes whose messages were lost. For
+// 10,000 users, the listing takes 17 of 800 calls/min.
 const listingMinutes = 60;
 
 /** Stores the scopes that users have granted to the application. */
@@ -53,7 +53,7 @@ export class UserGrantsRepository {
          FROM jsonb_array_elements($2::jsonb) AS value
        ), saved AS (
          UPDATE user_grants SET scopes = listed.scopes,
-           -- Jitter, so that users that were listed together are not always listed together.
+           -- Jitter spreads the next listings of users that were listed together.
            due_at = now() + (0.8 + 0.2 * random()) * interval '${listingMinutes} minutes'
          FROM listed
          WHERE client_id = $1 AND user_grants.user_id = listed.user_id AND user_grants.revision = listed.revision

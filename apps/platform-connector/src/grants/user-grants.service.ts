@@ -14,9 +14,9 @@ import { UserGrantsRepository, type KnownUser } from './user-grants.repository.j
 
 // Listing the grants of 500 users takes 50 calls and about 2 s. The next round starts at once and lists more users.
 const usersPerRound = 500;
-// A call takes about 100 ms, and other calls need slots too.
+// Maximum number of concurrent listings: a call takes about 100 ms, and other calls need slots too.
 const concurrency = 4;
-// The pause after a listing of grants fails although other calls may work. During the pause, one attempt to subscribe per channel shows
+// The pause after a failed listing of grants. Other calls may still work, so during the pause, one attempt to subscribe per channel shows
 // whether the channel has given consent.
 const failurePauseMs = 5 * 60_000;
 

@@ -12,9 +12,9 @@ export class CreateSubscriptionMoves1767300000000 implements MigrationInterface 
 }
 
 const statements = [
-  // Null in existing rows until the connector next lists the platform's subscriptions.
+  // Existing rows have no callback until the connector next lists the platform's subscriptions.
   'ALTER TABLE subscriptions ADD COLUMN callback text',
-  // Null until a connector of this version has started with a webhook secret.
+  // Both columns are null until a connector of this version has started with a webhook secret.
   'ALTER TABLE reconciliation ADD COLUMN webhook_fingerprints text, ADD COLUMN plain_fingerprint text',
   `CREATE TABLE subscription_moves (
     key text NOT NULL,

@@ -12,8 +12,8 @@ export class AddTransports1767600000000 implements MigrationInterface {
 }
 
 const statements = [
-  // If all three columns are null, the transport is unknown until the connector next lists the platform's subscriptions.
+  // If these two columns and `callback` are null, the transport is unknown until the connector next lists the platform's subscriptions.
   'ALTER TABLE subscriptions ADD COLUMN conduit_id text, ADD COLUMN session_id text',
-  // Null until a connector of this version has started.
+  // Both columns are null until a connector of this version has started.
   'ALTER TABLE reconciliation ADD COLUMN transport text, ADD COLUMN public_url text',
 ];

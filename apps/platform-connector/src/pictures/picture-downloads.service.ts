@@ -6,7 +6,8 @@ import { Agent, request } from 'undici';
 import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
 import { readRasterImage, type RasterImage } from './raster-image.js';
 
-// A page shows up to 100 pictures, and a download takes about 100 ms.
+// Limits on running and waiting downloads. A page shows up to 100 pictures, and a download takes about 100 ms, so all pictures of a page
+// arrive within about 3 s.
 const running = 4;
 const waiting = 100;
 const timeoutMs = 4_000;
@@ -65,7 +66,7 @@ export class PictureDownloads {
       return statusCode === 200 ? readRasterImage(bytes) : null;
     } catch (error) {
       if (error instanceof PlatformUnavailableError) throw error;
-      // Not `instanceof Error`: under Jest, Node's errors come from another realm.
+      // `instanceof Error` does not work here: under Jest, Node's errors come from another realm.
       const { code, name } = error as { code?: string; name?: string }; // Safe cast: undici and Node throw objects.
       if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return null;
       throw unavailable(code ?? name ?? 'unknown error', error);

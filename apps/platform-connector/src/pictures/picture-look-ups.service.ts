@@ -10,7 +10,7 @@ interface Batch {
   addresses: Promise<Map<string, string>>;
 }
 
-// A page requests all of its pictures within a few milliseconds.
+// How long a batch collects ids. A page requests all of its pictures within a few milliseconds.
 const collectMs = 20;
 const maxBatches = 10;
 

@@ -18,7 +18,8 @@ export interface StoredToken {
   refusal: string | null;
 }
 
-// Longer than the platform takes to issue a token, shorter than the database's statement timeout.
+// How long an instance waits while another instance requests a token: longer than the platform takes to issue a token, shorter than the
+// database's statement timeout.
 const lockTimeout = '6s';
 
 /** Stores access tokens encrypted. */

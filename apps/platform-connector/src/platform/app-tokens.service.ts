@@ -24,7 +24,7 @@ export interface CredentialsStatus {
 
 type Renewal = { kind: 'held'; held: HeldToken } | { kind: 'refused'; refusal: string };
 
-// Shorter than the lock's timeout, so that an instance that waits for the lock gets the new token.
+// The time limit of a request for a token: shorter than the lock's timeout, so that an instance that waits for the lock gets the new token.
 const issueTimeoutMs = 3_000;
 
 // The pause after a failed renewal in the background. Meanwhile, calls still use the old token.

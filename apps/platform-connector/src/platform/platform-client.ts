@@ -221,9 +221,12 @@ export class PlatformClient implements PlatformCaller {
     const { protocol } = this.settings.definition;
     const report = protocol.readRateLimit(answer);
     if (report) {
-      // Use the reply anyway, because the next reply reports the rate limit again.
+      // If the report cannot be saved, use the reply anyway, because the next reply reports the rate limit again.
       await this.budgets.correct(bucket, report, userId).catch((error: unknown) => {
-        this.health.warn('cannot save the rate limit report of the platform', { err: error });
+        this.health.warn(
+          'cannot save the rate limit report of the platform, the next reply reports the limit again',
+          { err: error },
+        );
       });
     }
     if (!protocol.isRateLimited(answer)) return undefined;

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 // The service rejects messages whose timestamps differ by more than 10 minutes (docs/platform-facts.md §1.3). An alarm at half of this
 // difference leaves time to act.
 const maxOffsetMs = 5 * 60_000;
-// With a slower reply, the time at which the platform wrote the header is too uncertain.
+// Slower replies are ignored, because the time at which the platform wrote the header is too uncertain.
 const maxRoundTripMs = 10_000;
 
 /** Compares this machine's clock with the platform's clock, by the `Date` headers of the platform's replies. */

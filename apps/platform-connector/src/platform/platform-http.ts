@@ -24,10 +24,10 @@ export interface PlatformRequest {
 /** Connections per host: one for each concurrent call, and one for requesting the application's token. */
 const maxConnections = 9;
 
-// 100 users or streams take about 100 kB.
+// Maximum size of a reply. A reply with the maximum of 100 users or streams takes about 100 kB.
 const maxAnswerBytes = 2 * 1024 * 1024;
 
-// A second safeguard, in addition to the timeout of each call, which is at most 10 s.
+// How long connecting may take. In addition, each attempt has a timeout of at most 10 s.
 const connectTimeoutMs = 3_000;
 const idleTimeoutMs = 12_000;
 
@@ -147,7 +147,7 @@ function parseBody(text: string, status: number): unknown {
 
 function toCallError(error: unknown): PlatformCallError {
   if (error instanceof PlatformCallError) return error;
-  // Not `instanceof Error`: under Jest, Node's errors come from another realm.
+  // `instanceof Error` does not work here: under Jest, Node's errors come from another realm.
   const { name, code } = error as { name?: unknown; code?: unknown }; // Safe cast: undici and Node throw objects.
   const [failure, message] = describeFailure(String(name), String(code));
   return new PlatformCallError(failure, message, { cause: error });

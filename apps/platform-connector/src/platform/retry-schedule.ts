@@ -9,25 +9,31 @@ export interface CallLimits {
   attempts: number;
 }
 
-/** A user may wait for these look-ups, for at most 4.5 s. The calling service gives up after 4 s, the timeout of the contract. */
+/** Limits of look-ups for which a user may wait, for at most 4.5 s. The calling service gives up after 4 s, the timeout of the contract. */
 const userLimits: CallLimits = { totalMs: 3_500, attemptMs: 3_000, attempts: 2 };
 
-/** The contract for stream look-ups has a timeout of 15 s. */
+/** Limits of stream look-ups, whose contract has a timeout of 15 s. */
 const streamLimits: CallLimits = { totalMs: 14_000, attemptMs: 10_000, attempts: 3 };
 
-/** No request waits for these calls, so there is time for three attempts of 10 s with pauses. */
+/** Limits of calls for which no request waits, so there is time for three attempts of 10 s with pauses. */
 const subscriptionLimits: CallLimits = { totalMs: 35_000, attemptMs: 10_000, attempts: 3 };
 
-/** One attempt: without a reply, it is unknown whether the platform carried out the call, so the client must decide whether to retry. */
+/**
+ * Limits of calls for clients. They get one attempt: without a reply, it is unknown whether the platform carried out the call, so the
+ * client must decide whether to retry.
+ */
 export const clientCallLimits: CallLimits = { totalMs: 10_000, attemptMs: 8_000, attempts: 1 };
 
-/** Under 10 s, because the platform closes a session that serves no shard after 10 s. The next check of the shards is due in 5 s. */
+/**
+ * Limits of calls about the conduit and its shards. The total is under 10 s, because the platform closes a session that serves no shard
+ * after 10 s. The next check of the shards is due in 5 s.
+ */
 const conduitLimits: CallLimits = { totalMs: 8_000, attemptMs: 3_000, attempts: 3 };
 
 /**
- * One attempt: without a reply, the platform may have created a conduit, and another attempt could create a second one. Listing and creating
- * together end within the 10 s for which a connector claims the check of the conduit. If looking for an earlier conduit takes longer, only one
- * connector saves its conduit.
+ * Limits of listing and creating conduits. Each call gets one attempt: without a reply, the platform may have created a conduit, and
+ * another attempt could create a second one. Both calls together end within the 10 s for which a connector claims the check of the conduit.
+ * If looking for an earlier conduit takes longer, only one connector saves its conduit.
  */
 const newConduitLimits: CallLimits = { totalMs: 4_500, attemptMs: 4_000, attempts: 1 };
 
@@ -48,11 +54,12 @@ export const callLimits: Readonly<Record<PlatformCall['endpoint'], CallLimits>> 
   assign_shard: conduitLimits,
 };
 
-// Short failures end within half a second. During an outage, the random half keeps instances from retrying at the same moment.
+// The limits of the pause between attempts. Short failures end within half a second. During an outage, the random half of each pause keeps
+// instances from retrying at the same moment.
 const firstPauseMs = 500;
 const longestPauseMs = 4_000;
 
-// A call that has waited for most of its time makes no further attempt shorter than this: it could time out even if the platform is fast.
+// A call makes no attempt with less time left than this, because such an attempt could time out even if the platform is fast.
 const shortestAttemptMs = 1_000;
 
 /**

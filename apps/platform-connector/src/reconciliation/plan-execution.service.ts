@@ -41,7 +41,8 @@ const concurrency = 4;
 // The maximum duration of an execution. The next round plans the remaining actions again, because other subscriptions may be desired by
 // then.
 const maxDurationMs = 15_000;
-// A subscription can make its own call fail, which must not delay other subscriptions. 20 failures mean that the platform is down.
+// An execution ends after this many failed calls of one kind. One subscription can make its own call fail, which must not delay other
+// subscriptions. But 20 failures mean that the platform is down.
 const maxFailures = 20;
 
 // The HTTP status when a subscription lacks consent (docs/platform-facts.md §4.5).

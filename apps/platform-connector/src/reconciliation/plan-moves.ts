@@ -62,13 +62,13 @@ const maxMoves = 500;
 // The maximum number of moves until one subscription with the wanted transport works. Until then, the gateways may not have the first
 // secret.
 const maxProbes = 20;
-// The platform may list a subscription as enabled a moment before it delivers messages. During the overlap, the first subscription
-// delivers the same messages.
+// How long both subscriptions deliver before the end is announced. The platform may list a subscription as enabled a moment before it
+// delivers messages. During the overlap, the first subscription delivers the same messages.
 const overlapMs = 10_000;
 // The time from the announcement to the announced end. Within this time, every events service must store the announcement.
 const endNoticeMs = 5_000;
-// How long to keep the first subscription after the announced end. It must deliver all earlier events, and the platform's clock may be
-// behind.
+// How long to keep the first subscription after the announced end. The first subscription must deliver all earlier events, and the
+// platform's clock may be behind.
 const afterEndMs = 2_000;
 
 const noRoom =

@@ -19,7 +19,8 @@ export interface PlatformListing {
 
 // With 100 subscriptions per page, this allows a million subscriptions. A longer list means that paging does not end.
 const maxPages = 10_000;
-// Short, because a user connects a channel within about a minute. The new session then requests a round.
+// When to retry without a connected user: short, because a user connects a channel within about a minute. The new session then requests a
+// round.
 const noUserRetrySeconds = 10;
 
 /**

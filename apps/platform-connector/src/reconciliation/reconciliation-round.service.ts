@@ -25,17 +25,19 @@ export interface Round {
 }
 
 const roundIntervalMs = 60_000;
-// Short, because the streamer monitor restarts within seconds.
+// The pause when the streamer monitor does not reply: short, because the streamer monitor restarts within seconds.
 const monitorPauseMs = 5_000;
 const maxPlatformPauseMs = 60_000;
 // The time until the next listing when a call failed, the platform's limit was reached unexpectedly, or strays remain, because only a
 // listing shows the result.
 const relistMs = 30_000;
-// The platform verifies a callback within about a second.
+// The shortest time between listings while subscriptions wait for verification. The platform verifies a callback within about a second.
 const minListingPauseMs = 2_000;
-// Each step of a move needs a listing. An announcement takes 4 s.
+// The time until the next listing while subscriptions move: each step of a move needs a listing, and the first step, the announcement,
+// takes 4 s.
 const moveStepMs = 4_500;
-// One call lists 100 subscriptions, so listing 10,000 subscriptions once a minute takes an eighth of the rate limit.
+// The pause between listings is at least this long per subscription. One call lists 100 subscriptions, so listing 10,000 subscriptions once
+// a minute takes an eighth of the rate limit.
 const listingPauseMsPerSubscription = 6;
 
 /** Runs one round: compares the desired with the actual subscriptions, and creates and deletes subscriptions accordingly. */

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { listMonitored } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
 
-// Enough for five million streamers. A longer list means that paging does not end.
+// This is enough for five million streamers. A longer list means that paging does not end.
 const maxPages = 1_000;
 
 /** Requests to the streamer monitor. */

@@ -43,7 +43,7 @@ export class RevocationsConsumer {
     @Inject(LOGGER) private readonly logger: Logger,
     registry: Registry,
   ) {
-    // One message at a time, in the order of the stream.
+    // Handles one message at a time, in the order of the stream.
     const handling = { maxInFlight: 1, handle: (message: DeliveredMessage) => this.onRevocation(message) };
     this.consumer = new DurableConsumer(
       connection,

@@ -27,7 +27,7 @@ export interface EventSocketOptions {
   secondMs?: number;
 }
 
-// All in seconds. The first attempt is made within a quarter of a second after a loss.
+// These times are in seconds. The first attempt is made within a quarter of a second after a loss.
 const minBackoff = 0.25;
 const maxBackoff = 30;
 // A session that lasts this long shows that the platform works, and resets the backoff.
@@ -174,13 +174,14 @@ export class EventSocket {
 
   private onSuccessorEnded(end: LinkEnd): void {
     this.successor = undefined;
-    this.failures.warn('cannot open the replacement for an event socket', {
+    this.failures.warn('cannot open the replacement for an event socket, connecting again within a minute', {
       socket: this.options.name,
       ...end,
     });
     const { link, reconnectUrl } = this;
     if (!link) this.reconnectLater();
-    // Without a close code, the platform has not received the URL, and waits 30 s for it. With a code, the URL was already used.
+    // Without a close code, the platform has not received the URL and waits 30 s for it, so try again. With a code, the URL was already
+    // used.
     else if (end.code === null) this.later(() => this.onReconnect(link, reconnectUrl));
   }
 
@@ -215,7 +216,7 @@ export class EventSocket {
     const seconds = Math.min(minBackoff * 2 ** this.attempts, maxBackoff);
     this.attempts += 1;
     clearTimeout(this.timer);
-    // Jitter, because the platform may have closed the sockets of many clients at the same time.
+    // Jitter spreads the attempts, because the platform may have closed the sockets of many clients at the same time.
     this.timer = setTimeout(act, seconds * (0.5 + Math.random() / 2) * this.secondMs);
   }
 }

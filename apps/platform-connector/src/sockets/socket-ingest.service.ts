@@ -33,13 +33,13 @@ export interface SocketQueueOptions {
 /** Injection token with which tests replace the default limits. */
 export const SOCKET_QUEUE_OPTIONS = Symbol('SOCKET_QUEUE_OPTIONS');
 
-// Enough for an outage of a minute: at 200 messages per second, 12,000 messages of about 1 KiB arrive.
+// The limits suffice for an outage of a minute: at 200 messages per second, 12,000 messages of about 1 KiB arrive.
 const defaultOptions: SocketQueueOptions = {
   messages: 20_000,
   characters: 32 * 1024 * 1024,
   stopMs: 5_000,
 };
-// Enough to fill the three batches that the events service stores at the same time.
+// Maximum number of messages that are being stored: enough to fill the three batches that the events service stores at the same time.
 const maxRunning = 1_024;
 // How often to try one message while neither the event store nor the INGEST stream is available.
 const probeMs = 500;

@@ -25,14 +25,14 @@ export interface LinkOptions {
   secondMs: number;
 }
 
-// All in seconds. The platform replies within a fraction of a second.
+// These times are in seconds. The platform replies within a fraction of a second.
 const connectWithin = 10;
 const welcomeWithin = 10;
 // The platform sends a frame at the end of each keep-alive interval. The margin covers a slow network.
 const keepAliveMargin = 3;
 const closeWithin = 2;
 
-// Four times the maximum of 256 KiB for a webhook body.
+// Maximum size of a frame: four times the maximum of 256 KiB for a webhook body.
 const maxFrameBytes = 1024 * 1024;
 
 // The codes that ws reports when a connection ended without a close frame, or the close frame had no code.

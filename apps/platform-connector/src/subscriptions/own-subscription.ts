@@ -143,7 +143,8 @@ export function withConsent(own: OwnSubscription, now: number): OwnSubscription 
   return { ...own, status: waiting, reason: null, attempts: 0, retryAt: null, statusSince: now };
 }
 
-// When consent changes, a message causes another attempt at once. When a bot becomes a moderator, no message arrives, so retry daily.
+// The pause after a refusal for lack of consent. When consent changes, a message causes another attempt at once. When a bot becomes a
+// moderator, no message arrives, so retry daily.
 const deniedPauseMs = 24 * 3_600_000;
 
 /**

@@ -67,9 +67,9 @@ export interface ReconciliationFacts {
 /** The lease on the round in progress. Without a holder, no round is in progress. */
 export const roundLease = new LeaseColumns({ holder: 'holder', until: 'held_until' }, 10);
 const roundIntervalSeconds = 60;
-// An alarm must follow within 90 s after the platform ends a subscription, even if no message about the end arrives. One call lists 100
-// subscriptions, so 2,000 subscriptions take 20 calls per minute, 2.5 % of the rate limit. With more subscriptions, listings are less
-// frequent.
+// How often to list the platform's subscriptions. An alarm must follow within 90 s after the platform ends a subscription, even if no
+// message about the end arrives. One call lists 100 subscriptions, so 2,000 subscriptions take 20 calls per minute, 2.5 % of the rate
+// limit. With more subscriptions, listings are less frequent.
 const listingSeconds = { min: 60, max: 300, perSubscription: 60 / 2_000 };
 
 /**

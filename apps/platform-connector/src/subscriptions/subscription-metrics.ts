@@ -23,7 +23,8 @@ import { ReconciliationSchedule } from './reconciliation-schedule.repository.js'
 import { SubscriptionStatus } from './subscription-status.service.js';
 import { SubscriptionsRepository } from './subscriptions.repository.js';
 
-// A metric's labels are a bounded set, and the platform may add statuses without notice.
+// The metric counts all other statuses as `other`, because the platform may add statuses without notice, and a metric needs a bounded set
+// of labels.
 const knownStatuses = [
   waiting,
   limitReached,

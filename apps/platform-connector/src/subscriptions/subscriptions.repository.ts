@@ -22,7 +22,7 @@ export interface StatusCount {
   cost: number;
 }
 
-// Keeps the duration of a statement well below its time limit, and its size at a few MiB.
+// Maximum number of rows per statement. Keeps the duration of a statement well below its time limit, and its size at a few MiB.
 const rowsPerStatement = 5_000;
 
 const transportColumns = 'callback, conduit_id AS "conduitId", session_id AS "sessionId"';

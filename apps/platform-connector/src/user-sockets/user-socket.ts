@@ -12,8 +12,9 @@ import {
 import type { ReconciliationSchedule } from '../subscriptions/reconciliation-schedule.repository.js';
 import type { SubscriptionsRepository } from '../subscriptions/subscriptions.repository.js';
 
-// While the database is away, usually no connector can take the socket, and messages still go to the INGEST stream. The limit is for a
-// connector that alone has lost the database: another connector opens a second session, and each event arrives on both.
+// How long a connector keeps its socket while it cannot renew the lease. While the database is down for all connectors, none can take the
+// socket, and messages still go to the INGEST stream. If only this connector has lost the database, another connector opens a second
+// session, and each event arrives on both until this connector gives up.
 const outageLimitMs = 60_000;
 
 /** The reason for a gap during which no connector held the socket. */
@@ -62,7 +63,7 @@ export class UserSocket implements EventSocketListener {
     this.source = sourceOf(userId);
     this.failures = new FailureLog(context.logger);
     this.settledAt = claim.settledAt ?? Date.now();
-    // No connector has received messages since `settledAt`.
+    // If the previous holder had a session, its messages since `settledAt` may be missing.
     this.hasGap = claim.sessionId !== null;
     if (this.hasGap) context.gaps.begin(this.source, this.settledAt, connectorStopped);
     const renew = (): Promise<boolean> => context.sessions.renew(claim, this.settledUntil());

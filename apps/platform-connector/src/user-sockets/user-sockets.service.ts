@@ -12,8 +12,8 @@ import { connectorStopped, sourceOf, UserSocket } from './user-socket.js';
 
 const idleMs = 1_000;
 const maxBackoffMs = 5_000;
-// How long a connector claims no sockets after a failed pass. An outage of the database lets all leases expire; their holders renew them in
-// this time, which is twice the time between two renewals.
+// How long a connector claims no sockets after a failed pass. An outage of the database lets all leases expire; their holders renew
+// them during this pause, which is twice the time between two renewals.
 const claimPauseMs = 5_000;
 // The maximum number of users to claim per pass, so that connectors that start at the same time share the users.
 const claimsPerPass = 5;

@@ -29,7 +29,7 @@ const statements = [
     CONSTRAINT streamers_pkey PRIMARY KEY (id),
     CONSTRAINT streamers_platform_id_unique UNIQUE (platform_id)
   )`,
-  // Due streamers are at the front of these indexes, so the number of streamers does not matter.
+  // Due streamers are at the front of these indexes, so finding them takes equally long for any number of streamers.
   'CREATE INDEX streamers_next_poll_index ON streamers (next_poll_at) WHERE NOT disabled',
   'CREATE INDEX streamers_next_naming_index ON streamers (next_naming_at) WHERE NOT disabled',
   `CREATE TABLE streams (
@@ -73,7 +73,7 @@ const statements = [
   )`,
   'CREATE INDEX offline_events_streamer_index ON offline_events (streamer_id, occurred_at)',
   'CREATE INDEX offline_events_occurred_index ON offline_events (occurred_at)',
-  // No foreign key, because a stream may have very many samples, which are removed in batches after the stream.
+  // The table has no foreign key to `streams`, because a stream may have very many samples, which are removed in batches after the stream.
   `CREATE TABLE stream_samples (
     stream uuid NOT NULL,
     at timestamptz NOT NULL,

@@ -6,7 +6,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
  * After 400 days, nearly all ranges would contain old times, so each removal of old samples would read the whole table.
  */
 export class ReplaceSampleTimeIndex1769000000000 implements MigrationInterface {
-  // A large table gets the index while samples are recorded.
+  // Outside a transaction, PostgreSQL can build the index of a large table while samples are recorded.
   readonly transaction = false;
 
   async up(queryRunner: QueryRunner): Promise<void> {

@@ -93,7 +93,7 @@ export class ClaimsRepository {
   private async claim(kind: LookUpKind): Promise<Claim> {
     const { lock, column, aheadMs, claimSeconds } = kind;
     const rows = await this.dataSource.transaction(async (transaction) => {
-      // One claim at a time, because concurrent claims would split the rest of a polling pass into several small batches.
+      // Only one instance claims at a time, because concurrent claims would split the rest of a polling pass into several small batches.
       await takeAdvisoryLock(transaction, lock);
       await this.bringForward(transaction, kind);
       // With SKIP LOCKED, streamers that another transaction is changing are left for the next claim.
@@ -104,7 +104,7 @@ export class ClaimsRepository {
              AND (SELECT min(${column}) FROM streamers WHERE NOT disabled) <= now()
            ORDER BY ${column} LIMIT ${maxLookUp} FOR UPDATE SKIP LOCKED
          ), claimed AS (
-           -- To the millisecond, because release() and the recorder compare with this value.
+           -- Truncated to the millisecond, because release() and the recorder compare with this value.
            UPDATE streamers SET ${column} = date_trunc('milliseconds', now() + interval '${claimSeconds} seconds')
            WHERE id = ANY(ARRAY(SELECT id FROM due)) RETURNING id, platform_id, ${column} AS claimed_until
          )
@@ -118,12 +118,12 @@ export class ClaimsRepository {
   }
 
   /**
-   * Makes up to 100 streamers due whose due times are later than any that the clock allows. When a clock was ahead and has been set back,
-   * polling would otherwise stand still for as long as the clock was ahead.
+   * Makes up to 100 streamers due whose due times are impossibly far in the future. Such times remain when a clock was ahead and has been
+   * set back. Without this step, polling would stand still for as long as the clock was ahead.
    */
   private async bringForward(transaction: EntityManager, { column, intervalMs }: LookUpKind): Promise<void> {
     await transaction.query(
-      // Twice the interval, because the due time of a new streamer comes from the clock of an instance.
+      // The limit is twice the interval, because the due time of a new streamer comes from the clock of an instance, which may be ahead.
       `UPDATE streamers SET ${column} = now() WHERE id = ANY(ARRAY(
          SELECT id FROM streamers WHERE NOT disabled AND ${column} > now() + interval '${2 * intervalMs} milliseconds'
          ORDER BY ${column} DESC LIMIT ${maxLookUp} FOR UPDATE SKIP LOCKED

@@ -13,9 +13,10 @@ export const pollAheadMs = 5_000;
 /** The interval between look-ups of a streamer's username. */
 export const usernameRefreshIntervalMs = 15 * 60_000;
 
-// The second miss must count even when the poll is made ahead of time. The extra 0.5 s allows for clocks that differ between instances.
+// The interval from a first miss to the next poll. The second miss must count even if the poll is made ahead of time. The extra 0.5 s
+// allows for clocks that differ between instances.
 const pollAfterMissMs = confirmMissAfterMs + pollAheadMs + 500;
-// The first retry for a stream that the platform does not list yet.
+// The shortest interval between polls for a stream that the platform does not list yet.
 const minListingRetryMs = 2_000;
 
 /**

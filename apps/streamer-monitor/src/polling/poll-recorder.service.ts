@@ -125,7 +125,7 @@ export class PollRecorder {
   ): Promise<boolean> {
     const [latest] = await this.streams.readLatest(transaction, [streamer.id]);
     if (!latest || latest.streamId === stream?.streamId) return false;
-    // A poll that sees the next stream says nothing about when this one ended.
+    // A poll that sees the next stream adds nothing: an earlier miss already shows when the latest stream ended.
     if (stream && latest.missedAt !== null && latest.missedAt < stream.startedAt) return false;
     const missed = addMiss(latest, at);
     if (missed.missedAt !== latest.missedAt || missed.isMissConfirmed !== latest.isMissConfirmed)

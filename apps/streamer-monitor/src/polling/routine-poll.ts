@@ -56,8 +56,8 @@ function isStillAbsent(streamer: MonitoredStreamer, latest: RecordedStream | und
 }
 
 /**
- * Returns the streamer with the username in the poll. The platform's list can be minutes old, so it does not undo a name that was reported
- * a few minutes before the poll.
+ * Returns the streamer with the username in the poll. The platform's list can be minutes old, so a poll does not undo a name that was
+ * reported a few minutes before the poll.
  */
 export function renameByPoll(streamer: MonitoredStreamer, { stream, at }: Poll): MonitoredStreamer {
   return stream ? rename(streamer, stream.userLogin, at - listingLagMs) : streamer;

@@ -1,7 +1,7 @@
 import type { PlatformStreamMessage } from '@stream-events/contracts';
 import type { SeenStream } from '../streams/streams.repository.js';
 
-// The platform's titles have up to 140 characters. A history of 1,000 samples must fit into one message of 1 MiB.
+// Longer texts are cut. The platform's titles have up to 140 characters, and a history of 1,000 samples must fit into one message of 1 MiB.
 const maxTextLength = 200;
 const maxInteger = 2 ** 31 - 1;
 

@@ -11,7 +11,7 @@ import type { StreamEvent } from '../streams/stream-recorder.service.js';
 
 const pageSize = 100;
 
-// Below the id of every event.
+// An id below the id of every event.
 const lowestId = '00000000-0000-0000-0000-000000000000';
 
 /** The stream events of a streamer in the event store. */

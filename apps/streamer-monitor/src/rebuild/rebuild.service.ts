@@ -15,7 +15,7 @@ const pageSize = 20;
 // Four attempts with pauses of 1, 2, and 3 s outlast a restart of the events service. A longer outage fails the rebuild.
 const maxTries = 4;
 const retryAfterMs = 1_000;
-// Enough time to finish the current streamers, which take a few milliseconds each.
+// How long `stop` waits: enough time to finish the current streamers, which take a few milliseconds each.
 const stopLimitMs = 3_000;
 const leaseLost = 'the rebuild lost its lease';
 

@@ -51,7 +51,7 @@ export class StreamRebuilder {
       await this.streams.saveAnnounced(transaction, streamer.id, announced);
       await this.streams.saveOffline(transaction, streamer.id, offline);
       const latest = await this.recorder.resolve(transaction, streamer.id, 0);
-      // The maintenance does not look at the old events that the rebuild has recorded again.
+      // Delete unneeded events here, because the maintenance does not look at the old events that the rebuild has recorded again.
       await this.streams.forgetOffline(transaction, streamer.id);
       const changed = countDifferences(before, await this.readAll(transaction, streamer.id));
       const streaming = streamer.isStreamingKnown ? latest?.endedAt === null : streamer.streaming;

@@ -19,7 +19,7 @@ import { Streamer } from './streamer.entity.js';
 import { SubscriptionHint } from './subscription-hint.js';
 import { UserLookUp } from './user-look-up.js';
 
-// Time for the reply to reach the caller. The service must not store anything after the caller's timeout.
+// Time that is reserved for the reply to reach the caller, because the service must not store anything after the caller's timeout.
 const replyMs = 250;
 /** The maximum page size, because a reply is one message of at most 1 MiB. */
 export const maxStreamersPage = 1_000;
@@ -139,8 +139,8 @@ export class StreamersService {
    */
   async erase(platformUserId: string, isDryRun: boolean): Promise<EraseStreamerReply> {
     const deadline = performance.now() + eraseStreamer.timeoutMs - replyMs;
-    // First, so that a retry after a failure still finds, and counts, the streamer. Until the streamer is deleted, the connector subscribes
-    // the user to all active types.
+    // Delete the chosen types before the streamer, so that a retry after a failure still finds and counts the streamer. Until the streamer
+    // is deleted, the connector subscribes the user to all active types.
     if (!isDryRun) await this.hint.forgetChoice(platformUserId);
     const streamer = await this.dataSource.manager.findOneBy(Streamer, { platformId: platformUserId });
     if (!streamer) return { streamers: 0, streams: 0, streamSamples: 0 };
@@ -164,7 +164,7 @@ export class StreamersService {
     return this.changeBefore(deadline, async (transaction) => {
       const streamer = await lock(transaction, id);
       await transaction.query('DELETE FROM offline_events WHERE streamer_id = $1', [id]);
-      // Samples have the time of the connector's clock, which may be ahead.
+      // `removed_at` must not be before the last sample, whose time comes from the connector's clock, which may be ahead.
       await transaction.query(
         `WITH removed AS (DELETE FROM streams WHERE streamer_id = $1 RETURNING id)
          INSERT INTO removed_streams (id, removed_at)

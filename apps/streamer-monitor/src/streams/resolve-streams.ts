@@ -27,8 +27,8 @@ import {
  * must not prolong this stream.
  *
  * A streamer who restarts immediately starts the next stream before the platform reports the end of the previous stream. Therefore, the
- * first unnamed event within 10 s after S belongs to the previous stream if rules 1 to 3 give that stream no end. Exception: it belongs to
- * this stream when no other unnamed event exists before N, and polls have missed this stream and not seen it since.
+ * first unnamed event within 10 s after S belongs to the previous stream if rules 1 to 3 give that stream no end. Exception: the event
+ * belongs to this stream when no other unnamed event exists before N, and polls have missed this stream and not seen it since.
  *
  * @param streams sorted by start, with no stream missing after the first one. The first one must be the streamer's first stream, or have no
  *   unnamed event within 10 s after its start.

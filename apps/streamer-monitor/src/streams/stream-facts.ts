@@ -51,16 +51,17 @@ export const lateOfflineMs = 10_000;
 /** A single miss can be caused by the platform's caches. Two misses at least this far apart mean that the stream is over. */
 export const confirmMissAfterMs = 20_000;
 
-// Two poll intervals, plus the 30 s claim of an instance that died between the two polls.
+// The longest usual gap between two polls: two poll intervals, plus the 30 s claim of an instance that died between the two polls.
 const maxPollGapMs = 2 * 60_000;
 
 /** Returns the facts with a miss added. The miss counts only when the platform should have listed the stream. */
 export function addMiss<Facts extends StreamFacts>(facts: Facts, at: Milliseconds): Facts {
   if (facts.seenAt === null && at < facts.startedAt + listingLagMs) return facts;
   const { missedAt, isMissConfirmed } = facts;
-  // A first miss that is later than this one was recorded before a clock was set back.
+  // A first miss that is later than this one was recorded before a clock was set back, so this miss replaces it.
   if (missedAt === null || at < missedAt) return { ...facts, missedAt: at, isMissConfirmed: false };
-  // Two misses end the stream. After a gap between polls, the stream may have been listed until shortly before the second one.
+  // Two misses end the stream. After a gap between polls, the end is the second miss, because the stream may have run until shortly
+  // before that miss.
   if (!isMissConfirmed && at - missedAt > maxPollGapMs)
     return { ...facts, missedAt: at, isMissConfirmed: true };
   return { ...facts, isMissConfirmed: isMissConfirmed || at >= missedAt + confirmMissAfterMs };

@@ -64,8 +64,8 @@ export class StreamMaintenance {
   }
 
   /**
-   * Deletes offline events that are no longer needed. Looks only at events that are less than 14 days old, because older events were needed
-   * when they were younger. Returns false when none are left.
+   * Deletes offline events that are no longer needed. Looks only at events that are less than 14 days old, because an earlier run found
+   * that the older events are needed. Returns false when none are left.
    */
   private async forgetOfflineEvents(): Promise<boolean> {
     const [, count] = await this.dataSource.query<[unknown, number]>(

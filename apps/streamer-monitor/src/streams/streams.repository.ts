@@ -247,8 +247,8 @@ const saveSeenStreams = `
     seen_at = excluded.seen_at, missed_at = NULL, is_miss_confirmed = false`;
 
 // Records a sample immediately when the title or category changes, and at most once a minute when only the number of viewers changes,
-// because that number changes all the time and a chart needs no more. A last sample from the future was recorded before a clock was set
-// back.
+// because that number changes all the time and a chart needs no more. A last sample from the future does not delay the next one, because it
+// was recorded before a clock was set back.
 const saveSamples = `
   INSERT INTO stream_samples (stream, at, viewer_count, title, game_id, game_name)
   SELECT streams.id, $2, seen."viewerCount", seen.title, seen."gameId", seen."gameName"
