@@ -115,7 +115,7 @@ async function start(shell: Shell<GatewayConfig>) {
   alarms.start();
   await app.listen(config.PORT, config.HOST);
   const url = await app.getUrl();
-  // After everything that can fail, because only a successful start returns the owner, whose password is shown once.
+  // Create the owner after everything that can fail: the password is shown only once, and only a successful start returns it.
   const owner = await createFirstOwner(app.get(UsersService), config, logger);
   reporter.start();
   logger.info({ url }, 'gateway is listening');
@@ -169,8 +169,8 @@ async function resetOwnerOnTerminal({ DATABASE_URL, SECRET_KEY }: GatewayConfig)
 }
 
 /**
- * Restores an owner's access after a lost password, and returns the new credentials. `npm run owner:reset` calls this on the machine
- * itself.
+ * Restores an owner's access after a lost password, and returns the new credentials. `npm run owner:reset` calls this function on the
+ * machine of the service.
  *
  * @throws Error when the keys differ from the keys of the gateways. A token that is encrypted with another key would keep the gateways from
  * starting

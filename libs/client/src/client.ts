@@ -50,7 +50,7 @@ export interface Client {
   live(options?: LiveOptions): LiveEvents;
 }
 
-// The service sends something every 15 s. If three messages in a row are missing, the connection is dead.
+// The service sends something every 15 s. A connection on which three messages in a row are missing is dead.
 const defaultSilenceMs = 45_000;
 
 /**

@@ -20,10 +20,12 @@ export interface WebSocketRequest {
   silenceMs: number;
 }
 
-// A WebSocket has no backpressure, so unread messages wait in memory. The limit holds about 30 s at a thousand events per second.
+// A WebSocket has no backpressure, so unread messages wait in memory. At a thousand events per second, the limit holds about 30 s of
+// events.
 const maxWaitingLength = 32 * 1024 ** 2;
 
-// The service waits 10 s for the token. A page that was suspended during the handshake sends it too late.
+// After a handshake longer than this, a refused token may only be late, so the client tries again. The service waits 10 s for the token,
+// and a page that was suspended during the handshake can send it too late.
 const lateMs = 5_000;
 
 // The codes that a browser reports when a connection ends without a code from the service (RFC 6455 §7.4.1).

@@ -193,7 +193,7 @@ export const natsUsers = {
   }),
   'gateway.events': eventsUser('gateway', [
     ...readEvents,
-    // When clients catch up, a gateway creates and abandons many consumers per second.
+    // When clients catch up, a gateway creates many consumers per second, and deletes each after its use.
     `$JS.API.CONSUMER.DELETE.${eventsStreamName}.>`,
   ]),
   // In the account SERVICES, JetStream holds the INGEST stream (and INTAKE, until it is drained).

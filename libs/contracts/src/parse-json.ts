@@ -38,7 +38,7 @@ export function nestingOf(text: string): number {
   return deepest;
 }
 
-/** Reads a valid JSON text in one pass. Only for texts with escaped names, which are rare. */
+/** Reads a valid JSON text in one pass. Used only for texts with escaped names, which are rare. */
 class JsonReader {
   private at = 0;
 

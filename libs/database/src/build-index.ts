@@ -1,6 +1,6 @@
 import type { QueryRunner } from 'typeorm';
 
-// How long to wait for transactions that began before the build. The wait makes no other session wait.
+// How long to wait for transactions that began before the build. Other sessions are not blocked during this wait.
 const waitLimitMs = 60_000;
 
 /**
@@ -14,10 +14,10 @@ export async function buildIndex(queryRunner: QueryRunner, name: string, definit
   const [limit] = (await queryRunner.query('SHOW lock_timeout')) as { lock_timeout: string }[];
   await queryRunner.query(`SET lock_timeout = ${waitLimitMs}`);
   try {
-    await dropIndex(queryRunner, name); // of an attempt that was interrupted
+    await dropIndex(queryRunner, name); // left by an interrupted attempt
     await queryRunner.query(`CREATE INDEX CONCURRENTLY ${name} ON ${definition}`);
   } catch (error) {
-    // An invalid index would take time at every write.
+    // A failed build leaves an invalid index, which would slow down every write.
     await dropIndex(queryRunner, name).catch(() => undefined);
     throw error;
   } finally {
@@ -25,7 +25,7 @@ export async function buildIndex(queryRunner: QueryRunner, name: string, definit
   }
 }
 
-/** Drops an index, if it exists, while other sessions read and write the table. Only outside a transaction. */
+/** Drops an index, if it exists, while other sessions read and write the table. Cannot run in a transaction. */
 export async function dropIndex(queryRunner: QueryRunner, name: string): Promise<void> {
   await queryRunner.query(`DROP INDEX CONCURRENTLY IF EXISTS ${name}`);
 }

@@ -29,12 +29,12 @@ export interface DatabaseOptions extends PoolOptions {
   isRestoring?: boolean;
 }
 
-// Long enough for a database that starts together with the service. After a longer outage, the start fails, and the
-// orchestrator tries again.
+// How long to retry the first connection: long enough for a database that starts together with the service. After a longer outage, the
+// start fails, and the orchestrator tries again.
 const firstConnectionLimitMs = 30_000;
 
-// A request that needs a new connection depends on the DNS, on a fork of PostgreSQL, and on a password check, and has to plan its statements
-// again. pg's default of 10 s would therefore make most requests of a service with little load slow.
+// How long an idle connection stays open. A request on a new connection waits for the DNS, a new PostgreSQL process, the password check,
+// and the planning of its statements. With pg's default of 10 s, most requests of a service with little load would be slow.
 const idleTimeoutMillis = 5 * 60_000;
 
 /**

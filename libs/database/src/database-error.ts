@@ -6,7 +6,7 @@ const sqlStatePattern = /^(?=.*\d)[0-9A-Z]{5}$/;
 // Node's codes for network failures: refused, reset, cut off, unknown host.
 const networkCodePattern = /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
 
-// Two retries are enough: partitions are dropped one at a time, days apart, except when RETENTION_DAYS was lowered.
+// Two retries are enough: partitions are dropped one at a time, a day or a month apart, except after RETENTION_DAYS was lowered.
 const maxReads = 3;
 
 /** The SQLSTATE of an error of TypeORM or pg; undefined when the error has none. */

@@ -134,7 +134,7 @@ export class KeyRotation {
 
   private async work(stopping: AbortSignal): Promise<boolean> {
     if (!(await this.takeLease())) {
-      // Another instance exports the metric, or this instance has the old order of keys.
+      // Export no counts: another instance exports them, or this instance has the old order of keys.
       this.hide();
       return false;
     }

@@ -49,8 +49,8 @@ export class LeaseColumns {
   }
 
   /**
-   * Condition: the holder has not renewed the lease in time. A lease also counts as expired when its end is further away than its length:
-   * the database's clock was set back after the last renewal, so the lease would last too long.
+   * Condition: the holder has not renewed the lease in time. A lease also counts as expired when its end is further away than its length.
+   * The database's clock was then set back after the last renewal, and the lease would last too long.
    */
   get isExpired(): string {
     const { until } = this.names;
@@ -74,7 +74,7 @@ export class Lease {
    * @param seconds the length of the lease, which was just taken
    * @param renew renews the lease in the database; false when another instance holds it
    * @param trustedMs how long to keep the lease without a successful renewal, in milliseconds. By default shorter than the lease, so that
-   *   the holder stops its work before another instance can take the lease. Longer only if two holders at a time do little harm
+   *   the holder stops its work before another instance can take the lease. May be longer only if two simultaneous holders do little harm
    */
   constructor(
     seconds: number,

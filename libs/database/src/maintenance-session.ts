@@ -4,7 +4,8 @@ import { advisoryLocks, type AdvisoryLock } from './advisory-locks.js';
 import { connectClient, type SessionOptions } from './connect-database.js';
 import { migrationTimeoutMs } from './run-migrations.js';
 
-// A service has 25 s to stop. A database server that does not respond must not use up this time.
+// How long to wait for the end of a session. A service has 25 s to stop, and a database server that does not respond must not use up this
+// time.
 const endLimitMs = 2_000;
 
 /** Opens sessions for maintenance statements, which can take hours, such as building an index. */

@@ -16,7 +16,7 @@ interface ReportingConnection {
   ): void;
 }
 
-// Shorter than the time limit of a connection attempt (3 s), which includes the search.
+// How long a search may take. Shorter than the time limit of a connection attempt (3 s), which includes the search.
 const searchLimitMs = 2_000;
 
 // The server reports these settings at the start of a session, and whenever one of them changes. `on`: the session cannot

@@ -2,7 +2,8 @@ import type pg from 'pg';
 import { PrimaryClient, toPrimary } from './primary-client.js';
 import { connectionOptions, type SessionOptions } from './session-settings.js';
 
-// A pooler gives the most recently released session to the next client, so the first round nearly always detects the pooler.
+// How often the check is repeated. A pooler gives the most recently released session to the next client, so the first round nearly always
+// detects the pooler.
 const rounds = 5;
 
 const advice =

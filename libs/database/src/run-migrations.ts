@@ -12,8 +12,8 @@ export const migrationTimeoutMs = 6 * 3_600_000;
 const firstPollMs = 10;
 const lastPollMs = 250;
 
-// A migration that waits for a lock on a table makes all other sessions wait behind it. A backup holds locks until it ends, so the wait is
-// limited. The later attempts wait longer, because the statements of a busy service overlap.
+// How long each attempt waits for a lock on a table. While a migration waits for a lock, all other sessions wait behind it, and a backup
+// holds its locks until it ends. Later attempts wait longer, because the statements of a busy service overlap.
 const lockLimitsMs = [500, 1_000, 2_000, 4_000];
 const lockRetryMs = 2_000;
 const lockNotAvailable = '55P03';

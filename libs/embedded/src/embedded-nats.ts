@@ -166,7 +166,10 @@ async function startServer(
   try {
     await server.waitUntilReady(
       () => isServing(port, serverName),
-      (seconds) => setup.log(`NATS: starting since ${seconds} s; after a crash, it reads all of its streams`),
+      (seconds) =>
+        setup.log(
+          `NATS: not ready after ${seconds} s, still waiting; after a crash, it reads all of its streams`,
+        ),
     );
   } catch (error) {
     await server.stop([]);

@@ -59,7 +59,10 @@ const STOP_STEPS: readonly StopStep[] = [
   { signal: 'SIGQUIT', waitMs: 10_000 },
 ];
 const CONNECT_TIMEOUT_MS = 3_000;
-/** The workers of a killed server hold its shared memory for a second or two, until they notice that the server has ended. */
+/**
+ * How long to retry a start. The workers of a killed server hold its shared memory for a second or two, until they notice that the server
+ * has ended.
+ */
 const BUSY_RETRY_MS = 15_000;
 
 /**
@@ -132,7 +135,9 @@ async function startReadyServer(setup: ServerSetup, port: number, url: string): 
     const isReady = async (): Promise<boolean> =>
       (await isListening(setup.site, server.pid)) && (await accepts(url));
     await server.waitUntilReady(isReady, (seconds) =>
-      setup.options.log(`PostgreSQL: starting since ${seconds} s; after a crash, it recovers its data`),
+      setup.options.log(
+        `PostgreSQL: not ready after ${seconds} s, still waiting; after a crash, it recovers its data`,
+      ),
     );
     await ensureDatabase(url);
     return server;

@@ -58,8 +58,9 @@ export interface NatsConfigOptions {
   cluster?: NatsClusterOptions | undefined;
 }
 
-// Far more than the streams reserve. Without a limit, each start of the server sets it to three quarters of the free space on the disk. When
-// other data has filled the disk, the limit is then below what the streams have reserved, and the server rejects its own streams.
+// JetStream's storage limit, far above what the streams reserve. Without a configured limit, each start of the server sets the limit to
+// three quarters of the free disk space. If other data has filled the disk, that limit is below what the streams have reserved, and the
+// server rejects its own streams.
 const storeLimit = 1024 ** 5;
 
 /**

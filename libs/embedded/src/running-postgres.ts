@@ -28,6 +28,6 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch {
-    return false; // of a server that was killed
+    return false; // a killed server left the pid file behind
   }
 }

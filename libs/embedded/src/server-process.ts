@@ -28,8 +28,8 @@ export interface ServerCommand {
 
 const KILL: StopStep = { signal: 'SIGKILL', waitMs: 10_000 };
 /**
- * After a crash, PostgreSQL replays its log and nats-server reads its streams, on a slow disk for many minutes. A server that is stopped
- * meanwhile begins again at its next start.
+ * How long a server may take until it is ready. After a crash, PostgreSQL replays its log and nats-server reads its streams, which takes
+ * many minutes on a slow disk. A server that is stopped before the end starts this work again at its next start.
  */
 export const readyTimeoutMs = 3_600_000;
 const reportIntervalMs = 10_000;
@@ -125,7 +125,7 @@ export class ServerProcess implements RunningServer {
       const giveUp = new AbortController();
       await Promise.race([
         this.exited,
-        // Only the abort below, after the race, rejects this wait.
+        // Ignore the rejection: only the abort below, after the race, causes it.
         wait(step.waitMs, undefined, { signal: giveUp.signal }).catch(() => undefined),
       ]);
       giveUp.abort();

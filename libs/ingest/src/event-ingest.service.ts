@@ -92,8 +92,8 @@ export class EventIngest {
    *
    * @param requestId the id of the HTTP request behind the event, for traces
    * @throws IngestFullError when too many events are already waiting
-   * @throws ServiceError `unavailable` when the event was not stored, or (after timeouts) when it is unknown whether it was
-   * stored; the sender can send the same message or the same id again, because it is stored only once
+   * @throws ServiceError `unavailable` when the event was not stored or, after timeouts, may have been stored. The sender can send the same
+   * message or the same id again, because the event is stored only once
    */
   async store(received: EventWithColumns, requestId?: string): Promise<StoreOutcome> {
     try {

@@ -12,14 +12,15 @@ import {
 import { CircuitBreaker, within } from '@stream-events/service';
 import { PermissionViolationError, type NatsConnection } from '@nats-io/transport-node';
 
-// The platform gives up after a few seconds, and the request may already have spent a part of this time waiting for the events service.
+// How long to wait for an acknowledgement. The platform gives up after a few seconds, and the request may already have spent a part of this
+// time waiting for the events service.
 const acknowledgementTimeoutMs = 2_000;
 // Limits the memory that unacknowledged messages use when the broker is slow.
 const maxPendingBytes = 32 * 1024 * 1024;
 // While the broker does not reply, publish one probe per second and reject all other messages. Otherwise, the messages would stay in memory
 // until the connection is closed, and their senders would wait for the timeout.
 const restMs = 1_000;
-// A working stream acknowledges within milliseconds.
+// How long `close` waits for acknowledgements. A working stream acknowledges within milliseconds.
 const closeLimitMs = 1_000;
 
 /** Publishes events to the INGEST stream. */

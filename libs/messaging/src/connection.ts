@@ -23,8 +23,8 @@ export interface NatsOptions {
   tracing?: Tracing | undefined;
 }
 
-// Long enough for a broker that starts together with the service. After a longer outage, the start fails, and the orchestrator
-// tries again.
+// How long to retry the first connection: long enough for a broker that starts together with the service. After a longer outage, the start
+// fails, and the orchestrator tries again.
 const firstConnectionLimitMs = 30_000;
 const clockCheckMs = 1_000;
 

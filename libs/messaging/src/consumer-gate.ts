@@ -26,7 +26,8 @@ interface ApiError {
 }
 
 const defaultMaxConsumers = 500;
-// Requests are handled one after the other. In a longer queue, the last request would exceed its client's timeout.
+// Maximum number of waiting requests, which are handled one after the other. In a longer queue, the last request would exceed its client's
+// timeout.
 const maxWaiting = 256;
 const maxPayloadBytes = 16_384;
 const apiTimeoutMs = 4_000;
@@ -90,7 +91,11 @@ export class ConsumerGate {
         this.options.services.subscribe(`${gate}.>`, {
           queue: 'events',
           callback: (err, message) => {
-            if (err) this.options.log.warn('cannot receive consumer requests from subscribers', { err });
+            if (err)
+              this.options.log.warn(
+                'cannot receive consumer requests from subscribers. Check the NATS permissions of the service, then restart the service',
+                { err },
+              );
             else this.enqueue(message, api, message.subject.slice(gate.length + 1));
           },
         }),
@@ -113,7 +118,7 @@ export class ConsumerGate {
     this.queue = this.queue
       .then(() => this.handle(message, api, target))
       .catch((err: unknown) => {
-        this.options.log.warn('cannot create a consumer for a subscriber', { err });
+        this.options.log.warn('cannot create a consumer for a subscriber, replying with an error', { err });
         refuse(message, unavailable('JetStream did not reply'));
       })
       .finally(() => {

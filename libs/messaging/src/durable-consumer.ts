@@ -81,7 +81,8 @@ export interface DurableConsumerOptions {
   metrics?: Registry;
 }
 
-// Longer than a handler runs: usually milliseconds, and at most 12 s (the time limit of a query).
+// The broker redelivers a message that is not acknowledged within this time. A handler is faster: it usually runs for milliseconds, and for
+// at most 12 s (the time limit of a query).
 const ackWaitMs = 30_000;
 const maxMessages = 100;
 // How long a fetch waits for messages. When the broker is silent for as long, the client ends the fetch and drops messages that arrive later.
@@ -92,8 +93,8 @@ const absentStreamPauseMs = 60_000;
 const requestLimitMs = 5_000;
 // The broker's code for a consumer of this name with another configuration. Adding an identical consumer succeeds.
 const consumerExists = 10_148;
-// A handler takes milliseconds. If the database hangs, the consumer stops anyway after this time, and the broker redelivers the message to
-// another instance.
+// How long a stop waits for handlers, which normally take milliseconds. If the database hangs, the consumer stops after this time, and the
+// broker redelivers the message to another instance.
 const stopLimitMs = 3_000;
 
 /**
@@ -195,9 +196,9 @@ export class DurableConsumer {
   /** Handles the messages of one fetch and returns their number. */
   private async fetch(consumer: Consumer, stopping: AbortSignal): Promise<number> {
     const { handling } = this.options;
-    // Without `max_bytes`: in a cluster, nats-server 2.15 reports that such a fetch is complete before its messages arrive. The client
-    // treats this as an error and drops the messages, and the broker redelivers them after `ackWaitMs`. Events have at most 256 KiB, so
-    // `maxMessages` of them fit into the server's buffer for one client (64 MiB).
+    // Do not set `max_bytes`: in a cluster, nats-server 2.15 reports that a fetch with this limit is complete before its messages arrive.
+    // The client treats this as an error and drops the messages, and the broker redelivers them after `ackWaitMs`. Events have at most 256
+    // KiB, so `maxMessages` of them fit into the server's buffer for one client (64 MiB).
     const fetching = await consumer.fetch({ max_messages: maxMessages, expires: fetchMs });
     let wake: (() => void) | undefined;
     const stopped = new Promise<void>((resolve) => (wake = resolve));
@@ -235,8 +236,8 @@ export class DurableConsumer {
         if (this.inFlight.size >= handling.maxInFlight) await Promise.race([...this.inFlight, stopped]);
       }
     } catch (error) {
-      // The client also reports missing heartbeats of the broker when the handlers take longer than the fetch. All messages that arrived
-      // have been handled. Any other error occurs again at the next fetch.
+      // Ignore the error of a fetch that had messages: when handlers take longer than the fetch, the client reports missing heartbeats. All
+      // messages that arrived have been handled. Any other error occurs again at the next fetch.
       if (count === 0) throw error;
     } finally {
       await Promise.all(this.inFlight);

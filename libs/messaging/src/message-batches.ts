@@ -4,7 +4,7 @@ import type { JsMsg } from '@nats-io/jetstream';
 type Message = Pick<JsMsg, 'data'>;
 
 const maxMessages = 100;
-// A larger message forms a batch by itself.
+// Maximum size of a batch. A larger message forms a batch by itself.
 const maxBytes = 2 * 1024 ** 2;
 const gatherMs = 500;
 

@@ -20,8 +20,8 @@ export const traceparentHeader = 'traceparent';
  */
 export const eventTraceHeader = 'Event-Trace';
 
-// A message has at most 1 MiB, of which the largest batch takes 1000 KiB. A header has about 110 bytes, so 64 headers always
-// fit.
+// Maximum number of these headers on a request. A message has at most 1 MiB, of which the largest batch takes 1000 KiB. A header has about
+// 110 bytes, so 64 headers always fit.
 const maxEventTraces = 64;
 
 /** An event of a request, and the span that it continues. */

@@ -50,7 +50,7 @@ interface PendingBatch {
   timer: NodeJS.Timeout;
 }
 
-// A working stream acknowledges within milliseconds; a cluster elects a new leader within seconds.
+// How long to wait for acknowledgements. A working stream acknowledges within milliseconds; a cluster elects a new leader within seconds.
 const defaultTimeoutMs = 5_000;
 
 /**

@@ -11,8 +11,8 @@ const replicasUnsupported = 10_074;
 const noSuitablePeers = 10_005;
 const insufficientStorage = 10_047;
 
-// Servers that start together elect the leader of their cluster within seconds. After a longer outage, the start fails, and the
-// orchestrator tries again.
+// How long to retry. Servers that start together elect the leader of their cluster within seconds. After a longer outage, the start fails,
+// and the orchestrator tries again.
 const startLimitMs = 30_000;
 const retryMs = 500;
 const requestLimitMs = 5_000;

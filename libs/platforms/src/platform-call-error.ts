@@ -30,7 +30,7 @@ const transientFailures: readonly CallFailure[] = [
 
 // Most failures end within seconds. Callers that can wait longer have their own schedules.
 const retryAfterSeconds = 5;
-// The platform's documentation does not list this status: another server replied, or the platform has changed.
+// For a status that the platform's documentation does not list. Longer, because another server has replied or the platform has changed.
 const unexpectedRetrySeconds = 60;
 
 /** One call got no usable reply. Other calls may succeed. */

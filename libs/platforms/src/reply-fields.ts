@@ -27,7 +27,7 @@ export function readOptionalText(fields: JsonObject, name: string): string {
   return typeof text === 'string' ? toStorable(text) : '';
 }
 
-// The limit of the database's integer columns.
+// The largest value of the database's integer columns.
 const maxCount = 2 ** 31 - 1;
 
 /** Reads a required whole number from 0 to 2,147,483,647. */

@@ -10,7 +10,7 @@ import { WorkerLoop } from './worker-loop.js';
 /** Saves a report of alarms in the database, directly or through a request to another service. */
 export type SaveAlarms = (report: ReportAlarmsRequest) => Promise<unknown>;
 
-// An alarm must be posted within 90 s after its cause occurs.
+// How long to wait before saving changes again. Short, because an alarm must be raised within 90 s of its cause.
 const idleMs = 1_000;
 const maxBackoffMs = 10_000;
 

@@ -15,7 +15,7 @@ interface LoggedError {
   cause?: LoggedError;
 }
 
-// Chains of causes are short. The limit ends a chain in which an error is its own cause.
+// Maximum number of causes in a log line. Chains of causes are short. The limit ends a chain in which an error is its own cause.
 const maxCauses = 5;
 
 /** Reduces an error to the fields that are logged. */

@@ -37,8 +37,8 @@ export interface OpenTelemetryOptions {
   onFailure: (error: unknown) => void;
 }
 
-// Long enough to export the waiting spans, and short enough that a receiver that is down does not keep the process from
-// stopping.
+// How long `close` waits: long enough to export the waiting spans, and short enough that a receiver that is down does not keep the process
+// from stopping.
 const closeLimitMs = 2_000;
 
 const kinds = {

@@ -55,7 +55,7 @@ export type ProcessVariables = Variables & {
 // PostgreSQL or NATS.
 const startLimitMs = 10_000;
 
-// By default, Kubernetes kills a process 30 s after SIGTERM. Exit earlier, with a log line.
+// How long a stop may take. By default, Kubernetes kills a process 30 s after SIGTERM. Exit earlier, with a log line.
 const shutdownTimeoutMs = 25_000;
 
 /**
@@ -82,7 +82,7 @@ export async function runService<V extends ProcessVariables>(
   let service: RunningService | undefined;
   const admin = { host: HOST, port: ADMIN_PORT, token: METRICS_TOKEN };
   const starting = startService(definition, shell, admin).then((started) => (service = started));
-  // A container ignores a signal that arrives before its handler is installed, and the start can take a minute.
+  // Handle signals during the start, which can take a minute: a container ignores a signal that arrives before its handler is installed.
   onceStopped(logger, async () => {
     await within(startLimitMs, starting);
     if (!service) logger.warn('the start did not end in time, exiting');
@@ -170,8 +170,8 @@ export async function startService<V extends Variables>(
 const repeatedSignalMs = 1_000;
 
 /**
- * Runs `stop` at the first SIGTERM or SIGINT, or when the terminal is closed, then exits. Exits immediately at a second signal (at least 1 s later) or after
- * the time limit.
+ * Runs `stop` at the first SIGTERM or SIGINT, or when the terminal is closed, then exits. Exits immediately at a second signal (more than 1
+ * s later) or after the time limit.
  *
  * @returns a function that stops in the same way and exits with the given code
  */
@@ -206,7 +206,8 @@ export function onceStopped(
   };
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
-  // The terminal was closed. Without a terminal, `nohup` may have made this process ignore the signal, which a handler would undo.
+  // SIGHUP means that the terminal was closed. Without a terminal, add no handler: `nohup` may have made this process ignore SIGHUP, and a
+  // handler would undo this.
   if (hasTerminal()) {
     process.on('SIGHUP', onSignal);
     // Writing to a closed terminal fails, which must not end the process before it has stopped.
@@ -234,7 +235,7 @@ function loadConfigOrExit<V extends Variables>(variables: V): ConfigOf<V> {
 export function exitOnUnexpectedErrors(logger: Logger, end: () => void): void {
   let isEnding = false;
   const onError = (error: unknown): void => {
-    logger.fatal({ err: error }, 'unexpected error');
+    logger.fatal({ err: error }, 'unexpected error, exiting');
     if (!isEnding) end();
     isEnding = true;
   };

@@ -35,7 +35,8 @@ export interface Tracer {
   close(): Promise<void>;
 }
 
-// Some kept spans are never continued: a known event, for example, is not published again. At this limit, the oldest span is dropped.
+// Maximum number of kept spans. At this limit, the oldest span is dropped. Some kept spans are never continued: a known event, for example,
+// is not published again.
 const maxKept = 4_096;
 
 /**

@@ -44,7 +44,7 @@ export async function createGuardedDirectory(): Promise<GuardedDirectory> {
   const path = await realpath(await mkdtemp(join(isRoot ? '/tmp' : tmpdir(), 'stream-events-test-')));
   if (isRoot) await chmod(path, 0o711);
   const guard = spawn('/bin/sh', ['-c', GUARD_SCRIPT], {
-    // In its own session, so that the Ctrl-C that kills this process does not kill the guard.
+    // Run the guard in its own session, so that the Ctrl-C that kills this process does not kill the guard.
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
     cwd: '/',

@@ -3,7 +3,8 @@ import { eventually } from './eventually.js';
 import type { ServiceHost } from './service-host.js';
 import { TestService, type Exit } from './test-service.js';
 
-// On a busy machine, the steps of a start and a shutdown take many seconds. Shorter than Jest's limit for a hook.
+// How long a service may take to become ready. On a busy machine, the steps of a start take many seconds. Shorter than Jest's limit for a
+// hook.
 const startTimeoutMs = 50_000;
 const stopTimeoutMs = 50_000;
 

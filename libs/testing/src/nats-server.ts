@@ -74,7 +74,7 @@ async function startGuardedNats(users: NatsConfigOptions['users']): Promise<Nats
       ...(binary === undefined ? {} : { binary }),
     });
   try {
-    // Does not let the system choose the port: an outgoing connection could take such a port while the server is down.
+    // Do not let the system choose the port: an outgoing connection could take such a port while the server is down.
     let server = await start(await freePort());
     return {
       host: '127.0.0.1',

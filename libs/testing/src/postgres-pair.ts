@@ -26,7 +26,7 @@ const replicationSettings = {
   wal_receiver_status_interval: '1s',
 };
 const connectTimeoutMs = 5_000;
-// Includes the start of a standby on a busy machine.
+// How long a standby may take to follow the primary, including the start of the standby on a busy machine.
 const replicationLimitMs = 120_000;
 // tar's exit code when files changed while tar read them. The primary's write-ahead log repairs the copies of these files.
 const filesChanged = 1;

@@ -83,7 +83,7 @@ export class AccessControl {
    */
   private async beginWork(access: Access, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const caller = callerOf(request);
-    // Responses that stay open check their tokens themselves.
+    // Skip responses that stay open: live connections and exports check their tokens repeatedly.
     if (!caller || request.routeOptions.config.staysOpen) return;
     const leaving = new AbortController();
     reply.raw.once('close', () => leaving.abort());

@@ -18,11 +18,11 @@ import type { GatewayConfig } from '../gateway.config.js';
 type DiskConfig = Pick<GatewayConfig, 'MIN_FREE_DISK_MB' | 'DATA_DIR'>;
 
 const mebibyte = 1024 ** 2;
-// At 100 MiB/s, writes use 200 MiB of space between two checks.
+// How often the free space is checked. At 100 MiB/s, writes use 200 MiB between two checks, a fifth of the default minimum.
 const checkMs = 2_000;
 // The gateway accepts writes again only when this many times the minimum is free, so that the space does not run low again immediately.
 const recoveryFactor = 1.1;
-// Long, because an operator must act before a retry can succeed.
+// The `Retry-After` of rejected writes. Long, because an operator must act before a retry can succeed.
 const retryAfterSeconds = 60;
 
 /**

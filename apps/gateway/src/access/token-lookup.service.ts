@@ -8,7 +8,8 @@ import type { TokenScope } from './token-scopes.js';
 // Lookups are cached for less than a second, because every gateway must reject a revoked token within a second.
 const cacheMs = 800;
 const maxCached = 10_000;
-// Greater than the sum of two limits: on requests in progress, and on WebSockets without a valid token.
+// Maximum number of keys that wait for the next query. Normally not reached: at most 5,000 requests are in progress, and at most 2,000
+// WebSockets wait for a token check.
 const maxWaiting = 10_000;
 
 const keyPattern = /^[0-9a-f]{40}$/;

@@ -7,7 +7,7 @@ import type { GatewayConfig } from '../gateway.config.js';
 // take time from other users.
 const runningPerUser = 4;
 
-// The server closes a connection on which no byte arrives or leaves for 60 s (`silenceLimitMs`). A request must get its response long before.
+// How long a request waits for a turn. Much less than the 60 s after which the server closes a silent connection (`silenceLimitMs`).
 const maxWaitMs = 10_000;
 
 interface Turns {

@@ -5,7 +5,7 @@ import { DataSource, MoreThan } from 'typeorm';
 import { v7 as uuidV7 } from 'uuid';
 import { ApiEndpoint } from './api-endpoint.entity.js';
 
-// The largest possible page (781 control characters per row, each six bytes in JSON) is under 1 MiB.
+// Maximum number of rows per page. The largest possible page (781 control characters per row, each six bytes in JSON) is under 1 MiB.
 const maxPage = 200;
 
 /** The fields of an API endpoint that users set. */

@@ -17,15 +17,16 @@ export interface AuditedAction {
   id?: string;
 }
 
-// Enough for hours of ordinary use while the database is unavailable. Takes about 5 MiB.
+// Maximum number of waiting entries: enough for hours of ordinary use while the database is unavailable. They take about 5 MiB.
 const maxWaiting = 10_000;
 const maxBatch = 500;
 const minBackoffMs = 250;
 const maxBackoffMs = 5_000;
-// Short, because other parts of the service wait until the audit log has stopped. The database stores a batch within milliseconds.
+// How long a stopping gateway tries to write the waiting entries. Short, because other parts of the service wait until the audit log has
+// stopped. The database stores a batch within milliseconds.
 const stopLimitMs = 3_000;
 const suppressedIntervalMs = 60_000;
-// No IP address is longer (IPv6 with a zone), but a proxy may pass on longer text.
+// Longer addresses are cut. No IP address is longer, even with an IPv6 zone, but a proxy may pass on longer text.
 const maxAddressLength = 64;
 
 /**

@@ -15,7 +15,8 @@ import { beginExport } from './export-pages.js';
 // Read the next page when fewer bytes than this wait for the client.
 const bufferBytes = 64 * 1024;
 
-// An export ends within a second after the token is revoked or the user is disabled, because a check takes milliseconds.
+// How often the token of an export is checked. A check takes milliseconds, so an export ends within a second after the token is revoked or
+// the user is disabled.
 const tokenCheckMs = 800;
 
 /** The client of an export. */
@@ -114,7 +115,7 @@ export class EventExports {
     try {
       await pipeline(source, response, { signal: ending.signal });
     } catch (error) {
-      // Ended on purpose, or the client has left.
+      // The export was ended on purpose, or the client has left.
       if (ending.signal.aborted) return;
       const details = { err: error, requestId: client.requestId };
       this.failures.warn('cannot continue an export, the client received an incomplete response', details);

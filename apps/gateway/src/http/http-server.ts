@@ -34,12 +34,13 @@ import { traceRequests, type RequestTraces } from './trace-requests.js';
 // this time, and the response announces that the connection closes.
 const idleGraceMs = 1_000;
 
-// While closing, the server destroys connections that wait for the same request during two checks. The limits of heads and bodies (10 to 26 s) do
-// not fit into the 25 s that a process has to stop.
+// How often a closing server checks its connections. The server destroys a connection that waits for the same request at two checks in a
+// row. The ordinary time limits of heads and bodies (10 to 26 s) do not fit into the 25 s that a process has to stop.
 const arrivalCheckMs = 1_500;
 
-// An idle turn of the event loop takes microseconds. A connection that arrives during the last turn is reset, so the last turn must be
-// short. Under constant load, no turn is idle, so the number of turns is limited.
+// The server stops listening after a turn of the event loop that is shorter than this. A connection that arrives during the last turn is
+// reset, so the last turn must be short; an idle turn takes microseconds. Under constant load, no turn is idle, so the number of turns is
+// limited.
 const shortTurnMs = 0.03;
 const maxTurns = 1_000;
 
@@ -69,7 +70,7 @@ export function createHttpServer(
     genReqId: () => randomUUID(),
     rewriteUrl: (request) => canonicalUrl(request.url ?? '/'),
     routerOptions: {
-      // An event type of 255 emoji, percent-encoded, has 3,060 characters.
+      // The longest parameter, a percent-encoded event type of 255 emoji, has 3,060 characters.
       maxParamLength: 4_096,
       // The last value of a repeated parameter wins. A parameter named __proto__ does not change the prototype.
       querystringParser: (query) => Object.fromEntries(new URLSearchParams(query)),

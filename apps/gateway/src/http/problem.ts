@@ -31,7 +31,7 @@ export function toServiceError(thrown: unknown): ServiceError {
   const status = statusOf(thrown);
   if (status >= 400 && status < 500) {
     const code = codeByStatus.get(status) ?? 'invalid';
-    // Drop the cause, because it would be logged. It may contain the URL, and a client may have put a token into the URL by mistake.
+    // Drop the cause, because it would be logged. A cause may contain the URL, and a client may have put a token into the URL by mistake.
     return new ServiceError(code, detailOf(thrown, code));
   }
   // Check for database errors last. Some of them are recognized by words in their messages, and the messages of other errors may repeat

@@ -76,7 +76,10 @@ export function limitConnections(
   });
 }
 
-/** Closes a response as Node does. With its private field, whatever waits for the response later also learns that it is closed. */
+/**
+ * Closes a response as Node does. Sets Node's private field, so that code that starts to wait for the response later sees that it is
+ * closed.
+ */
 function closeResponse(response: ServerResponse): void {
   Object.assign(response.destroy(), { _closed: true }).emit('close');
 }
@@ -111,7 +114,7 @@ export function limitRequests(fastify: FastifyInstance, limits: HttpLimits): Adm
     }
     const claim = pending.size < maxRequestsPerConnection ? shares[kind].claim(keyOf(request), 1) : undefined;
     pending.add(response);
-    // Also emitted when the client disconnects before the response.
+    // `close` is also emitted when the client disconnects before the response.
     response.once('close', () => {
       pending.delete(response);
       claim?.release();
@@ -128,11 +131,11 @@ export function limitRequests(fastify: FastifyInstance, limits: HttpLimits): Adm
   });
   fastify.addHook('onSend', (request, reply, payload, done) => {
     const { socket } = request.raw;
-    // From now on, the request may be in progress only because the client has not read the response.
+    // From now on, the request can give way while its client does not read the response.
     const giveWay = (): boolean => socket.writableLength > 0 && socket.destroy().destroyed;
     admissions.get(request)?.claim?.offer(giveWay);
     if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return done(null, payload);
-    // The client has left. Nothing would release a claim, because the response does not emit `close` again.
+    // The client has left. Take no claim: the response does not emit `close` again, so nothing would release the claim.
     if (reply.raw.destroyed) return done(null, payload);
     // This timeout applies until the response has been sent. Node then sets the timeout for the next request.
     socket.setTimeout(unreadLimitMs);

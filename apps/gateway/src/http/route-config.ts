@@ -4,11 +4,11 @@ import type { FastifyContextConfig } from 'fastify';
 /** Adds fields to the Fastify configuration of a route. Nest's own `RouteConfig` would replace the fields of other decorators. */
 export function addRouteConfig(handler: object, fields: FastifyContextConfig): void {
   const known = Reflect.getMetadata(FASTIFY_ROUTE_CONFIG_METADATA, handler) as
-    FastifyContextConfig | undefined; // Safe cast: what this function set.
+    FastifyContextConfig | undefined; // Safe cast: only this function sets the value.
   Reflect.defineMetadata(FASTIFY_ROUTE_CONFIG_METADATA, { ...known, ...fields }, handler);
 }
 
 /** Returns the Fastify configuration of a route. */
 export function routeConfigOf(handler: object): FastifyContextConfig {
-  return (Reflect.getMetadata(FASTIFY_ROUTE_CONFIG_METADATA, handler) ?? {}) as FastifyContextConfig; // Safe cast: what `addRouteConfig` set.
+  return (Reflect.getMetadata(FASTIFY_ROUTE_CONFIG_METADATA, handler) ?? {}) as FastifyContextConfig; // Safe cast: `addRouteConfig` set the value.
 }

@@ -41,8 +41,8 @@ export function addSecurityHeaders(fastify: FastifyInstance): void {
       const ancestors = reply.getHeader('x-frame-options') === 'SAMEORIGIN' ? "'self'" : "'none'";
       void reply.header('content-security-policy', `${pagePolicy}; frame-ancestors ${ancestors}`);
     }
-    // On a 304, a browser replaces the stored headers of a file with the headers of the response. A stored page would get the policy of the
-    // API.
+    // Remove the policy of the API from a 304: the browser stores the headers of a 304 with the stored file, so a page would get this
+    // policy.
     if (reply.statusCode === 304) void reply.removeHeader('content-security-policy');
     done(null, payload);
   });

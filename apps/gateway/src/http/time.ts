@@ -48,7 +48,7 @@ export function parseTime(parameter: string, value: string): number {
   return time;
 }
 
-/** Whether a day exists. Necessary because Date.parse reads February 30 as March 2. */
+/** Whether a day exists. This check is necessary because Date.parse reads February 30 as March 2. */
 function isDay(date: string | undefined): boolean {
   const day = new Date(`${date}T00:00:00Z`);
   return !Number.isNaN(day.getTime()) && day.toISOString().slice(0, 10) === date;

@@ -21,7 +21,7 @@ export class CreateScopesAndApiEndpoints1764600000000 implements MigrationInterf
 }
 
 const createTables = [
-  // Sorted by code point, so that the order does not depend on the locale of the server.
+  // Names sort by code point (COLLATE "C"), so that their order does not depend on the locale of the server.
   `CREATE TABLE scopes (
     id uuid NOT NULL,
     scope text COLLATE "C" NOT NULL,
@@ -44,7 +44,7 @@ const createTables = [
     CONSTRAINT api_endpoints_token_type_check CHECK (token_type IN ('OA', 'AP')),
     CONSTRAINT api_endpoints_scope_fkey FOREIGN KEY (scope) REFERENCES scopes (id)
   )`,
-  // For the deletion of a scope, which looks up the API endpoints that use the scope.
+  // Used by the deletion of a scope, which looks up the API endpoints that use the scope.
   'CREATE INDEX api_endpoints_scope_index ON api_endpoints (scope)',
 
   `CREATE TABLE applied_seeds (

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Counts more than 2^31 replayed events. `double precision` counts exactly up to 2^53. Not `bigint`, which pg returns as text: gateways of
- * version 0.1.0, which run during the upgrade, would append the numbers instead of adding them.
+ * Counts more than 2^31 replayed events. `double precision` counts exactly up to 2^53. pg returns `bigint` as text, so gateways of version
+ * 0.1.0, which run during the upgrade, would append numbers instead of adding them.
  */
 export class CountReplayedBeyondInteger1769000000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {

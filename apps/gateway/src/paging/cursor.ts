@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { ServiceError, type ListPosition } from '@stream-events/contracts';
 import { parse as parseUuid, validate as isUuid } from 'uuid';
 
-// version (1 byte) | flags (1) | id (16) | checksum over these and the list (8)
+// A cursor: version (1 byte) | flags (1) | id (16) | checksum over these fields and the list (8)
 const version = 1;
 const newerFlag = 1;
 const inclusiveFlag = 2;

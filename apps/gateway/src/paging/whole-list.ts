@@ -12,9 +12,11 @@ export type ReadPage<Position = string> = (
   correlationId: string,
 ) => Promise<ListPage<Position>>;
 
-// Enough for 250,000 streamers. At most two lists are in memory, plus the responses that slow clients have not read yet.
+// Maximum size of a list: enough for 250,000 streamers. At most two lists are in memory, plus the responses that slow clients have not
+// read.
 const maxListBytes = 64 * 1024 * 1024;
-// Many times longer than the slowest read. A client that arrives during a read also waits for the next read: up to twice this time.
+// Time limit of a read, many times longer than the slowest read. A client that arrives during a read waits for this read and the next one,
+// so up to twice this time.
 const maxReadingMs = 15_000;
 
 /**

@@ -14,7 +14,7 @@ import { Answers, RefusesWith } from '../http/api-decorators.js';
 import { UsersService } from '../users/users.service.js';
 import { ConsentConfirmation } from './connections.dto.js';
 
-// Longer than any authorization code of the platform.
+// Maximum length of `code`: longer than any authorization code of the platform.
 const maxCodeLength = 1_000;
 
 /**

@@ -21,8 +21,8 @@ export interface RehearsalParts {
   erasures: Pick<ErasureWatch, 'isErased'>;
 }
 
-// Saves twice a second, so that a client's change takes effect within a second. If the gateway dies, another gateway sends the events of
-// the last half second again.
+// A run saves its progress twice a second, so that a client's change takes effect within a second. If the gateway dies, another gateway
+// sends the events of the last half second again.
 const saveEveryMs = 500;
 // Half a page: a run reads the next page when fewer events are waiting. At most two pages of events are therefore in memory.
 const minWaiting = 50;

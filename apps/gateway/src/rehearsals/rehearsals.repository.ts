@@ -32,7 +32,8 @@ export type RehearsalProgress = Pick<Rehearsal, 'reachedAt' | 'position' | 'sent
 /** The changes that a client requests. Undefined fields stay unchanged. */
 export type RehearsalChange = Partial<Pick<Rehearsal, 'speed' | 'isPaused' | 'reachedAt'>>;
 
-// A run renews its lease twice a second. The longest step of a run is a statement: without a database connection, it fails after 3 s.
+// A run renews its lease twice a second. The longest step of a run is a statement, which fails after 3 s without a database connection. A
+// gateway that has not renewed its lease for 6 s is therefore dead.
 const lease = new LeaseColumns({ holder: 'leased_by', until: 'leased_until' }, 6);
 
 /** Stores rehearsals, so that every gateway can show, change, and take over the rehearsals of other gateways. */

@@ -16,7 +16,8 @@ export interface LeasedWork<Row extends { id: string }> {
 // How often this gateway looks for rows with expired leases.
 const takeOverEveryMs = 1_000;
 const maxBackoffMs = 5_000;
-// A run ends after its current step. Most steps take at most 2 s. A slower step, such as a read that fails after 5 s, is abandoned.
+// How long a stop waits for the runs, each of which ends after its current step. Most steps take at most 2 s. A slower step, such as a read
+// that fails after 5 s, is abandoned.
 const stopLimitMs = 3_000;
 
 /** Runs the rows that this gateway process has leased, and takes over the rows of processes that died. */

@@ -10,7 +10,8 @@ export interface Pacing {
 // After a slow page or a busy event loop, a replay immediately sends the events that became due during the delay, up to this much time.
 // The replay does not catch up on the rest of a longer delay.
 const maxCatchUpMs = 250;
-// At high rates, a replay sends several events together, because timers are imprecise and each batch costs a round trip to NATS.
+// Shortest pause between two batches. At high rates, a batch has several events, because timers are imprecise and each batch costs a round
+// trip to NATS.
 const minPauseMs = 20;
 
 /** Returns a bucket with credit for one event. */

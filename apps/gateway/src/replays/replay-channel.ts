@@ -22,7 +22,7 @@ interface ReplayMessage {
   headers: MsgHdrs;
 }
 
-// Kept short, because the client that replays a single event waits for the flush.
+// How long to wait until NATS confirms the events. Short, because the client that replays a single event also waits.
 const flushLimitMs = 2_000;
 // Maximum bytes of replays that NATS has not confirmed. Enough for one page per running replay, and for single events.
 const maxPendingBytes = 16 * 1024 ** 2;
@@ -51,7 +51,11 @@ export class ReplayChannel {
     this.watch = new ConnectionWatch(this.connection);
     this.connection.subscribe(replaySubjects, {
       callback: (error, message) => {
-        if (error) this.logger.error({ err: error }, 'cannot receive replays from NATS');
+        if (error)
+          this.logger.error(
+            { err: error },
+            'cannot receive replays from NATS. Check the NATS permissions of the gateway, then restart the gateway',
+          );
         else this.hand(message, listener);
       },
     });
@@ -68,7 +72,7 @@ export class ReplayChannel {
    * NATS has received the events.
    *
    * @throws ServiceError `unavailable` if NATS is unavailable, if too many bytes are unconfirmed, or if NATS does not confirm the events
-   * within 2 s (only then is it unknown whether NATS has them); InvalidArgumentError for an event larger than the maximum payload of NATS
+   * within 2 s. In the last case, NATS may have received them. InvalidArgumentError for an event larger than the maximum payload of NATS
    */
   async publish(events: readonly StoredEvent[], connectionName: string | null): Promise<void> {
     const { connection } = this;
@@ -111,7 +115,7 @@ function toMessage(event: StoredEvent, connectionName: string | null): ReplayMes
   const channelId = subjectChannel(readEventColumns(event.eventType, event.eventData));
   const messageHeaders = headers();
   messageHeaders.set('Nats-Msg-Id', event.id);
-  // Encoded, because a header loses leading and trailing spaces and cannot contain line breaks.
+  // Encode the name, because a header loses leading and trailing spaces and cannot contain line breaks.
   if (connectionName !== null) messageHeaders.set(connectionNameHeader, encodeURIComponent(connectionName));
   return {
     subject: replaySubject(event.eventType, channelId),

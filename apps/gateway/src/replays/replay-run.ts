@@ -19,8 +19,8 @@ export interface ReplayParts {
   erasures: Pick<ErasureWatch, 'isErased'>;
 }
 
-// Saves twice a second, so that a canceled replay stops within a second. If the gateway dies, another gateway sends the events of the
-// last half second again.
+// A run saves its progress twice a second, so that a canceled replay stops within a second. If the gateway dies, another gateway sends the
+// events of the last half second again.
 const saveEveryMs = 500;
 const minBackoffMs = 250;
 const maxBackoffMs = 2_000;

@@ -187,7 +187,7 @@ export function toReplayOrder(body: ReplayBody, createdBy: string, now = Date.no
   const filters = textFilters.flatMap(({ name }) => (body[name] ? [[name, body[name]]] : []));
   return {
     filters: Object.fromEntries(filters) as ReplayedFilters, // Safe cast: the names are those of text filters.
-    // No event is older than 1970.
+    // No event is older than 1970, so the range begins in 1970 at the earliest.
     since: new Date(Math.max(readTime(since) ?? 0, 0)),
     until: new Date(Math.min(toTime(until) ?? now, now)),
     rate,

@@ -5,7 +5,7 @@ import { DataSource } from 'typeorm';
 import { v7 as uuidV7 } from 'uuid';
 import { Scope } from './scope.entity.js';
 
-// The largest possible page (255 control characters per name, each six bytes in JSON) is smaller than 1 MiB.
+// Maximum number of rows per page. The largest possible page (255 control characters per name, each six bytes in JSON) is under 1 MiB.
 const maxPage = 500;
 
 /** A page of the scopes. The next page starts after the scope `next`, which is null on the last page. */

@@ -9,8 +9,8 @@ export interface PlatformSeeds {
   apiEndpoints: readonly Omit<ApiEndpoint, 'number'>[];
 }
 
-// The ids of the seeds are derived from this namespace and the names below. Never change them: the service would add every row again
-// under a new id.
+// The ids of the seeds are derived from this namespace and the names below. Never change the namespace or a name: the service would add the
+// affected rows again under new ids.
 const namespace = '6ec2b246-6076-4eb2-afd8-be7ff1c6f020';
 
 /** The platform's scopes and API endpoints. Their ids are the same in every installation and version. */

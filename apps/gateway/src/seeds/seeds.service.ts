@@ -22,7 +22,7 @@ export class Seeds {
   }
 }
 
-// Sorted by id. Otherwise, two instances of different versions that start together could deadlock.
+// Inserts in the order of the ids. Otherwise, two instances of different versions that start together could deadlock.
 const markAsApplied = `added AS (
   INSERT INTO applied_seeds (id) SELECT id FROM seed ORDER BY id ON CONFLICT DO NOTHING RETURNING id
 )`;

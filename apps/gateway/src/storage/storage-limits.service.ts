@@ -14,7 +14,7 @@ import { EventsStreamClient } from '../live/stream/events-stream-client.js';
 import { mebibyte, StorageBudgets, StorageLimitError } from './storage-budgets.js';
 import { StoredBytesRepository } from './stored-bytes.repository.js';
 
-// How often counts are written and read. During this time, a user can exceed a limit by storing events through other gateways.
+// How often counts are written and read. Between two passes, a user can exceed a limit by storing events through several gateways.
 const syncMs = 1_000;
 // How often the counts of other gateways are read while this gateway has nothing to write.
 const idleReadMs = 10_000;

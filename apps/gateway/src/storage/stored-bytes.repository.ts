@@ -26,7 +26,7 @@ export class StoredBytesRepository {
   /** Adds the changes to the stored numbers. */
   async add(added: readonly DailyBytes[]): Promise<void> {
     await this.dataSource.query(
-      // Sorted by key, so that the statements of two gateways do not deadlock.
+      // Writes the rows in the order of the key, so that the statements of two gateways do not deadlock.
       `INSERT INTO stored_bytes AS known (day, user_id, bytes)
        SELECT day, user_id, bytes FROM unnest($1::date[], $2::uuid[], $3::bigint[]) AS added (day, user_id, bytes)
        ORDER BY day, user_id

@@ -10,11 +10,13 @@ export interface HeardInstance {
   isSilent: boolean;
 }
 
-// Three times the interval, because a report can be a few seconds late on a busy machine.
+// An instance without a report for this time counts as silent. Three times the interval, because a report can be a few seconds late on a
+// busy machine.
 const silentAfterMs = 3 * instanceReportMs;
-// The board shows a silent instance for this time.
+// The board forgets an instance that has sent no report for this time.
 const forgottenAfterMs = 60_000;
-// More than any installation has. Only a fault can reach this number, for example an instance that restarts in a loop.
+// Maximum number of instances on the board, more than any installation has. Only a fault can reach it, for example an instance that
+// restarts in a loop.
 const maxInstances = 1_000;
 
 /** Tracks the instances of all services by the reports that they send. */

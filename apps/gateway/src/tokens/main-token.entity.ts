@@ -11,7 +11,7 @@ export class MainToken {
   @Generated('uuid')
   id!: string;
 
-  /** SHA-256 of the key, for look-ups. The key is random, so a fast hash is enough. */
+  /** SHA-256 of the key, for lookups. The key is random, so a fast hash is enough. */
   @Column('bytea', { name: 'key_hash', unique: true })
   keyHash!: Buffer;
 

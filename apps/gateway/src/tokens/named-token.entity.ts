@@ -33,7 +33,7 @@ export class NamedToken {
   @Column('text', { name: 'channel_ids', array: true, nullable: true })
   channelIds!: string[] | null;
 
-  /** SHA-256 of the key, for look-ups. */
+  /** SHA-256 of the key, for lookups. */
   @Column('bytea', { name: 'key_hash', unique: true })
   keyHash!: Buffer;
 

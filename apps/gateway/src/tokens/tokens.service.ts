@@ -169,7 +169,7 @@ export class Tokens {
     if (fields.length === 0) return this.get(id); // an update of no column is an error
     const affectsRights = fields.some((field) => field !== 'name' && field !== 'expiresAt');
     await this.dataSource.transaction(async (manager) => {
-      // Lock the token, because two concurrent changes can each be allowed, but not both together.
+      // Lock the token, because two concurrent changes that are allowed separately may not be allowed together.
       const lock = { mode: 'pessimistic_write' } as const;
       const token = await manager.findOne(NamedToken, { where: { id }, lock });
       if (!token) throw missingToken(id);

@@ -26,7 +26,7 @@ export class LoginBudgets {
   async take(owners: BudgetOwners): Promise<void> {
     const keys = keysOf(owners);
     const rows = await this.database.query<unknown[]>(
-      // Sorted by key, so that the statements of two logins do not deadlock.
+      // Writes the rows in the order of the key, so that the statements of two logins do not deadlock.
       `INSERT INTO login_budgets AS known (key, level, updated_at)
        SELECT key, 1, now() FROM unnest($1::bytea[]) AS key ORDER BY key
        ON CONFLICT (key) DO UPDATE SET level = ${levelNow} + 1, updated_at = now()

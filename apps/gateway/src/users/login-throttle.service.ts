@@ -4,7 +4,8 @@ import { addressKey } from '../http/client-address.js';
 import { LoginBudgets } from './login-budgets.repository.js';
 import { hashUsername, LoginFailures } from './login-failures.repository.js';
 
-// Most users log in again within this time. Keeping their addresses longer is unnecessary and would harm their privacy.
+// How long the address of a successful login is remembered. Most users log in again within this time. Keeping their addresses longer is
+// unnecessary and would harm their privacy.
 const rememberedFor = "interval '90 days'";
 
 /** A login attempt that was counted as failed. */

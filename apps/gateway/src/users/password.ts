@@ -5,13 +5,15 @@ import { ServiceError } from '@stream-events/contracts';
 const cost = { N: 2 ** 15, r: 8, p: 3, maxmem: 64 * 1024 * 1024 };
 const keyLength = 32;
 
-// Each hash needs a thread and 32 MiB. The limits prevent a flood of logins from exhausting the process.
+// Maximum numbers of running and waiting hashes. Each hash needs a thread and 32 MiB, so a flood of logins could otherwise exhaust the
+// process.
 const maxRunning = 2;
 const maxWaiting = 64;
 // Prevents one address from filling the queue and locking out other clients.
 const maxWaitingPerAddress = 4;
 
-// On an idle machine, 64 hashes take 7 s. On a busy machine without this limit, a hash could wait longer than its client does.
+// How long a password waits for its turn. On an idle machine, 64 hashes take 7 s. On a busy machine without this limit, a hash could wait
+// longer than its client does.
 const maxWaitMs = 10_000;
 
 const waiting: { address: string; start: () => void }[] = [];

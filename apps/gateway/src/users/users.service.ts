@@ -75,7 +75,7 @@ export class UsersService {
     return this.dataSource.manager.existsBy(User, { role: 'owner' });
   }
 
-  /** Creates the first owner. Does nothing when an owner exists, even if two instances start together. */
+  /** Creates the first owner. Does nothing when an owner exists. If two instances start together, only one of them creates the owner. */
   async ensureOwner(username: string, password: string): Promise<{ user: User; token: string } | undefined> {
     if (await this.hasOwner()) return undefined;
     try {
@@ -259,11 +259,11 @@ export class UsersService {
     { password, address }: { password: string; address: string },
   ): Promise<User> {
     const user = await this.checkPassword({ username, password, address });
-    // Another user has the name when the caller was deleted and the name registered again.
+    // If the caller was deleted and the name was registered again, the name belongs to another user.
     return user?.id === id ? user : refuseCurrentPassword();
   }
 
-  /** Returns the user with this name and password, also a disabled user. Only `actAs` may act on the result. */
+  /** Returns the user with this name and password, even if the user is disabled. Only `actAs` may act on the result. */
   private async checkPassword(login: Login): Promise<User | undefined> {
     const attempt = await this.throttle.begin(login.address, login.username);
     let user: User | undefined;

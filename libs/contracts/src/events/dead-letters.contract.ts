@@ -130,8 +130,9 @@ export class RetryDeadLetterReply {
 }
 
 /**
- * Stores the event of a dead letter and deletes the dead letter. `conflict`: the event was rejected again, or the message still cannot be
- * read. In both cases, the dead letter is kept. If only now the message can be read, a dead letter of its event replaces the dead letter.
+ * Stores the event of a dead letter and deletes the dead letter. `conflict`: the event was rejected again or is older than the retention
+ * period, or the message still cannot be read. The dead letter is then kept. If a newer version can read the message but not store its
+ * event, a dead letter of the event replaces the dead letter.
  */
 export const retryDeadLetter = defineContract({
   subject: 'request.events.retry-dead-letter',

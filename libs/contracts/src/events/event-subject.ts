@@ -54,7 +54,7 @@ function eventTokens(eventType: string, channelId: string | null): string {
   return `${type.length > maxEncodedTypeBytes ? '_long' : type}.${isOrdinary ? channelId : '_'}`;
 }
 
-// The platform has few event types, but clients can post events with any number of other types.
+// Limits the memory of the cache: the platform has few event types, but clients can post events with any number of other types.
 const maxRememberedTokens = 1_000;
 const rememberedTokens = new Map<string, string>();
 

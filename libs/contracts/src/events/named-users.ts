@@ -17,7 +17,7 @@ interface Frame {
 // An unterminated string matches up to the end of the input. Otherwise, a new search would start at each quote, which takes quadratic time.
 const tokenPattern =
   /"([^"\\]*(?:\\.[^"\\]*)*)(?:"|\\?$)|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|[{}[\],:]|true|false|null/gs;
-// Clients choose the keys of the events that they post, so paths can be long.
+// Longer paths are cut. Clients choose the keys of the events that they post, so paths can be long.
 const maxFieldLength = 200;
 
 /**

@@ -114,7 +114,7 @@ export class ConduitMessage {
   @Type(() => ShardMessage)
   shards!: ShardMessage[];
 
-  /** What is wrong with the conduit, and what to do; null when nothing is. */
+  /** What is wrong with the conduit, and what to do; null when nothing is wrong. */
   @IsOptional()
   @IsString()
   problem!: string | null;

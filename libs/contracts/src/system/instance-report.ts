@@ -44,8 +44,8 @@ export interface LiveReport {
 }
 
 /**
- * The filters of a report use the bytes that the connections leave: usually 0.8 MiB, and the less the longer the names are. A NATS message
- * holds at most 1 MiB.
+ * The limits of a report. The filters get the bytes that the other fields of the connections leave: usually 0.8 MiB, and less when names
+ * are long. A NATS message holds at most 1 MiB.
  */
 export const maxReportedConnections = 200;
 export const maxReportedClosings = 100;

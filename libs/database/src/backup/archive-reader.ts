@@ -52,7 +52,7 @@ function entryNameOf({ name }: ArchivedFile): string {
 async function* readFiles(path: string): AsyncGenerator<ArchivedFile> {
   const files = extract();
   const reading = pipeline(createReadStream(path), createGunzip(), files);
-  // The loop below, or the `await` after the loop, throws the error.
+  // Prevents an unhandled rejection. The loop below, or the `await` after the loop, throws the error.
   reading.catch(() => undefined);
   yield* explaining(
     path,

@@ -6,7 +6,8 @@ import { constants, createGzip } from 'node:zlib';
 import { pack, type Pack } from 'tar-stream';
 import { partName } from './archive.js';
 
-// A tar header contains the size of its file, so the writer completes each part in memory before it writes the part.
+// Maximum size of a part. A tar header contains the size of its file, so the writer completes each part in memory before it writes the
+// part.
 const partBytes = 8 * 1024 * 1024;
 
 /**
@@ -32,7 +33,7 @@ export class ArchiveWriter {
     const existing = await open(path, 'r').catch(() => undefined);
     await existing?.close();
     if (existing) throw new Error(`${path} already exists. Choose another name for the backup.`);
-    // Removes the draft of a killed backup.
+    // Remove the draft that a killed backup has left.
     await rm(draftOf(path), { force: true });
     const handle = await open(draftOf(path), 'wx', 0o600);
     const draft = await handle.stat({ bigint: true });
@@ -40,7 +41,7 @@ export class ArchiveWriter {
     // The default compression level makes files a fifth smaller but takes four times as long.
     const gzip = createGzip({ level: constants.Z_BEST_SPEED });
     const file = pipeline(archive, gzip, handle.createWriteStream({ flush: true }));
-    // `addFile` and `complete` report the failure.
+    // Prevents an unhandled rejection. `addFile` and `complete` report the failure.
     file.catch(() => undefined);
     return new ArchiveWriter(path, archive, file, draft, linkFile);
   }
@@ -52,7 +53,8 @@ export class ArchiveWriter {
         this.archive.entry(header, content, (error) => (error ? reject(error) : resolve()));
       });
     } catch (error) {
-      // If writing to the file failed, throws that error instead, for example because the disk is full.
+      // Writing to the file may have failed first, for example because the disk is full. If so, this line throws that error, which is the
+      // cause.
       await this.file;
       throw error;
     }

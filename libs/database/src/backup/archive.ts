@@ -96,7 +96,7 @@ export function folderOf(schema: string, table: string): string {
   return `${schema}/${table}`;
 }
 
-// The names become part of SQL statements.
+// The pattern of the names that become part of SQL statements.
 const identifier = /^[a-z_][a-z0-9_]*$/;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 

@@ -4,7 +4,7 @@ import type { SchemaSession } from './backup-session.js';
 import { restoreMark } from './restore-mark.js';
 import { migrationsTable } from './table-catalog.js';
 
-// PostgreSQL needs a moment to end the sessions of services that have just stopped.
+// How long to wait for other sessions to end. PostgreSQL needs a moment to end the sessions of services that have just stopped.
 const endingLimitMs = 3_000;
 const endingPollMs = 100;
 

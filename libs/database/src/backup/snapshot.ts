@@ -32,7 +32,7 @@ export async function openSnapshot(accesses: readonly SchemaAccess[]): Promise<S
       return { sessions, schemas, createdAt };
     } catch (error) {
       await closeSessions(sessions);
-      // Retention has dropped a partition since the snapshot.
+      // Retention has dropped a partition since the snapshot, so take a new snapshot.
       if (stateOf(error) === undefinedTable && tries < maxTries) continue;
       throw explain(error);
     }

@@ -9,8 +9,7 @@ interface CatalogRow {
   to: string | null;
 }
 
-// TypeORM's record of the migrations. Not part of the backed-up tables, because a restore fills this table by running the
-// migrations.
+// TypeORM's record of the migrations. Backups omit this table, because a restore fills it by running the migrations.
 export const migrationsTable = 'migrations';
 
 /**

@@ -23,7 +23,7 @@ const variables = {
   STREAMER_MONITOR_DATABASE_URL,
 };
 
-// A database server that starts at the same time as this program can need this long for its first start.
+// How long to retry the connection. A database server that starts at the same time as this program can need this long for its first start.
 const startLimitMs = 60_000;
 const retryMs = 500;
 

@@ -16,7 +16,7 @@ export interface RolesOptions {
 }
 
 const connectTimeoutMs = 3_000;
-// Each statement changes only a few rows of the system catalogs, but may have to wait for locks.
+// How long a statement waits for a lock. Each statement itself is fast, because it changes only a few rows of the system catalogs.
 const lockTimeout = '5s';
 const queryTimeoutMs = 30_000;
 const noAttributes = 'NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS';
@@ -50,7 +50,8 @@ export async function createServiceRoles(
   try {
     await client.connect();
     await client.query('BEGIN');
-    // Before the limit, because other processes may hold this lock one after the other while they change the roles.
+    // Wait for this lock before setting the lock timeout, because several other processes may hold it one after the other while they change
+    // the roles.
     await client.query('SELECT pg_advisory_xact_lock($1)', [advisoryLocks.serviceRoles]);
     await client.query(`SET LOCAL lock_timeout = '${lockTimeout}'`);
     await changeRoles(client, roles, options);

@@ -103,8 +103,7 @@ function authorizePage(
     redirect_uri: redirectUri,
     scope: scopes.join(' '),
     state,
-    // Twitch then shows the page even to a user who has already given consent. This is needed because the browser may be logged in as
-    // another user.
+    // Makes Twitch show the page even to a user who has already given consent, because the browser may be logged in as another user.
     force_verify: 'true',
   });
   return `${authUrl}/authorize?${query.toString()}`;

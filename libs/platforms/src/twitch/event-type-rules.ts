@@ -126,8 +126,8 @@ function incomingFirst(one: string, other: string): number {
   return Number(other.startsWith('to_')) - Number(one.startsWith('to_'));
 }
 
-// Without these types, the service would learn that a streamer goes live only by polling, and would learn that a user has given or
-// withdrawn consent only from the hourly list of grants.
+// Without these types, only polling would show that a streamer goes live, and only the hourly list of grants would show that a user has
+// given or withdrawn consent.
 const alwaysActive = [
   'stream.online',
   'stream.offline',

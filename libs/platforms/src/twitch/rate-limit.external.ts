@@ -3,7 +3,7 @@ import type { RateLimitReport, ReplyHead } from '../outbound-platform.js';
 // Used when Twitch does not send the reset time. The bucket is always full again within a minute.
 const assumedResetMs = 60_000;
 
-// A larger number cannot be a rate limit, and the database's column cannot hold it.
+// A larger number cannot be a rate limit, and might not fit into the database's integer column.
 const maxCallsPerMinute = 1_000_000;
 
 type Headers = ReplyHead['headers'];

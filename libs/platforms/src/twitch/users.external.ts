@@ -1,7 +1,7 @@
 import type { PlatformUserMessage } from '@stream-events/contracts';
 import { readObject, readObjects, readOptionalText, readText } from '../reply-fields.js';
 
-// Every user name matches this pattern, and Twitch rejects a whole lookup because of one invalid name.
+// Every user name matches this pattern. Leave out all other names: a single invalid name makes Twitch reject the whole lookup.
 const loginPattern = /^[a-z0-9_]{1,25}$/;
 const idPattern = /^[0-9A-Za-z_-]{1,64}$/;
 

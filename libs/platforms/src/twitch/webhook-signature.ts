@@ -4,7 +4,7 @@ import type { SignedMessage, SigningKey } from '../inbound-platform.js';
 // Older messages may be replay attacks (docs/platform-facts.md §1.3). The same limit applies to timestamps in the future.
 const maxAgeMs = 10 * 60_000;
 
-// The block of SHA-256. RFC 2104: HMAC(key, text) = hash(key ^ outer pad, hash(key ^ inner pad, text)).
+// The block size of SHA-256. RFC 2104: HMAC(key, text) = hash(key ^ outer pad, hash(key ^ inner pad, text)).
 const blockBytes = 64;
 const digestBytes = 32;
 const innerPad = 0x36;

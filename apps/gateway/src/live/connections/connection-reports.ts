@@ -62,7 +62,7 @@ export class ConnectionReports {
   }
 }
 
-/** Leaves out the filters that do not fit into a report. Their size depends on clients, as does that of the connections' names. */
+/** Leaves out the filters that do not fit into a report, because clients choose the lengths of filters and of connection names. */
 function withoutLargeFilters(
   open: readonly Required<OpenConnection>[],
   closed: readonly ClosedConnection[],

@@ -47,7 +47,7 @@ export interface Closing {
 // While a client catches up, events are sent in pieces of this size. The client must read a piece before it gets the next piece.
 const pieceBytes = 64 * 1024;
 const ringBufferPage = 128;
-// A page of large events has up to 32 MiB, which would stay in memory while a slow client reads it. Longer pages are cut.
+// A page of large events has up to 32 MiB, which would stay in memory while a slow client reads it. Larger pages are cut to this size.
 const heldBytes = 512 * 1024;
 const retryMs = 500;
 
@@ -146,8 +146,8 @@ export class LiveConnection implements Member {
   }
 
   /**
-   * Waits until the client has read nearly everything. Closes its connection if it reads nothing for ten seconds. Returns whether the
-   * connection is still open.
+   * Waits until the client has read nearly everything. Closes the connection if the client reads nothing for ten seconds. Returns whether
+   * the connection is still open.
    */
   async hasRead(): Promise<boolean> {
     if (!(await this.sink.drained())) this.close('too_slow');
@@ -211,7 +211,7 @@ export class LiveConnection implements Member {
           ? feed.nextSequence
           : await findResumeSequence(after, this.surroundings, signal);
       } catch {
-        // EventHistory logs the reason.
+        // Do not log the error, because EventHistory logs it.
         await this.pause();
       }
     }
@@ -267,7 +267,7 @@ export class LiveConnection implements Member {
       const page = await history.read(place, this.ending.signal);
       return page.kind === 'events' ? shorten(page) : page;
     } catch {
-      // EventHistory logs the reason.
+      // Do not log the error, because EventHistory logs it.
       await this.pause();
       return undefined;
     }

@@ -23,7 +23,8 @@ import { stallLimitMs } from '../live-limits.js';
 import type { LiveConnections } from './live-connections.service.js';
 
 const flushLimitMs = 2_000;
-// A gateway replies when its clients have read all data that was sent before, which takes at most `stallLimitMs`.
+// How long the sender waits for replies. A gateway replies when its clients have read all data that was sent before, which takes at most
+// `stallLimitMs`.
 const replyLimitMs = stallLimitMs + 2_000;
 // How often the sender checks whether a gateway has died. The sender does not wait for the reply of a dead gateway.
 const recheckMs = 250;
@@ -63,7 +64,11 @@ export class NamedConnections {
     this.watch = new ConnectionWatch(this.connection);
     this.connection.subscribe(namedConnectionsSubject, {
       callback: (err, message) => {
-        if (err) this.failures.warn('cannot receive messages for named connections', { err });
+        if (err)
+          this.failures.warn(
+            'cannot receive messages for named connections. Check the NATS permissions of the gateway, then restart the gateway',
+            { err },
+          );
         else this.take(message).catch((error: unknown) => this.logIgnored(error));
       },
     });
@@ -125,7 +130,7 @@ export class NamedConnections {
   }
 
   private logIgnored(err: unknown): void {
-    this.failures.warn('cannot deliver a message to named connections', { err });
+    this.failures.warn('cannot deliver a message to named connections, ignoring it', { err });
   }
 }
 

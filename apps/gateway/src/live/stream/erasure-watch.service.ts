@@ -13,7 +13,7 @@ import { EventFeed } from './event-feed.service.js';
 import { EventHistory } from './event-history.service.js';
 import { ReceivedUserHasher } from './received-user-hasher.js';
 
-// The events service waits for four times this interval before it ends an erasure.
+// How often this process asks for erasures. The events service waits for four times this interval before it ends an erasure.
 const intervalMs = 1_000;
 // After a failure, the next request follows within this time.
 const maxBackoffMs = 2_000;
@@ -23,9 +23,9 @@ const overlapMs = 60_000;
 const sliceLength = 250;
 
 /**
- * Removes the events of erased users from the memory of this process: from the ring buffer, and from the pages of older events. Asks
- * the events service every second. Removes the events when it first sees an erasure, and again when the store and the streams no longer
- * contain them, because this process may have read some of the events in between.
+ * Removes the events of erased users from the memory of this process: from the ring buffer, and from the pages of older events. Asks the
+ * events service every second. Removes the events when it first sees an erasure. Removes them again when the store and the streams no
+ * longer contain them, because this process may have read some of them until then.
  */
 @Injectable()
 export class ErasureWatch {

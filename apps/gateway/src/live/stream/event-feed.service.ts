@@ -29,10 +29,11 @@ export interface FeedListener {
   onInterrupted(interruption: Interruption): void;
 }
 
-// Short, so that live delivery continues soon after a brief failure, but long enough not to burden a NATS server that is starting.
+// The first pause after a failure: short, so that live delivery continues soon after a brief failure, but long enough not to burden a NATS
+// server that is starting.
 const minBackoffMs = 250;
 const maxBackoffMs = 2_000;
-// A consumer does not notice a new epoch. Only the stream's info shows it.
+// How often the stream's info is checked. Only this info shows a new epoch; a consumer does not notice a new epoch.
 const checkIntervalMs = 1_000;
 const stopLimitMs = 3_000;
 
@@ -41,7 +42,7 @@ const missing =
   'messages are missing and may have left the stream before they were read: checking the stream';
 
 // NATS places a consumer on any server that stores the stream, even on a server that is catching up after a restart. Such a consumer sends
-// heartbeats, but no messages that this server does not have yet.
+// heartbeats, but not the messages that its server does not have yet.
 const lagging =
   'the consumer does not deliver messages that the stream has, and may be on a NATS server that is catching up: creating another consumer';
 

@@ -34,7 +34,7 @@ export interface Place {
 // After a crash, the relay republishes the events of about its last second, because these may be missing on the stream. The history drops
 // the second copy of an event if it is at most this many pages after the first copy, which the client has then received.
 const pagesOfRepetitions = 8;
-// Reading a page takes milliseconds, plus the wait for pages that are read first.
+// Time limit for reading a page. A page takes milliseconds, but it may have to wait for pages that are read first.
 const readLimitMs = 5_000;
 
 /**

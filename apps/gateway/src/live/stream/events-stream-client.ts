@@ -59,7 +59,7 @@ export function toStreamMessage(message: JsMsg, tracing?: Tracing): StreamMessag
  */
 export const maxInFlight = { liveReader: 100, pageReader: 32 } as const;
 
-// NATS responds within milliseconds, or within seconds while a cluster elects a leader.
+// How long to wait for a response. NATS responds within milliseconds, or within seconds while a cluster elects a leader.
 const requestLimitMs = 2_000;
 // NATS deletes an unused consumer after this time, for example after a crash of the gateway.
 const consumerLifeMs = 30_000;

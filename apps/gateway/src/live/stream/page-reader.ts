@@ -16,11 +16,11 @@ export interface FoundMessages {
 /** Number of sequences in a page. */
 export const pageLength = 128;
 
-// NATS sends messages within milliseconds.
+// How long a fetch waits. NATS normally sends the messages within milliseconds.
 const fetchMs = 2_000;
 // The shortest interval that the NATS client permits.
 const heartbeatMs = 500;
-// Less than the 30 s after which NATS deletes an unused consumer.
+// A reader that was idle for longer is not used again. Less than the 30 s after which NATS deletes an unused consumer.
 const maxIdleMs = 20_000;
 
 /**
@@ -102,7 +102,7 @@ export class PageReader {
       const { info, data } = message;
       this.delivered += 1;
       if (info.deliverySequence !== this.delivered) throw new LostInTransitError();
-      // A consumer that begins after the end of its server's copy delivers from that end on.
+      // If the server's copy ends before the start of the consumer, the consumer delivers older messages from the end of the copy.
       if (info.streamSequence <= this.passed) throw new LaggingServerError();
       this.ahead.push({ ...toStreamMessage(message), data: new Uint8Array(data) });
       this.passed = info.streamSequence;

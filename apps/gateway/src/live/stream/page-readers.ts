@@ -11,7 +11,7 @@ export class PageReaders {
   private readonly waiting: (() => void)[] = [];
 
   constructor(private readonly stream: EventsStreamClient) {
-    // Consumers do not survive a restart of NATS. If NATS was only unreachable, the old consumers expire.
+    // Drop the idle readers, because their consumers do not survive a restart of NATS. If NATS was only unreachable, the consumers expire.
     stream.onDisconnected(() => {
       this.idle = [];
     });

@@ -15,9 +15,11 @@ export type ReadingPlan =
    */
   | { kind: 'begin'; epoch: string; from: number; silentUntil: number; reason: GapReason | undefined };
 
-// Enough events for the clients that reconnect after a restart of this process, but few enough to be read within a second.
+// Number of messages to read at the first start: enough for the clients that reconnect after a restart of this process, but few enough to
+// be read within a second.
 const preloaded = 5_000;
-// The events that were not delivered in the previous epoch can be anywhere in a full ring buffer.
+// Number of messages to read in a new epoch. The events that were not delivered in the previous epoch can be anywhere in a full ring
+// buffer.
 const reloaded = maxRingBufferEvents;
 
 /** The reason to wait while the stream ends before the last message that was read. */

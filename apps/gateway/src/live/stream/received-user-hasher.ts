@@ -1,7 +1,7 @@
 import type { SealedUserHashKey } from '@stream-events/contracts';
 import { deriveUserHashKey, SecretBox, UserHasher } from '@stream-events/service';
 
-// Remembers hashes, because the same users occur in many events.
+// Maximum number of users whose hashes are remembered, because the same users occur in many events.
 const maxRemembered = 10_000;
 
 /** Hashes the ids of users with the keys of the events service. */

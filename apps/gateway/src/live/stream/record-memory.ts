@@ -1,4 +1,4 @@
-// Room for about a hundred records.
+// Size of a block: room for about a hundred records.
 const blockBytes = 64 * 1024;
 // A larger record gets its own memory, so that a block is never left half empty.
 const maxSharedBytes = blockBytes / 8;

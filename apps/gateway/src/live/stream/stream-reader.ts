@@ -58,7 +58,7 @@ export class StreamReader {
     return reader;
   }
 
-  /** Ends the reader. The listener receives nothing more. */
+  /** Ends the reader. The listener is not called after that. */
   end(reason: string): void {
     if (this.isEnded) return;
     this.isEnded = true;

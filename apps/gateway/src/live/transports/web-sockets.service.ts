@@ -31,7 +31,7 @@ export interface WebSocketOptions extends WebSocketLimits {
   plainFormat: 'plain' | 'tau';
 }
 
-// Clients send their message in a few fragments. More fragments would only waste memory.
+// Maximum number of fragments of a message. Clients send their message in a few fragments. More fragments would only waste memory.
 const maxMessagePieces = 256;
 
 // A separate constant, because @types/ws does not know some of these options yet.

@@ -51,7 +51,7 @@ export class CatchUpHistory {
     this.turn = undefined;
     turn?.then(
       (begun) => begun.end(),
-      () => undefined, // it never began
+      () => undefined, // the turn never began
     );
   }
 

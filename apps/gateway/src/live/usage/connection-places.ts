@@ -39,7 +39,7 @@ export class ConnectionPlaces {
    * Takes a place for a user. Waits if no place is free. Returns whether the client had to wait. The caller returns the place with
    * `release`.
    *
-   * @throws ServiceError `too_many_requests`; `unavailable` if the process has too many connections or stops meanwhile
+   * @throws ServiceError `too_many_requests`; `unavailable` if the process has too many connections, or stops while the client waits
    */
   async take(userId: string): Promise<boolean> {
     this.refuseIfStopped();

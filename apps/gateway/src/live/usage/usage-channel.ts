@@ -9,7 +9,8 @@ import { FailureLog, within, type Logger } from '@stream-events/service';
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import type { UsageBoard } from './usage-board.js';
 
-// The other gateways count a gateway as gone after four times this interval without an announcement.
+// How often a gateway announces its usage. The other gateways count a gateway as gone after four times this interval without an
+// announcement.
 const announcementMs = 1_000;
 const flushLimitMs = 2_000;
 
@@ -38,7 +39,11 @@ export class UsageChannel {
     this.watch = new ConnectionWatch(this.connection);
     this.connection.subscribe(liveUsageSubject, {
       callback: (error, message) => {
-        if (error) this.failures.warn('cannot receive the live usage of other gateways', { err: error });
+        if (error)
+          this.failures.warn(
+            'cannot receive the live usage of other gateways. Check the NATS permissions of the gateway, then restart the gateway',
+            { err: error },
+          );
         else this.take(message);
       },
     });
