@@ -18,7 +18,7 @@ const columnsByAccess = {
   token: ['no', 'yes', 'yes', 'yes'],
   account: ['no', 'no', 'yes', 'yes'],
   owner: ['no', 'no', 'no', 'yes'],
-  caller: ['no', 'with `platform:call`', 'no', 'yes'],
+  caller: ['no', 'an owner’s, with `platform:call`', 'no', 'yes'],
 };
 
 /** Returns the page as Markdown. Throws when a route has no rule. */

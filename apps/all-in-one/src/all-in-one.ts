@@ -17,8 +17,8 @@ const shutdownTimeoutMs = 60_000;
 export async function runAllInOne(): Promise<void> {
   const config = configOrExit();
   const logger = createLogger('all-in-one', config.LOG_LEVEL);
-  const starting = startAll(config);
   const interruption = new AbortController();
+  const starting = startAll(config, interruption.signal);
   const stop = async (): Promise<void> => {
     interruption.abort();
     say('Stopping');
@@ -52,8 +52,8 @@ interface Running {
   stop(): Promise<void>;
 }
 
-async function startAll(config: AllInOneConfig): Promise<Running> {
-  const servers = await startServers(config, say);
+async function startAll(config: AllInOneConfig, signal: AbortSignal): Promise<Running> {
+  const servers = await startServers(config, say, signal);
   try {
     const services = await startServices(config, servers, say);
     const stop = (): Promise<void> => closeAll([() => services.stop(), () => servers.stop()]);

@@ -47,8 +47,12 @@ export function subscriberPasswordPath(config: AllInOneConfig): string {
   return join(dataDirectory(config), 'nats-subscriber-password');
 }
 
-/** Starts the servers whose URL is not configured. `say` prints progress. */
-export async function startServers(config: AllInOneConfig, say: (line: string) => void): Promise<Servers> {
+/** Starts the servers whose URL is not configured. `say` prints progress. The signal ends the start. */
+export async function startServers(
+  config: AllInOneConfig,
+  say: (line: string) => void,
+  signal: AbortSignal,
+): Promise<Servers> {
   const directory = await createDataDirectory(config);
   const lock = await lockDirectory(directory);
   const stops: (() => Promise<void>)[] = [() => lock.release()];
@@ -70,7 +74,7 @@ export async function startServers(config: AllInOneConfig, say: (line: string) =
 
     async function startPostgres(): Promise<Databases> {
       say('PostgreSQL: starting the embedded server');
-      const postgres = await startEmbeddedPostgres({ directory, log: say });
+      const postgres = await startEmbeddedPostgres({ directory, log: say, signal });
       stops.push(() => postgres.stop());
       failures.push(postgres.exited.then(() => 'PostgreSQL'));
       return prepareEmbeddedDatabase(postgres.url, directory);
@@ -84,6 +88,7 @@ export async function startServers(config: AllInOneConfig, say: (line: string) =
         preferredPort: 4222,
         users: Object.values({ ...natsUsers, subscriber: { ...natsUsers.subscriber, password } }),
         log: say,
+        signal,
       });
       subscriberUrl = nats.url;
       stops.push(() => nats.stop());

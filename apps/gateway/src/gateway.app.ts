@@ -105,6 +105,7 @@ async function start(shell: Shell<GatewayConfig>) {
   webSockets.attach(app.getHttpServer());
   feed.start();
   erasures.start();
+  const owner = await createFirstOwner(app.get(UsersService), config, logger);
   health.register('gateway database', async () => {
     await dataSource.query('SELECT 1');
   });
@@ -115,8 +116,6 @@ async function start(shell: Shell<GatewayConfig>) {
   alarms.start();
   await app.listen(config.PORT, config.HOST);
   const url = await app.getUrl();
-  // Create the owner after everything that can fail: the password is shown only once, and only a successful start returns it.
-  const owner = await createFirstOwner(app.get(UsersService), config, logger);
   reporter.start();
   logger.info({ url }, 'gateway is listening');
 

@@ -39,6 +39,16 @@ describe(buildIndex, () => {
     expect(await runner.query('SHOW lock_timeout')).toEqual([{ lock_timeout: '3s' }]);
   });
 
+  it('keeps an index that an earlier attempt has built', async () => {
+    const readOid = (): Promise<unknown> => dataSource.query("SELECT 'things_index'::regclass::oid AS oid");
+    await buildIndex(runner, 'things_index', 'things (size)');
+    const built = await readOid();
+
+    await buildIndex(runner, 'things_index', 'things (size)');
+
+    expect(await readOid()).toEqual(built);
+  });
+
   it('leaves no index when the build fails', async () => {
     await expect(buildIndex(runner, 'things_index', 'things ((1 / (id - 2)))')).rejects.toThrow(
       'division by zero',

@@ -58,7 +58,7 @@ async function migrateDespiteLocks(dataSource: DataSource, schema: string): Prom
   }
   throw new Error(
     `cannot migrate schema ${schema}: another session, such as a backup, has locked a table that the migration changes. ` +
-      'The failed migration has changed nothing. Start again when that session has ended. ' +
+      'Start again when that session has ended; the start then continues the migration. ' +
       'Find the session with SELECT pid, application_name, query FROM pg_stat_activity ORDER BY xact_start LIMIT 5.',
     { cause: lastError },
   );

@@ -102,7 +102,8 @@ class ControlledPostgres implements RunningServer {
     const deadline = performance.now() + CONFIRM_WAIT_MS;
     while (!(await isReady())) {
       if (!(await isRunning(this.pid))) throw await this.failure('exited during its start');
-      if (performance.now() >= deadline) throw await this.failure('started, but accepts no connections');
+      if (performance.now() >= deadline)
+        throw await this.failure(`started, but accepted no connection within ${CONFIRM_WAIT_MS / 1000} s`);
       await wait(EXIT_POLL_MS);
     }
   }

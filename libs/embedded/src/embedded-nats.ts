@@ -35,6 +35,8 @@ export interface EmbeddedNatsOptions {
   /** Makes the server a member of a cluster, under a permanent name. The server is ready before the cluster is. */
   member?: { serverName: string; cluster: NatsClusterOptions };
   log: Log;
+  /** Stops a server that is still starting. */
+  signal?: AbortSignal;
   /** Path of a program named nats-server. Default: `findNatsServer` with `directory` as its cache. */
   binary?: string;
 }
@@ -92,6 +94,7 @@ export async function startEmbeddedNats(
       member: options.member,
       system,
       log: options.log,
+      signal: options.signal,
     });
     const end = async (steps: readonly StopStep[]): Promise<void> => {
       await server.stop(steps);
@@ -122,6 +125,7 @@ interface ServerSetup {
   system: OperatingSystem;
   member: EmbeddedNatsOptions['member'];
   log: Log;
+  signal: AbortSignal | undefined;
 }
 
 /** Starts the server on a free port. Tries another port if another program takes the port before the server listens. */
@@ -164,13 +168,13 @@ async function startServer(
     setup.system,
   );
   try {
-    await server.waitUntilReady(
-      () => isServing(port, serverName),
-      (seconds) =>
+    await server.waitUntilReady(() => isServing(port, serverName), {
+      onWait: (seconds) =>
         setup.log(
           `NATS: not ready after ${seconds} s, still waiting; after a crash, it reads all of its streams`,
         ),
-    );
+      signal: setup.signal,
+    });
   } catch (error) {
     await server.stop([]);
     throw error;

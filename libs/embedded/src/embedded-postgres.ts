@@ -27,6 +27,8 @@ export interface EmbeddedPostgresOptions {
   /** Default: any free port. */
   port?: number;
   log: Log;
+  /** Stops a server that is still starting. */
+  signal?: AbortSignal;
   /** Additional settings of postgresql.conf, for example `{ fsync: 'off' }` for tests. */
   settings?: Readonly<Record<string, string>>;
 }
@@ -134,11 +136,13 @@ async function startReadyServer(setup: ServerSetup, port: number, url: string): 
   try {
     const isReady = async (): Promise<boolean> =>
       (await isListening(setup.site, server.pid)) && (await accepts(url));
-    await server.waitUntilReady(isReady, (seconds) =>
-      setup.options.log(
-        `PostgreSQL: not ready after ${seconds} s, still waiting; after a crash, it recovers its data`,
-      ),
-    );
+    await server.waitUntilReady(isReady, {
+      onWait: (seconds) =>
+        setup.options.log(
+          `PostgreSQL: not ready after ${seconds} s, still waiting; after a crash, it recovers its data`,
+        ),
+      signal: setup.options.signal,
+    });
     await ensureDatabase(url);
     return server;
   } catch (error) {

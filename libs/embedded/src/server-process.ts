@@ -35,6 +35,14 @@ export const readyTimeoutMs = 3_600_000;
 const reportIntervalMs = 10_000;
 const TAIL_LINES = 15;
 
+/** How to wait for a server that is starting. */
+export interface WaitOptions {
+  /** Called every 10 s with the elapsed time, because a server can need minutes after a crash. */
+  onWait: (seconds: number) => void;
+  /** Ends the wait. */
+  signal?: AbortSignal | undefined;
+}
+
 /** A running server. */
 export interface RunningServer {
   pid: number;
@@ -44,7 +52,7 @@ export interface RunningServer {
    * Resolves when `isReady` returns true. After a crash, a server can need minutes, so `onWait` gets the elapsed seconds every 10 s. Throws
    * an error with the end of the log when the server exits, or is not ready within an hour.
    */
-  waitUntilReady(isReady: () => Promise<boolean>, onWait: (seconds: number) => void): Promise<void>;
+  waitUntilReady(isReady: () => Promise<boolean>, options: WaitOptions): Promise<void>;
   /** Runs one step after the other until the server ends. The last step kills the server. */
   stop(steps: readonly StopStep[]): Promise<void>;
 }
@@ -101,11 +109,12 @@ export class ServerProcess implements RunningServer {
     return this.child.exitCode !== null || this.child.signalCode !== null;
   }
 
-  async waitUntilReady(isReady: () => Promise<boolean>, onWait: (seconds: number) => void): Promise<void> {
+  async waitUntilReady(isReady: () => Promise<boolean>, { onWait, signal }: WaitOptions): Promise<void> {
     const startedAt = performance.now();
     let reportedMs = 0;
     while (!this.hasExited) {
       if (await isReady()) return;
+      signal?.throwIfAborted();
       const elapsedMs = performance.now() - startedAt;
       if (elapsedMs >= readyTimeoutMs)
         throw await this.failure(`was not ready within ${readyTimeoutMs / 60_000} min`);

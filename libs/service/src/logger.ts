@@ -61,8 +61,19 @@ export function createLogger(service: string, level: string, tracing?: Pick<Trac
       serializers,
       ...(tracing && { mixin: toMixin(tracing) }),
     },
-    pino.destination({ fd: 2, sync: false }),
+    standardError(),
   );
+}
+
+function standardError(): ReturnType<typeof pino.destination> {
+  const destination = pino.destination({ fd: 2, sync: false });
+  const ignore = (): void => undefined;
+  // After the terminal was closed, each write fails with EIO, and a final flush would retry forever. pino itself handles only EPIPE.
+  destination.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EIO') throw error;
+    Object.assign(destination, { write: ignore, flushSync: ignore, end: ignore, destroy: ignore });
+  });
+  return destination;
 }
 
 /**

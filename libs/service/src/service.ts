@@ -216,9 +216,9 @@ export function onceStopped(
   return end;
 }
 
-/** Whether this process reads from or prints to a terminal. `nohup` redirects all three. */
+/** Whether this process prints to a terminal. `nohup` redirects both outputs (but the input only on Linux). */
 function hasTerminal(): boolean {
-  return [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY);
+  return process.stdout.isTTY || process.stderr.isTTY;
 }
 
 function loadConfigOrExit<V extends Variables>(variables: V): ConfigOf<V> {

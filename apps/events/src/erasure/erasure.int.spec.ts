@@ -213,7 +213,7 @@ describe('an erasure', () => {
         return store.dataSource.query(sql, values);
       };
       // Safe cast: the stage only calls `query`.
-      start([new StoreStage({ query } as unknown as DataSource)]);
+      start([new StoreStage({ query } as unknown as DataSource, 60_000)]);
       const { id, counts } = await untilEnded((await request()).id);
 
       expect(searched.slice(0, 6)).toEqual([5_000, 2_500, 1_250, 625, 1_250, 625]);

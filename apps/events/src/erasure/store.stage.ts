@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Optional } from '@nestjs/common';
 import { firstIdAt, receivedAt } from '@stream-events/contracts';
 import { sqlState } from '@stream-events/database';
 import { DataSource } from 'typeorm';
@@ -49,7 +49,10 @@ export class StoreStage implements Stage {
   /** The number of events that one statement searches. */
   private pieceSize = maxPieceSize;
 
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(
+    private readonly dataSource: DataSource,
+    @Optional() private readonly fastMs: number = fastSearchMs,
+  ) {}
 
   async run(erasure: RunningErasure, user: SoughtUser): Promise<ErasureStep> {
     const beganAt = performance.now();
@@ -95,7 +98,7 @@ export class StoreStage implements Stage {
       try {
         const boundary = await this.findBoundary(after, end);
         const candidates = await this.search(after, boundary ?? end, user);
-        if (performance.now() < begunAt + fastSearchMs)
+        if (performance.now() < begunAt + this.fastMs)
           this.pieceSize = Math.min(2 * this.pieceSize, maxPieceSize);
         return { boundary, candidates };
       } catch (error) {

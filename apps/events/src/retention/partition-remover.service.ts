@@ -136,9 +136,9 @@ export class PartitionRemover {
       const { count, last } = await deleteRange(session, partition, range);
       rows += count;
       this.rowsTotal.inc(count);
-      const isFull = count === rowsPerBatch && last !== null;
-      position.next = isFull ? last : firstKept;
-      if (isFull) await pause(Math.max(performance.now() - begunAt, minPauseMs), stopping);
+      // A batch with fewer rows does not mean the end: an erasure may have deleted some of its rows at the same time.
+      position.next = last ?? firstKept;
+      if (last !== null) await pause(Math.max(performance.now() - begunAt, minPauseMs), stopping);
     }
     if (rows > 0) this.logger.info({ partition, rows }, 'deleted the expired events of a partition in use');
   }

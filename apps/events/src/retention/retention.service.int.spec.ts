@@ -311,13 +311,13 @@ describe(Retention.name, () => {
         return query.mock.calls.flatMap(([sql, values]) => (sql.includes('DELETE') ? [values?.[0]] : []));
       };
 
-      expect(await removeBefore(edge)).toEqual([lowestId, ids[1_999], ids[3_999]]);
+      expect(await removeBefore(edge)).toEqual([lowestId, ids[1_999], ids[3_999], ids[4_999]]);
       expect(await store.storedIds()).toEqual(ids.slice(5_000));
       // A writer whose clock is behind adds an expired event.
       await store.writer.store([at(edge - 5_500)]);
       expect(await removeBefore(edge)).toEqual([]);
 
-      expect(await removeBefore(edge + 1)).toEqual([lowestId]);
+      expect(await removeBefore(edge + 1)).toEqual([lowestId, ids[5_000]]);
       expect(await store.storedIds()).toEqual([]);
       await session.close();
     });

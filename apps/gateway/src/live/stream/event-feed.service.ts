@@ -35,6 +35,8 @@ const minBackoffMs = 250;
 const maxBackoffMs = 2_000;
 // How often the stream's info is checked. Only this info shows a new epoch; a consumer does not notice a new epoch.
 const checkIntervalMs = 1_000;
+// After this time without a message or a heartbeat that moves the position, the reader gets another consumer. Heartbeats arrive every second.
+const standstillMs = 2_500;
 const stopLimitMs = 3_000;
 
 // nats-server skips messages that leave the stream before the consumer has delivered them, and does not report this.
@@ -75,8 +77,8 @@ export class EventFeed {
   private track: FeedTrack | undefined;
   private reader: StreamReader | undefined;
   private backoffMs = minBackoffMs;
-  /** The next sequence at the last check, if the stream already had a message there. Undefined if everything had been read. */
-  private behindAt: number | undefined;
+  /** The next sequence, if the stream already has a message there, and since when it has not moved. */
+  private behind: { sequence: number; since: number } | undefined;
   /** The sequence that `readToEnd` waits for. */
   private goal: { sequence: number; settle: (isReached: boolean) => void } | undefined;
 
@@ -163,7 +165,7 @@ export class EventFeed {
       onIdle: (sequence) => this.onIdle(track, sequence, plan),
     });
     this.reader = reader;
-    this.behindAt = undefined;
+    this.behind = undefined;
     if (this.isStopped()) reader.end('the service is stopping');
     this.adoptWhenLoaded(track, plan);
     // If the plan starts at an earlier sequence, wait for the first message. The message shows whether this is still the stream that was
@@ -236,7 +238,6 @@ export class EventFeed {
   /** Checks for changes that the consumer cannot detect. The consumer itself detects when NATS does not respond. */
   private async checkStream(track: FeedTrack, reader: StreamReader): Promise<void> {
     const readBefore = track.nextSequence - 1;
-    const { behindAt } = this;
     const found = await this.stream.find().catch(() => 'no response' as const);
     if (found === 'no response' || reader !== this.reader) return;
     if (!isStillThere(track, found, readBefore)) {
@@ -245,10 +246,10 @@ export class EventFeed {
     }
     const { nextSequence } = track;
     this.metrics.noteLag(Math.max(0, found.lastSequence - (nextSequence - 1)));
-    // Messages and heartbeats both move the next sequence, and the time between two checks is long enough for either.
-    const isBehind = found.lastSequence >= nextSequence;
-    if (isBehind && behindAt === nextSequence) reader.end(lagging);
-    this.behindAt = isBehind ? nextSequence : undefined;
+    if (found.lastSequence < nextSequence) this.behind = undefined;
+    else if (this.behind?.sequence !== nextSequence)
+      this.behind = { sequence: nextSequence, since: performance.now() };
+    else if (performance.now() > this.behind.since + standstillMs) reader.end(lagging);
   }
 
   private async readToEnd(): Promise<void> {

@@ -87,7 +87,7 @@ describe('a live consumer on a server that is catching up', () => {
         await replica?.receive(ids.slice(count, (count += 1)));
         expect(performance.now() - startedAt).toBeGreaterThan(5_000);
       },
-      { timeoutMs: 30_000 },
+      { timeoutMs: 30_000, intervalMs: 50 },
     );
 
     await eventually(() => expect(delivered).toEqual(ids.slice(10, count)));
