@@ -11,7 +11,7 @@ import { NoServiceError, ReplyTimeoutError, type RequestClient } from '@stream-e
 import { createLogger, Registry } from '@stream-events/service';
 import { eventually } from '@stream-events/testing';
 import { v7 as uuidV7 } from 'uuid';
-import { EventIngest } from './event-ingest.service.js';
+import { EventIngest, IngestFullError, mayBeDeferred } from './event-ingest.service.js';
 
 /** The events service's reply to a batch. */
 type Answer = 'stored' | Error;
@@ -234,5 +234,17 @@ describe(EventIngest.name, () => {
 
       expect(await Promise.all([store(), store(), store()])).toEqual(['stored', 'stored', 'stored']);
     });
+  });
+});
+
+describe(mayBeDeferred, () => {
+  it.each([
+    [true, new ServiceError('unavailable', 'The database is unavailable.')],
+    [true, new ServiceError('internal', 'no entry in pg_hba.conf')],
+    [false, new ServiceError('invalid', 'no type')],
+    [false, new IngestFullError()],
+    [false, new Error('a bug')],
+  ])('is %s for %s', (expected, error) => {
+    expect(mayBeDeferred(error)).toBe(expected);
   });
 });

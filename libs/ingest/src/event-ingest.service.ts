@@ -241,11 +241,13 @@ export class EventIngest {
 }
 
 /**
- * Whether an error means that the event store is unavailable. An overloaded store does not count as unavailable, because it still works and
- * the sender should retry.
+ * Whether a platform message may be diverted to the INGEST stream after an error: the store is unavailable, or failed for an unexpected
+ * reason, such as a rejected login or a damaged index. When only the content is at fault, the store replies with a dead letter instead.
+ * Messages for an overloaded store are not diverted, because the store still works and the sender should retry.
  */
-export function isStoreUnavailable(error: unknown): boolean {
-  return isUnavailable(error) && !(error instanceof IngestFullError);
+export function mayBeDeferred(error: unknown): boolean {
+  if (error instanceof IngestFullError) return false;
+  return isUnavailable(error) || (error instanceof ServiceError && error.code === 'internal');
 }
 
 /** Returns the value of the label `outcome` for an event that was not stored. */

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { EventWithColumns, StoreOutcome } from '@stream-events/contracts';
 import { LOGGER, Registry, type Logger } from '@stream-events/service';
-import { EventIngest, isStoreUnavailable, outcomeOf } from './event-ingest.service.js';
+import { EventIngest, mayBeDeferred, outcomeOf } from './event-ingest.service.js';
 import { IngestMetrics, type IngestTransport } from './ingest-metrics.js';
 import { INGEST_OPTIONS, type IngestOptions } from './ingest-options.js';
 import { IngestPublisher } from './ingest-publisher.js';
@@ -74,8 +74,7 @@ export class PlatformIngest {
       if (this.outage) this.endOutage(this.outage);
       return outcome;
     } catch (error) {
-      if (this.options.hasFallback && isStoreUnavailable(error) && (await this.defer(event)))
-        return 'deferred';
+      if (this.options.hasFallback && mayBeDeferred(error) && (await this.defer(event))) return 'deferred';
       throw error;
     }
   }

@@ -31,6 +31,10 @@ const recoveryIntervalMs = 1_000;
 // delay the next batch. If the relay crashes before it marks a batch, the batch is published again, and the stream's deduplication window
 // drops the repeats.
 const markIntervalMs = 200;
+// How long recovery passes pause after the database failed: longer than a statement of another instance, which takes at most 12 s. That
+// instance first marks the batches that it has published. If it is not first, this instance publishes them again, and after a long outage
+// the stream does not recognize the repeats.
+const outagePauseMs = 15_000;
 const stopLimitMs = 5_000;
 // Any instance may claim a batch 10 s after it was written, and claims it within a second. A batch that is overdue by this long shows that
 // publishing does not work.
@@ -61,6 +65,8 @@ export class Relay {
   private readonly failedTotal: Counter;
   private readonly failureLog: FailureLog;
   private failures = 0;
+  /** When recovery passes may claim batches, from a monotonic clock. */
+  private claimAfter = -Infinity;
   private inFlight = 0;
   private isMarking = false;
   private isStopped = false;
@@ -239,6 +245,11 @@ export class Relay {
     }
   }
 
+  private mayClaim(failuresBefore: number): boolean {
+    if (this.isStopped || !this.watch.trusted || this.failures !== failuresBefore) return false;
+    return performance.now() >= this.claimAfter;
+  }
+
   /**
    * Runs one recovery pass: claims batches as fast as they can be published, until no claimable batch is left or publishing fails.
    */
@@ -247,7 +258,7 @@ export class Relay {
     let removed = 0;
     const failuresBefore = this.failures;
     try {
-      while (!this.isStopped && this.watch.trusted && this.failures === failuresBefore) {
+      while (this.mayClaim(failuresBefore)) {
         const batches = await this.outbox.claim(claimLimit, [...this.held]);
         claimed += batches.length;
         removed += batches.reduce((sum, batch) => sum + batch.removed, 0);
@@ -257,7 +268,8 @@ export class Relay {
         if (batches.length < claimLimit) break;
       }
     } catch (error) {
-      this.failureLog.warn('cannot read the outbox, retrying in 1 s', { err: error });
+      this.claimAfter = performance.now() + outagePauseMs;
+      this.failureLog.warn('cannot read the outbox, retrying in 15 s', { err: error });
     }
     if (removed > 0)
       this.logger.warn(

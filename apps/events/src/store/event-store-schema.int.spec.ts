@@ -175,6 +175,20 @@ describe('forgetOldMessages', () => {
     expect(await store.count('received_messages')).toBe(5);
   });
 
+  it('keeps keys that only one of two clocks counts as old', async () => {
+    await store.clear();
+    await store.dataSource.query(
+      "INSERT INTO received_messages VALUES (gen_random_uuid(), gen_random_uuid(), now() - interval '26 hours')",
+    );
+    const now = Date.now();
+    const clock = jest.spyOn(Date, 'now').mockImplementation(() => now - 2 * 3_600_000);
+
+    expect(await store.events.forgetOldMessages()).toBe(0);
+
+    clock.mockRestore();
+    expect(await store.events.forgetOldMessages()).toBe(1);
+  });
+
   it('finds old keys by an index, even when the statistics are stale and count many old keys', async () => {
     await store.clear();
     await store.dataSource.query('ALTER TABLE received_messages SET (autovacuum_enabled = false)');
@@ -189,10 +203,10 @@ describe('forgetOldMessages', () => {
     );
     const query = jest.spyOn(store.dataSource, 'query');
     await store.events.forgetOldMessages();
-    const statement = query.mock.lastCall?.[0] ?? '';
+    const [statement = '', values = []] = query.mock.lastCall ?? [];
     query.mockRestore();
 
-    const plan = await explain(store.dataSource, statement, []);
+    const plan = await explain(store.dataSource, statement, values as unknown[]);
 
     expect(JSON.stringify(plan)).toContain('received_messages_received_at_btree_index');
   });

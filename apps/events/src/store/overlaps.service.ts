@@ -79,16 +79,16 @@ export class Overlaps {
   /** Begins overlaps that have not begun yet. Returns the number of milliseconds until every instance knows all these overlaps. */
   async begin(subscriptions: readonly string[]): Promise<number> {
     const [row] = await this.dataSource.query<{ readyInMs: number }[]>(
+      // Also updates the rows of overlaps that have begun, without a change, because only RETURNING sees what a concurrent call has written.
       `WITH begun AS (
-         INSERT INTO subscription_overlaps (subscription) SELECT DISTINCT unnest($1::text[]) ORDER BY 1
-         ON CONFLICT (subscription) DO UPDATE SET begun_at = now(), previous_ended_at = LEAST(subscription_overlaps.ended_at, now()),
-           ended_at = NULL, kept_since = NULL WHERE subscription_overlaps.ended_at IS NOT NULL
+         INSERT INTO subscription_overlaps AS old (subscription) SELECT DISTINCT unnest($1::text[]) ORDER BY 1
+         ON CONFLICT (subscription) DO UPDATE SET ended_at = NULL,
+           begun_at = CASE WHEN old.ended_at IS NULL THEN old.begun_at ELSE now() END,
+           previous_ended_at = CASE WHEN old.ended_at IS NULL THEN old.previous_ended_at ELSE LEAST(old.ended_at, now()) END,
+           kept_since = CASE WHEN old.ended_at IS NULL THEN old.kept_since END
          RETURNING begun_at
-       ), known AS (
-         SELECT begun_at FROM begun
-         UNION ALL SELECT begun_at FROM subscription_overlaps WHERE subscription = ANY($1::text[])
        )
-       SELECT ceil(extract(epoch FROM max(begun_at) - now()) * 1000 + $2)::float8 AS "readyInMs" FROM known`,
+       SELECT ceil(extract(epoch FROM max(begun_at) - now()) * 1000 + $2)::float8 AS "readyInMs" FROM begun`,
       [subscriptions, announcementMs],
     );
     return Math.max(row?.readyInMs ?? announcementMs, 0);
@@ -134,12 +134,11 @@ export class Overlaps {
 
   /** Forgets overlaps 25 hours after their end, and unpaired deliveries 25 hours after they were stored. */
   async forgetOld(): Promise<void> {
-    await this.dataSource.query(
-      `DELETE FROM subscription_overlaps WHERE ended_at < now() - interval '${keptFor}'`,
-    );
-    await this.dataSource.query(
-      `DELETE FROM unpaired_deliveries WHERE stored_at < now() - interval '${keptFor}'`,
-    );
+    // The earlier of two clocks: a clock that is ahead must not delete rows that are still needed.
+    const before = `least(now(), $1::timestamptz) - interval '${keptFor}'`;
+    const now = [new Date(Date.now())];
+    await this.dataSource.query(`DELETE FROM subscription_overlaps WHERE ended_at < ${before}`, now);
+    await this.dataSource.query(`DELETE FROM unpaired_deliveries WHERE stored_at < ${before}`, now);
   }
 
   /** Reads now whether there are overlaps. */

@@ -1,5 +1,6 @@
 import type { Delivery, NewEvent, StoreOutcome } from '@stream-events/contracts';
 import { createLogger, Registry } from '@stream-events/service';
+import { eventually } from '@stream-events/testing';
 import fc from 'fast-check';
 import { v7 } from 'uuid';
 import { EventStore } from '../../test/event-store.js';
@@ -355,4 +356,27 @@ describe(writeOverlapping.name, () => {
       { numRuns: 150 },
     );
   }, 300_000);
+});
+
+describe('beginning an overlap', () => {
+  it('waits for an overlap that another call has just begun again', async () => {
+    await begin();
+    await end(300);
+    await store.dataSource.query("UPDATE subscription_overlaps SET begun_at = now() - interval '1 hour'");
+    let readyInMs: Promise<number> | undefined;
+
+    await store.dataSource.transaction(async (other) => {
+      await other.query('UPDATE subscription_overlaps SET begun_at = now(), ended_at = NULL');
+      readyInMs = store.overlaps.begin([subscription]);
+      await eventually(async () => {
+        const waiting =
+          "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+        expect(await other.query(waiting)).toHaveLength(1);
+      });
+      await other.query("UPDATE subscription_overlaps SET begun_at = now() + interval '1 hour'");
+    });
+
+    // The time that the other call has written, although this call began to read before.
+    expect(await readyInMs).toBeGreaterThan(3_000_000);
+  });
 });
