@@ -1,8 +1,8 @@
 import { posix, win32 } from 'node:path';
 
 /**
- * The differences between systems that matter to the embedded servers. All code that depends on the operating system is in this file. Other
- * files use `currentSystem`.
+ * The differences between systems that matter to the embedded servers. Other files use `currentSystem`; only
+ * `nats-server-wheel.ts` also depends on the system, to choose a package.
  */
 export interface OperatingSystem {
   /** A folder that every account can enter. The embedded programs use this folder as their working directory. */

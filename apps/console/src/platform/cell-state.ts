@@ -56,7 +56,7 @@ export const cellLooks: Readonly<Record<Exclude<CellState, 'loading'>, CellLook>
   unsupported: { mark: ' ', title: 'Not possible', meaning: 'The service cannot subscribe to this type.' },
 };
 
-/** Derives the state of an event type for a streamer. If several reasons keep events from arriving, the first reason decides. */
+/** Derives the state of an event type for a streamer. If several reasons keep events from arriving, the first check below decides. */
 export function cellStateOf(
   type: Pick<EventType, 'event_type' | 'active' | 'unsupported'>,
   streamer: Pick<Streamer, 'disabled'>,

@@ -140,7 +140,11 @@ export class PartitionRemover {
       position.next = last ?? firstKept;
       if (last !== null) await pause(Math.max(performance.now() - begunAt, minPauseMs), stopping);
     }
-    if (rows > 0) this.logger.info({ partition, rows }, 'deleted the expired events of a partition in use');
+    if (rows > 0)
+      this.logger.info(
+        { partition, rows },
+        'deleted expired events of a partition that also contains other events',
+      );
   }
 
   /** Returns the position in this partition. A position in another partition, or of another cutoff, is no longer needed. */

@@ -39,12 +39,12 @@ interface OverlapTimes extends OverlapEnds {
  * subscriptions; the check then costs one comparison per batch, and each instance runs one query on an empty table per second.
  *
  * ```
- *  begin ──▶ 4 s: every instance knows it ──▶ ready: the second subscription may be created ──▶ end ──25 h──▶ forgotten
+ *  begin ──▶ 4 s: every instance knows of it ─▶ ready: the second subscription may be created ──▶ end ──25 h──▶ forgotten
  * ```
  *
  * After the end, only messages from before the end are paired. Such messages may still wait on the INGEST stream, or for a redelivery.
- * Later messages of the remaining subscription are stored. Later messages of the other subscription are ignored until the platform deletes
- * that subscription. Both rules take effect at the same moment, so that no delivery of the remaining subscription is paired with a delivery
+ * Later messages of the remaining subscription are stored. Later messages of the other subscription are ignored; the platform can
+ * still send them until it deletes that subscription. Both rules take effect at the same moment, so that no delivery of the remaining subscription is paired with a delivery
  * whose own partner is missing. Even when the next overlap has begun, a delivery from before the end of the previous overlap is not
  * paired with a delivery from after that end, except within `edgeMs` (see `writeOverlapping`).
  */

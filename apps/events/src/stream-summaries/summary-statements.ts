@@ -57,8 +57,8 @@ const readableData = String.raw`CASE WHEN strpos(event_data::text, '\u') = 0 THE
   ELSE regexp_replace(event_data::text, '${unreadable}', '\\ufffd', 'g')::json END AS data`;
 
 /**
- * Returns the SQL for the first event type of a channel after a given type. Only the index on (broadcaster_user_id, event_type, id) has
- * this order.
+ * Returns the SQL for the first event type of a channel after a given type. Only the index on (broadcaster_user_id, event_type, id) returns
+ * this type without a sort.
  */
 function firstType(after: string): string {
   // The ids ($10, $11) span whole partitions. Within a partition, these bounds exclude no index entry, so the scan ends at the first entry.
