@@ -55,6 +55,7 @@ interface Running {
 async function startAll(config: AllInOneConfig, signal: AbortSignal): Promise<Running> {
   const servers = await startServers(config, say, signal);
   try {
+    signal.throwIfAborted();
     const services = await startServices(config, servers, say);
     const stop = (): Promise<void> => closeAll([() => services.stop(), () => servers.stop()]);
     return { services, subscriberUrl: servers.subscriberUrl, failed: servers.failed, stop };

@@ -61,6 +61,7 @@ export async function startServers(
     const failures: Promise<string>[] = [];
     let subscriberUrl: string | undefined;
     const databases = usesOwnDatabase(config) ? await prepareOwnDatabase(config, say) : await startPostgres();
+    signal.throwIfAborted();
     const natsUrlFor = config.NATS_URL ? externalNats(config.NATS_URL) : await startNats();
     const secretKey = config.SECRET_KEY?.join(',') ?? (await keepSecret(secretKeyPath(directory)));
     return {

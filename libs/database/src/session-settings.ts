@@ -52,7 +52,7 @@ export async function applySettings(
     timezone: 'UTC',
     statement_timeout: String(statementTimeoutMs),
     idle_in_transaction_session_timeout: String(statementTimeoutMs),
-    // When the machine of a service vanishes, PostgreSQL ends its sessions, and their locks, after 30 s instead of two hours.
+    // When the machine of a service vanishes, PostgreSQL ends its idle sessions, and their locks, after 30 s instead of two hours.
     tcp_keepalives_idle: '15',
     tcp_keepalives_interval: '5',
     tcp_keepalives_count: '3',

@@ -35,7 +35,7 @@ export interface EmbeddedNatsOptions {
   /** Makes the server a member of a cluster, under a permanent name. The server is ready before the cluster is. */
   member?: { serverName: string; cluster: NatsClusterOptions };
   log: Log;
-  /** Stops a server that is still starting. */
+  /** Stops a server that is still starting, except on Windows. */
   signal?: AbortSignal;
   /** Path of a program named nats-server. Default: `findNatsServer` with `directory` as its cache. */
   binary?: string;
@@ -176,7 +176,7 @@ async function startServer(
       signal: setup.signal,
     });
   } catch (error) {
-    await server.stop([]);
+    await server.stop(STOP_STEPS);
     throw error;
   }
   return { server, port };

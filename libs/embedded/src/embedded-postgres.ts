@@ -27,7 +27,7 @@ export interface EmbeddedPostgresOptions {
   /** Default: any free port. */
   port?: number;
   log: Log;
-  /** Stops a server that is still starting. */
+  /** Stops a server that is still starting, except on Windows. */
   signal?: AbortSignal;
   /** Additional settings of postgresql.conf, for example `{ fsync: 'off' }` for tests. */
   settings?: Readonly<Record<string, string>>;

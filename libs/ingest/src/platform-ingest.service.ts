@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { EventWithColumns, StoreOutcome } from '@stream-events/contracts';
+import { ServiceError, type EventWithColumns, type StoreOutcome } from '@stream-events/contracts';
 import { LOGGER, Registry, type Logger } from '@stream-events/service';
 import { EventIngest, mayBeDeferred, outcomeOf } from './event-ingest.service.js';
 import { IngestMetrics, type IngestTransport } from './ingest-metrics.js';
@@ -13,10 +13,14 @@ export type PlatformIngestOutcome = StoreOutcome['outcome'] | 'deferred';
 interface Outage {
   deferred: number;
   rejected: number;
+  /** When the last message failed, from a monotonic clock, in milliseconds. */
+  failedAt: number;
 }
 
+const settledMs = 10_000;
+
 /**
- * Stores platform messages. While the event store is unavailable, publishes the messages to the INGEST stream, from which the
+ * Stores platform messages. While the event store is unavailable or fails, publishes the messages to the INGEST stream, from which the
  * events service stores them later. Logs a warning, because a message on INGEST survives the crash of a process, but not a
  * power failure.
  *
@@ -71,16 +75,18 @@ export class PlatformIngest {
   ): Promise<PlatformIngestOutcome> {
     try {
       const { outcome } = await this.ingest.storeUncounted(event, requestId);
-      if (this.outage) this.endOutage(this.outage);
+      this.endOutage();
       return outcome;
     } catch (error) {
-      if (this.options.hasFallback && mayBeDeferred(error) && (await this.defer(event))) return 'deferred';
-      throw error;
+      if (!mayBeDeferred(error)) throw error;
+      if (this.options.hasFallback && (await this.defer(event, error))) return 'deferred';
+      throw toUnavailable(error);
     }
   }
 
-  private async defer(event: EventWithColumns): Promise<boolean> {
-    const outage = (this.outage ??= this.beginOutage());
+  private async defer(event: EventWithColumns, cause: unknown): Promise<boolean> {
+    const outage = (this.outage ??= this.beginOutage(cause));
+    outage.failedAt = performance.now();
     try {
       await this.publisher.publish(event);
       outage.deferred += 1;
@@ -96,13 +102,29 @@ export class PlatformIngest {
     }
   }
 
-  private beginOutage(): Outage {
-    this.logger.warn('event store unavailable, diverting platform messages to the INGEST stream');
-    return { deferred: 0, rejected: 0 };
+  private beginOutage(cause: unknown): Outage {
+    this.logger.warn(
+      { err: cause },
+      'event store unavailable, diverting platform messages to the INGEST stream',
+    );
+    return { deferred: 0, rejected: 0, failedAt: performance.now() };
   }
 
-  private endOutage(outage: Outage): void {
-    this.logger.warn({ ...outage }, 'event store available again, storing platform messages');
+  /** Ends the outage, unless a message failed a moment ago: some faults affect only a part of the messages. */
+  private endOutage(): void {
+    if (!this.outage || performance.now() < this.outage.failedAt + settledMs) return;
+    const { deferred, rejected } = this.outage;
+    this.logger.warn({ deferred, rejected }, 'event store available again, storing platform messages');
     this.outage = undefined;
   }
+}
+
+/** The store or INGEST may accept the event later, so the sender should retry. */
+function toUnavailable(error: unknown): unknown {
+  if (error instanceof ServiceError && error.code === 'unavailable') return error;
+  return new ServiceError(
+    'unavailable',
+    'The event cannot be stored now. Retry after the time in `Retry-After`.',
+    { cause: error },
+  );
 }

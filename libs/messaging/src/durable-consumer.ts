@@ -55,6 +55,8 @@ export interface BatchHandling {
   handleBatch(messages: readonly DeliveredMessage[]): Promise<readonly Outcome[]>;
 }
 
+type Batches = AsyncGenerator<JsMsg[], undefined>;
+
 /** What a durable consumer reads, and how it handles messages. */
 export interface DurableConsumerOptions {
   stream: string;
@@ -75,6 +77,8 @@ export interface DurableConsumerOptions {
    * @returns false when the stream does not exist and should not be created; the consumer checks again after a minute
    */
   prepareStream?: () => Promise<boolean>;
+  /** How long a fetch waits for messages, in milliseconds; at most 60,000. */
+  fetchMs?: number;
   /** Called after a fetch that found no message. */
   onIdle?: () => Promise<void>;
   /** The registry for the metrics that count messages. */
@@ -86,7 +90,7 @@ export interface DurableConsumerOptions {
 const ackWaitMs = 30_000;
 const maxMessages = 100;
 // How long a fetch waits for messages. When the broker is silent for as long, the client ends the fetch and drops messages that arrive later.
-const fetchMs = 5_000;
+const defaultFetchMs = 5_000;
 const minRetryDelayMs = 500;
 const maxPauseMs = 5_000;
 const absentStreamPauseMs = 60_000;
@@ -117,6 +121,11 @@ export class DurableConsumer {
   private readonly consumed: ConsumedMessages | undefined;
   private readonly tracing: Tracing | undefined;
   private consumer: Consumer | undefined;
+  /**
+   * The fetch of batches in progress. It outlives a failed batch: ending it early could drop messages that are on their way, which the broker
+   * redelivers only after `ackWaitMs`.
+   */
+  private unfinished: { fetching: ConsumerMessages; batches: Batches } | undefined;
   private state: 'consuming' | 'waiting for the stream' | 'failing' = 'consuming';
 
   constructor(
@@ -145,7 +154,10 @@ export class DurableConsumer {
    * instance and, after 30 s, also the messages whose handling did not finish.
    */
   async stop(): Promise<void> {
-    await within(stopLimitMs, this.loop.stop());
+    await within(
+      stopLimitMs,
+      this.loop.stop().then(() => this.giveBack()),
+    );
   }
 
   /**
@@ -199,7 +211,9 @@ export class DurableConsumer {
     // Do not set `max_bytes`: in a cluster, nats-server 2.15 reports that a fetch with this limit is complete before its messages arrive.
     // The client treats this as an error and drops the messages, and the broker redelivers them after `ackWaitMs`. Events have at most 256
     // KiB, so `maxMessages` of them fit into the server's buffer for one client (64 MiB).
-    const fetching = await consumer.fetch({ max_messages: maxMessages, expires: fetchMs });
+    const { fetchMs = defaultFetchMs } = this.options;
+    const fetching =
+      this.unfinished?.fetching ?? (await consumer.fetch({ max_messages: maxMessages, expires: fetchMs }));
     let wake: (() => void) | undefined;
     const stopped = new Promise<void>((resolve) => (wake = resolve));
     const end = (): void => {
@@ -268,28 +282,40 @@ export class DurableConsumer {
     this.acknowledge(message, outcome);
   }
 
-  /** @throws when every message of a batch must be retried. The consumer then retries the rest of the fetch as well. */
+  /** @throws when every message of a batch must be retried. The next call continues with the same fetch. */
   private async handleBatches(
     fetching: ConsumerMessages,
     handling: BatchHandling,
     stopping: AbortSignal,
   ): Promise<number> {
+    const { batches } = (this.unfinished ??= { fetching, batches: batchesOf(fetching) });
     let count = 0;
-    let failed: Promise<void> | undefined;
-    for await (const batch of batchesOf(fetching)) {
+    for (;;) {
+      const { value: batch } = await this.nextBatch(batches);
+      if (!batch) return count;
       count += batch.length;
       if (stopping.aborted) for (const message of batch) this.acknowledge(message, 'retry', 0);
-      else if (failed) for (const message of batch) this.acknowledge(message, 'retry');
-      else {
-        const handled = this.handleOneBatch(batch, handling);
-        await handled.catch(() => {
-          failed = handled;
-          drain(fetching);
-        });
-      }
+      else await this.handleOneBatch(batch, handling);
     }
-    await failed;
-    return count;
+  }
+
+  private async nextBatch(batches: Batches): Promise<IteratorResult<JsMsg[], undefined>> {
+    try {
+      const next = await batches.next();
+      if (next.done) this.unfinished = undefined;
+      return next;
+    } catch (error) {
+      this.unfinished = undefined;
+      throw error;
+    }
+  }
+
+  /** Gives back the messages of a fetch that a failed batch has left unfinished. */
+  private async giveBack(): Promise<void> {
+    if (!this.unfinished) return;
+    const { fetching, batches } = this.unfinished;
+    drain(fetching);
+    for await (const batch of batches) for (const message of batch) this.acknowledge(message, 'retry', 0);
   }
 
   /** @throws when every message of the batch must be retried */

@@ -18,6 +18,9 @@ const program = `
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
     writeFileSync(process.env.STOPPED, 'stopped');
+    // Two lines without a pause before the end: the second one waits for the first one.
+    logger.warn('one');
+    logger.fatal('two');
   };
   exitOnUnexpectedErrors(logger, onceStopped(logger, stop));
   setInterval(() => undefined, 1_000);

@@ -65,15 +65,27 @@ export function createLogger(service: string, level: string, tracing?: Pick<Trac
   );
 }
 
+/** All loggers of the process share one destination. */
+let destination: ReturnType<typeof pino.destination> | undefined;
+
 function standardError(): ReturnType<typeof pino.destination> {
-  const destination = pino.destination({ fd: 2, sync: false });
-  const ignore = (): void => undefined;
-  // After the terminal was closed, each write fails with EIO, and a final flush would retry forever. pino itself handles only EPIPE.
+  if (destination) return destination;
+  destination = pino.destination({ fd: 2, sync: false });
   destination.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EIO') throw error;
-    Object.assign(destination, { write: ignore, flushSync: ignore, end: ignore, destroy: ignore });
+    if (error.code !== 'EIO' || !process.stderr.isTTY) throw error;
+    discardLogs();
   });
   return destination;
+}
+
+/**
+ * Discards all further log lines. Call this function when the terminal was closed: each write then fails with EIO, and a final flush would
+ * retry forever. pino itself handles only EPIPE.
+ */
+export function discardLogs(): void {
+  const ignore = (): void => undefined;
+  if (destination)
+    Object.assign(destination, { write: ignore, flushSync: ignore, end: ignore, destroy: ignore });
 }
 
 /**

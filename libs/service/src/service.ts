@@ -4,7 +4,7 @@ import { startAdminServer, type AdminOptions } from './admin-server.js';
 import { ConfigError, loadConfig, type ConfigOf, type Variable, type Variables } from './config.js';
 import { FailureLog } from './failure-log.js';
 import { Health } from './health.js';
-import { createLogger, toLoggedError, type Logger } from './logger.js';
+import { createLogger, discardLogs, toLoggedError, type Logger } from './logger.js';
 import { measureHealth } from './measure-health.js';
 import { startTracing, type Tracing } from './tracing.js';
 import { within } from './within.js';
@@ -209,7 +209,10 @@ export function onceStopped(
   // SIGHUP means that the terminal was closed. Without a terminal, add no handler: `nohup` may have made this process ignore SIGHUP, and a
   // handler would undo this.
   if (hasTerminal()) {
-    process.on('SIGHUP', onSignal);
+    process.on('SIGHUP', (signal) => {
+      if (process.stderr.isTTY) discardLogs();
+      onSignal(signal);
+    });
     // Writing to a closed terminal fails, which must not end the process before it has stopped.
     for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
   }

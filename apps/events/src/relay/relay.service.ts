@@ -31,10 +31,9 @@ const recoveryIntervalMs = 1_000;
 // delay the next batch. If the relay crashes before it marks a batch, the batch is published again, and the stream's deduplication window
 // drops the repeats.
 const markIntervalMs = 200;
-// How long recovery passes pause after the database failed: longer than a statement of another instance, which takes at most 12 s. That
-// instance first marks the batches that it has published. If it is not first, this instance publishes them again, and after a long outage
-// the stream does not recognize the repeats.
-const outagePauseMs = 15_000;
+// How long recovery passes pause after the database is available again, so that each instance first marks the batches that it has published.
+// Otherwise, this instance could publish them again, and after a long outage the stream would not recognize the repeats.
+const outagePauseMs = 30_000;
 const stopLimitMs = 5_000;
 // Any instance may claim a batch 10 s after it was written, and claims it within a second. A batch that is overdue by this long shows that
 // publishing does not work.
@@ -65,6 +64,7 @@ export class Relay {
   private readonly failedTotal: Counter;
   private readonly failureLog: FailureLog;
   private failures = 0;
+  private isDatabaseAway = false;
   /** When recovery passes may claim batches, from a monotonic clock. */
   private claimAfter = -Infinity;
   private inFlight = 0;
@@ -245,6 +245,13 @@ export class Relay {
     }
   }
 
+  /** @throws while the database is unavailable */
+  private async noteReturn(): Promise<void> {
+    await this.outbox.measure();
+    this.isDatabaseAway = false;
+    this.claimAfter = performance.now() + outagePauseMs;
+  }
+
   private mayClaim(failuresBefore: number): boolean {
     if (this.isStopped || !this.watch.trusted || this.failures !== failuresBefore) return false;
     return performance.now() >= this.claimAfter;
@@ -258,6 +265,7 @@ export class Relay {
     let removed = 0;
     const failuresBefore = this.failures;
     try {
+      if (this.isDatabaseAway) await this.noteReturn();
       while (this.mayClaim(failuresBefore)) {
         const batches = await this.outbox.claim(claimLimit, [...this.held]);
         claimed += batches.length;
@@ -268,8 +276,8 @@ export class Relay {
         if (batches.length < claimLimit) break;
       }
     } catch (error) {
-      this.claimAfter = performance.now() + outagePauseMs;
-      this.failureLog.warn('cannot read the outbox, retrying in 15 s', { err: error });
+      this.isDatabaseAway = true;
+      this.failureLog.warn('cannot read the outbox, retrying in 1 s', { err: error });
     }
     if (removed > 0)
       this.logger.warn(
