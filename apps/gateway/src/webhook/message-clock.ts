@@ -3,7 +3,8 @@ import { Injectable } from '@nestjs/common';
 import { Alarms } from '@stream-events/service';
 
 const windowMs = 60_000;
-// The platform may redeliver one or two old messages after an outage.
+// The number of messages outside the permitted 10 minutes that raises the alarm. Must be more than two, because the platform may redeliver
+// one or two old messages after an outage.
 const minStale = 3;
 
 /**
@@ -12,7 +13,8 @@ const minStale = 3;
  */
 @Injectable()
 export class MessageClock {
-  private readonly key = `clock_off:gateway@${hostname()}` as const;
+  // With the process id, because one host can run several gateways, each with its own alarm.
+  private readonly key = `clock_off:gateway@${hostname()}:${process.pid}` as const;
   private staleAt: number[] = [];
   private freshAt = Number.NEGATIVE_INFINITY;
   private isRaised = false;

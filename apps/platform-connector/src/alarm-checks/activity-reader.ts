@@ -6,6 +6,7 @@ import {
   type Consumer,
   type ConsumerInfo,
   type ConsumerMessages,
+  type StreamAPI,
 } from '@nats-io/jetstream';
 import { nanos, nuid, type NatsConnection } from '@nats-io/transport-node';
 import { eventsStreamName } from '@stream-events/contracts';
@@ -32,6 +33,7 @@ export class ActivityReader {
   private isEnded = false;
 
   private constructor(
+    private readonly streams: StreamAPI,
     private readonly consumer: Consumer,
     private readonly messages: ConsumerMessages,
     /** When the consumer was created, by the broker's clock and by this process's monotonic clock. */
@@ -51,7 +53,8 @@ export class ActivityReader {
     sinceMs: number,
     onActivity: OnActivity,
   ): Promise<ActivityReader> {
-    const { consumers } = await jetstreamManager(connection, { checkAPI: false, timeout: requestLimitMs });
+    const options = { checkAPI: false, timeout: requestLimitMs };
+    const { consumers, streams } = await jetstreamManager(connection, options);
     const info = await consumers.add(eventsStreamName, {
       name: `activity-${nuid.next()}`,
       description: 'alarms about silent channels',
@@ -75,10 +78,12 @@ export class ActivityReader {
       bind: true,
       abort_on_missing_resource: true,
     });
-    return new ActivityReader(consumer, messages, start);
+    return new ActivityReader(streams, consumer, messages, start);
   }
 
-  /** Whether the reader has ended, because its consumer is gone or NATS was unreachable. If so, open another reader. */
+  /**
+   * Whether the reader has ended, because its consumer is gone or on the wrong server, or NATS was unreachable. If so, open another reader.
+   */
   get hasEnded(): boolean {
     return this.isEnded;
   }
@@ -91,10 +96,17 @@ export class ActivityReader {
   /**
    * Whether the listener has received every event that was in the stream at the time of the call.
    *
+   * Only the stream's leader knows this. NATS places a consumer without replicas on any server that stores the stream, even on a server that
+   * is catching up, which then reports no pending messages although it lacks the newest ones. If the consumer is not on the leader, ends the
+   * reader: NATS may place the consumer of the next reader on the leader. A single server reports itself as the leader of both.
+   *
    * @throws when NATS does not respond
    */
   async isUpToDate(): Promise<boolean> {
-    const { num_pending }: ConsumerInfo = await this.consumer.info();
+    // Ask for the stream first: a server that has just been the leader has all events until then, but the next leader may not.
+    const stream = await this.streams.info(eventsStreamName);
+    const { num_pending, cluster }: ConsumerInfo = await this.consumer.info();
+    if (cluster?.leader !== stream.cluster?.leader) this.stop();
     // Delivered messages arrive before the reply, because both use the same connection.
     return !this.isEnded && num_pending === 0;
   }

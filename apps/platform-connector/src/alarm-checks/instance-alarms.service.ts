@@ -13,7 +13,8 @@ import { PlatformHealth } from '../platform/platform-health.service.js';
 export class InstanceAlarms {
   private timer: NodeJS.Timeout | undefined;
   private openSince: number | undefined;
-  private readonly subject = `platform-connector@${hostname()}`;
+  // With the process id, because one host can run several connectors, each with its own alarms.
+  private readonly subject = `platform-connector@${hostname()}:${process.pid}`;
 
   constructor(
     private readonly health: PlatformHealth,

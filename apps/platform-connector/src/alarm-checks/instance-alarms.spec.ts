@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { jest } from '@jest/globals';
 import type { Alarms } from '@stream-events/service';
 import { alarmTimes } from '../alarms/alarm-times.js';
@@ -5,6 +6,7 @@ import { PlatformClock } from '../platform/platform-clock.js';
 import type { PlatformHealth } from '../platform/platform-health.service.js';
 import { InstanceAlarms } from './instance-alarms.service.js';
 
+const subject = `platform-connector@${hostname()}:${process.pid}`;
 const now = Date.parse('2026-11-21T08:00:00Z');
 
 describe(InstanceAlarms.name, () => {
@@ -18,8 +20,8 @@ describe(InstanceAlarms.name, () => {
   const setup = () => {
     const open = new Map<string, string>();
     const alarms = {
-      raise: (key: string, message: string) => void open.set(key.split('@')[0] ?? '', message),
-      clear: (key: string) => void open.delete(key.split('@')[0] ?? ''),
+      raise: (key: string, message: string) => void open.set(key, message),
+      clear: (key: string) => void open.delete(key),
     } as unknown as Alarms; // Safe cast: nothing else is used.
     const health = { circuitState: 'closed' };
     const clock = new PlatformClock();
@@ -36,7 +38,7 @@ describe(InstanceAlarms.name, () => {
     expect([...open]).toEqual([]);
     jest.advanceTimersByTime(1_000);
     sut.check();
-    expect([...open.keys()]).toEqual(['platform_unavailable:platform-connector']);
+    expect([...open.keys()]).toEqual([`platform_unavailable:${subject}`]);
     health.circuitState = 'closed';
     sut.check();
     expect([...open]).toEqual([]);
@@ -49,7 +51,7 @@ describe(InstanceAlarms.name, () => {
     const { sut, open, clock } = setup();
     clock.note(new Date(now + offset).toUTCString(), now - 100, now + 100);
     sut.check();
-    expect(open.get('clock_off:platform-connector')).toMatch(message);
+    expect(open.get(`clock_off:${subject}`)).toMatch(message);
     clock.note(new Date(now).toUTCString(), now - 100, now + 100);
     sut.check();
     expect([...open]).toEqual([]);

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { jest } from '@jest/globals';
 import { eventually, WebhookReceiver } from '@stream-events/testing';
@@ -55,8 +56,15 @@ describe(SocketAlarms.name, () => {
   const openKeys = async ({ alarmList }: ConnectorInstance): Promise<string[]> =>
     (await alarmList.listOpen()).map(({ key }) => key).sort();
 
+  /** A connector that holds sockets of users, and renews its leases before each check. */
+  const holder = randomUUID();
+
   /** Checks, and returns the keys of the open alarms. */
   const check = async (instance: ConnectorInstance): Promise<string[]> => {
+    await setup.dataSource.query(
+      `UPDATE user_sessions SET held_until = now() + interval '10 seconds' WHERE holder = $1`,
+      [holder],
+    );
     await instance.socketAlarms.run();
     await instance.alarms.saveChanges();
     return openKeys(instance);
@@ -227,21 +235,21 @@ describe(SocketAlarms.name, () => {
       const instance = await start();
       await Promise.all(['77', '78'].map(addUser));
       await setup.dataSource.query(
-        `INSERT INTO user_sessions (user_id, session_id, holder, held_until)
-         VALUES ('77', NULL, gen_random_uuid(), now() + interval '1 hour'), ('78', 'one', gen_random_uuid(), now() + interval '1 hour')`,
+        `INSERT INTO user_sessions (user_id, session_id, holder) VALUES ('77', NULL, $1), ('78', 'one', $1)`,
+        [holder],
       );
       expect(await checkAfterHold(instance)).toEqual(['transport_down:websocket:77']);
       expect(await messages(instance)).toContain('The event socket of login_77 is not connected');
 
       // The connector that holds the session of user 78 has died.
-      await setup.dataSource.query(`UPDATE user_sessions SET held_until = now() WHERE user_id = '78'`);
+      await setup.dataSource.query(
+        `UPDATE user_sessions SET holder = gen_random_uuid(), held_until = now() WHERE user_id = '78'`,
+      );
       expect(await checkAfterHold(instance)).toEqual([
         'transport_down:websocket',
         'transport_down:websocket:77',
       ]);
-      await setup.dataSource.query(
-        `UPDATE user_sessions SET session_id = 'two', held_until = now() + interval '1 hour'`,
-      );
+      await setup.dataSource.query(`UPDATE user_sessions SET session_id = 'two', holder = $1`, [holder]);
       expect(await check(instance)).toEqual([]);
     });
 

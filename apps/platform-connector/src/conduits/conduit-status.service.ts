@@ -35,11 +35,14 @@ export class ConduitStatus {
     });
   }
 
-  /** Reads the service's own records, without a call to the platform. Null when no conduit exists or is wanted. */
+  /**
+   * Reads the service's own records, without a call to the platform. Null when no conduit exists or is wanted, or no subscription needs the
+   * conduit any longer.
+   */
   async read(): Promise<ConduitMessage | null> {
     const clientId = this.settings.credentials?.clientId;
     const conduit = clientId === undefined ? null : await this.conduits.find(clientId);
-    if (!conduit) return null;
+    if (!conduit || conduit.isRetired) return null;
     const shards = conduit.id === null ? [] : (await this.shards.describe(conduit.id)).map(toMessage);
     const isForeign = shards.some(({ state }) => state === 'foreign');
     return { id: conduit.id, shards, problem: isForeign ? foreignProblem : conduit.problem };

@@ -185,9 +185,16 @@ export class ConduitUpkeep {
 
   private async delete({ id }: OwnConduit): Promise<number> {
     if (id !== null) {
-      await this.platform.deleteConduit(id);
+      // Only the application's token can delete a conduit, and the service has none without the client secret.
+      const canDelete = this.settings.credentials?.clientSecret !== undefined;
+      if (canDelete) await this.platform.deleteConduit(id);
       await this.conduits.saveGone(this.clientId, id);
-      this.logger.info({ conduitId: id }, 'conduit deleted, because no subscription uses it');
+      this.logger.info(
+        { conduitId: id },
+        canDelete
+          ? 'conduit deleted, because no subscription uses it'
+          : 'conduit not deleted, because there is no client secret; the platform deletes the conduit 72 h after its shards are gone',
+      );
     }
     await this.conduits.remove(this.clientId);
     return problemCheckMs;

@@ -195,6 +195,22 @@ describe('the conduit of an installation', () => {
     await untilStates(copy, bothEnabled);
   });
 
+  it('is forgotten when no subscription needs it and the client secret was removed, and is not reported until then', async () => {
+    const first = await start();
+    await untilStates(first, bothEnabled);
+    await first.close();
+    await setup.dataSource.query('UPDATE conduits SET is_retired = true, check_due_at = now()');
+
+    const withoutSecret = await create({ PLATFORM_CLIENT_SECRET: '' });
+    expect((await withoutSecret.status.read()).transport?.conduit).toBeNull();
+    await withoutSecret.shards.start();
+    await eventually(
+      async () => expect(await setup.dataSource.query('SELECT FROM conduits')).toEqual([]),
+      patiently,
+    );
+    expect(setup.logs).toContain('conduit not deleted, because there is no client secret');
+  });
+
   it('counts the holder of a shard as gone when its database session has ended', async () => {
     const shards = new ShardsRepository(setup.dataSource);
     const holder = randomUUID();

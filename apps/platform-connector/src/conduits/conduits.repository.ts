@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { PlatformShard } from '@stream-events/platforms';
 import { DataSource } from 'typeorm';
 import { connecting, enabled, foreign, unassigned } from './shard-rules.js';
+import { isHolderAlive } from './shards.repository.js';
 
 /** The conduit of this installation. */
 export interface OwnConduit {
@@ -26,14 +27,16 @@ export class ConduitsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Finds the conduit; null when no conduit exists or is wanted.
+   * Finds the conduit; null when no conduit exists or is wanted. When `since` is more than a minute in the future, the database's clock was
+   * set back, and every listing counts.
    *
    * @param since the time from which a listing of the shards counts for `isChecked`, by the database's clock
    */
   async find(clientId: string, since = new Date(0)): Promise<OwnConduit | null> {
     const [conduit] = await this.dataSource.query<OwnConduit[]>(
       `SELECT conduit_id AS id, shard_count AS "shardCount", is_retired AS "isRetired", problem,
-              coalesce(checked_at >= $2, false) AS "isChecked" FROM conduits WHERE client_id = $1`,
+              checked_at IS NOT NULL AND (checked_at >= $2 OR $2 > now() + interval '1 minute') AS "isChecked"
+       FROM conduits WHERE client_id = $1`,
       [clientId, since],
     );
     return conduit ?? null;
@@ -161,6 +164,8 @@ export class ConduitsRepository {
    * shard is enabled and the shards are spread over as many connectors as possible. The spread matters because a connector without a shard
    * receives no reports about lost shards.
    *
+   * A state that is more than a minute in the future is old: the database's clock was set back after the change.
+   *
    * @param startedAt when the listing was requested, by the database's clock
    */
   async saveListing(conduitId: string, shards: readonly PlatformShard[], startedAt: Date): Promise<boolean> {
@@ -176,7 +181,8 @@ export class ConduitsRepository {
        )
        UPDATE conduit_shards AS shard SET status = reported.status, status_since = now() FROM reported
        WHERE shard.conduit_id = $1 AND shard.shard_id = reported.shard_id AND shard.status <> reported.status
-         AND shard.status_since < $5 AND (shard.status <> '${connecting}' OR reported.status = '${foreign}')`,
+         AND (shard.status_since < $5 OR shard.status_since > now() + interval '1 minute')
+         AND (shard.status <> '${connecting}' OR reported.status = '${foreign}')`,
       [
         conduitId,
         shards.map(({ id }) => id),
@@ -188,7 +194,7 @@ export class ConduitsRepository {
     await this.dataSource.query('UPDATE conduits SET checked_at = now() WHERE conduit_id = $1', [conduitId]);
     const [row] = await this.dataSource.query<{ isWell: boolean }[]>(
       `SELECT count(*) FILTER (WHERE status <> '${enabled}') = 0
-              AND least(count(*), (SELECT count(*) FROM shard_holders WHERE held_until > now())) <= count(DISTINCT holder) AS "isWell"
+              AND least(count(*), (SELECT count(*) FROM shard_holders WHERE ${isHolderAlive})) <= count(DISTINCT holder) AS "isWell"
        FROM conduit_shards WHERE conduit_id = $1`,
       [conduitId],
     );

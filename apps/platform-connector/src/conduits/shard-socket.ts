@@ -10,12 +10,26 @@ import type { Logger } from '@stream-events/service';
 import type { DeliveryGaps } from '../sockets/delivery-gaps.service.js';
 import { EventSocket, type EventSocketListener } from '../sockets/event-socket.js';
 import type { SocketIngest } from '../sockets/socket-ingest.service.js';
+import { connecting } from './shard-rules.js';
 import type { SettledShard, ShardKey, ShardsRepository } from './shards.repository.js';
 
 // How long to retry an assignment. The platform closes a session that serves no shard after 10 s.
 const sessionMs = 8_000;
 const retryMs = 500;
 const holderStopped = 'The connector that held the shard has stopped.';
+
+interface Loss {
+  since: number;
+  reason: string;
+}
+
+/** The use of a session: from its welcome to its loss. */
+interface SessionUse {
+  /** Whether the platform has assigned the session to the shard. */
+  isAssigned: boolean;
+  /** The loss of the session, if it was lost before the platform confirmed the assignment. */
+  loss: Loss | null;
+}
 
 /** The dependencies that all shard sockets share. */
 export interface ShardSocketTools {
@@ -29,12 +43,23 @@ export interface ShardSocketTools {
   onShardDisabled: () => void;
 }
 
-/** The socket of a shard that this connector holds. Assigns each new session to the shard. */
+/**
+ * The socket of a shard that this connector holds. Assigns each new session to the shard.
+ *
+ * ```
+ *  connecting ──welcome──▶ being assigned ──assigned and saved──▶ serving: the gap ends
+ *      ▲                         │                                   │
+ *      └─── lost: a gap begins ◀─┴───────────────────────────────────┘
+ * ```
+ */
 export class ShardSocket implements EventSocketListener {
   private readonly socket: EventSocket;
   private readonly source: { transport: 'conduit'; source: string };
   private assigned: string | null = null;
-  private hasGap = false;
+  /** The use of the session that serves the shard or is being assigned. */
+  private use: SessionUse | undefined;
+  /** The start of the open gap; infinity without a gap. */
+  private gapFrom = Infinity;
 
   constructor(
     readonly key: ShardKey,
@@ -71,6 +96,7 @@ export class ShardSocket implements EventSocketListener {
   }
 
   async stop(): Promise<void> {
+    this.use = undefined;
     await this.socket.stop();
   }
 
@@ -83,20 +109,24 @@ export class ShardSocket implements EventSocketListener {
   }
 
   async welcomed({ id: sessionId }: SocketSession): Promise<void> {
-    const { shards, platform, gaps } = this.tools;
-    const { conduitId, id } = this.key;
+    const { shards } = this.tools;
+    const use: SessionUse = { isAssigned: false, loss: null };
+    this.use = use;
     if (!(await shards.saveSession(this.key, sessionId, this.holder))) throw taken(this.key);
-    const outcome = await retried(() => platform.assignShard(conduitId, id, sessionId));
-    if (outcome.kind === 'refused')
-      throw new Error(`the platform did not assign shard ${id} of conduit ${conduitId}: ${outcome.message}`);
-    if (outcome.kind === 'gone') throw new Error(`conduit ${conduitId} does not exist`);
+    await this.assign(sessionId, use);
     // A stopping holder closes the session of an offered shard after 3 s. If the assignment took longer, messages are missing.
     const missingSince = await shards.findClosed(this.key);
-    if (!(await shards.saveEnabled(this.key, sessionId, this.holder))) throw taken(this.key);
-    this.assigned = sessionId;
+    this.requireCurrent(use);
+    if (!(await shards.saveEnabled(this.key, sessionId, this.holder))) {
+      this.use = undefined; // The other connector records the gap.
+      throw taken(this.key);
+    }
     if (missingSince !== null) this.beginGap(missingSince, holderStopped);
-    this.hasGap = false;
-    gaps.end(this.source, Date.now());
+    // Changes nothing if another session has been saved in the meantime.
+    if (this.use !== use) await shards.saveDisabled({ ...this.key, sessionId, status: connecting });
+    this.requireCurrent(use);
+    this.assigned = sessionId;
+    this.endGap();
   }
 
   received(message: SocketMessage): void {
@@ -105,17 +135,45 @@ export class ShardSocket implements EventSocketListener {
     if (disabled) void this.saveDisabled(disabled);
   }
 
-  lost({ since, reason }: { since: number; reason: string }): void {
-    // If no session was assigned, the gap that began with the loss of the last session is still open.
-    if (this.assigned !== null) this.beginGap(since, `The socket was lost: ${reason}`);
+  lost(loss: Loss): void {
     this.assigned = null;
+    // If no session was assigned, the gap that began with the loss of the last session is still open.
+    if (this.use?.isAssigned) this.beginGap(loss.since, describeLoss(loss));
+    else if (this.use) this.use.loss = loss;
+    this.use = undefined;
     this.tools.shards.saveConnecting(this.key, this.holder).catch((error: unknown) => this.warn(error));
   }
 
+  private async assign(sessionId: string, use: SessionUse): Promise<void> {
+    const { conduitId, id } = this.key;
+    const outcome = await retried(() => {
+      this.requireCurrent(use);
+      return this.tools.platform.assignShard(conduitId, id, sessionId);
+    });
+    if (outcome.kind === 'refused')
+      throw new Error(`the platform did not assign shard ${id} of conduit ${conduitId}: ${outcome.message}`);
+    if (outcome.kind === 'gone') throw new Error(`conduit ${conduitId} does not exist`);
+    use.isAssigned = true;
+    if (use.loss) this.beginGap(use.loss.since, describeLoss(use.loss));
+  }
+
+  /** Throws an error when the session has been lost. Another session may serve the shard by now. */
+  private requireCurrent(use: SessionUse): void {
+    if (this.use !== use)
+      throw new Error(`the session for shard ${this.key.id} was lost while it was being assigned`);
+  }
+
+  private endGap(): void {
+    this.gapFrom = Infinity;
+    this.tools.gaps.end(this.source, Date.now());
+  }
+
   private beginGap(since: number, reason: string): void {
-    if (this.hasGap) return;
-    this.hasGap = true;
+    if (since >= this.gapFrom) return;
+    this.gapFrom = since;
     this.tools.gaps.begin(this.source, since, reason);
+    // A later session may already serve the shard.
+    if (this.assigned !== null) this.endGap();
   }
 
   private async saveDisabled(disabled: Parameters<ShardsRepository['saveDisabled']>[0]): Promise<void> {
@@ -147,6 +205,10 @@ async function retried<T>(call: () => Promise<T>): Promise<T> {
       await wait(retryMs);
     }
   }
+}
+
+function describeLoss({ reason }: Loss): string {
+  return `The socket was lost: ${reason}`;
 }
 
 function taken({ conduitId, id }: ShardKey): Error {

@@ -34,6 +34,12 @@ export interface ListedShard {
 
 /** A lease of 6 s, because all shards must work again within 15 s after a holder dies, even if the platform does not notice the death. */
 export const shardLease = new LeaseColumns({ holder: 'holder', until: 'held_until' }, 6);
+const holderLease = new LeaseColumns(
+  { holder: 'shard_holders.id', until: 'shard_holders.held_until' },
+  shardLease.seconds,
+);
+/** Condition: a row of `shard_holders` belongs to a connector that is running. */
+export const isHolderAlive = `NOT ${holderLease.isExpired}`;
 // The number of sessions to remember per shard, because the platform may still list sessions from the last minutes.
 const maxSessions = 10;
 
@@ -43,12 +49,13 @@ export class ShardsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   async list(conduitId: string): Promise<Shard[]> {
+    // After the database's clock was set back, a status can be in the future. `abs` lets such a status count as old.
     return this.dataSource.query<Shard[]>(
       `SELECT shard_id AS id, holder, holder IS NOT NULL AND ${shardLease.isExpired} AS "isExpired",
               EXISTS (SELECT FROM shard_holders WHERE shard_holders.id = holder AND backend IS NOT NULL
                       AND NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = backend)) AS "isGone",
               floor(extract(epoch FROM held_until) * 1000)::float AS "heldUntil", session_id AS "sessionId", status,
-              floor(extract(epoch FROM now() - status_since) * 1000)::float AS "statusForMs",
+              floor(abs(extract(epoch FROM now() - status_since)) * 1000)::float AS "statusForMs",
               floor(extract(epoch FROM settled_until) * 1000)::float AS "settledUntil"
        FROM conduit_shards WHERE conduit_id = $1 ORDER BY shard_id`,
       [conduitId],
@@ -60,7 +67,7 @@ export class ShardsRepository {
     return this.dataSource.query<ListedShard[]>(
       `SELECT shard_id AS id, status, shard_holders.name AS holder,
               floor(extract(epoch FROM status_since) * 1000)::float AS since
-       FROM conduit_shards LEFT JOIN shard_holders ON shard_holders.id = holder AND shard_holders.held_until > now()
+       FROM conduit_shards LEFT JOIN shard_holders ON shard_holders.id = holder AND ${isHolderAlive}
        WHERE conduit_id = $1 ORDER BY shard_id`,
       [conduitId],
     );
@@ -86,7 +93,7 @@ export class ShardsRepository {
   /** Counts the connectors that take shards. */
   async countHolders(): Promise<number> {
     const [row] = await this.dataSource.query<{ count: number }[]>(
-      'SELECT count(*)::int AS count FROM shard_holders WHERE held_until > now()',
+      `SELECT count(*)::int AS count FROM shard_holders WHERE ${isHolderAlive}`,
     );
     return row?.count ?? 0;
   }

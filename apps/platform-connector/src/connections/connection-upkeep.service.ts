@@ -118,7 +118,7 @@ export class ConnectionUpkeep {
     const owner = await this.tokens.validate(connection);
     if (!owner) return;
     const isNew = connection.state !== 'connected';
-    await this.repository.saveConnected(connection, owner);
+    if (!(await this.repository.saveConnected(connection, owner))) return;
     if (isNew) {
       this.logger.info({ connectionId: id, userId: owner.userId, role }, 'user connected');
       this.consequences.onConnected(id);

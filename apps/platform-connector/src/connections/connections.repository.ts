@@ -188,9 +188,17 @@ export class ConnectionsRepository {
     );
   }
 
-  /** Saves the result of a validation. Removes an earlier connection of the same user and role, and an earlier bot account. */
-  async saveConnected({ id, clientId, role }: Connection, owner: TokenOwner): Promise<void> {
-    await this.dataSource.transaction(async (manager) => {
+  /**
+   * Saves the result of a validation. Removes an earlier connection of the same user and role, and an earlier bot account. Returns false and
+   * changes nothing when the connection no longer has tokens, because a concurrent refresh has found that the user must connect again.
+   */
+  async saveConnected({ id, clientId, role }: Connection, owner: TokenOwner): Promise<boolean> {
+    return this.dataSource.transaction(async (manager) => {
+      const rows = await manager.query<unknown[]>(
+        'SELECT FROM connections WHERE id = $1 AND access_token_encrypted IS NOT NULL FOR UPDATE',
+        [id],
+      );
+      if (rows.length === 0) return false;
       await manager.query(
         `DELETE FROM connections
          WHERE client_id = $1 AND role = $2 AND id <> $3 AND (user_id = $4 OR (role = 'bot' AND user_id IS NOT NULL))`,
@@ -204,6 +212,7 @@ export class ConnectionsRepository {
          WHERE id = $1`,
         [id, owner.userId, owner.login, owner.scopes],
       );
+      return true;
     });
   }
 

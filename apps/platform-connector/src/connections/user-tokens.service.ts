@@ -1,7 +1,6 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import type { RefreshOutcome, TokenOwner } from '@stream-events/platforms';
-import { LOGGER, within, type Logger } from '@stream-events/service';
+import { FailureLog, LOGGER, within, type Logger } from '@stream-events/service';
 import { AuthorizationServer, refreshTimeoutMs } from './authorization-server.js';
 import type { Connection } from './connection.entity.js';
 import { ConnectionsRepository } from './connections.repository.js';
@@ -9,9 +8,12 @@ import { ConnectionsRepository } from './connections.repository.js';
 const remedy =
   'The platform no longer accepts the tokens: the user disconnected the application, or changed the password. Connect the channel again.';
 
-// With pauses of 2 s, the attempts cover 8 s, which is enough for a restart of the database.
+// How often to try to save the outcome of a refresh while the callers wait. With pauses of 2 s, the attempts cover 8 s, which is enough for a
+// restart of the database.
 const saveAttempts = 5;
 const saveRetryMs = 2_000;
+// How long to keep trying to save new tokens afterwards, without a waiting caller: a failover of the database can take minutes.
+const keepMs = 10 * 60_000;
 
 /** The platform's reply to a refresh, once it has arrived. */
 interface Asked {
@@ -26,12 +28,20 @@ interface Asked {
 export class UserTokens {
   /** The refreshes in progress. Callers share a refresh, so that waiting callers do not each hold a database connection. */
   private readonly refreshes = new Map<string, Promise<string | null>>();
+  /** New tokens that could not be saved yet: at most one entry per connection and refused token. */
+  private readonly unsaved = new Map<string, Asked>();
+  /** The background tasks that save the entries of `unsaved`. */
+  private readonly savings = new Set<Promise<void>>();
+  private readonly failures: FailureLog;
+  private isStopped = false;
 
   constructor(
     private readonly repository: ConnectionsRepository,
     private readonly server: AuthorizationServer,
     @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
+  ) {
+    this.failures = new FailureLog(logger);
+  }
 
   /**
    * Validates the token of a connection, and refreshes an invalid token. Returns the token's owner; null when the user must give consent
@@ -50,16 +60,17 @@ export class UserTokens {
 
   /**
    * Replaces a token that the platform refuses. Concurrent callers share one refresh and get the same new token. The new tokens are
-   * committed before any call uses them.
+   * committed before any call uses them. If the commit fails for 8 s, the callers get the failure, and the commit is tried in the background
+   * for another 10 min.
    *
-   * After a crash between the platform's reply and the commit, or when the platform takes over 8 s to reply, a one-time refresh token is
-   * lost, and the next refresh ends in `reconnect_needed`.
+   * After a crash between the platform's reply and the commit, when the commit keeps failing, or when the platform takes over 8 s to reply,
+   * a one-time refresh token is lost, and the next refresh ends in `reconnect_needed`.
    *
    * @returns the new access token; null when the user must give consent again
    * @throws PlatformUnavailableError
    */
   refresh(id: string, refusedToken: string): Promise<string | null> {
-    const key = `${id} ${refusedToken}`;
+    const key = keyOf(id, refusedToken);
     let refresh = this.refreshes.get(key);
     if (!refresh) {
       refresh = this.refreshExclusively(id, refusedToken).finally(() => this.refreshes.delete(key));
@@ -68,25 +79,64 @@ export class UserTokens {
     return refresh;
   }
 
-  /** Waits up to 9 s for the refreshes in progress, because their callers may have stopped waiting. */
+  /** Waits up to 9 s for the refreshes in progress and for unsaved tokens, because their callers may have stopped waiting. */
   async stop(): Promise<void> {
-    await within(refreshTimeoutMs + 1_000, Promise.allSettled(this.refreshes.values()));
+    await within(refreshTimeoutMs + 1_000, Promise.allSettled([...this.refreshes.values(), ...this.savings]));
+    this.isStopped = true;
   }
 
   /** Refreshes once. If the outcome cannot be saved, saves it again, because the platform accepts a one-time refresh token only once. */
   private async refreshExclusively(id: string, refusedToken: string): Promise<string | null> {
-    const asked: Asked = {};
+    const key = keyOf(id, refusedToken);
+    const unsaved = this.unsaved.get(key);
+    const asked = unsaved ?? {};
+    // While a background task saves the tokens, a caller does not wait for further attempts.
+    const attempts = unsaved ? 1 : saveAttempts;
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.refreshInTurn(id, refusedToken, asked);
       } catch (error) {
-        if (!asked.outcome || attempt >= saveAttempts) throw error;
-        this.logger.warn(
-          { err: error, connectionId: id },
-          'cannot save the outcome of a token refresh, retrying in 2 s',
-        );
-        await wait(saveRetryMs);
+        if (!asked.outcome) throw error;
+        this.failures.warn('cannot save the outcome of a token refresh, retrying in 2 s', {
+          err: error,
+          connectionId: id,
+        });
+        if (attempt === attempts) {
+          if (!unsaved && asked.outcome.kind === 'issued') this.keep(id, refusedToken, asked);
+          throw error;
+        }
+        await pause();
       }
+    }
+  }
+
+  /** Keeps new tokens in memory, and saves them in the background. */
+  private keep(id: string, refusedToken: string, asked: Asked): void {
+    const key = keyOf(id, refusedToken);
+    this.unsaved.set(key, asked);
+    const saving = this.saveLater(id, refusedToken).finally(() => {
+      this.unsaved.delete(key);
+      this.savings.delete(saving);
+    });
+    this.savings.add(saving);
+  }
+
+  private async saveLater(id: string, refusedToken: string): Promise<void> {
+    const deadline = performance.now() + keepMs;
+    for (let isSaved = false; !isSaved;) {
+      await pause();
+      if (this.isStopped || performance.now() >= deadline) {
+        this.logger.error(
+          { connectionId: id },
+          'new tokens of a user are lost, because the database could not save them, connect the user again',
+        );
+        return;
+      }
+      // A failure is already logged.
+      isSaved = await this.refresh(id, refusedToken).then(
+        () => true,
+        () => false,
+      );
     }
   }
 
@@ -110,4 +160,14 @@ export class UserTokens {
       return null;
     });
   }
+}
+
+function keyOf(id: string, refusedToken: string): string {
+  return `${id} ${refusedToken}`;
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, saveRetryMs);
+  });
 }

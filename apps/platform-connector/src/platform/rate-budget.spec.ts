@@ -36,6 +36,14 @@ describe('refill', () => {
     expect(refill(blocked, start + 999).blockedUntil).toBe(start + 1_000);
     expect(refill(blocked, start + 1_000).blockedUntil).toBeNull();
   });
+
+  it('ends a block that is further ahead than the longest block, because the clock was set back', () => {
+    const blocked = bucketOf(0, { blockedUntil: start + 120_000 });
+
+    expect(refill(blocked, start).blockedUntil).toBe(start + 120_000);
+    expect(refill(blocked, start - 1).blockedUntil).toBeNull();
+    expect(block(blocked, 1_000, start - 600_000).blockedUntil).toBe(start - 600_000 + 1_000);
+  });
 });
 
 describe('take', () => {

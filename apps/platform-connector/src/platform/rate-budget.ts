@@ -46,8 +46,13 @@ export function refill(bucket: Bucket, now: number): Bucket {
     ...bucket,
     remaining: Math.min(bucket.callsPerMinute, refilled),
     countedAt: now,
-    blockedUntil: bucket.blockedUntil !== null && bucket.blockedUntil > now ? bucket.blockedUntil : null,
+    blockedUntil: isBlocked(bucket, now) ? bucket.blockedUntil : null,
   };
+}
+
+/** Whether calls are blocked. A block beyond the longest block has ended: the database's clock was set back after the block began. */
+function isBlocked({ blockedUntil }: Bucket, now: number): boolean {
+  return blockedUntil !== null && now < blockedUntil && blockedUntil <= now + longestBlockMs;
 }
 
 /** Takes one call from the bucket, or returns how long this priority must wait. */
@@ -83,6 +88,7 @@ export function isNews(bucket: Bucket, report: RateLimitReport): boolean {
 
 /** Blocks all calls for `forMs` milliseconds, but at most 2 min, because the platform rejected a call that exceeded the rate limit. */
 export function block(bucket: Bucket, forMs: number, now: number): Bucket {
+  const current = refill(bucket, now);
   const until = now + Math.min(Math.max(forMs, 0), longestBlockMs);
-  return { ...refill(bucket, now), remaining: 0, blockedUntil: Math.max(until, bucket.blockedUntil ?? 0) };
+  return { ...current, remaining: 0, blockedUntil: Math.max(until, current.blockedUntil ?? 0) };
 }

@@ -10,6 +10,7 @@ const missing: Consent = { kind: 'missing', remedy: 'connect it' };
 const row = (type: string, consent: Consent, overrides: Partial<OwnSubscription> = {}): WantedRow => ({
   own: newOwn('1', { type, ...overrides }),
   cost: 0,
+  expectedCost: 0,
   consent,
 });
 const deniedRow = (type: string, consent: Consent, at = now): WantedRow => {

@@ -7,10 +7,12 @@ import {
   type OwnSubscription,
 } from '../subscriptions/own-subscription.js';
 
-/** A wanted subscription, its cost, and whether users have given the consent that it needs. */
+/** A wanted subscription, and whether users have given the consent that it needs. */
 export interface WantedRow {
   own: OwnSubscription;
+  /** The cost that the platform reports for the subscription; the expected cost before the first report. */
   cost: number;
+  expectedCost: number;
   consent: Consent;
 }
 

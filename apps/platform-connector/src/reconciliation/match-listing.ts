@@ -32,6 +32,9 @@ export interface Match {
   foreignCost: number;
 }
 
+// A status further in the future is old: the database's clock was set back after the status changed.
+const maxAheadMs = 60_000;
+
 type KindOf = (transport: SubscriptionTransport | null) => TransportKind | undefined;
 
 /**
@@ -58,7 +61,7 @@ export function matchListing(
     const found = candidates.get(row.key) ?? [];
     candidates.delete(row.key);
     // The row's status has changed since the listing was requested, such as by a revocation, so the listing is stale for this row.
-    if (row.subscriptionId !== null && row.statusSince >= startedAt) return row;
+    if (row.subscriptionId !== null && isBetween(row.statusSince, startedAt, now + maxAheadMs)) return row;
     const { main, twin, hasFailedTwin, others } = choose(found, row, kindOf);
     if (twin) match.twins.set(row.key, twin);
     if (hasFailedTwin) match.failedTwins.add(row.key);
@@ -68,6 +71,10 @@ export function matchListing(
   });
   match.strays.push(...[...candidates.values()].flat());
   return match;
+}
+
+function isBetween(time: number, from: number, until: number): boolean {
+  return from <= time && time <= until;
 }
 
 interface Choice {

@@ -67,6 +67,10 @@ export interface Plan extends RowChanges {
 // calls need the rate budget, too.
 const maxProbes = 20;
 
+// The pause before the service recreates a subscription that was expected to be free, but whose cost did not fit under the limit. Without
+// the pause, every round would create and delete the subscription.
+const wrongCostPauseMs = 3_600_000;
+
 /** Compares the desired with the actual subscriptions, and plans the actions. */
 export function planSubscriptions(input: PlanInput): Plan {
   const { wanted, own, listing, kindOf, sharesLimit, canCreate, now, newId } = input;
@@ -136,7 +140,7 @@ function allot(
 ): Allotment {
   const asFound = wanted.flatMap(({ key, expectedCost, consent }) => {
     const own = current.get(key);
-    return own ? [{ own, cost: own.cost ?? expectedCost, consent }] : [];
+    return own ? [{ own, cost: costOf(own, expectedCost), expectedCost, consent }] : [];
   });
   const { rows, changed, hasAttempts } = applyConsent(asFound, now);
   const inOrder = [
@@ -145,14 +149,17 @@ function allot(
   ];
   const result: Allotment = { kept: changed, creatable: [], actions: [], hasAttempts };
   let room = maxCost === null ? Infinity : maxCost - foreignCost;
-  for (const { own, cost } of inOrder) {
+  for (const { own, cost, expectedCost } of inOrder) {
     const isDue = own.retryAt === null || own.retryAt <= now;
     // Until its retry is due, a refused subscription takes no room from other subscriptions.
     const hasRoom = (cost === 0 || cost <= room) && (own.status !== refused || isDue);
     if (hasRoom) room -= cost;
     if (own.subscriptionId !== null) {
       if (!isLive(own.status)) result.actions.push(...toDeletion(own, released(own)));
-      else if (!hasRoom) result.actions.push(...toDeletion(own, crowdedOut(own, now)));
+      else if (!hasRoom)
+        result.actions.push(
+          ...toDeletion(own, crowdedOut(own, now, expectedCost === 0 ? wrongCostPauseMs : 0)),
+        );
       continue;
     }
     if (!hasRoom) {
@@ -165,6 +172,14 @@ function allot(
     if (isDue && maxCost !== null && canCreate(own.condition)) result.creatable.push({ own: kept, cost });
   }
   return result;
+}
+
+/**
+ * The platform's cost of a subscription. A deleted subscription has its old cost, which no longer applies once the streamer has connected
+ * and the subscription is expected to be free.
+ */
+function costOf({ subscriptionId, cost }: OwnSubscription, expectedCost: number): number {
+  return subscriptionId === null && expectedCost === 0 ? 0 : (cost ?? expectedCost);
 }
 
 /** The creations that fit under the limit before any deletion has made room, by priority. */

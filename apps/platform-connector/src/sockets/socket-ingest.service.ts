@@ -187,7 +187,7 @@ export class SocketIngest {
       return;
     }
     this.end(entry, () => {
-      if (result === 'lost') this.lose(entry, 'The event store rejected the message.');
+      if (result === 'lost') this.lose(entry, 'The event store failed to store the message.');
       else this.count(result);
     });
     if (result !== 'lost') this.stopProbing();

@@ -31,6 +31,7 @@ export interface UserSessionState {
 /** The lease on a user's socket. If a connector dies, another connector takes the socket within about 10 s. */
 export const userSessionLease = new LeaseColumns({ holder: 'holder', until: 'held_until' }, 10);
 
+const isHeld = `coalesce(NOT ${userSessionLease.isExpired}, false)`;
 const toTime = (parameter: string): string => `to_timestamp(${parameter}::float / 1000)`;
 
 /** Stores which users have sockets, and which connector holds which socket. */
@@ -50,7 +51,7 @@ export class UserSessionsRepository {
     return this.dataSource.query<RemovedUserSession[]>(
       `WITH removed AS (
          DELETE FROM user_sessions WHERE user_id <> ALL ($1::text[]) RETURNING user_id, session_id, held_until, settled_at
-       ) SELECT user_id AS "userId", session_id AS "sessionId", coalesce(held_until > now(), false) AS "isHeld",
+       ) SELECT user_id AS "userId", session_id AS "sessionId", ${isHeld} AS "isHeld",
                 floor(extract(epoch FROM settled_at) * 1000)::float AS "settledAt" FROM removed`,
       [userIds],
     );
@@ -109,7 +110,7 @@ export class UserSessionsRepository {
   /** The connected channels of an application, with their sockets. A channel that has just been connected has no socket yet. */
   async ofConnected(clientId: string): Promise<UserSessionState[]> {
     return this.dataSource.query<UserSessionState[]>(
-      `SELECT user_id AS "userId", session_id AS "sessionId", coalesce(held_until > now(), false) AS "isHeld"
+      `SELECT user_id AS "userId", session_id AS "sessionId", ${isHeld} AS "isHeld"
        FROM connections LEFT JOIN user_sessions USING (user_id)
        WHERE client_id = $1 AND state = 'connected' AND role = 'channel' ORDER BY user_id`,
       [clientId],
@@ -118,7 +119,7 @@ export class UserSessionsRepository {
 
   async all(): Promise<UserSessionState[]> {
     return this.dataSource.query<UserSessionState[]>(
-      `SELECT user_id AS "userId", session_id AS "sessionId", coalesce(held_until > now(), false) AS "isHeld"
+      `SELECT user_id AS "userId", session_id AS "sessionId", ${isHeld} AS "isHeld"
        FROM user_sessions ORDER BY user_id`,
     );
   }

@@ -195,10 +195,15 @@ export function alreadyExists(own: OwnSubscription, now: number): OwnSubscriptio
   return { ...turnedDown(own, refused, { reason, now }), status: waiting };
 }
 
-/** Returns the row of a subscription whose cost does not fit under the platform's limit. */
-export function crowdedOut(own: OwnSubscription, now: number): OwnSubscription {
+/**
+ * Returns the row of a subscription whose cost does not fit under the platform's limit.
+ *
+ * @param pauseMs the minimum time before the service recreates the subscription, even if there is room earlier; 0 means no minimum
+ */
+export function crowdedOut(own: OwnSubscription, now: number, pauseMs = 0): OwnSubscription {
   const reason =
     'The platform’s subscription limit is used up. Streamers that have been monitored longer have priority.';
   if (own.status === limitReached && own.subscriptionId === null) return own;
-  return { ...own, subscriptionId: null, status: limitReached, reason, retryAt: null, statusSince: now };
+  const retryAt = pauseMs > 0 ? now + pauseMs : null;
+  return { ...own, subscriptionId: null, status: limitReached, reason, retryAt, statusSince: now };
 }

@@ -1,6 +1,9 @@
 import type { Condition } from '@stream-events/platforms';
-import type { UserSessionState } from '../sockets/user-sessions.repository.js';
-import { chooseSession, OwnTransports } from './own-transports.js';
+import type { ConduitsRepository } from '../conduits/conduits.repository.js';
+import type { PlatformSettings } from '../platform/platform-settings.js';
+import type { UserSessionsRepository, UserSessionState } from '../sockets/user-sessions.repository.js';
+import { chooseSession, OwnTransports, OwnTransportsReader } from './own-transports.js';
+import type { ReconciliationSchedule } from './reconciliation-schedule.repository.js';
 
 const session = (userId: string, overrides: Partial<UserSessionState> = {}): UserSessionState => ({
   userId,
@@ -58,5 +61,30 @@ describe('sharesLimit', () => {
 
     expect([webhook, conduit, websocket].map((transport) => own.sharesLimit(transport))).toEqual(expected);
     expect(own.sharesLimit(null)).toBe(true);
+  });
+});
+
+describe(OwnTransportsReader.name, () => {
+  it.each([
+    ['is not used', 'websocket', 'other', true],
+    ['was never created', 'websocket', null, true],
+    ['is used', 'websocket', 'a', false],
+    ['is wanted', 'conduit', 'other', false],
+  ] as const)('decides whether to retire a conduit that %s', async (_, transport, conduitId, expected) => {
+    let isRetired = false;
+    const settings = { credentials: { clientId: 'client' }, transport } as PlatformSettings;
+    const conduits = {
+      findId: () => Promise.resolve(conduitId),
+      retire: () => Promise.resolve(void (isRetired = true)),
+    } as unknown as ConduitsRepository;
+    const sut = new OwnTransportsReader(
+      settings,
+      {} as ReconciliationSchedule,
+      conduits,
+      {} as UserSessionsRepository,
+    ); // Safe casts: nothing else is used.
+
+    await sut.retire([{ transport: { method: 'conduit', conduitId: 'a' } }]);
+    expect(isRetired).toBe(expected);
   });
 });

@@ -163,8 +163,9 @@ export class OwnTransportsReader {
   /** Retires the conduit when another transport is configured, and none of the listed subscriptions uses the conduit. */
   async retire(listed: readonly { transport: SubscriptionTransport | null }[]): Promise<void> {
     const clientId = this.settings.credentials?.clientId;
-    const conduitId = this.settings.transport === 'conduit' ? null : await this.findConduitId();
-    if (clientId === undefined || conduitId === null) return;
+    if (clientId === undefined || this.settings.transport === 'conduit') return;
+    // Null also when a conduit is wanted that the platform has not created.
+    const conduitId = await this.findConduitId();
     const isUsed = listed.some(
       ({ transport }) => transport?.method === 'conduit' && transport.conduitId === conduitId,
     );

@@ -50,4 +50,18 @@ describe(ReconciliationSchedule.name, () => {
     expect(row?.seconds).toBeGreaterThan(seconds - 10);
     expect(row?.seconds).toBeLessThanOrEqual(seconds);
   });
+
+  it.each([
+    [5, false],
+    [11, true],
+  ])(
+    'after the clock was set back, a listing that is due in %d min is due now: %s',
+    async (minutes, isDue) => {
+      await dataSource.query(
+        `UPDATE reconciliation SET holder = NULL, due_at = now(), max_cost = 10000, listing_due_at = now() + make_interval(mins => $1)`,
+        [minutes],
+      );
+      expect(await schedule.claim(randomUUID())).toMatchObject({ isListingDue: isDue });
+    },
+  );
 });

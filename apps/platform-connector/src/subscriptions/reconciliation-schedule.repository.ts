@@ -71,6 +71,8 @@ const roundIntervalSeconds = 60;
 // message about the end arrives. One call lists 100 subscriptions, so 2,000 subscriptions take 20 calls per minute, 2.5 % of the rate
 // limit. With more subscriptions, listings are less frequent.
 const listingSeconds = { min: 60, max: 300, perSubscription: 60 / 2_000 };
+// A listing that is due later than this is due now, because the database's clock was set back. Twice the maximum above.
+const maxListingMinutes = 10;
 
 /**
  * Schedules rounds. Stores when the next round is due, who holds the lease, and the results of rounds in one row that all instances
@@ -90,7 +92,8 @@ export class ReconciliationSchedule {
     const rows = await this.dataSource.query<ReconciliationClaim[]>(
       `WITH claimed AS (
          UPDATE reconciliation SET ${roundLease.take('$1')}, due_at = now() + make_interval(secs => $2::float),
-           listing_due_at = CASE WHEN holder IS NULL THEN listing_due_at ELSE now() END
+           listing_due_at = CASE WHEN holder IS NULL AND listing_due_at <= now() + interval '${maxListingMinutes} minutes'
+                                 THEN listing_due_at ELSE now() END
          WHERE (holder IS NULL AND LEAST(due_at, listing_due_at) <= now() - make_interval(secs => $3::float / 1000))
             -- Due too far in the future: the clock was set back.
             OR (holder IS NULL AND due_at > now() + make_interval(secs => $2::float + 1))

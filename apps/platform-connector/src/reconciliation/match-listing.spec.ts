@@ -1,0 +1,17 @@
+import { newListed, newOwn } from '../../test/subscription-factory.js';
+import { matchListing } from './match-listing.js';
+
+const now = 1_000_000_000;
+
+describe('matchListing', () => {
+  it.each([
+    ['keeps a status that is newer than the listing', now, 'user_removed'],
+    ['replaces a status that is in the future, because the clock was set back', now + 60_001, 'enabled'],
+  ])('%s', (_, statusSince, status) => {
+    const own = newOwn('1', { subscriptionId: 'a', status: 'user_removed', statusSince });
+    const listing = { startedAt: now - 1, subscriptions: [newListed(own, { id: 'a' })] };
+
+    const match = matchListing([own], listing, { kindOf: () => 'wanted', now });
+    expect(match.own).toMatchObject([{ status }]);
+  });
+});
