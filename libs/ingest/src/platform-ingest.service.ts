@@ -25,7 +25,7 @@ const settledMs = 10_000;
  * power failure.
  *
  * ```
- *          store unavailable                event stored
+ *          store unavailable          event stored, 10 s after the last failure
  *  normal ───────────────────▶ outage, one warning ─────▶ normal, one warning with the counts
  *                                │         │
  *                        deferred to INGEST  INGEST full, missing, or NATS unavailable: rejected, one warning

@@ -3,7 +3,7 @@ import { jest } from '@jest/globals';
 import { AckPolicy, jetstreamManager, RetentionPolicy, type JetStreamManager } from '@nats-io/jetstream';
 import { nanos, type NatsConnection } from '@nats-io/transport-node';
 import { ingestStreamName, ingestSubject, natsUsers } from '@stream-events/contracts';
-import { createLogger } from '@stream-events/service';
+import { createLogger, type Logger } from '@stream-events/service';
 import {
   CuttableProxy,
   eventually as eventuallyIn,
@@ -340,6 +340,34 @@ describe(DurableConsumer.name, () => {
 
       expect(seen[0]).toBe('01');
       expect([...seen.slice(1).join('')].sort().join('')).toBe('0123');
+    });
+
+    it('reports one failure while the batches of several fetches fail', async () => {
+      const reports: string[] = [];
+      const note = (_fields: unknown, text: string): void => void reports.push(text);
+      await Promise.all(Array.from({ length: 250 }, (_, index) => publish(String(index))));
+      let failures = 0;
+      const handleBatch = (messages: readonly DeliveredMessage[]): Promise<Outcome[]> => {
+        if (failures === 4) return Promise.resolve(messages.map(() => 'done'));
+        failures += 1;
+        return Promise.reject(new Error('no database'));
+      };
+      // Safe cast: the consumer logs only with these methods.
+      const logger = { info: note, warn: note } as unknown as Logger;
+      const sut = new DurableConsumer(
+        connection,
+        { stream, name, handling: { handleBatch }, maxRetryDelayMs: 30_000 },
+        logger,
+      );
+      consumers.push(sut);
+      sut.start();
+
+      await eventually(async () => expect(await countStored()).toBe(0));
+
+      expect(reports).toEqual([
+        'cannot read the stream or handle its messages, retrying',
+        'consuming the stream again',
+      ]);
     });
 
     it('retries a batch that failed, and pauses longer each time', async () => {

@@ -175,7 +175,10 @@ export class DurableConsumer {
     try {
       this.consumer ??= await this.prepare();
       if (!this.consumer) return false;
-      const count = await this.fetch(this.consumer, stopping);
+      const isContinued = this.unfinished !== undefined;
+      let count = await this.fetch(this.consumer, stopping);
+      // The end of a fetch whose batch has failed is no success.
+      if (isContinued && count === 0 && !stopping.aborted) count = await this.fetch(this.consumer, stopping);
       if (count === 0 && !stopping.aborted) await this.onEmptyFetch(this.consumer);
     } catch (error) {
       const wasPrepared = this.consumer !== undefined;

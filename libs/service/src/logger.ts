@@ -72,8 +72,10 @@ function standardError(): ReturnType<typeof pino.destination> {
   if (destination) return destination;
   destination = pino.destination({ fd: 2, sync: false });
   destination.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EIO' || !process.stderr.isTTY) throw error;
+    if (error.code === 'EPIPE') return; // pino handles this error
+    // A final flush would retry forever.
     discardLogs();
+    if (error.code !== 'EIO' || !process.stderr.isTTY) throw error;
   });
   return destination;
 }

@@ -9,9 +9,10 @@ import { isPlatformRaid } from './write-raids.js';
 
 // This long after an overlap has begun, every instance knows the overlap, or learns about the overlap before its next write.
 const announcementMs = maxAgeMs + 1_000;
+// The commit of a call that took longer than this may have been slow.
+const slowBeginMs = 1_000;
 // How long ended overlaps and unpaired deliveries are kept. The store remembers message ids for the same time, so it cannot recognize a
 // later redelivery anyway.
-const slowBeginMs = 1_000;
 const keptFor = '25 hours';
 
 /** How to write the deliveries of subscriptions that have or had a twin. */

@@ -370,14 +370,17 @@ describe('beginning an overlap', () => {
 
     const readyInMs = store.overlaps.begin([subscription]);
     readyInMs.catch(() => undefined); // awaited below
-    await eventually(async () => {
-      const waiting = await store.dataSource.query<unknown[]>(
-        "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
-      );
-      expect(waiting).toHaveLength(1);
-    });
-    await other.commitTransaction();
-    await other.release();
+    try {
+      await eventually(async () => {
+        const waiting = await store.dataSource.query<unknown[]>(
+          "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+        );
+        expect(waiting).toHaveLength(1);
+      });
+    } finally {
+      await other.commitTransaction();
+      await other.release();
+    }
 
     expect(await readyInMs).toBeGreaterThan(0);
   });

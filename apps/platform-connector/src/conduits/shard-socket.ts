@@ -102,10 +102,14 @@ export class ShardSocket implements EventSocketListener {
 
   /** Saves the session's new id after a reconnect that the platform requested. */
   async saveSession(): Promise<void> {
+    const { use } = this;
     const { session } = this.socket;
     if (this.assigned === null || session === null || session === this.assigned) return;
-    await this.tools.shards.saveEnabled(this.key, session, this.holder);
-    this.assigned = session;
+    const isSaved = await this.tools.shards.saveEnabled(this.key, session, this.holder);
+    // The session was lost in the meantime.
+    if (this.use !== use)
+      await this.tools.shards.saveDisabled({ ...this.key, sessionId: session, status: connecting });
+    else if (isSaved) this.assigned = session;
   }
 
   async welcomed({ id: sessionId }: SocketSession): Promise<void> {

@@ -81,8 +81,14 @@ export class UserTokens {
 
   /** Waits up to 9 s for the refreshes in progress and for unsaved tokens, because their callers may have stopped waiting. */
   async stop(): Promise<void> {
-    await within(refreshTimeoutMs + 1_000, Promise.allSettled([...this.refreshes.values(), ...this.savings]));
+    await within(refreshTimeoutMs + 1_000, this.untilIdle());
     this.isStopped = true;
+  }
+
+  private async untilIdle(): Promise<void> {
+    // A refresh that fails leaves tokens to save.
+    while (this.refreshes.size + this.savings.size > 0)
+      await Promise.allSettled([...this.refreshes.values(), ...this.savings]);
   }
 
   /** Refreshes once. If the outcome cannot be saved, saves it again, because the platform accepts a one-time refresh token only once. */

@@ -72,6 +72,7 @@ export class SocketIngest {
   /** Messages to try again, before the messages in `waiting`. */
   private readonly again: OpenMessage[] = [];
   private running = 0;
+  private probes = 0;
   private probeTimer: NodeJS.Timeout | undefined;
   private onEmpty: (() => void) | undefined;
   private isStopped = false;
@@ -169,8 +170,8 @@ export class SocketIngest {
     while (this.running < maxRunning && this.probeTimer === undefined && this.startNext());
   }
 
-  private startNext(): boolean {
-    const entry = this.again.shift() ?? this.waiting.shift();
+  private startNext(first = this.again, second = this.waiting): boolean {
+    const entry = first.shift() ?? second.shift();
     if (entry) void this.handOver(entry);
     return entry !== undefined;
   }
@@ -221,7 +222,11 @@ export class SocketIngest {
 
   private probe(): void {
     this.probeTimer = setTimeout(() => this.probe(), probeMs);
-    if (this.running === 0 && !this.startNext()) this.stopProbing();
+    if (this.running > 0) return;
+    this.probes += 1;
+    // Every second probe tries another message, because the store may fail only for some.
+    const hasStarted = this.probes % 2 === 1 ? this.startNext() : this.startNext(this.waiting, this.again);
+    if (!hasStarted) this.stopProbing();
   }
 
   private stopProbing(): void {
