@@ -235,14 +235,14 @@ describe(RebuildService.name, () => {
         return 0;
       },
     } as unknown as StreamRebuilder; // Safe cast: a rebuild calls only this method.
-    const logger = { info: jest.fn(), warn: jest.fn() };
+    const logger = { info: jest.fn(), error: jest.fn() };
     const repository = new RebuildsRepository(store.dataSource);
     const sut = new RebuildService(repository, rebuilder, store.dataSource, logger as unknown as Logger); // Safe cast: see above.
 
     await sut.start();
-    await eventually(() => expect(logger.warn).toHaveBeenCalledTimes(1));
+    await eventually(() => expect(logger.error).toHaveBeenCalledTimes(1));
 
-    expect(logger.warn.mock.calls[0]?.[0]).toMatchObject({ err: { message: 'the rebuild lost its lease' } });
+    expect(logger.error.mock.calls[0]?.[0]).toMatchObject({ err: { message: 'the rebuild lost its lease' } });
     expect(logger.info).not.toHaveBeenCalled();
     expect(await sut.read()).toMatchObject({ state: 'failed', error: 'abandoned' });
   });
