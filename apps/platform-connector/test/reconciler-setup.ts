@@ -232,7 +232,7 @@ export class ReconcilerSetup {
     await eventually(async () => {
       const postponed = await this.dataSource.query<unknown[]>(
         `WITH postponed AS (
-           UPDATE reconciliation SET due_at = now() + interval '1 minute', listing_due_at = now() + interval '1 hour'
+           UPDATE reconciliation SET due_at = now() + interval '1 minute', listing_due_at = now() + interval '5 minutes'
            WHERE holder IS NULL AND due_at > now() AND listing_due_at > now() RETURNING id
          ) SELECT FROM postponed`,
       );
