@@ -6,6 +6,7 @@ export * from './durable-consumer.js';
 export * from './error-responder.filter.js';
 export * from './handles.js';
 export * from './instance-reporter.js';
+export * from './lagging-server.js';
 export { HandledRequests, SentRequests } from './message-metrics.js';
 export { readTrace, tracingOf, type EventTrace } from './message-traces.js';
 export * from './nats-server.strategy.js';

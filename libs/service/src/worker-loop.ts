@@ -1,4 +1,5 @@
 import { pause } from './pause.js';
+import { within } from './within.js';
 
 /** The work of a loop, and its pauses. */
 export interface WorkerLoopOptions {
@@ -12,6 +13,9 @@ export interface WorkerLoopOptions {
 }
 
 const minBackoffMs = 500;
+// How long a stop waits for the work. Most work ends within milliseconds, but a request to a database or broker that has vanished may never
+// end, and must not keep the service from stopping.
+const stopLimitMs = 5_000;
 
 /** Repeats a piece of work until `stop` is called. Pauses after failures, longer each time. */
 export class WorkerLoop {
@@ -24,10 +28,10 @@ export class WorkerLoop {
     this.running = this.run();
   }
 
-  /** Stops after the current piece of work. */
+  /** Stops after the current piece of work, for which it waits up to 5 s. */
   async stop(): Promise<void> {
     this.stopping.abort();
-    await this.running;
+    await within(stopLimitMs, this.running);
   }
 
   private async run(): Promise<void> {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { erasureStages, type ErasureStage } from '@stream-events/contracts';
 import { Lease } from '@stream-events/database';
-import { LOGGER, pause, UserHasher, within, WorkerLoop, type Logger } from '@stream-events/service';
+import { LOGGER, pause, UserHasher, WorkerLoop, type Logger } from '@stream-events/service';
 import { isUser } from '../store/erased-users.service.js';
 import { ERASURE_STAGES } from './erasure-stages.js';
 import type { SoughtUser, Stage } from './erasure-step.js';
@@ -17,9 +17,6 @@ import {
 const idleMs = 1_000;
 const maxBackoffMs = 30_000;
 const maxRemembered = 10_000;
-// How long `stop` waits for the current piece of work, which usually takes well under a second. A read from NATS never ends if its
-// connection is lost, and must not keep the service from stopping.
-const stopLimitMs = 3_000;
 // A dry run changes nothing, so it does not need the stages that wait for other processes or delete summaries.
 const skippedInDryRun: readonly ErasureStage[] = ['announcing', 'summaries', 'caches'];
 
@@ -63,11 +60,11 @@ export class ErasureRunner {
   }
 
   /**
-   * Stops after the current piece of work, for which it waits up to 3 s. Another instance continues the erasure, or this instance does after
+   * Stops after the current piece of work, for which it waits up to 5 s. Another instance continues the erasure, or this instance does after
    * its next start.
    */
-  async stop(): Promise<void> {
-    await within(stopLimitMs, this.loop.stop());
+  stop(): Promise<void> {
+    return this.loop.stop();
   }
 
   /** Runs the oldest unfinished erasure. Returns false when there is none, or when another instance is running it. */

@@ -3,10 +3,9 @@ import { connect, createServer, type AddressInfo, type Server } from 'node:net';
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { ingestStreamName, ingestSubject, natsUsers } from '@stream-events/contracts';
-import { closeNats, connectNats } from '@stream-events/messaging';
+import { closeNats, connectNats, LaggingServerError } from '@stream-events/messaging';
 import { startTestNats, type TestNats } from '@stream-events/testing';
 import { startNextConsumerAt } from '../../test/lagging-consumer.js';
-import { LaggingServerError } from '../relay/confirm-no-messages.js';
 import { StreamMessages } from './stream-messages.js';
 
 const count = 500;

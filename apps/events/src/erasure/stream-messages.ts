@@ -8,8 +8,12 @@ import {
   type JetStreamManager,
 } from '@nats-io/jetstream';
 import { nanos, nuid, type NatsConnection } from '@nats-io/transport-node';
-import { isStreamNotFound } from '@stream-events/messaging';
-import { confirmNoMessages, LaggingServerError, type SequenceRange } from '../relay/confirm-no-messages.js';
+import {
+  confirmNoMessages,
+  isStreamNotFound,
+  LaggingServerError,
+  type SequenceRange,
+} from '@stream-events/messaging';
 
 /** A message of a stream. */
 export interface StoredMessage {

@@ -14,14 +14,16 @@ import {
   type StreamInfo,
 } from '@nats-io/jetstream';
 import {
+  confirmNoMessages,
   ConnectionWatch,
   isStreamNotFound,
+  LaggingServerError,
   openJetStream,
   placeStream,
   type ConnectionListeners,
+  type SequenceRange,
 } from '@stream-events/messaging';
 import { nanos, type NatsConnection } from '@nats-io/transport-node';
-import { confirmNoMessages, LaggingServerError, type SequenceRange } from './confirm-no-messages.js';
 
 /** The retention of the EVENTS stream, and the platform whose events it carries. */
 export interface EventsStreamOptions {

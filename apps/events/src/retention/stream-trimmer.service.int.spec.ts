@@ -1,4 +1,5 @@
 import { jest } from '@jest/globals';
+import { LaggingServerError } from '@stream-events/messaging';
 import { createLogger } from '@stream-events/service';
 import { eventually } from '@stream-events/testing';
 import { v7 } from 'uuid';
@@ -7,7 +8,6 @@ import { startNextConsumerAt } from '../../test/lagging-consumer.js';
 import { newEvent, newEvents } from '../../test/new-event.js';
 import { retainFor, runPass, type RetainingInstance } from '../../test/retaining-store.js';
 import { StreamSetup, type RunningRelay } from '../../test/stream-setup.js';
-import { LaggingServerError } from '../relay/confirm-no-messages.js';
 import { StreamRecordRepository } from '../relay/stream-record.repository.js';
 import { StreamTrimmer } from './stream-trimmer.service.js';
 

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { firstIdAt } from '@stream-events/contracts';
-import { FailureLog, LOGGER, within, WorkerLoop, type Logger } from '@stream-events/service';
+import { FailureLog, LOGGER, WorkerLoop, type Logger } from '@stream-events/service';
 import { validate as isUuid } from 'uuid';
 import { EventsStream } from '../relay/events-stream.js';
 import { StreamRecordRepository } from '../relay/stream-record.repository.js';
@@ -8,9 +8,6 @@ import { RetentionRepository } from './retention.repository.js';
 
 const intervalMs = 60_000;
 const maxBackoffMs = 60_000;
-// How long `stop` waits for the current page. A read from NATS never ends if its connection is lost, and must not keep the service from
-// stopping.
-const stopLimitMs = 3_000;
 // Number of messages per page. Without their data, these messages take less than a megabyte.
 const pageSize = 2_000;
 
@@ -52,9 +49,9 @@ export class StreamTrimmer {
     this.loop.start();
   }
 
-  /** Stops after the current page, for which it waits up to 3 s. */
-  async stop(): Promise<void> {
-    await within(stopLimitMs, this.loop.stop());
+  /** Stops after the current page, for which it waits up to 5 s. */
+  stop(): Promise<void> {
+    return this.loop.stop();
   }
 
   /**

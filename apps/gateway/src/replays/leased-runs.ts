@@ -70,7 +70,7 @@ export class LeasedRuns<Row extends { id: string }> {
 
   private async stopRuns(): Promise<void> {
     this.stopping.abort();
-    await within(stopLimitMs, this.takingOver.stop());
+    await this.takingOver.stop();
     await within(stopLimitMs, Promise.all(this.running.values()));
     await this.release();
   }

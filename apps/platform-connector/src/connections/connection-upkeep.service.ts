@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { PlatformUnavailableError } from '@stream-events/platforms';
-import { FailureLog, LOGGER, WorkerLoop, within, type Logger } from '@stream-events/service';
+import { FailureLog, LOGGER, WorkerLoop, type Logger } from '@stream-events/service';
 import { areSameScopes } from '../grants/consent.js';
 import { AuthorizationServer } from './authorization-server.js';
 import { ConnectionConsequences } from './connection-consequences.service.js';
@@ -12,7 +12,6 @@ import { UserTokens } from './user-tokens.service.js';
 const idleMs = 1_000;
 const maxBackoffMs = 30_000;
 const retryMs = 5_000;
-const stopLimitMs = 3_000;
 const expiredRemedy = 'The code expired, or the user refused. Start a new connection.';
 const doubtfulRemedy =
   'The platform does not accept the code. If the user refused, start a new connection. Otherwise, wait: the service retries until the code expires.';
@@ -61,9 +60,9 @@ export class ConnectionUpkeep {
     this.loop.start();
   }
 
-  /** Stops within 3 s. `UserTokens` waits longer for a refresh in progress, after the sockets have been closed. */
-  async stop(): Promise<void> {
-    await within(stopLimitMs, this.loop.stop());
+  /** Stops within 5 s. `UserTokens` waits longer for a refresh in progress, after the sockets have been closed. */
+  stop(): Promise<void> {
+    return this.loop.stop();
   }
 
   private async attendNext(): Promise<boolean> {

@@ -8,7 +8,6 @@ import {
   LOGGER,
   readForGauge,
   Registry,
-  within,
   WorkerLoop,
   type Logger,
 } from '@stream-events/service';
@@ -21,7 +20,6 @@ const batchesInFlight = 2;
 const idleMs = 500;
 // After an outage, polling resumes within this time.
 const maxBackoffMs = 15_000;
-const stopLimitMs = 5_000;
 
 /**
  * Polls: asks the platform which of the due streamers are live, up to 100 per call. `poll-interval.ts` defines when a streamer is
@@ -69,7 +67,7 @@ export class Poller {
 
   /** Stops after the batches in flight, waiting up to 5 s. The claim of a batch that takes longer expires. */
   async stop(): Promise<void> {
-    await within(stopLimitMs, Promise.all(this.loops.map((loop) => loop.stop())));
+    await Promise.all(this.loops.map((loop) => loop.stop()));
   }
 
   /** Polls one batch. Returns the number of claimed streamers; 0 ends the polling pass. */

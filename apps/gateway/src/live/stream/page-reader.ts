@@ -1,4 +1,6 @@
 import type { Consumer, ConsumerMessages, Heartbeat } from '@nats-io/jetstream';
+import { eventsStreamName } from '@stream-events/contracts';
+import { LaggingServerError } from '@stream-events/messaging';
 import {
   maxInFlight,
   toStreamMessage,
@@ -103,7 +105,7 @@ export class PageReader {
       this.delivered += 1;
       if (info.deliverySequence !== this.delivered) throw new LostInTransitError();
       // If the server's copy ends before the start of the consumer, the consumer delivers older messages from the end of the copy.
-      if (info.streamSequence <= this.passed) throw new LaggingServerError();
+      if (info.streamSequence <= this.passed) throw this.lagging();
       this.ahead.push({ ...toStreamMessage(message), data: new Uint8Array(data) });
       this.passed = info.streamSequence;
       this.pending = info.pending;
@@ -114,8 +116,12 @@ export class PageReader {
     if (!beat) throw new Error(`NATS did not send a page of events within ${fetchMs / 1_000} s`);
     if (beat.lastConsumerSequence > this.delivered) throw new LostInTransitError();
     this.passed = Math.max(this.passed, beat.lastStreamSequence);
-    if (this.passed < until) throw new LaggingServerError();
+    if (this.passed < until) throw this.lagging();
     this.pending = 0;
+  }
+
+  private lagging(): LaggingServerError {
+    return new LaggingServerError(eventsStreamName, this.passed + 1);
   }
 }
 
@@ -133,11 +139,5 @@ async function stopAtHeartbeat(fetching: ConsumerMessages): Promise<Heartbeat | 
 class LostInTransitError extends Error {
   constructor() {
     super('messages of the consumer were lost in transit');
-  }
-}
-
-class LaggingServerError extends Error {
-  constructor() {
-    super('a NATS server that is catching up has answered, reading the page again with another consumer');
   }
 }
