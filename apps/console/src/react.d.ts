@@ -1,7 +1,7 @@
 import 'react';
 
 declare module 'react' {
-  /** The custom CSS properties of the console's styles. */
+  /** Custom CSS properties that the components set. */
   interface CSSProperties {
     '--avatar-hue'?: number;
     '--avatar-size'?: string;

@@ -19,7 +19,7 @@ import { testEventRoute } from './test-event/test-event.route.js';
 import { tokensRoute } from './tokens/tokens.route.js';
 import { usersRoute } from './users/users.route.js';
 
-/** The routes of all pages. To add a page, see the README. */
+/** To add a page, see the README. */
 const routeTree = rootRoute.addChildren([
   signInRoute,
   signedInRoute.addChildren([
@@ -42,7 +42,7 @@ const routeTree = rootRoute.addChildren([
   ]),
 ]);
 
-// A page that loads within this time appears without a flash of the loading state.
+// Show the loading state only after this time, so that pages that load faster appear without a flash.
 const pendingMs = 300;
 
 export const router = createRouter({
@@ -52,12 +52,12 @@ export const router = createRouter({
   defaultPreload: 'intent',
   defaultPendingComponent: LoadingRows,
   defaultPendingMs: pendingMs,
-  // Parse all values as text. By default, the router would convert the id `123` to a number.
+  // Parse all values as text. By default, the router would turn the id `123` into a number.
   parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
   stringifySearch: printSearch,
 });
 
-// When the session begins or ends, evaluate the routes again: without a session, the user must sign in.
+// When a session starts or ends, evaluate the routes again. Without a session, they redirect to the sign-in page.
 sessionStore.subscribe(() => void router.invalidate());
 
 function printSearch(search: Record<string, unknown>): string {

@@ -9,7 +9,6 @@ import { ChangePassword } from './change-password.js';
 import { MainToken } from './main-token.js';
 import { Profile } from './profile.js';
 
-/** The settings of the signed-in user's own account. */
 export function AccountPage() {
   const query = useQuery(currentUserQuery);
   return (

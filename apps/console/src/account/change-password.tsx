@@ -8,7 +8,7 @@ import { SecretNotice } from '../kit/secret-notice.js';
 
 const nothing = { current_password: '', new_password: '' };
 
-/** Changes the password, and shows the main token that replaces the old one. */
+/** Changes the password and shows the new main token. A password change replaces the main token. */
 export function ChangePassword({ username }: { username: string }) {
   const queries = useQueryClient();
   const [passwords, setPasswords] = useState(nothing);
@@ -43,7 +43,7 @@ export function ChangePassword({ username }: { username: string }) {
   return (
     <form onSubmit={submit}>
       <Stack gap="sm" mt="xs">
-        {/* Password managers look for it. */}
+        {/* Password managers need this field to find the right account. */}
         <input type="text" name="username" autoComplete="username" value={username} readOnly hidden />
         <PasswordInput
           label="Current password"

@@ -7,7 +7,6 @@ import { ApiError } from '../api/api-error.js';
 import { FaultNotice } from '../kit/fault-notice.js';
 import { SecretNotice } from '../kit/secret-notice.js';
 
-/** Replaces the main token. */
 export function MainToken() {
   const [isOpen, { open, close }] = useDisclosure();
   return (
@@ -38,6 +37,7 @@ function RotateDialog({ onClose }: { onClose: () => void }) {
       onClose={onClose}
       title={rotate.data ? 'The main token was replaced' : 'Replace the main token?'}
       closeOnClickOutside={!rotate.data}
+      closeOnEscape={!rotate.data}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {rotate.data ? (

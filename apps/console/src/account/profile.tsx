@@ -9,7 +9,6 @@ import { FaultNotice } from '../kit/fault-notice.js';
 
 type User = components['schemas']['UserReply'];
 
-/** Changes the names and the email address of the signed-in user. */
 export function Profile({ user: { first_name, last_name, email } }: { user: User }) {
   const queries = useQueryClient();
   const [profile, setProfile] = useState({ first_name, last_name, email });

@@ -1,46 +1,45 @@
 import type { Problem } from '@stream-events/client';
 
-/** A request that failed: the service refused it, or there was no response. */
+/** The service rejected a request or did not respond. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
 
   constructor(
-    /** The HTTP status; 0 if there was no response. */
+    /** HTTP status; 0 if there was no response. */
     readonly status: number,
     readonly problem: Problem | undefined,
-    /** Identifies the request in the logs of the service. */
+    /** Identifies the request in the service's logs. */
     readonly requestId: string | undefined,
   ) {
     super(problem?.detail ?? 'The service does not respond.');
   }
 
-  /** The validation errors by request field, to show beside the form fields. */
+  /** Validation errors by request field, shown beside the form fields. */
   get fieldErrors(): Record<string, string> {
     const errors = Object.entries(this.problem?.errors ?? {});
     return Object.fromEntries(errors.map(([field, messages]) => [field, messages.join('; ')]));
   }
 }
 
-/** Whether a retry of the same request can succeed soon. */
+/** Whether retrying the request soon can succeed. */
 export function isTemporary(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 0 || error.status === 429 || error.status >= 502);
 }
 
 const retryAgainMs = 5_000;
 
-/** Returns how long a query waits before it tries again after its retries failed; false when trying again cannot help. */
+/** Returns how long a failed query pauses before its next round of retries; false if retrying cannot help. */
 export function retryInterval(error: unknown): number | false {
   return isTemporary(error) ? retryAgainMs : false;
 }
 
-/** A description of a fault, and advice to the user. */
 export interface Fault {
   title: string;
   detail: string;
   advice: string;
 }
 
-/** Describes anything that a query, a mutation, or a component throws. */
+/** Describes anything that a query, mutation, or component throws. */
 export function describeFault(error: unknown): Fault {
   if (!(error instanceof ApiError))
     return {

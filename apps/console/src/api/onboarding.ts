@@ -6,7 +6,7 @@ const storageKey = 'stream-events.onboarding';
 
 /**
  * Whether to show the guide. The guide ends when a channel is connected and its first event has arrived, or when the owner dismisses it.
- * The browser remembers that the guide has ended.
+ * The browser remembers this.
  */
 export const onboardingQuery = queryOptions({
   queryKey: ['onboarding'],
@@ -14,13 +14,13 @@ export const onboardingQuery = queryOptions({
   staleTime: Infinity,
 });
 
-/** Ends the guide permanently in this browser. */
+/** Never shows the guide in this browser again. */
 export function endOnboarding(client: QueryClient): void {
   localStorage.setItem(storageKey, 'over');
   client.setQueryData(onboardingQuery.queryKey, false);
 }
 
-/** Returns a channel's newest event from the platform. Null if there is none. */
+/** Returns the newest event that the platform sent for a channel, or null. */
 export async function readNewestEvent(channelId: string) {
   const query = { channel_id: channelId, origin: 'platform', page_size: 1 } as const;
   const { results } = await call(api().GET('/api/v1/platform-events', { params: { query } }));

@@ -2,7 +2,7 @@ import { ApiError } from './api-error.js';
 
 export type PictureKind = 'users' | 'categories';
 
-/** Reads a picture of a platform user or category, with the token of the session. Throws an ApiError. */
+/** Reads a picture of a platform user or category with the session's token. Throws an ApiError. */
 type ReadPicture = (kind: PictureKind, id: string) => Promise<Blob>;
 
 interface Wanted {
@@ -12,26 +12,25 @@ interface Wanted {
   observers: Set<() => void>;
 }
 
-/** Limits on the memory and the requests for pictures. */
 interface PictureLimits {
-  /** The maximum number of pictures in memory, about 10 kB each. */
+  /** Maximum number of pictures in memory (about 10 kB each). */
   kept: number;
-  /** The maximum number of concurrent requests. */
+  /** Maximum number of concurrent requests. */
   loading: number;
-  /** How long a picture must be in sight before it is loaded. In a fast feed, most rows scroll away sooner. */
+  /** A picture loads after it was visible for this long. In a fast feed, most rows scroll away sooner. */
   delayMs: number;
-  /** How long all loading pauses after a failure. */
+  /** After a failure, all loading pauses for this long. */
   restMs: number;
 }
 
 const defaultLimits: PictureLimits = { kept: 300, loading: 4, delayMs: 300, restMs: 30_000 };
 
 /**
- * The pictures of the platform's users and categories, as blob URLs. Loads the pictures that are in sight, and keeps the most recently seen
- * pictures. Reports no fault for a picture that is missing or fails to load, because the page shows initials instead.
+ * Pictures of platform users and categories as blob URLs. Loads visible pictures and keeps the most recently seen ones. Missing and failed
+ * pictures are not reported, because the page shows initials instead.
  */
 export class Pictures {
-  /** The most recently seen pictures are at the end. Null: the user or category has no picture. */
+  /** In order of last use, newest last. Null: the user or category has no picture. */
   private readonly known = new Map<string, string | null>();
   private readonly wanted = new Map<string, Wanted>();
   private loading = 0;
@@ -42,12 +41,12 @@ export class Pictures {
     private readonly limits = defaultLimits,
   ) {}
 
-  /** Returns the blob URL of a picture. Undefined until the picture has loaded, and if there is no picture. */
+  /** Returns the picture's blob URL; undefined if the picture is loading or does not exist. */
   find(kind: PictureKind, id: string): string | undefined {
     return this.known.get(keyOf(kind, id)) ?? undefined;
   }
 
-  /** Requests a picture until the returned function is called. Calls the observer when loading ends, with or without a picture. */
+  /** Requests a picture until the caller calls the returned function. Calls the observer when loading ends, with or without a picture. */
   want(kind: PictureKind, id: string, observer: () => void): () => void {
     const key = keyOf(kind, id);
     const known = this.known.get(key);
@@ -69,7 +68,7 @@ export class Pictures {
     };
   }
 
-  /** Loads the most recently requested picture next, because that picture is most likely still in sight. */
+  /** Loads the most recently requested picture first, because it is the most likely to be visible. */
   private loadNext(): void {
     if (this.loading >= this.limits.loading || Date.now() < this.restUntil) return;
     const next = [...this.wanted.values()].filter(({ state }) => state === 'due').at(-1);

@@ -3,7 +3,7 @@ import { api, call } from './api.js';
 
 const minuteMs = 60_000;
 
-/** The queries that several pages use. A query that only one page needs is in the folder of that page. */
+/** Queries that several pages share. Other queries are in their page's folder. */
 
 export const currentUserQuery = queryOptions({
   queryKey: ['users', 'me'],
@@ -23,7 +23,7 @@ export const eventTypesQuery = queryOptions({
   staleTime: minuteMs,
 });
 
-/** The channels and the bot account that are connected, or whose consent is pending. */
+/** Channels and the bot account: connected, or waiting for consent. */
 export const connectionsQuery = queryOptions({
   queryKey: ['platform', 'connections'],
   queryFn: () => call(api().GET('/api/v1/platform/connections')),
@@ -34,16 +34,16 @@ export const streamersQuery = queryOptions({
   queryFn: () => call(api().GET('/api/v1/streamers')),
 });
 
-/** The open live connections of the user. Each gateway reports its connections every 5 s. */
+/** The user's open live connections. Each gateway reports its connections every 5 s. */
 export const liveConnectionsQuery = queryOptions({
   queryKey: ['live-connections'],
   queryFn: () => call(api().GET('/api/v1/live-connections')),
   staleTime: 0,
-  // The interval of the gateways' reports.
+  // Gateways report at this interval.
   refetchInterval: 5_000,
 });
 
-/** All users. Only owners may read them. */
+/** Only owners can read this list. */
 export const usersQuery = queryOptions({
   queryKey: ['users'],
   queryFn: () => call(api().GET('/api/v1/users')),

@@ -4,14 +4,14 @@ import { isTemporary, retryInterval } from './api-error.js';
 const staleMs = 10_000;
 const maxRetries = 2;
 
-/** Caches the results of queries. Retries only queries that can succeed, and keeps trying while the service is down. */
+/** Retries only queries that can succeed. Keeps retrying while the service is down. */
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: staleMs,
       retry: (failures, error) => failures < maxRetries && isTemporary(error),
       refetchInterval: ({ state }) => retryInterval(state.error),
-      // Send requests even while the browser is offline, because the service can be on the same machine.
+      // Send requests even when the browser is offline: the service can run on the same machine.
       networkMode: 'always',
     },
     mutations: { networkMode: 'always' },

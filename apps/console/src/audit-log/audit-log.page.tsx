@@ -20,10 +20,10 @@ type Entry = components['schemas']['AuditEntryRecord'];
 
 const pageSize = 100;
 const rowHeight = 36;
-// The number of rows rendered beyond the visible rows, so that scrolling shows no blank rows.
+// Rows to render beyond the visible ones, so that scrolling shows no blank rows.
 const overscan = 12;
 
-/** Shows who did what, when, and from where. Only for owners. */
+/** Shows who did what, when, and from where. For owners only. */
 export function AuditLogPage() {
   const query = useInfiniteQuery({
     queryKey: ['audit-log'],
@@ -48,7 +48,7 @@ export function AuditLogPage() {
           ) : (
             <Entries
               entries={entries}
-              hasMore={query.hasNextPage && !query.isFetchingNextPage}
+              hasMore={query.hasNextPage && !query.isFetching && !query.isError}
               onEnd={() => void query.fetchNextPage()}
             />
           );
@@ -61,7 +61,7 @@ export function AuditLogPage() {
 interface EntriesProps {
   entries: readonly Entry[];
   hasMore: boolean;
-  /** Called when the reader scrolls close to the last entry. */
+  /** Called when the user scrolls close to the last entry. */
   onEnd: () => void;
 }
 
@@ -125,7 +125,7 @@ function Row({ entry: { created, username, action, object_id, address, count } }
   );
 }
 
-/** The object of an action: a user by name, anything else by id. */
+/** Shows users by name and other objects by id. */
 function ObjectName({ id, isUser }: { id: string; isUser: boolean }) {
   const { data: users = [] } = useQuery({ ...usersQuery, enabled: isUser });
   const user = isUser ? users.find((each) => each.id === id) : undefined;

@@ -1,4 +1,4 @@
-/** Each audited action as the words that follow the user's name. New versions of the service can add actions. */
+/** The words after the user's name, by action. Newer services can have actions that are not listed here. */
 const phrases: Record<string, string> = {
   'user.logged_in': 'logged in',
   'user.login_failed': 'was refused access: wrong password or disabled user',
@@ -33,10 +33,10 @@ const phrases: Record<string, string> = {
   'erasure.dry_run_started': 'counted the records of a user for the erasure',
 };
 
-// In these actions, the object is the user who acts.
+// In these actions, users act on themselves.
 const withoutObject = /^user\.(logged_in|login_failed|password_changed|recovered)$|^token\.rotated$/;
 
-/** Describes an action in words, and says whether the sentence must name the object. */
+/** Returns the words for an action, and whether the object's name must follow them. */
 export function describeAction(action: string): { phrase: string; namesObject: boolean } {
   const [kind = '', verb = ''] = action.split('.');
   return {

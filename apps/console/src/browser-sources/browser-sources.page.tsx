@@ -11,11 +11,11 @@ import { SourcePreview } from './source-preview.js';
 
 const firstDraft: SourceDraft = { name: 'alerts', channelId: '', eventTypes: usualTypes, seconds: 8 };
 
-/** Creates the address of a browser source, previews its alerts, and controls the connected sources. */
+/** Creates the address of a browser source, previews its alerts, and controls connected sources. */
 export function BrowserSourcesPage() {
   const [draft, setDraft] = useState(firstDraft);
   const { data: streamers = [] } = useQuery(streamersQuery);
-  // If there is only one streamer, preselect this streamer.
+  // Preselect the only streamer.
   const [only, ...others] = streamers;
   const channelId = draft.channelId || (only && others.length === 0 ? only.platform_id : '');
   const streamer = streamers.find(({ platform_id }) => platform_id === channelId);

@@ -44,7 +44,6 @@ const columns: readonly Column<Connection>[] = [
   { title: 'Controls', kind: 'actions', render: ({ name }) => name !== null && <Controls name={name} /> },
 ];
 
-/** The connected sources, with buttons that control each source. */
 export function ConnectedSources() {
   const query = useQuery(liveConnectionsQuery);
   return (

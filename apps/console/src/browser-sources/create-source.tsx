@@ -16,10 +16,10 @@ interface CreateSourceProps {
   onChange: (draft: SourceDraft) => void;
 }
 
-// The API limits token names to 64 characters.
+// The API limits token names to 64 characters, including the prefix `Browser source `.
 const maxNameLength = 48;
 
-/** Creates a token that can only read the live events of one channel, and shows the address with the token once. */
+/** Creates a token that can only read one channel's live events. Shows the source's address, which contains the token, once. */
 export function CreateSource({ draft, onChange }: CreateSourceProps) {
   const { data: streamers = [], isSuccess } = useQuery(streamersQuery);
   const isWithoutStreamers = isSuccess && streamers.length === 0;
@@ -110,6 +110,7 @@ export function CreateSource({ draft, onChange }: CreateSourceProps) {
         title="The address was created"
         size="lg"
         closeOnClickOutside={false}
+        closeOnEscape={false}
         closeButtonProps={{ 'aria-label': 'Close' }}
       >
         {create.data && (

@@ -1,13 +1,12 @@
-/** The settings in the address of a source. */
 export interface SourceOptions {
   name: string;
   channelId: string;
   eventTypes: readonly string[];
-  /** Seconds per alert. */
+  /** Display time of an alert, in seconds. */
   seconds: number;
 }
 
-/** The event types that most streams show alerts for. */
+/** The default selection: most streams show alerts for these event types. */
 export const usualTypes = [
   'channel-follow',
   'channel-subscribe',
@@ -17,7 +16,7 @@ export const usualTypes = [
   'channel-raid',
 ];
 
-/** Prints the address of a source. All settings are in the fragment, because a browser sends the fragment to no server. */
+/** Formats a source's address. All settings are in the fragment, which browsers never send to a server. */
 export function printSourceAddress(origin: string, token: string, options: SourceOptions): string {
   const { name, channelId, eventTypes, seconds } = options;
   const fields = { token, name, channel: channelId, types: eventTypes.join(','), seconds: String(seconds) };
@@ -26,13 +25,13 @@ export function printSourceAddress(origin: string, token: string, options: Sourc
 
 type Data = Readonly<Record<string, unknown>>;
 
-/** The channel that an alert is about. */
+/** The channel that an alert belongs to. */
 export interface Channel {
   id: string;
   name: string;
 }
 
-/** Returns an event's example data with another channel. Returns the data unchanged if it names no channel. */
+/** Moves an event's example data to another channel. Data without a channel stays unchanged. */
 export function placeOnChannel(example: Data, { id, name }: Channel): Data {
   const prefix = ['to_broadcaster_user', 'broadcaster_user'].find((each) => `${each}_id` in example);
   if (prefix === undefined) return example;

@@ -1,11 +1,12 @@
-import { Button, CopyButton, Group, Stack, Textarea, Title } from '@mantine/core';
+import { Button, Group, Stack, Textarea, Title } from '@mantine/core';
 import { useElementSize } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
-import { IconCheck, IconCopy, IconPlayerPlay, IconSend } from '@tabler/icons-react';
+import { IconPlayerPlay, IconSend } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { api, call } from '../api/api.js';
 import { ApiError, describeFault } from '../api/api-error.js';
+import { CopyButton } from '../kit/copy-button.js';
 import classes from './browser-sources.module.css';
 import { placeOnChannel, type Channel } from './source-address.js';
 
@@ -31,7 +32,7 @@ const variables = [
   ['--alert-exit', 'animation when an alert disappears'],
 ];
 
-/** The width of the source in pixels: the width that the page's instructions tell the user to set. */
+/** Width of the source in pixels. The page's instructions name the same width. */
 const sourceWidth = 800;
 
 interface SourcePreviewProps {
@@ -39,7 +40,7 @@ interface SourcePreviewProps {
   channel: Channel | undefined;
 }
 
-/** Shows how alerts look with the styles of the user, and sends test alerts. */
+/** Previews alerts with the user's styles. Sends test alerts. */
 export function SourcePreview({ eventTypes, channel }: SourcePreviewProps) {
   const frame = useRef<HTMLIFrameElement>(null);
   const { ref: stage, width: stageWidth } = useElementSize();
@@ -137,18 +138,7 @@ export function SourcePreview({ eventTypes, channel }: SourcePreviewProps) {
           styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
         />
         <Group>
-          <CopyButton value={styles}>
-            {({ copied, copy }) => (
-              <Button
-                size="xs"
-                variant="default"
-                leftSection={copied ? <IconCheck size={14} /> : <IconCopy size={14} />}
-                onClick={copy}
-              >
-                {copied ? 'Copied' : 'Copy CSS'}
-              </Button>
-            )}
-          </CopyButton>
+          <CopyButton text={styles} label="Copy CSS" />
         </Group>
         <dl className={classes.variables}>
           {variables.map(([name, meaning]) => (
@@ -171,7 +161,7 @@ function VariableRow({ name, meaning }: { name: string; meaning: string }) {
   );
 }
 
-/** Adds the user's styles to the page in the frame, as OBS does. */
+/** Adds the user's styles to the framed page, like OBS. */
 function applyStyles(frame: HTMLIFrameElement | null, styles: string): void {
   const page = frame?.contentDocument;
   if (!page?.head) return;
@@ -181,7 +171,7 @@ function applyStyles(frame: HTMLIFrameElement | null, styles: string): void {
   element.textContent = styles;
 }
 
-/** Returns the example data of an event type; an empty object if the platform does not have the type. */
+/** Returns the event type's example data; empty if the platform does not know the type. */
 async function readExampleOf(type: string): Promise<Record<string, unknown>> {
   try {
     const request = { params: { path: { type } } };

@@ -5,7 +5,7 @@ import { api, call } from '../api/api.js';
 import { Time } from '../kit/time.js';
 import { UserText } from '../kit/user-text.js';
 
-// The interval at which gateways report their connections.
+// Gateways report their connections at this interval.
 const pollMs = 5_000;
 const maxNames = 8;
 
@@ -17,8 +17,7 @@ const deliveryQuery = (id: string) =>
   });
 
 /**
- * Rows of a definition list: when an event happened, the progress of its delivery, and which of the user's connections would receive the
- * event now.
+ * Rows of a definition list: when the event happened, how far its delivery is, and which of the user's connections would receive it now.
  */
 export function EventDelivery({ event }: { event: EventRecord }) {
   const { data: delivery, isError } = useQuery(deliveryQuery(event.id ?? event.event_id ?? ''));
@@ -43,7 +42,7 @@ export function EventDelivery({ event }: { event: EventRecord }) {
   );
 }
 
-/** The platform's fields for the time of an event, most precise first. */
+/** The platform's time fields, most precise first. */
 const timeFields = [
   ...['followed_at', 'redeemed_at', 'banned_at', 'ended_at', 'locked_at', 'stopped_at'],
   ...['held_at', 'created_at', 'started_at'],
@@ -84,7 +83,7 @@ function Connections({ connections }: { connections: readonly { name: string | n
   );
 }
 
-/** Returns each connection name with its number of connections. Unnamed connections count under the name ''. */
+/** Counts connections by name. The name of unnamed connections is ''. */
 function countNames(connections: readonly { name: string | null }[]): [name: string, count: number][] {
   const counts = new Map<string, number>();
   for (const { name } of connections) counts.set(name ?? '', (counts.get(name ?? '') ?? 0) + 1);

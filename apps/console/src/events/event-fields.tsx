@@ -3,11 +3,11 @@ import type { ReactNode } from 'react';
 import { printUserText } from '../kit/print-user-text.js';
 import classes from './event-inspector.module.css';
 
-// More rows would take too long to draw. The JSON shows all data.
+// More rows would take too long to render. The JSON view shows all data.
 const maxFields = 300;
 const maxValueLength = 1_000;
 
-/** The data of an event as a table of paths and values. */
+/** Shows the event's data as paths and values. */
 export function EventFields({ event }: { event: EventRecord }) {
   const fields = listFields(event.event_data);
   return (
@@ -36,7 +36,7 @@ function listFields(value: unknown, path = ''): [path: string, value: unknown][]
   return entries.flatMap(([key, inner]) => listFields(inner, path ? `${path}.${key}` : key));
 }
 
-/** Lets a long path wrap between its words instead of within a word. */
+/** Lets long paths wrap after `_` and `.` instead of inside a word. */
 function breakPath(path: string): ReactNode {
   return path.split(/(?<=[_.])/).flatMap((part, index) => (index === 0 ? part : [<wbr key={index} />, part]));
 }

@@ -1,6 +1,6 @@
 import type { LiveFilters } from '@stream-events/client';
 
-/** The filters of the event list. The API and the URL use the same names. */
+/** Filter names, shared by the API and the page's URL. */
 export const filterNames = [
   'event_types',
   'event_type',
@@ -21,7 +21,7 @@ export const filterNames = [
 export type FilterName = (typeof filterNames)[number];
 export type EventFilters = Partial<Record<FilterName, string>>;
 
-/** The state in the URL of the events page: the filters, and the id of the event in the inspector. */
+/** The page's URL contains the filters and the id of the inspected event. */
 export type EventSearch = EventFilters & { event?: string };
 
 export function parseEventSearch(search: Record<string, unknown>): EventSearch {
@@ -34,7 +34,6 @@ export function parseEventSearch(search: Record<string, unknown>): EventSearch {
   );
 }
 
-/** Returns the filters in a URL, without the id of the inspected event. */
 export function filtersOf({ event: _event, ...filters }: EventSearch): EventFilters {
   return filters;
 }

@@ -1,6 +1,6 @@
-import { Button, CloseButton, CopyButton, Group, Menu, ScrollArea, Tabs, Text, Title } from '@mantine/core';
+import { Button, CloseButton, Group, Menu, ScrollArea, Tabs, Text, Title } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { IconChevronDown, IconCopy, IconPencil, IconRepeat } from '@tabler/icons-react';
+import { IconChevronDown, IconPencil, IconRepeat } from '@tabler/icons-react';
 import type { EventRecord } from '@stream-events/client';
 import { actorOf, printUserText } from '@stream-events/sentences';
 import { queryOptions, useMutation, useQuery } from '@tanstack/react-query';
@@ -9,6 +9,7 @@ import { api, call } from '../api/api.js';
 import { describeFault } from '../api/api-error.js';
 import { liveConnectionsQuery } from '../api/queries.js';
 import { CategoryPicture } from '../kit/category-picture.js';
+import { CopyButton } from '../kit/copy-button.js';
 import { indentJson } from '../kit/indent-json.js';
 import { AnchorLink, ButtonLink } from '../kit/links.js';
 import { QueryView } from '../kit/query-view.js';
@@ -20,7 +21,7 @@ import classes from './event-inspector.module.css';
 import { EventMarks } from './event-marks.js';
 import { Sentence } from './sentence.js';
 
-/** Reads an event, both parsed and as the stored text, because parsing rounds large numbers. */
+/** Reads an event as text and parses it. The text is kept because parsing rounds large numbers. */
 const eventQuery = (id: string) =>
   queryOptions({
     queryKey: ['events', id],
@@ -37,7 +38,7 @@ interface EventInspectorProps {
   onClose: () => void;
 }
 
-/** Shows all facts about an event, and the actions that the user can take on the event. */
+/** Shows everything about an event and the actions that the user can take. */
 export function EventInspector({ id, onClose }: EventInspectorProps) {
   const query = useQuery(eventQuery(id));
   return (
@@ -133,13 +134,7 @@ function EventActions({ event, json }: { event: EventRecord; json: string }) {
         </Button>
         <ConnectionMenu onChoose={(name) => replay.mutate(name)} />
       </Button.Group>
-      <CopyButton value={json}>
-        {({ copied, copy }) => (
-          <Button size="xs" variant="default" leftSection={<IconCopy size={14} />} onClick={copy}>
-            {copied ? 'Copied' : 'Copy JSON'}
-          </Button>
-        )}
-      </CopyButton>
+      <CopyButton text={json} label="Copy JSON" />
       <ButtonLink
         to="/test-event"
         search={{ type: event.event_type, from: id }}
@@ -153,7 +148,7 @@ function EventActions({ event, json }: { event: EventRecord; json: string }) {
   );
 }
 
-/** A menu with the names of the user's live connections, to replay an event to one connection. */
+/** Lists the user's connection names. Replays the event to the chosen one. */
 function ConnectionMenu({ onChoose }: { onChoose: (name: string) => void }) {
   const [isOpen, setIsOpen] = useState(false);
   const { data, isPending } = useQuery({ ...liveConnectionsQuery, enabled: isOpen });

@@ -14,26 +14,26 @@ import { Sentence } from './sentence.js';
 import type { FeedControl } from './use-feed.js';
 
 const rowHeights = { wide: 36, phone: 60 };
-// Read the next page before the user reaches the end of the list.
+// Load the next page when this many rows remain below.
 const rowsAhead = 30;
 
 interface EventListProps {
   control: FeedControl;
   selected: string | undefined;
   onSelect: (row: FeedRow | undefined) => void;
-  /** Called when the user scrolls away from the top, and when the user returns to the top. */
+  /** Called when the user leaves the top of the list or returns to it. */
   onScrolled: (isScrolled: boolean) => void;
   onResume: () => void;
 }
 
-/** The rows of the feed. Only the rows in sight exist in the page. */
+/** Only the visible rows of the feed are in the DOM. */
 export function EventList({ control, selected, onSelect, onScrolled, onResume }: EventListProps) {
   const { feed, isLoading, loadOlder } = control;
   const { rows, waitingCount, older } = feed;
   const scroller = useRef<HTMLDivElement>(null);
   const isPhone = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
   const rowHeight = isPhone ? rowHeights.phone : rowHeights.wide;
-  // New rows at the top change the index of all other rows, so the library identifies rows by key.
+  // Identify rows by key, because new rows at the top shift all indexes.
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
@@ -42,7 +42,7 @@ export function EventList({ control, selected, onSelect, onScrolled, onResume }:
     overscan: 8,
   });
   useEffect(() => virtual.measure(), [rowHeight, virtual]);
-  // A new list is at the top, even if the list before it, which a gap removed, was not.
+  // Report the top position of a new list. A gap can replace a list that was scrolled down.
   const announceTop = useEffectEvent(() => onScrolled(false));
   useEffect(() => announceTop(), []);
 

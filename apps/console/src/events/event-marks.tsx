@@ -12,7 +12,7 @@ const titles: Record<Mark, [text: string, title: string]> = {
   added: ['added', 'Added by a client of the API'],
 };
 
-/** Marks events that are not ordinary events of the platform. */
+/** Marks events that did not come from the platform in the usual way. */
 export function EventMarks({ event }: { event: Pick<EventRecord, 'origin' | 'event_source'> }) {
   const mark = useMark(event);
   if (!mark) return null;

@@ -3,6 +3,7 @@ import { useMediaQuery } from '@mantine/hooks';
 import { IconActivity, IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
 import { useEffect, useEffectEvent, useState } from 'react';
+import { isTemporary } from '../api/api-error.js';
 import { EmptyNotice } from '../kit/empty-notice.js';
 import { FaultNotice } from '../kit/fault-notice.js';
 import { AnchorLink } from '../kit/links.js';
@@ -19,7 +20,7 @@ import { useFeed } from './use-feed.js';
 
 const route = getRouteApi('/signed-in/events');
 
-/** New events as they arrive, with all earlier events below. */
+/** Shows new events as they arrive, above all earlier events. */
 export function EventsPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -47,7 +48,7 @@ export function EventsPage() {
       <div className={classes.filters}>
         <FilterBar filters={filters} onChange={change} onClear={() => void navigate({ search: {} })} />
       </div>
-      {/* A change of the filters starts a new feed. */}
+      {/* When the filters change, the new key starts a new feed. */}
       <FeedView
         key={JSON.stringify(filters)}
         filters={filters}
@@ -73,7 +74,7 @@ function FeedView({ filters, event, isPaused, onInspect, onResume }: FeedViewPro
   const [isScrolled, setIsScrolled] = useState(false);
   const [selected, setSelected] = useState(event);
   const isWide = useMediaQuery('(min-width: 62em)', true, { getInitialValueInEffect: false });
-  // Hold the feed while the user reads, so that the rows do not move away.
+  // Hold the feed while the user reads, so that rows do not move.
   const isHeld = isPaused || isScrolled || event !== undefined;
   const setHeld = useEffectEvent(control.setHeld);
   useEffect(() => setHeld(isHeld), [isHeld]);
@@ -88,7 +89,11 @@ function FeedView({ filters, event, isPaused, onInspect, onResume }: FeedViewPro
       <div className={classes.feed}>
         {error !== undefined && (
           <div className={classes.notice}>
-            <FaultNotice error={error} isRepeated />
+            <FaultNotice
+              error={error}
+              isRepeated
+              onRetry={isTemporary(error) ? undefined : control.readAgain}
+            />
           </div>
         )}
         {feed.rows.length > 0 ? (

@@ -3,9 +3,9 @@ import { addLive, addOlder, emptyFeed, hold, release, restart, type Feed } from 
 
 const limits = { following: 5, held: 20 };
 
-/** Returns the event with this number. There is one event per second. */
+/** Creates the event with this number. The events are one second apart. */
 const event = (index: number, origin: LiveEvent['origin'] = 'platform'): LiveEvent =>
-  // Safe cast: the feed does not read the data, which depends on the type.
+  // Safe cast: the feed never reads the event data.
   ({
     id: `id-${index}`,
     event_id: null,
@@ -26,7 +26,7 @@ describe('the feed', () => {
     feed = restart(feed, { results: events(5, 4, 3), next: { cursor: 'a' } });
     feed = addLive(feed, events(5, 6), limits);
     expect(idsOf(feed)).toEqual([6, 5, 4, 3]);
-    feed = addOlder(feed, { results: events(3, 2), next: undefined });
+    feed = addOlder(feed, feed.older, { results: events(3, 2), next: undefined });
     expect(idsOf(feed)).toEqual([6, 5, 4, 3, 2]);
     expect(feed.older).toEqual({ kind: 'end' });
   });
@@ -40,9 +40,9 @@ describe('the feed', () => {
   it('keeps the newest rows, and continues the list below them', () => {
     const feed = addLive(emptyFeed, events(1, 2, 3, 4, 5, 6, 7), limits);
     expect(idsOf(feed)).toEqual([7, 6, 5, 4, 3]);
-    // The list works in whole seconds, so it returns the last row again. The feed already has this row.
+    // The list filters by whole seconds, so it returns the last row again. The feed drops the repeated row.
     expect(feed.older).toEqual({ kind: 'until', until: '2026-11-21T07:30:04.000Z' });
-    expect(idsOf(addOlder(feed, { results: events(3, 2, 1), next: undefined }))).toEqual([
+    expect(idsOf(addOlder(feed, feed.older, { results: events(3, 2, 1), next: undefined }))).toEqual([
       7, 6, 5, 4, 3, 2, 1,
     ]);
   });
@@ -53,6 +53,15 @@ describe('the feed', () => {
     expect([idsOf(feed), feed.waitingCount]).toEqual([[1], 2]);
     feed = release(feed, limits);
     expect([idsOf(feed), feed.waitingCount, feed.isHeld]).toEqual([[3, 2, 1], 0, false]);
+  });
+
+  it('drops a page that arrives after the rows above it were trimmed', () => {
+    const start = restart(emptyFeed, { results: events(10, 9, 8, 7, 6), next: { cursor: 'a' } });
+    const held = addLive(hold(start), events(11, 12, 13), limits);
+    const trimmed = release(held, limits);
+    const feed = addOlder(trimmed, held.older, { results: events(5, 4), next: undefined });
+    expect(idsOf(feed)).toEqual([13, 12, 11, 10, 9]);
+    expect(feed.older).toEqual({ kind: 'until', until: '2026-11-21T07:30:10.000Z' });
   });
 
   it('leaves no hole when more events waited than it keeps', () => {

@@ -1,46 +1,44 @@
 import type { EventRecord, LiveEvent } from '@stream-events/client';
 
-/** An event in the feed. */
 export interface FeedRow {
-  /** Identifies the row. Each replay of an event gets a separate row. */
+  /** Row identity. Each replay of an event has its own row. */
   key: string;
   event: EventRecord;
-  /** Whether this page received the event live. */
+  /** Whether the page received the event live. */
   isLive: boolean;
 }
 
 /**
- * Where reading older events continues. `start`: at the newest page; `page`: at the page for `query`; `until`: before the time `until`;
- * `end`: there are no older events.
+ * Where to continue reading older events. `start`: the newest page; `page`: the page for `query`; `until`: before that time; `end`: no
+ * older events exist.
  */
 export type OlderEvents =
   | { kind: 'start' | 'end' }
   | { kind: 'page'; query: Readonly<Record<string, string>> }
   | { kind: 'until'; until: string };
 
-/** A page of the event list, newest first, with the query for the next page. */
+/** A page of the event list, newest first. `next` is the query for the next page. */
 export interface OlderPage {
   results: readonly EventRecord[];
   next: Readonly<Record<string, string>> | undefined;
 }
 
-/** The content of the feed. */
 export interface Feed {
   /** Newest first. */
   rows: readonly FeedRow[];
-  /** Events that arrived while the feed was held, newest first. When there are too many, the oldest are dropped. */
+  /** Events that arrived while the feed was held, newest first. Above a limit, the oldest are dropped. */
   waiting: readonly FeedRow[];
   waitingCount: number;
-  /** Whether new events wait because the user reads older events. */
+  /** New events wait while the user reads older ones. */
   isHeld: boolean;
   older: OlderEvents;
 }
 
-/** Limits on the rows that the page keeps in memory. Most events are about 1 kB; the maximum is 256 KiB. */
+/** Limits the rows in memory. An event is usually about 1 kB, and at most 256 KiB. */
 export interface FeedLimits {
-  /** The maximum number of rows while new events appear at the top. */
+  /** Maximum number of rows while new events appear at the top. */
   following: number;
-  /** The maximum number of rows while the user reads older events. */
+  /** Maximum number of rows while the user reads older events. */
   held: number;
 }
 
@@ -56,12 +54,11 @@ export const emptyFeed: Feed = {
 
 let replays = 0;
 
-/** Converts live events, which arrive oldest first, to rows, newest first. */
+/** Reverses live events, which arrive oldest first, into rows. */
 export function toLiveRows(events: readonly LiveEvent[]): FeedRow[] {
   return events.map((event) => ({ key: keyOf(event), event, isLive: true })).reverse();
 }
 
-/** Converts the events on a page of the list to rows. */
 export function toOlderRows(events: readonly EventRecord[]): FeedRow[] {
   return events.map((event) => ({ key: keyOf(event), event, isLive: false }));
 }
@@ -71,7 +68,7 @@ function keyOf({ id, event_id, origin }: EventRecord): string {
   return origin === 'replay' ? `replay-${(replays += 1)}-${key}` : key;
 }
 
-/** Adds live events to the top of the feed or, while the feed is held, to the waiting events. */
+/** Adds live events at the top. While the feed is held, adds them to the waiting events. */
 export function addLive(feed: Feed, events: readonly LiveEvent[], limits = feedLimits): Feed {
   if (feed.isHeld) {
     const fresh = withoutKnown(toLiveRows(events), feed.waiting, feed.rows);
@@ -82,30 +79,35 @@ export function addLive(feed: Feed, events: readonly LiveEvent[], limits = feedL
   return trim({ ...feed, rows: [...fresh, ...feed.rows] }, limits);
 }
 
-/** Adds a page of older events at the bottom. */
-export function addOlder(feed: Feed, { results, next }: OlderPage): Feed {
+/**
+ * Adds a page of older events at the bottom. Drops the page if the feed no longer ends where the page was read from, because rows have been
+ * trimmed in the meantime.
+ */
+export function addOlder(feed: Feed, from: OlderEvents, page: OlderPage): Feed {
+  return feed.older === from ? append(feed, page) : feed;
+}
+
+function append(feed: Feed, { results, next }: OlderPage): Feed {
   const fresh = withoutKnown(toOlderRows(results), feed.rows, feed.waiting);
   const older: OlderEvents = next ? { kind: 'page', query: next } : { kind: 'end' };
   return { ...feed, rows: [...feed.rows, ...fresh], older };
 }
 
-/** Replaces the rows that were read from the list with the newest page of the list. Keeps the rows that arrived live, above the page. */
+/** Replaces the listed rows with the newest page. Live rows stay above it. */
 export function restart(feed: Feed, page: OlderPage): Feed {
   const live = { ...feed, rows: feed.rows.filter(({ isLive }) => isLive) };
-  return addOlder(live, page);
+  return append(live, page);
 }
 
-/** Holds the feed: new events wait instead of appearing. */
 export function hold(feed: Feed): Feed {
   return feed.isHeld ? feed : { ...feed, isHeld: true };
 }
 
-/** Releases the feed: shows the waiting events, and then new events at the top. */
+/** Shows the waiting events. After this, new events appear at the top. */
 export function release(feed: Feed, limits = feedLimits): Feed {
   if (!feed.isHeld) return feed;
   const { waiting, waitingCount } = feed;
-  // If waiting events were dropped, there is a gap between the waiting events and the rows. Drop the rows, and read older events from the
-  // list.
+  // If waiting events were dropped, events are missing above the old rows. Drop the old rows and reload older events.
   const rows = waitingCount > waiting.length ? waiting : [...waiting, ...feed.rows];
   const older = rows === waiting ? continueBelow(waiting) : feed.older;
   return trim({ rows, older, waiting: [], waitingCount: 0, isHeld: false }, limits);
@@ -118,7 +120,7 @@ function trim(feed: Feed, { following }: FeedLimits): Feed {
 }
 
 /**
- * Returns where reading older events continues: one second after the last row, because the list accepts only whole seconds. `addOlder`
+ * Returns where reading older events continues: one second after the last row, because the list accepts only whole seconds. `append`
  * skips the events that the feed already contains.
  */
 function continueBelow(rows: readonly FeedRow[]): OlderEvents {

@@ -9,7 +9,7 @@ import type { EventFilters, FilterName } from './event-filters.js';
 import { parseLocalTime, printLocalTime } from './local-time.js';
 
 const maxTypes = 20;
-// Event types that need no subscription.
+// The service creates these events itself, so they have no subscription.
 const otherTypes = ['subscription-revocation'];
 
 interface FilterBarProps {
@@ -18,11 +18,11 @@ interface FilterBarProps {
   onClear: () => void;
 }
 
-/** The filters of the feed. The filters are in the URL, so that users can bookmark and share a view. */
+/** The filters are part of the URL, so users can bookmark and share a view. */
 export function FilterBar({ filters, onChange, onClear }: FilterBarProps) {
   const isPhone = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
   const count = Object.keys(filters).length;
-  // Count the filters that are not visible. Otherwise, the page would not show why events are missing.
+  // Show how many hidden filters are active, so that users understand why events are missing.
   const hiddenCount = isPhone ? count : rareFilters.filter(({ name }) => filters[name] !== undefined).length;
   const first = useRef<HTMLInputElement>(null);
   useShortcuts([{ keys: '/', title: 'Filter the events', run: () => first.current?.focus() }]);
@@ -137,19 +137,19 @@ function RareFilters(props: FilterProps) {
 interface TextFilterProps extends FilterProps {
   name: FilterName;
   label: string;
-  /** A field for a time in the time zone of this browser. The filter contains the time in UTC. */
+  /** The field shows a time in the browser's time zone. The filter uses UTC. */
   isTime?: boolean;
   isLabeled?: boolean;
 }
 
-/** A filter on a text or a time. The filter applies when the user leaves the field or presses Enter, not after each letter. */
+/** Applies on blur or Enter, not after each keystroke. */
 function TextFilter({ name, label, isTime = false, isLabeled = false, filters, onChange }: TextFilterProps) {
   const value = filters[name] ?? '';
   const current = isTime ? printLocalTime(value) : value;
   const [text, setText] = useState(current);
   const [shown, setShown] = useState(current);
   if (shown !== current) {
-    // The filter was changed outside of this field, for example cleared.
+    // The filter changed outside this field, for example when the user cleared all filters.
     setShown(current);
     setText(current);
   }

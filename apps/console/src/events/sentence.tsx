@@ -3,7 +3,7 @@ import { describeEvent } from '@stream-events/sentences';
 import { UserText } from '../kit/user-text.js';
 import classes from './sentence.module.css';
 
-/** Shows the sentence about an event. Names and texts come from users, so they are shown as plain text. */
+/** Renders an event's sentence. Names and texts come from platform users, so render them as plain text. */
 export function Sentence({ event }: { event: Pick<EventRecord, 'event_type' | 'event_data'> }) {
   return (
     <span>

@@ -19,28 +19,30 @@ import {
 const pageSize = 100;
 const retryMs = 5_000;
 
-/** The feed of events that match the filters, and the operations on the feed. */
 export interface FeedControl {
   feed: Feed;
-  /** The error of the last read; undefined if the last read succeeded. */
+  /** Error of the last read; undefined if it succeeded. */
   error: unknown;
   isLoading: boolean;
-  /** Reads the next older events, unless a read is in progress. */
+  /** Repeats the read that failed. */
+  readAgain: () => void;
+  /** Reads the next older events. Does nothing while a read is in progress. */
   loadOlder: () => void;
-  /** Makes new events wait, or shows the waiting events. */
+  /** True makes new events wait; false shows them. */
   setHeld: (isHeld: boolean) => void;
 }
 
-/** Follows live events, and reads the list of older events below them.
+/**
+ * Follows live events, and lists older events below them.
  *
- * Reads the list when the page opens, and again when the connection delivers its first message. Without the second read, an event that was
- * stored in between would be missing. After that, the connection resumes by itself without missing events.
+ * Reads the list when the page opens, and again when the connection delivers its first message. Otherwise events that were stored between
+ * the first read and the connection would be missing. After that, the connection resumes without missing events.
  */
 export function useFeed(filters: EventFilters): FeedControl {
   const [feed, setFeed] = useState(emptyFeed);
   const [error, setError] = useState<unknown>();
   const [isLoading, setIsLoading] = useState(true);
-  // The newest read. The results of earlier reads are dropped.
+  // The newest read. Results of earlier reads are discarded.
   const reading = useRef<object | undefined>(undefined);
   const failed = useRef<OlderEvents>({ kind: 'start' });
   const isConnected = useRef(false);
@@ -52,7 +54,7 @@ export function useFeed(filters: EventFilters): FeedControl {
     try {
       const page = await readPage(filters, from);
       if (reading.current !== mark) return;
-      setFeed((current) => (from.kind === 'start' ? restart(current, page) : addOlder(current, page)));
+      setFeed((current) => (from.kind === 'start' ? restart(current, page) : addOlder(current, from, page)));
       setError(undefined);
     } catch (thrown) {
       if (reading.current !== mark) return;
@@ -67,9 +69,11 @@ export function useFeed(filters: EventFilters): FeedControl {
   };
 
   const readStart = useEffectEvent(() => void read({ kind: 'start' }));
-  const readAgain = useEffectEvent(() => void read(failed.current));
+  // Rows may have been trimmed since the failed read, so older events are read from where the feed ends now.
+  const readAgain = (): void => void read(failed.current.kind === 'start' ? failed.current : feed.older);
+  const onRetryDue = useEffectEvent(readAgain);
   useEffect(() => {
-    // In development, React mounts a component twice. The timer makes sure that the list is read only once.
+    // In development, React mounts each component twice. The timer prevents a second read.
     const timer = setTimeout(() => readStart());
     return () => {
       clearTimeout(timer);
@@ -78,14 +82,17 @@ export function useFeed(filters: EventFilters): FeedControl {
   }, []);
   useEffect(() => {
     if (!isTemporary(error)) return;
-    const timer = setTimeout(() => readAgain(), retryMs);
+    const timer = setTimeout(() => onRetryDue(), retryMs);
     return () => clearTimeout(timer);
   }, [error]);
 
   useLiveEvents(filters, {
     onEvents: (events) => setFeed((current) => addLive(current, events)),
     onConnect: () => {
-      if (isConnected.current && !error) return;
+      if (isConnected.current) {
+        if (error) readAgain();
+        return;
+      }
       isConnected.current = true;
       void read({ kind: 'start' });
     },
@@ -99,6 +106,7 @@ export function useFeed(filters: EventFilters): FeedControl {
     feed,
     error,
     isLoading,
+    readAgain,
     loadOlder: () => {
       if (!reading.current && !error && feed.rows.length < feedLimits.held) void read(feed.older);
     },

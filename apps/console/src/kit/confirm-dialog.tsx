@@ -9,12 +9,12 @@ interface ConfirmDialogProps {
   children: ReactNode;
   /** The verb on the button. */
   action: string;
-  /** Runs the action. The dialog stays open while the action runs, and when the action fails. */
+  /** Runs the action. The dialog stays open until the action succeeds. */
   onConfirm: () => Promise<unknown>;
   onClose: () => void;
 }
 
-/** Asks for confirmation before a destructive action. The focus is on Cancel. */
+/** Asks the user to confirm a destructive action. Cancel has the focus. */
 export function ConfirmDialog({ title, children, action, onConfirm, onClose }: ConfirmDialogProps) {
   const confirm = useMutation({ mutationFn: onConfirm, onSuccess: onClose });
   return (

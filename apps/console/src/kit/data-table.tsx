@@ -2,30 +2,24 @@ import { Table, VisuallyHidden } from '@mantine/core';
 import type { ReactNode } from 'react';
 import classes from './data-table.module.css';
 
-/** A column of a table. On a phone, each row becomes a card, and the title is in front of the value. */
+/** On a phone, each row becomes a card that shows the title before the value. */
 export interface Column<Row> {
   title: string;
-  /**
-   * `title`: the cell stands out, and is the first in the card. `actions`: the cell contains buttons, and the title is only for screen
-   * readers.
-   */
+  /** `title`: emphasized, and first in the card. `actions`: contains buttons; only screen readers get the column title. */
   kind?: 'title' | 'number' | 'actions';
   render: (row: Row) => ReactNode;
 }
 
 interface DataTableProps<Row> {
-  /** The name of the table for screen readers. */
+  /** Label for screen readers. */
   label: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   keyOf: (row: Row) => string;
-  /**
-   * Whether the table is one of several stacked tables. The columns of stacked tables align, and their titles are only for screen readers.
-   */
+  /** Whether this table is part of a stack. Stacked tables have aligned columns, and only screen readers get the column titles. */
   isGroup?: boolean;
 }
 
-/** A dense table that turns into cards on a phone. */
 export function DataTable<Row>({ label, columns, rows, keyOf, isGroup }: DataTableProps<Row>) {
   return (
     <Table
@@ -49,7 +43,7 @@ export function DataTable<Row>({ label, columns, rows, keyOf, isGroup }: DataTab
         {rows.map((row) => (
           <Table.Tr key={keyOf(row)} role="row">
             {columns.map(({ title, kind, render }) => (
-              // Explicit roles, because a cell that is not displayed as a cell loses its implicit role.
+              // On phones, CSS displays cells as blocks, which removes their implicit roles. Set the roles explicitly.
               <Table.Td key={title} role="cell" data-kind={kind} data-title={title}>
                 <div>{render(row)}</div>
               </Table.Td>

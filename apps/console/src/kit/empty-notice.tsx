@@ -5,11 +5,11 @@ import type { ReactNode } from 'react';
 interface EmptyNoticeProps {
   icon: Icon;
   title: string;
-  /** Says why the list is empty, and what to do. */
+  /** Why the list is empty and what to do. */
   children?: ReactNode;
 }
 
-/** Replaces an empty list. */
+/** Shown instead of an empty list. */
 export function EmptyNotice({ icon: Symbol, title, children }: EmptyNoticeProps) {
   return (
     <Stack align="center" gap="xs" py={64} px="md">

@@ -4,13 +4,13 @@ import { describeFault, isTemporary } from '../api/api-error.js';
 
 interface FaultNoticeProps {
   error: unknown;
-  /** Whether the page itself repeats the failed action after a temporary fault. */
+  /** Whether the page retries by itself after a temporary fault. */
   isRepeated?: boolean;
-  /** Retries the failed action. If set, the notice has a retry button. */
+  /** Adds a button that retries the failed action. */
   onRetry?: (() => void) | undefined;
 }
 
-/** Shows what went wrong, and what to do. */
+/** Shows what went wrong and what to do. */
 export function FaultNotice({ error, isRepeated = false, onRetry }: FaultNoticeProps) {
   const { title, detail, advice } = describeFault(error);
   return (

@@ -1,10 +1,10 @@
-/** Matches a string, punctuation, or another value of a JSON text. */
+/** Matches a string, a punctuation character, or another JSON value. */
 const tokens = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
-/** Characters that are invisible or change the direction of the text. JSON can contain them as escapes. */
+/** Characters that are invisible or change the text direction. The output shows them as escapes. */
 const hidden = /\p{Cf}/gu;
 
-/** Indents a JSON text. Keeps numbers and escapes unchanged. Parsing and printing the text would round large numbers. */
+/** Indents JSON without changing numbers and escapes. `JSON.parse` would round large numbers. */
 export function indentJson(text: string): string {
   const lines: string[] = [];
   let line = '';
@@ -19,7 +19,7 @@ export function indentJson(text: string): string {
     if (token === '{' || token === '[') {
       line += token;
       depth += 1;
-      // Empty objects and lists stay on one line.
+      // Keep empty objects and arrays on one line.
       if (next !== '}' && next !== ']') breakLine();
     } else if (token === '}' || token === ']') {
       depth -= 1;

@@ -1,6 +1,5 @@
 import { Skeleton, Stack, VisuallyHidden } from '@mantine/core';
 
-/** A placeholder for rows that are loading. */
 export function LoadingRows({ count = 8 }: { count?: number }) {
   return (
     <Stack gap={10} p="md" role="status">

@@ -2,11 +2,10 @@ import { Tabs } from '@mantine/core';
 import { useEffect, useRef, type ReactNode } from 'react';
 import classes from './page-tabs.module.css';
 
-/** A part of a page. */
 export interface PageTab<Value extends string> {
   value: Value;
   title: string;
-  /** Shown beside the title, for example a number. */
+  /** Shown beside the title, such as a number. */
   badge?: ReactNode;
   content: ReactNode;
 }
@@ -17,7 +16,7 @@ interface PageTabsProps<Value extends string> {
   onChange: (value: Value) => void;
 }
 
-/** The parts of a page as tabs. Only the selected part is rendered. */
+/** Only the selected tab is rendered. */
 export function PageTabs<Value extends string>({ tabs, value, onChange }: PageTabsProps<Value>) {
   const choose = (chosen: string | null): void => {
     const tab = tabs.find((each) => each.value === chosen);
@@ -25,7 +24,7 @@ export function PageTabs<Value extends string>({ tabs, value, onChange }: PageTa
   };
   const list = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    // On a phone, the tabs are wider than the page, so scroll the selected tab into sight.
+    // On a phone, the tabs can be wider than the page. Scroll the selected one into view.
     list.current
       ?.querySelector('[aria-selected=true]')
       ?.scrollIntoView({ block: 'nearest', inline: 'center' });

@@ -4,16 +4,16 @@ import classes from './page.module.css';
 
 interface PageProps {
   title: string;
-  /** One sentence about what the page is for. */
+  /** One sentence about the purpose of the page. */
   description?: ReactNode;
-  /** The main actions, to the right of the title. */
+  /** Main actions, right of the title. */
   actions?: ReactNode;
-  /** Lets the content fill the window and scroll by itself. */
+  /** The content fills the window and scrolls by itself. */
   isFilling?: boolean;
   children: ReactNode;
 }
 
-/** The frame of every page: its title in the window and at the top, its actions, and its content. */
+/** The frame of every page: window title, heading, actions, and content. */
 export function Page({ title, description, actions, isFilling = false, children }: PageProps) {
   useEffect(() => {
     document.title = `${title} · Stream events`;

@@ -1,14 +1,14 @@
 const whole = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 });
 const precise = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 3 });
 
-/** Prints a number of 100 or more as a whole number, and a smaller number with at most three significant digits. */
+/** Whole number from 100 up; three significant digits below. */
 export function printNumber(value: number): string {
   return Math.abs(value) >= 100 ? whole.format(value) : precise.format(value);
 }
 
 const byteUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
 
-/** Prints a size: `187 MiB`. */
+/** Formats a size: `187 MiB`. */
 export function printBytes(bytes: number): string {
   const unit = Math.max(0, Math.min(byteUnits.length - 1, Math.floor(Math.log2(Math.max(bytes, 1)) / 10)));
   return `${printNumber(bytes / 1_024 ** unit)} ${byteUnits[unit]}`;
@@ -21,7 +21,7 @@ const durations = [
   ['s', 1],
 ] as const;
 
-/** Prints a duration in seconds in its two largest units: `3 d 4 h`. */
+/** Formats seconds in the two largest units: `3 d 4 h`. */
 export function printDuration(seconds: number): string {
   let rest = Math.max(0, Math.round(seconds));
   const parts = durations.flatMap(([unit, size]) => {

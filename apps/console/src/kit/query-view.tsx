@@ -5,13 +5,13 @@ import { LoadingRows } from './loading.js';
 
 interface QueryViewProps<Data> {
   query: UseQueryResult<Data>;
-  /** Shown while the first result is loading. */
+  /** Shown until the first result arrives. */
   loading?: ReactNode;
-  /** Renders the result. A failed refresh keeps the last result, below a notice. */
+  /** Renders the result. If a refresh fails, the last result stays below a notice. */
   children: (data: Data) => ReactNode;
 }
 
-/** Shows the result of a query, or its loading or error state. */
+/** Shows the result of a query, or that it is loading or has failed. */
 export function QueryView<Data>({ query, loading = <LoadingRows />, children }: QueryViewProps<Data>) {
   const { data, error, isPending, refetch } = query;
   if (isPending) return loading;

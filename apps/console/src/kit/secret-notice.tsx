@@ -1,17 +1,18 @@
-import { Alert, Button, CopyButton, Group, Stack, Text, TextInput } from '@mantine/core';
-import { IconCheck, IconCopy, IconKey } from '@tabler/icons-react';
+import { Alert, Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { IconKey } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
+import { CopyButton } from './copy-button.js';
 
 interface SecretNoticeProps {
-  /** The name of the secret. */
+  /** Name of the secret. */
   label: string;
   secret: string;
-  /** Says what to do with the secret. */
+  /** What to do with the secret. */
   children: ReactNode;
   onDone: () => void;
 }
 
-/** Shows a secret that cannot be shown again. */
+/** Shows a secret that the service cannot show again. */
 export function SecretNotice({ label, secret, children, onDone }: SecretNoticeProps) {
   return (
     <Stack>
@@ -28,17 +29,7 @@ export function SecretNotice({ label, secret, children, onDone }: SecretNoticePr
           flex={1}
           data-autofocus
         />
-        <CopyButton value={secret}>
-          {({ copied, copy }) => (
-            <Button
-              leftSection={copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
-              onClick={copy}
-              variant="default"
-            >
-              {copied ? 'Copied' : 'Copy'}
-            </Button>
-          )}
-        </CopyButton>
+        <CopyButton text={secret} size="sm" />
       </Group>
       <Group justify="flex-end">
         <Button onClick={onDone}>Done</Button>

@@ -1,16 +1,16 @@
 import { useEffect, useEffectEvent, useSyncExternalStore } from 'react';
 
-/** A key, or two keys one after the other (`g e`), that does something on the current page. */
+/** A key, or two keys in sequence (`g e`), for an action on the current page. */
 export interface Shortcut {
   keys: string;
   title: string;
   run: () => void;
 }
 
-// Long enough for a user who knows the shortcut to press both keys.
+// Both keys of a sequence must be pressed within this time.
 const sequenceMs = 1_000;
 
-/** The shortcuts of all visible components. When two components use the same keys, the newer component wins. */
+/** Shortcuts of all visible components. If two components use the same keys, the newer one wins. */
 class Shortcuts {
   private groups: readonly (readonly Shortcut[])[] = [];
   private all: readonly Shortcut[] = [];
@@ -58,7 +58,7 @@ class Shortcuts {
   }
 }
 
-/** Whether a field or a dialog has the focus and therefore gets all keys. */
+/** Whether a field or dialog has the focus. It receives all keys. */
 function isTyping(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement &&
@@ -66,21 +66,21 @@ function isTyping(target: EventTarget | null): boolean {
   );
 }
 
-/** Whether a button, link, or tab has the focus and therefore gets the space bar. */
+/** Whether a button, link, or summary has the focus. It receives the space bar. */
 function isPressable(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest('button, a, summary') !== null;
 }
 
 const shortcuts = new Shortcuts();
 
-/** Adds shortcuts while the component is shown. The keys and titles must not change during this time. */
+/** Adds shortcuts while the component is mounted. Keys and titles must not change during that time. */
 export function useShortcuts(group: readonly Shortcut[]): void {
   const run = useEffectEvent((index: number) => group[index]?.run());
   const described = useEffectEvent(() => group.map((each, index) => ({ ...each, run: () => run(index) })));
   useEffect(() => shortcuts.add(described()), []);
 }
 
-/** Returns all shortcuts that currently work. */
+/** Returns the shortcuts that work on the current page. */
 export function useActiveShortcuts(): readonly Shortcut[] {
   return useSyncExternalStore(
     (observer) => shortcuts.subscribe(observer),

@@ -3,13 +3,13 @@ import { useQuery } from '@tanstack/react-query';
 import { platformStatusQuery } from '../api/queries.js';
 import classes from './simulation-badge.module.css';
 
-/** Whether the platform is simulated. Undefined while it is unknown. */
+/** Undefined until the answer is known. */
 export function useIsSimulated(): boolean | undefined {
   const { data } = useQuery(platformStatusQuery);
   return data ? data.platform === 'simulator' : undefined;
 }
 
-/** Says that the platform is simulated, wherever a person could mistake its data for real data. */
+/** Marks simulated data wherever users could mistake it for real data. */
 export function SimulationBadge() {
   if (!useIsSimulated()) return null;
   return (

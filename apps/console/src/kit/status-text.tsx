@@ -6,7 +6,7 @@ interface StatusTextProps {
   children: ReactNode;
 }
 
-/** A state in words. The dot only repeats what the words say, because not everybody sees its color. */
+/** The dot repeats the words: not everybody can see its color. */
 export function StatusText({ tone, children }: StatusTextProps) {
   return (
     <span className={classes.status}>

@@ -4,7 +4,7 @@ const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 const full = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
 
-/** Shows a time from the API in the reader's time zone, without the date if the date is today. The tooltip shows the full date and time. */
+/** Shows an API time in the user's time zone, and omits today's date. The tooltip has the full date and time. */
 export function Time({ value }: { value: string }) {
   const date = parseTime(value);
   if (Number.isNaN(date.getTime())) return <span>{value}</span>;

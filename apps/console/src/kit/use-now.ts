@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-/** Returns the current time in milliseconds since 1970, and renders the component again every `intervalMs`. */
+/** Returns the time in milliseconds since 1970. Re-renders the component every `intervalMs`. */
 export function useNow(intervalMs: number): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {

@@ -3,13 +3,13 @@ import classes from './user-avatar.module.css';
 
 interface UserAvatarProps {
   name?: string | undefined;
-  /** The user's platform id. Without an id, the avatar shows the initial. */
+  /** Platform user id. Without it, the avatar shows the initial. */
   id?: string | undefined;
   /** In pixels. */
   size?: number;
 }
 
-/** The picture of a user. Until the picture has loaded, shows the initial on a color that depends only on the name. */
+/** A user's picture. Until it has loaded, shows the initial on a color derived from the name. */
 export function UserAvatar({ name = '', id, size = 24 }: UserAvatarProps) {
   const picture = usePicture('users', id);
   const [initial = '·'] = name.replace(/[^\p{L}\p{N}]/gu, '').toUpperCase();

@@ -7,7 +7,7 @@ const schemes: { scheme: MantineColorScheme; title: string; icon: Icon }[] = [
   { scheme: 'dark', title: 'Dark', icon: IconMoon },
 ];
 
-/** Chooses the theme. The browser remembers the choice. */
+/** The browser remembers the chosen theme. */
 export function ColorSchemeButton() {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const { icon: Current = IconDeviceDesktop } = schemes.find(({ scheme }) => scheme === colorScheme) ?? {};

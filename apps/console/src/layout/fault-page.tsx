@@ -1,17 +1,35 @@
-import { Container } from '@mantine/core';
+import { Alert, Button, Container, Group, Text } from '@mantine/core';
+import { IconRefresh } from '@tabler/icons-react';
 import type { ErrorComponentProps } from '@tanstack/react-router';
 import { FaultNotice } from '../kit/fault-notice.js';
+import { isMissingFile } from './missing-file.js';
 
-/** Replaces a page that failed. The navigation stays. */
+/** Replaces a page that failed to render. The navigation stays. */
 export function FaultPage({ error, reset }: ErrorComponentProps) {
   return (
     <Container size="sm" py="xl">
-      <FaultNotice error={error} onRetry={isMissingScript(error) ? () => location.reload() : reset} />
+      {isMissingFile(error) ? <OldPageNotice /> : <FaultNotice error={error} onRetry={reset} />}
     </Container>
   );
 }
 
-/** Whether a script of the page is missing. After an upgrade of the service, the scripts of the old page no longer exist. */
-function isMissingScript(error: unknown): boolean {
-  return error instanceof TypeError && error.message.includes('dynamically imported module');
+function OldPageNotice() {
+  return (
+    <Alert
+      color="orange"
+      variant="outline"
+      icon={<IconRefresh aria-hidden />}
+      title="Reload this page"
+      role="alert"
+    >
+      <Text size="sm">
+        A part of this page could not be loaded. Probably the service was upgraded after you opened the page.
+      </Text>
+      <Group justify="flex-end" mt="xs">
+        <Button size="xs" variant="default" onClick={() => location.reload()}>
+          Reload
+        </Button>
+      </Group>
+    </Alert>
+  );
 }

@@ -11,16 +11,15 @@ import { Sidebar } from './sidebar.js';
 
 const headerHeight = 48;
 
-/** The events that every page follows. These events show who is live. The state of their connection shows whether the service responds. */
+/** All pages follow these events. They show who is live, and their connection's state shows whether the service responds. */
 export const streamEvents = { event_types: 'stream-online,stream-offline,channel-update' };
 
-/** The frame around all pages of a signed-in user: navigation, state of the connection, and the page. */
 export function Layout() {
   const [isOpen, { toggle, close }] = useDisclosure();
   const queries = useQueryClient();
   useLiveEvents(streamEvents, {
     onEvents: () => void queries.invalidateQueries({ queryKey: streamersQuery.queryKey }),
-    // Refresh all queries, because reads may have failed and data may have changed while the service was down.
+    // While the service was down, reads may have failed and data may have changed. Refresh everything.
     onConnect: () => void queries.invalidateQueries(),
   });
   return (

@@ -9,7 +9,6 @@ const texts: Record<LiveState, string> = {
   refused: 'Not live',
 };
 
-/** Shows whether live events arrive. */
 export function LiveStatus() {
   const state = useLiveState();
   return (

@@ -13,17 +13,16 @@ import {
 } from '@tabler/icons-react';
 import type { LinkProps } from '@tanstack/react-router';
 
-/** A page in the navigation. */
 export interface NavigationItem {
   to: NonNullable<LinkProps['to']>;
   title: string;
   icon: Icon;
-  /** The second key of its shortcut `g <key>`. */
+  /** Second key of the shortcut `g <key>`. */
   key: string;
   isForOwners?: boolean;
 }
 
-/** The pages in the navigation, in the order in which people need them. */
+/** Most used pages first. */
 export const navigation: readonly NavigationItem[] = [
   { to: '/events', title: 'Events', icon: IconActivity, key: 'e' },
   { to: '/streamers', title: 'Streamers', icon: IconBroadcast, key: 'l' },

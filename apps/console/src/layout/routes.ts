@@ -8,7 +8,7 @@ import { NotFoundPage } from './not-found-page.js';
 
 export const rootRoute = createRootRoute({ errorComponent: FaultPage });
 
-/** The parent of all pages that need a session. Without a session, the user signs in first, and then returns to the page. */
+/** Parent of all pages that need a session. Without one, the user signs in first and then returns to the page. */
 export const signedInRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: 'signed-in',
@@ -19,7 +19,7 @@ export const signedInRoute = createRoute({
   },
 });
 
-/** The start page redirects an owner who needs the guide to the guide, and everyone else to the Events page. */
+/** Redirects owners who need the guide to the guide, and everyone else to the Events page. */
 export const indexRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/',

@@ -6,7 +6,6 @@ interface ShortcutsDialogProps {
   onClose: () => void;
 }
 
-/** Lists the shortcuts that work on the current page. */
 export function ShortcutsDialog({ isOpen, onClose }: ShortcutsDialogProps) {
   const shortcuts = useActiveShortcuts();
   return (

@@ -16,7 +16,8 @@ import { LiveStatus } from './live-status.js';
 import { navigation } from './navigation.js';
 import { ShortcutsDialog } from './shortcuts-dialog.js';
 
-/** The navigation, with the connection status and the user menu below it. */
+const signOutLimitMs = 3_000;
+
 export function Sidebar({ onNavigate }: { onNavigate: () => void }) {
   const navigate = useNavigate();
   const { data: user } = useQuery(currentUserQuery);
@@ -81,9 +82,9 @@ function UserMenu({ onNavigate }: { onNavigate: () => void }) {
   const navigate = useNavigate();
   const session = useSession();
   const signOut = async (): Promise<void> => {
-    // Sign out even without a response: the user wants to leave, and the token expires by itself.
+    // Sign out even if the request fails: the user wants to leave, and the token expires by itself.
     await api()
-      .DELETE('/api/v1/sessions/current')
+      .DELETE('/api/v1/sessions/current', { signal: AbortSignal.timeout(signOutLimitMs) })
       .catch(() => undefined);
     sessionStore.end();
   };

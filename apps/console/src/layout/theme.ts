@@ -1,6 +1,6 @@
 import { createTheme, Notification, type CSSVariablesResolver, type MantineColorsTuple } from '@mantine/core';
 
-/** Blue grays, which look calmer on large dark surfaces than neutral grays. */
+/** Blue grays look calmer than neutral grays on large dark surfaces. */
 const dark: MantineColorsTuple = [
   '#d5d9e0',
   '#b3bac5',
@@ -27,7 +27,7 @@ const brand: MantineColorsTuple = [
   '#2f398c',
 ];
 
-/** The theme of the console: dense, with the system fonts, so that no font is loaded. */
+/** A dense theme. It uses system fonts so that the page loads no fonts. */
 export const theme = createTheme({
   colors: { dark, brand },
   primaryColor: 'brand',
@@ -46,9 +46,7 @@ export const theme = createTheme({
   headings: { fontWeight: '600', sizes: { h3: { fontSize: '1.125rem' }, h4: { fontSize: '0.9375rem' } } },
 });
 
-/**
- * Replaces the default grays of the library, and its link color in the dark theme, which are too faint for small text (WCAG 2.2 §1.4.3).
- */
+/** The library's grays, and its link color in the dark theme, are too faint for small text (WCAG 2.2 §1.4.3). Replace them. */
 export const resolveVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {

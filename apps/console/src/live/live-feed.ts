@@ -8,27 +8,27 @@ import {
 import { client } from '../api/api.js';
 import { sessionStore } from '../session/session.js';
 
-/** The handlers of a component that follows live events. */
+/** A component's handlers for live events. */
 export interface LiveListener {
   /** Called with batches of new events, oldest first. A batch ends after 100 ms or at 1,000 events. */
   onEvents?: (events: readonly LiveEvent[]) => void;
   /**
-   * Called when the connection starts to deliver events: after the first connect, and after each reconnect. Called immediately if the
-   * connection is already live.
+   * Called after the first connect and after each reconnect, when the connection starts to deliver events. Called immediately if it is
+   * already live.
    */
   onConnect?: () => void;
-  /** Called when the connection missed events that the stream no longer has. The component must read the list again. */
+  /** Called when events were missed and the stream no longer has them. The component must read the list again. */
   onGap?: () => void;
 }
 
 export type LiveState = 'connecting' | 'live' | 'reconnecting' | 'refused';
 
-// Rendering more often does not make a feed easier to follow, and slows down typing and scrolling.
+// More frequent rendering does not make a feed easier to follow, but slows down typing and scrolling.
 const batchMs = 100;
-// In a background tab, timers can run as rarely as once a minute, so a batch also ends at this size.
+// Background tabs can run timers as rarely as once a minute. End a batch at this size too.
 const maxBatch = 1_000;
 
-/** One live connection, shared by all components that follow the same filters. Reconnects, and resumes at its last position. */
+/** One live connection for all components with the same filters. Reconnects and resumes at its last position. */
 export class LiveFeed {
   state: LiveState = 'connecting';
   private readonly listeners = new Set<LiveListener>();
@@ -42,7 +42,7 @@ export class LiveFeed {
   ) {
     this.events = client().live({
       filters,
-      // The list of live connections shows this name.
+      // This name appears in the list of live connections.
       name: 'console',
       transport: 'web-socket',
       onConnect: () => {
@@ -80,7 +80,7 @@ export class LiveFeed {
       for await (const event of this.events) this.collect(event);
     } catch (error) {
       if (error instanceof LiveError && error.closeCode === closeCodes.unauthenticated) sessionStore.end();
-      // The service refuses the filters. The list uses the same filters, and shows the reason.
+      // The service rejected the filters. The event list uses the same filters and shows the reason.
       this.become('refused');
     }
   }

@@ -3,16 +3,16 @@ import { useEffect, useEffectEvent, useSyncExternalStore } from 'react';
 import { sessionStore } from '../session/session.js';
 import { LiveFeed, type LiveListener, type LiveState } from './live-feed.js';
 
-// How long a connection stays open without listeners, so that the next page with the same filters reuses it.
+// How long an unused connection stays open, so that the next page with the same filters can reuse it.
 const lingerMs = 1_000;
 
-/** The live connections of this tab, by filters. */
+/** This tab's live connections, by filters. */
 class LiveConnections {
   private readonly feeds = new Map<string, LiveFeed>();
   private readonly observers = new Set<() => void>();
 
   constructor() {
-    // Close all connections, because a new session has another token.
+    // A new session has a new token, so close all connections.
     sessionStore.subscribe(() => {
       for (const feed of this.feeds.values()) feed.stop();
       this.feeds.clear();
@@ -20,7 +20,7 @@ class LiveConnections {
     });
   }
 
-  /** Returns the worst state of all connections, or `live` when there is no connection. */
+  /** Returns the worst state of all connections; `live` if there are none. */
   get state(): LiveState {
     const states = [...this.feeds.values()].map(({ state }) => state);
     return (
@@ -28,7 +28,7 @@ class LiveConnections {
     );
   }
 
-  /** Follows the events that match the filters. Returns a function that stops following. */
+  /** Returns a function that stops following. */
   follow(filters: LiveFilters, listener: LiveListener): () => void {
     const key = JSON.stringify(filters);
     const feed = this.feeds.get(key) ?? this.open(key, filters);
@@ -64,7 +64,7 @@ class LiveConnections {
 
 export const liveConnections = new LiveConnections();
 
-/** Follows live events while the component is shown. New filters switch to another connection; new callbacks keep the connection. */
+/** Follows live events while the component is mounted. Changed filters switch to another connection; changed callbacks keep it. */
 export function useLiveEvents(filters: LiveFilters, listener: LiveListener): void {
   const onEvents = useEffectEvent((...args: Parameters<NonNullable<LiveListener['onEvents']>>) =>
     listener.onEvents?.(...args),

@@ -18,7 +18,7 @@ interface ConnectStepProps {
   isSimulated: boolean;
 }
 
-/** Connects the first channel. Shows the code of a connection that is already pending, for example the code in the terminal. */
+/** Connects the first channel. If a connection is already pending, shows its code, which the terminal may also show. */
 export function ConnectStep({ connections, channel, isSimulated }: ConnectStepProps) {
   if (channel)
     return (
@@ -50,7 +50,7 @@ export function ConnectStep({ connections, channel, isSimulated }: ConnectStepPr
 }
 
 /**
- * Offers more event types, because a new installation on the real platform subscribes only to stream starts and ends, which need no
+ * Offers more event types. On the real platform, a new installation subscribes only to stream starts and ends, because these need no
  * consent.
  */
 function MoreTypes() {

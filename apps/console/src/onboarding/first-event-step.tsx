@@ -14,18 +14,18 @@ interface FirstEventStepProps {
   channelId: string;
   channel: string;
   isSimulated: boolean;
-  /** Called when the first event of the channel has arrived. */
+  /** Called when the channel's first event has arrived. */
   onArrived: () => void;
 }
 
-/** Waits for the first event that the platform sends for the channel, and shows the event. */
+/** Waits for the channel's first event from the platform and shows it. */
 export function FirstEventStep({ channelId, channel, isSimulated, onArrived }: FirstEventStepProps) {
   const queries = useQueryClient();
   const queryKey = ['onboarding', 'newest-event', channelId];
   const query = useQuery({ queryKey, queryFn: () => readNewestEvent(channelId), staleTime: Infinity });
   const isThere = query.data != null;
   const readAgain = (): void => {
-    // Keep the first event, because a step that changes every second is hard to read.
+    // Keep showing the first event. A step that changes every second is hard to read.
     if (!isThere) void queries.invalidateQueries({ queryKey });
   };
   useLiveEvents({ channel_id: channelId, origin: 'platform' }, { onEvents: readAgain, onConnect: readAgain });

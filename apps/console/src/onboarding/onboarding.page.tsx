@@ -16,7 +16,7 @@ import { Step } from './step.js';
 
 const pollMs = 5_000;
 
-/** The guide for an owner, from an empty installation to the first event. Each step detects automatically when it is complete. */
+/** Guides an owner from an empty installation to the first event. Each step detects that it is complete. */
 export function OnboardingPage() {
   const queries = useQueryClient();
   const navigate = useNavigate();
@@ -97,7 +97,7 @@ export function OnboardingPage() {
   );
 }
 
-/** Whether the service can ask the platform for consent. */
+/** Whether the service has valid credentials to ask for consent. */
 function hasApplication({ platform, credentials }: PlatformStatus): boolean {
   return platform !== 'none' && credentials.present && credentials.valid !== false;
 }

@@ -8,7 +8,7 @@ const realPlatform =
   'PLATFORM=twitch PLATFORM_CLIENT_ID=paste-the-client-id PLATFORM_CLIENT_SECRET=paste-the-secret npm start';
 const simulation = 'PLATFORM=simulator npm start';
 
-/** Shows the current platform, and how to change it. A change needs a restart, because simulated and real data never mix. */
+/** Shows the current platform and how to change it. Changing the platform requires a restart, because simulated and real data never mix. */
 export function PlatformStep({ status: { platform, credentials } }: { status: PlatformStatus }) {
   if (platform === 'simulator')
     return (

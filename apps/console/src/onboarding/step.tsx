@@ -12,7 +12,6 @@ interface StepProps {
 
 const words = { done: 'done', current: 'to do now', later: 'later' };
 
-/** A step of the guide. */
 export function Step({ number, title, state, children }: StepProps) {
   return (
     <li className={classes.step} data-state={state} aria-current={state === 'current' ? 'step' : undefined}>

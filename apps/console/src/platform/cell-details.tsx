@@ -20,7 +20,7 @@ interface CellDetailsProps {
   onConnect: (channel: string) => void;
 }
 
-/** The meaning of a cell of the grid, the permissions that its event type needs, and the button that fixes a problem. */
+/** Explains a cell of the grid: its meaning, the required permissions, and a button that fixes the problem. */
 export function CellDetails(props: CellDetailsProps) {
   const { streamer, type, state } = props;
   const needed = permissionsOf([type]);
@@ -62,7 +62,7 @@ export function CellDetails(props: CellDetailsProps) {
   );
 }
 
-/** The reason why events do not arrive, as the subscription states it. */
+/** Shows the subscription's reason why events do not arrive. */
 function Reason({ streamer, type, state }: CellDetailsProps) {
   const filters = { event_type: type.event_type, channel_id: streamer.platform_id };
   const { data } = useQuery({
@@ -71,8 +71,7 @@ function Reason({ streamer, type, state }: CellDetailsProps) {
   });
   const reason = data?.results.find((each) => each.status !== 'enabled' && each.reason !== null)?.reason;
   if (!reason) return null;
-  // Omit the reason if it is about the streamer's own consent, which the cell already shows. The consent of another account, such as a bot
-  // account, may be missing.
+  // The cell already shows that the streamer's own consent is missing. Show only other reasons, such as missing consent of a bot account.
   const isKnown = (state === 'missing' || state === 'revoked') && reason.includes(streamer.platform_id);
   if (isKnown) return null;
   return (
@@ -180,7 +179,7 @@ interface ChangeProps {
   change: () => Parameters<typeof call>[0];
 }
 
-/** A button that changes a setting. Afterwards, the cell shows the effect. */
+/** A button that changes a setting. The cell then shows the effect. */
 function Change({ label, change }: ChangeProps) {
   const queries = useQueryClient();
   const mutation = useMutation({

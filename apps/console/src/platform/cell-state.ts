@@ -1,19 +1,19 @@
 import type { ChannelConsent, EventType, Streamer } from './platform-queries.js';
 
-/** The state of an event type for a streamer, as the grid shows it. */
+/** The grid's state for an event type of a streamer. */
 export type CellState =
   ChannelConsent['states'][string] | 'not_chosen' | 'switched_off' | 'unsupported' | 'disabled' | 'loading';
 
 interface CellLook {
-  /** Differs for each state, because not everybody sees the colors. */
+  /** Each state has a different mark, because not everybody can see the colors. */
   mark: string;
   title: string;
   meaning: string;
-  /** Whether a person has to act. */
+  /** Whether someone must act. */
   isProblem?: true;
 }
 
-/** The mark and the meaning of each state, in the order of the legend. */
+/** How the grid shows each state, in legend order. */
 export const cellLooks: Readonly<Record<Exclude<CellState, 'loading'>, CellLook>> = {
   granted: { mark: '✓', title: 'Granted', meaning: 'The events arrive.' },
   waiting: {
@@ -56,7 +56,7 @@ export const cellLooks: Readonly<Record<Exclude<CellState, 'loading'>, CellLook>
   unsupported: { mark: ' ', title: 'Not possible', meaning: 'The service cannot subscribe to this type.' },
 };
 
-/** Derives the state of an event type for a streamer. If several reasons keep events from arriving, the first check below decides. */
+/** If several reasons keep events from arriving, the first check below decides. */
 export function cellStateOf(
   type: Pick<EventType, 'event_type' | 'active' | 'unsupported'>,
   streamer: Pick<Streamer, 'disabled'>,

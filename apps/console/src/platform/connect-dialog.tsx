@@ -7,7 +7,7 @@ interface ConnectDialogProps extends ComponentProps<typeof ConnectFlow> {
   onClose: () => void;
 }
 
-/** Connects a channel or a bot in a dialog. A connection that is pending when the dialog closes stays in the list. */
+/** Connects a channel or bot. If the dialog closes early, the pending connection stays in the list. */
 export function ConnectDialog({ title, onClose, ...flow }: ConnectDialogProps) {
   return (
     <Modal opened onClose={onClose} title={title} size="lg" closeButtonProps={{ 'aria-label': 'Close' }}>

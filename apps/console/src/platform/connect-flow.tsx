@@ -1,9 +1,10 @@
-import { Button, CopyButton, Group, List, Stack, Text } from '@mantine/core';
-import { IconCheck, IconCopy, IconExternalLink } from '@tabler/icons-react';
+import { Button, Group, List, Stack, Text } from '@mantine/core';
+import { IconExternalLink } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useEffectEvent, useState, type ReactNode } from 'react';
 import { api, call } from '../api/api.js';
 import { connectionsQuery, streamersQuery } from '../api/queries.js';
+import { CopyButton } from '../kit/copy-button.js';
 import { FaultNotice } from '../kit/fault-notice.js';
 import { StatusText } from '../kit/status-text.js';
 import { Time } from '../kit/time.js';
@@ -11,14 +12,14 @@ import { UserText } from '../kit/user-text.js';
 import classes from './connect-flow.module.css';
 import { platformKey, type Connection } from './platform-queries.js';
 
-// A shorter interval would not help, because the service itself polls the platform only every few seconds.
+// The service polls the platform only every few seconds, so a shorter interval would not help.
 const pendingPollMs = 1_500;
 
 interface ConnectFlowProps {
   role?: Connection['role'];
-  /** The name of the streamer who should give consent. */
+  /** The streamer who should give consent. */
   channel?: string | undefined;
-  /** A connection that is already pending. */
+  /** The connection to resume, if one is already pending. */
   pending?: Connection | undefined;
   /** The purpose of the consent, shown above the first button. */
   children?: ReactNode;
@@ -110,7 +111,7 @@ interface FollowedConnectionProps {
   onConnected: ((connection: Connection) => void) | undefined;
 }
 
-/** Shows the progress of a connection, from its code to the consent. */
+/** Shows a connection's progress from its code to the consent. */
 function FollowedConnection(props: FollowedConnectionProps) {
   const { started, channel, cancelling, onCancel, onRestart, onConnected } = props;
   const { id } = started;
@@ -144,7 +145,7 @@ function FollowedConnection(props: FollowedConnectionProps) {
   return (
     <Stack gap="sm">
       {error && <FaultNotice error={error} isRepeated />}
-      {/* The link of a browser that returns is secret, so only the first reply has it. */}
+      {/* For the flow that returns to this browser, the link is secret: only the first reply contains it. */}
       <Pending
         connection={{
           ...connection,
@@ -189,18 +190,7 @@ function Pending({ connection }: { connection: Connection }) {
             </Text>
             <Group gap="xs">
               <span className={classes.code}>{code}</span>
-              <CopyButton value={code}>
-                {({ copied, copy }) => (
-                  <Button
-                    size="compact-xs"
-                    variant="default"
-                    leftSection={copied ? <IconCheck size={13} /> : <IconCopy size={13} />}
-                    onClick={copy}
-                  >
-                    {copied ? 'Copied' : 'Copy the code'}
-                  </Button>
-                )}
-              </CopyButton>
+              <CopyButton size="compact-xs" text={code} label="Copy the code" />
             </Group>
           </div>
         )}
@@ -269,7 +259,7 @@ function Connected({ connection, channel }: { connection: Connection; channel: s
   );
 }
 
-/** Whether an address from the platform is safe to open. Other addresses, such as `javascript:`, would run in this page. */
+/** Whether a link from the platform is safe to open. Links such as `javascript:` would run in this page. */
 function isWebAddress(uri: string): boolean {
   return /^https?:\/\//i.test(uri);
 }

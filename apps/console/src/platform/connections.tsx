@@ -26,10 +26,10 @@ type Dialog =
   | { kind: 'connect'; role: Connection['role']; channel?: string; pending?: Connection }
   | { kind: 'remove'; connection: Connection };
 
-// Short enough that a consent given or withdrawn on the platform or in another tab soon appears.
+// Consent can change on the platform or in another tab. Show such changes soon.
 const pollMs = 10_000;
 
-/** The channels and the bot account that have given consent, or whose consent is pending. */
+/** Lists channels and the bot account: connected, or waiting for consent. */
 export function Connections() {
   const query = useQuery({ ...connectionsQuery, refetchInterval: pollMs });
   const { data: user } = useQuery(currentUserQuery);
@@ -124,7 +124,7 @@ function titleOf({ role, channel }: Extract<Dialog, { kind: 'connect' }>): strin
   return role === 'bot' ? 'Connect a bot' : 'Connect a channel';
 }
 
-/** Returns how many event types each connected channel has not allowed, by channel id. */
+/** Returns the number of event types that each connected channel has not allowed, by channel id. */
 function useMissingTypes(connections: readonly Connection[]): ReadonlyMap<string, number> {
   const ids = connections.flatMap(({ platform_id: id, role }) =>
     id !== null && role === 'channel' ? [id] : [],

@@ -17,7 +17,7 @@ import {
 } from './platform-queries.js';
 
 const rowHeight = 30;
-// The names of types are vertical.
+// In pixels. The names of event types are written vertically.
 const headHeights = { topics: 26, types: 184 };
 const headHeight = headHeights.topics + headHeights.types;
 
@@ -28,15 +28,14 @@ interface ConsentGridProps {
   onConnect: (channel: string) => void;
 }
 
-/** The position of a cell. */
 interface Position {
   row: number;
   column: number;
 }
 
 /**
- * A grid of streamers × event types. The page contains only the rows in sight, and reads the consent of these streamers only. The grid has
- * the focus, the arrow keys move between cells, and Enter opens a cell.
+ * A grid of streamers × event types. Only visible rows are in the DOM, and only their consent is read. The focus stays on the grid: arrow
+ * keys move between cells, and Enter opens a cell.
  */
 export function ConsentGrid({ streamers, topics, onConnect }: ConsentGridProps) {
   const frame = useRef<HTMLDivElement>(null);
@@ -48,7 +47,7 @@ export function ConsentGrid({ streamers, topics, onConnect }: ConsentGridProps) 
     getScrollElement: () => frame.current,
     estimateSize: () => rowHeight,
     overscan: 6,
-    // The head is in the same scrolling frame as the rows, and stays above them.
+    // The header scrolls in the same frame as the rows and sticks to its top.
     scrollMargin: headHeight,
     scrollPaddingStart: headHeight,
   });
@@ -62,13 +61,13 @@ export function ConsentGrid({ streamers, topics, onConnect }: ConsentGridProps) 
     };
     setActive(next);
     virtual.scrollToIndex(next.row);
-    // All columns exist in the page, so the browser can scroll to a column.
+    // All columns are in the DOM, so the browser can scroll to one.
     frame.current
       ?.querySelector(`[data-column="${next.column}"]`)
       ?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    // Ignore keys in the open cell, which bubble through the component tree.
+    // Key events from the open cell bubble through the component tree. Ignore them.
     if (isOpen || event.ctrlKey || event.metaKey || event.altKey) return;
     const { row, column } = active;
     const moves: Record<string, Position> = {
@@ -87,7 +86,7 @@ export function ConsentGrid({ streamers, topics, onConnect }: ConsentGridProps) 
     else return;
     event.preventDefault();
   };
-  // These callbacks never change, so that moving the focus renders only the affected rows.
+  // Stable callbacks: moving the focus re-renders only the affected rows.
   const open = useCallback((cell: Position): void => {
     setActive(cell);
     setIsOpen(true);
@@ -107,7 +106,7 @@ export function ConsentGrid({ streamers, topics, onConnect }: ConsentGridProps) 
         aria-label="Consent of the streamers"
         aria-rowcount={streamers.length + 2}
         aria-colcount={types.length + 1}
-        // A row that is out of sight does not exist in the page.
+        // A row outside the visible area is not in the DOM.
         aria-activedescendant={items.some(({ index }) => index === active.row) ? cellId(active) : undefined}
         tabIndex={0}
         onKeyDown={onKeyDown}
@@ -140,7 +139,7 @@ export function ConsentGrid({ streamers, topics, onConnect }: ConsentGridProps) 
   );
 }
 
-/** Reads the consent of the streamers in sight, in blocks that fit into one request each. */
+/** Reads the consent of the visible streamers, one request per block. */
 function useConsent(
   streamers: readonly Streamer[],
   firstRow: number,
@@ -183,7 +182,7 @@ const Head = memo(function Head({ topics, types, activeColumn }: HeadProps) {
             style={{ '--column-count': length }}
             title={title}
           >
-            {/* Fewer columns have no room for it. */}
+            {/* A topic with fewer than three columns has no room for its title. */}
             <span className={length < 3 ? classes.hidden : undefined}>{title}</span>
           </div>
         ))}
@@ -216,7 +215,7 @@ interface RowProps {
   streamer: Streamer;
   types: readonly EventType[];
   consent: ChannelConsent | undefined;
-  /** -1: none. */
+  /** -1 if no column is active. */
   activeColumn: number;
   openColumn: number;
   onOpen: (cell: Position) => void;

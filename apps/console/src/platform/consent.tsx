@@ -12,7 +12,7 @@ import classes from './consent.module.css';
 import { groupByTopic, isOfChannels, newestOf } from './event-topics.js';
 import type { EventType, Streamer } from './platform-queries.js';
 
-/** Shows which event types of which streamers arrive, and how to fix the missing ones. */
+/** Shows which event types of which streamers arrive, and how to fix the others. */
 export function Consent() {
   const streamers = useQuery(streamersQuery);
   const types = useQuery(eventTypesQuery);
@@ -97,7 +97,7 @@ function FilteredGrid({ streamers, types }: FilteredGridProps) {
             : 'Show the types that are off, or choose another topic.'}
         </EmptyNotice>
       ) : (
-        // When the columns or rows change, the grid starts again at its first cell.
+        // When rows or columns change, the new key resets the grid to its first cell.
         <ConsentGrid
           key={`${topic} ${isAll} ${sought}`}
           streamers={rows}

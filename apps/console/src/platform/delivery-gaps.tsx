@@ -49,11 +49,11 @@ const columns: readonly Column<Gap>[] = [
 interface DeliveryGapsProps {
   gaps: readonly Gap[];
   method: string | null;
-  /** The time when the gaps were read, in milliseconds since 1970. */
+  /** When the gaps were read, in milliseconds since 1970. */
   readAt: number;
 }
 
-/** Shows the most recent periods in which events may be missing, on a timeline and in a table. */
+/** Shows the latest periods in which events may be missing, on a timeline and in a table. */
 export function DeliveryGaps({ gaps, method, readAt }: DeliveryGapsProps) {
   if (gaps.length === 0)
     return (

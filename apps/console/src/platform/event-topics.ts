@@ -1,6 +1,6 @@
 import type { EventType } from './platform-queries.js';
 
-/** The topics of event types, in the order in which they are shown. The first matching pattern decides. */
+/** Topics in display order. The first matching pattern decides. */
 const topics: readonly [title: string, pattern: RegExp][] = [
   ['Streams', /^stream\.|^channel\.(update|raid|shoutout|ad_break)\b/],
   ['Followers and subscribers', /^channel\.(follow|subscribe|subscription)\b/],
@@ -15,13 +15,12 @@ const topics: readonly [title: string, pattern: RegExp][] = [
   ['Accounts and the application', /^(user|conduit|drop|extension)\./],
 ];
 
-/** The event types of one topic. */
 export interface EventTopic {
   title: string;
   types: EventType[];
 }
 
-/** Groups event types by topic. Types without a known topic are last. */
+/** Groups event types by topic. Unknown topics come last, as `Others`. */
 export function groupByTopic(types: readonly EventType[]): EventTopic[] {
   const titleOf = ({ type }: EventType): string =>
     topics.find(([, pattern]) => pattern.test(type))?.[0] ?? 'Others';
@@ -30,21 +29,21 @@ export function groupByTopic(types: readonly EventType[]): EventTopic[] {
     .filter((topic) => topic.types.length > 0);
 }
 
-/** Returns the newest version of each type. Only the newest version can be switched on. */
+/** Returns the newest version of each type. Older versions cannot be switched on. */
 export function newestOf(types: readonly EventType[]): EventType[] {
-  // Newer versions are later in the list, and replace older versions.
+  // Newer versions come later in the list and overwrite older ones.
   return [...new Map(types.map((type) => [type.type, type])).values()];
 }
 
 /**
- * Whether the service subscribes to the type per channel. Other types are about the whole application, or need a parameter that the service
+ * Whether the service subscribes to this type per channel. Other types concern the whole application, or need a parameter that the service
  * does not know.
  */
 export function isOfChannels({ condition }: EventType): boolean {
   return condition.every((key) => /^((from_|to_)?broadcaster|moderator)_user_id$|^user_id$/.test(key));
 }
 
-/** Returns a short name of a type, without the common prefix of channel types: `subscription gift`. */
+/** Returns a short name without the common prefix of channel types: `subscription gift`. */
 export function shortNameOf({ type }: Pick<EventType, 'type'>): string {
   return type.replace(/^channel\.(channel_points_)?/, '').replaceAll(/[._]/g, ' ');
 }

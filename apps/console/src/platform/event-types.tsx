@@ -29,7 +29,6 @@ const states = {
   waiting: { tone: 'warning', text: 'Waiting' },
 } as const;
 
-/** Shows which event types the service subscribes to, and which permissions they need. */
 export function EventTypes() {
   const query = useQuery({ ...eventTypesQuery, refetchInterval: pollMs });
   const { data: user } = useQuery(currentUserQuery);

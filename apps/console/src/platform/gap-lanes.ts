@@ -3,7 +3,7 @@ import type { PlatformStatus } from './platform-queries.js';
 
 type Gap = Pick<PlatformStatus['delivery_gaps'][number], 'source' | 'from' | 'until' | 'reason'>;
 
-/** A gap on the timeline, in percent of the timeline's width. */
+/** A gap's position on the timeline, in percent of its width. */
 export interface GapRange {
   left: number;
   width: number;
@@ -16,7 +16,7 @@ export interface GapLane {
   ranges: GapRange[];
 }
 
-// On a shorter timeline, gaps of a few seconds would look long.
+// The timeline covers at least an hour. On a shorter one, gaps of a few seconds would look long.
 const minSpanMs = 3_600_000;
 
 /** Arranges gaps on a timeline that ends now, with one lane per socket. Times are in milliseconds since 1970. */

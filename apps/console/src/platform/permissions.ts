@@ -1,14 +1,14 @@
 import type { EventType } from './platform-queries.js';
 
-/** A permission that the service asks a channel for. */
+/** A permission that the service requests from a channel. */
 export interface Permission {
   scope: string;
   text: string;
 }
 
 /**
- * Returns the permissions that these types need, sorted by scope. When one of several scopes is enough, returns the first scope, which
- * permits the least. The service asks for this scope.
+ * Returns the permissions that these types need, sorted by scope. If any of several scopes suffices, returns the first one: it permits
+ * least, and the service requests it.
  */
 export function permissionsOf(types: readonly Pick<EventType, 'scopes' | 'permissions'>[]): Permission[] {
   const needed = types.flatMap(({ scopes, permissions }) =>

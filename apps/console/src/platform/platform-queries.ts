@@ -10,14 +10,13 @@ export type Subscription = Schemas['SubscriptionRecord'];
 export type ChannelConsent = Schemas['ChannelConsentRecord'];
 export type Streamer = Schemas['StreamerRecord'];
 
-/** The first part of the keys of all queries about the platform, so that a change refreshes all of these queries. */
+/** Key prefix of all platform queries. Invalidating it refreshes them all. */
 export const platformKey = ['platform'];
 
 const consentPollMs = 5_000;
 
 /**
- * The consent of these channels, and the states of their event types. Refreshes regularly while a page shows the result, because states
- * change without user actions.
+ * Consent of these channels and the states of their event types. Polls while a page shows it, because states change without user actions.
  */
 export function consentQuery(channelIds: readonly string[]) {
   return queryOptions({
@@ -30,5 +29,5 @@ export function consentQuery(channelIds: readonly string[]) {
   });
 }
 
-/** The maximum number of channels that the API accepts in one request. */
+/** The API accepts at most this many channels per request. */
 export const maxConsentChannels = 50;

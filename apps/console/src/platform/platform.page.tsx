@@ -13,7 +13,7 @@ import { Subscriptions } from './subscriptions.js';
 
 const route = getRouteApi('/signed-in/platform');
 
-/** The connection to the platform: who has given consent, which events arrive, and over which transport. */
+/** Shows who has given consent, which events arrive, and over which transport. */
 export function PlatformPage() {
   const { tab = 'connections', ...filters } = route.useSearch();
   const navigate = route.useNavigate();

@@ -1,11 +1,11 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { signedInRoute } from '../layout/routes.js';
 
-/** The tabs of the page. The URL contains the selected tab. */
+/** The URL contains the selected tab. */
 export const platformTabs = ['connections', 'consent', 'event-types', 'subscriptions', 'status'] as const;
 export type PlatformTab = (typeof platformTabs)[number];
 
-/** The filters of the subscription list, with the same names as in the API. */
+/** Filters of the subscription list, named as in the API. */
 export const subscriptionFilterNames = ['status', 'event_type', 'channel_id'] as const;
 export type SubscriptionFilters = Partial<Record<(typeof subscriptionFilterNames)[number], string>>;
 

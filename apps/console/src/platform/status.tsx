@@ -49,7 +49,7 @@ const shardColumns: readonly Column<Shard>[] = [
   { title: 'Since', render: ({ since }) => <Time value={since} /> },
 ];
 
-/** Shows the transport, the periods in which events may be missing, and the remaining limits of the platform. */
+/** Shows the transport, the periods in which events may be missing, and what remains of the platform's limits. */
 export function Status() {
   const query = useQuery({ ...platformStatusQuery, refetchInterval: pollMs });
   return (
@@ -76,7 +76,7 @@ export function Status() {
   );
 }
 
-/** Whether a person must look at the page. */
+/** Whether someone must look at the status page. */
 export function hasProblem({ credentials, circuit, transport }: PlatformStatus): boolean {
   const isShardLost = transport?.conduit?.shards.some(({ state }) => state === 'lost') ?? false;
   return credentials.valid === false || circuit === 'open' || transport?.problem != null || isShardLost;
@@ -227,7 +227,7 @@ interface MeterProps {
   note: ReactNode;
 }
 
-/** Shows a value and its limit. */
+/** Shows a value against its limit. */
 function Meter({ title, value, max, note }: MeterProps) {
   return (
     <div className={classes.meter}>

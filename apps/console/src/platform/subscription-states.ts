@@ -1,10 +1,9 @@
-/** A state in words. */
 export interface StatusWords {
   tone: 'good' | 'warning' | 'bad' | 'off';
   text: string;
 }
 
-/** The subscription statuses of the platform and of the service, in words. The platform may add statuses without notice. */
+/** Statuses of the platform and the service. The platform can add statuses without notice. */
 const statuses: Record<string, StatusWords> = {
   enabled: { tone: 'good', text: 'Enabled' },
   waiting: { tone: 'warning', text: 'Waiting' },
@@ -20,7 +19,6 @@ const statuses: Record<string, StatusWords> = {
   version_removed: { tone: 'bad', text: 'Version removed' },
 };
 
-/** Describes the status of a subscription. */
 export function describeStatus(status: string): StatusWords {
   return statuses[status] ?? { tone: 'bad', text: status.replaceAll('_', ' ') };
 }

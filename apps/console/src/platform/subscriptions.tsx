@@ -30,7 +30,7 @@ interface SubscriptionsProps {
   onChange: (filters: SubscriptionFilters) => void;
 }
 
-/** The subscriptions that the service needs on the platform, each with its state. */
+/** Lists the subscriptions that the service needs, with their states. */
 export function Subscriptions({ filters, onChange }: SubscriptionsProps) {
   const query = useInfiniteQuery({
     queryKey: [...platformKey, 'subscriptions', filters],
@@ -98,7 +98,7 @@ interface FiltersProps extends SubscriptionsProps {
   channels: ReadonlyMap<string, string>;
 }
 
-/** The filters of the list. They are in the URL, so that other pages can link to a filtered list. */
+/** The filters are in the URL, so other pages can link to a filtered list. */
 function Filters({ filters, onChange, channels }: FiltersProps) {
   const { data: types = [] } = useQuery(eventTypesQuery);
   const { data: status } = useQuery(platformStatusQuery);
@@ -108,7 +108,7 @@ function Filters({ filters, onChange, channels }: FiltersProps) {
   ]);
   const chosenChannel = filters.channel_id;
   const allChannels = new Map(channels);
-  // A removed streamer's subscriptions still exist for a while.
+  // After a streamer is removed, the subscriptions exist for a while longer. Offer the filter for them.
   if (chosenChannel !== undefined && !allChannels.has(chosenChannel))
     allChannels.set(chosenChannel, chosenChannel);
   const select = (name: keyof SubscriptionFilters) => ({

@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { api, call } from '../api/api.js';
 import { platformKey, type EventType } from './platform-queries.js';
 
-/** Switches event types on or off, one after the other, because the service compares all subscriptions after each change. */
+/** Switches types one at a time, because the service compares all subscriptions after each change. */
 export function useSwitches() {
   const queries = useQueryClient();
   return useMutation({
@@ -12,7 +12,7 @@ export function useSwitches() {
           api().PUT('/api/v1/platform/event-types/{type}', { params: { path: { type } }, body: { active } }),
         );
     },
-    // Also refresh after a failure, because the service may have made some of the changes.
+    // Refresh after failures too: some of the changes may have succeeded.
     onSettled: () => queries.invalidateQueries({ queryKey: platformKey }),
   });
 }

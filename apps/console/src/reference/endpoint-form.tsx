@@ -18,7 +18,6 @@ const noEndpoint: Omit<Endpoint, 'id'> = {
   scope: null,
 };
 
-/** A form that adds or changes an endpoint. */
 export function EndpointForm({ endpoint: changed, onClose }: { endpoint?: Endpoint; onClose: () => void }) {
   const queries = useQueryClient();
   const { data: scopes = [] } = useQuery(scopesQuery);

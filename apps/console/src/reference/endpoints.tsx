@@ -19,7 +19,6 @@ type Dialog = { kind: 'try' | 'edit' | 'delete'; endpoint: Endpoint } | undefine
 
 const noEndpoints: readonly Endpoint[] = [];
 
-/** The list of endpoints of the platform's API. */
 export function Endpoints({ search }: { search: string }) {
   const query = useQuery(endpointsQuery);
   const { data: scopes = [] } = useQuery(scopesQuery);
@@ -119,7 +118,7 @@ function Name({ endpoint, isDuplicate }: { endpoint: Endpoint; isDuplicate: bool
       {isDuplicate && <DuplicateBadge />}
       <Text size="xs" c="dimmed" fw={400}>
         <UserText text={description} />
-        {/* Only web addresses: the address comes from users, and other schemes could run a script. */}
+        {/* Link only to web addresses. Users can enter any address, and other schemes could run a script. */}
         {/^https?:\/\//i.test(url) && (
           <Anchor
             href={url}
@@ -137,7 +136,7 @@ function Name({ endpoint, isDuplicate }: { endpoint: Endpoint; isDuplicate: bool
   );
 }
 
-/** Returns the same text for entries that describe the same endpoint: entries with the same method and path. */
+/** Returns a key that is equal for entries with the same method and path. */
 function meaningOf({ method, endpoint }: Endpoint): string {
   return `${method.toUpperCase()} ${endpoint.replace(/^\/+|\/+$/g, '')}`;
 }

@@ -14,10 +14,10 @@ interface EntryListProps<Entry> {
   groupOf: (entry: Entry) => string;
 }
 
-// More rows would make the page slow, and nobody would read them.
+// More rows would slow down the page, and nobody would read them.
 const maxShown = 300;
 
-/** Shows the entries that match the search, in groups. */
+/** Shows the matching entries in groups. */
 export function EntryList<Entry extends { id: string }>({
   entries,
   columns,
@@ -54,7 +54,7 @@ export function EntryList<Entry extends { id: string }>({
   );
 }
 
-/** Marks an entry that has the same meaning as another entry. */
+/** Marks an entry with the same meaning as another. */
 export function DuplicateBadge() {
   return (
     <Tooltip label="Another entry has the same meaning. Programs may use either id, so check before you delete one of them.">

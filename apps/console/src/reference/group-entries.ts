@@ -1,4 +1,3 @@
-/** Entries that belong together. */
 export interface EntryGroup<Entry> {
   title: string;
   entries: readonly Entry[];
@@ -12,7 +11,7 @@ interface GroupOptions<Entry> {
   limit: number;
 }
 
-/** Finds the entries that contain all words. Returns up to `limit` entries in groups, and the total number of entries found. */
+/** Finds the entries that contain all words. Returns at most `limit` of them, in groups, and the total count. */
 export function groupEntries<Entry>(
   entries: readonly Entry[],
   { search, textOf, groupOf, limit }: GroupOptions<Entry>,
@@ -31,7 +30,7 @@ export function groupEntries<Entry>(
   return { groups: sorted.map(([title, grouped]) => ({ title, entries: grouped })), count: found.length };
 }
 
-/** Returns the ids of entries that have the same meaning as another entry. */
+/** Returns the ids of entries that share their meaning with another entry. */
 export function findDuplicates<Entry extends { id: string }>(
   entries: readonly Entry[],
   meaningOf: (entry: Entry) => string,

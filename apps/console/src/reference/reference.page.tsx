@@ -14,7 +14,7 @@ import { ScopeForm, Scopes } from './scopes.js';
 
 const route = getRouteApi('/signed-in/reference');
 
-/** The scopes and the API of the platform, as this installation knows them. */
+/** Shows the platform's scopes and API endpoints that this installation knows. */
 export function ReferencePage() {
   const { tab = 'endpoints', q = '' } = route.useSearch();
   const navigate = route.useNavigate();

@@ -14,7 +14,7 @@ import { endpointsQuery, scopesQuery, type Scope } from './reference-queries.js'
 
 const noScopes: readonly Scope[] = [];
 
-/** The permissions that users grant on the platform. */
+/** Lists the permissions that users can grant on the platform. */
 export function Scopes({ search }: { search: string }) {
   const queries = useQueryClient();
   const query = useQuery(scopesQuery);
@@ -104,7 +104,6 @@ function describeUse(count: number): string {
   return count === 1 ? '1 endpoint' : `${count} endpoints`;
 }
 
-/** A form that adds or changes a scope. */
 export function ScopeForm({ scope: changed, onClose }: { scope?: Scope; onClose: () => void }) {
   const queries = useQueryClient();
   const [scope, setScope] = useState(changed?.scope ?? '');

@@ -1,44 +1,44 @@
 import { api } from '../api/api.js';
 
-/** A call to the platform's API, as the user typed it. */
+/** A platform API call as the user typed it. */
 export interface PlatformCall {
   method: string;
-  /** Relative to the base URL of the platform's API. */
+  /** Relative to the platform API's base URL. */
   path: string;
   /** Without the question mark. */
   query: string;
-  /** The id of the connection whose user makes the call. Empty: the service chooses. */
+  /** Connection whose user makes the call. Empty: the service chooses one. */
   connection: string;
   /** JSON; empty for no body. */
   body: string;
 }
 
-/** The reply of the platform or of the service. */
+/** The reply of the platform, or of the service itself. */
 export interface CallReply {
   status: number;
   statusText: string;
-  /** Indented, if it is JSON. */
+  /** Indented if it is JSON. */
   text: string;
-  /** The number of calls left in the platform's rate limit. Null if the reply does not contain the number. */
+  /** Remaining calls in the platform's rate limit; null if the reply does not say. */
   remaining: string | null;
 }
 
 export const callMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** Sends a call through the service, which holds the tokens. */
+/** Sends the call through the service, which holds the tokens. */
 export async function sendCall({ method, path, query, connection, body }: PlatformCall): Promise<CallReply> {
   const parameters = new URLSearchParams(query);
   if (connection) parameters.set('connection', connection);
-  // Safe cast: all methods have the same parameters, and methods without a body ignore the body.
+  // Safe cast: all methods have the same parameters, and methods without a body ignore it.
   const { data, error, response } = await api().request(
     method.toLowerCase() as 'post',
     '/api/v1/platform/call/{path}',
     {
       params: { path: { path } },
-      // Do not encode the slashes in the path.
+      // Keep the slashes of the path unencoded.
       pathSerializer: (template) => template.replace('{path}', () => encodeURI(path.replace(/^\/+/, ''))),
       querySerializer: () => parameters.toString(),
-      // Safe cast: the service checks the body, and the client sends no body for undefined.
+      // Safe cast: the service validates the body. For undefined, the client sends none.
       body: (body ? JSON.parse(body) : undefined) as Record<string, unknown>,
       parseAs: 'text',
     },
@@ -51,7 +51,7 @@ export async function sendCall({ method, path, query, connection, body }: Platfo
   };
 }
 
-/** Returns why a text is not a valid request body; undefined if the text is valid or empty. */
+/** Returns why the text is not a valid request body; undefined if it is valid or empty. */
 export function findBodyFault(text: string): string | undefined {
   if (!text) return undefined;
   try {

@@ -10,7 +10,6 @@ import { StatusText } from '../kit/status-text.js';
 import type { Endpoint } from './reference-queries.js';
 import { findBodyFault, sendCall } from './send-call.js';
 
-/** Calls an endpoint of the platform's API through the service, and shows the reply. */
 export function TryCall({
   endpoint: { method, endpoint },
   onClose,

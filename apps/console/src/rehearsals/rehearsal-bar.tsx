@@ -18,12 +18,12 @@ import {
   type Rehearsal,
 } from './rehearsal-queries.js';
 
-// Wait this long before seeking, because a dragged slider passes many positions.
+// While the user drags the slider, it passes many positions. Seek only after it rests this long.
 const settleMs = 300;
 
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 
-/** The running rehearsals of a stream. If none is running, shows the last rehearsal. */
+/** Shows the stream's running rehearsals, or the last one if none is running. */
 export function RehearsalBars({ streamId }: { streamId: string }) {
   const { data = [] } = useQuery(rehearsalsQuery);
   const own = data.filter(({ stream }) => stream === streamId);
@@ -103,14 +103,14 @@ function RunningState({ rehearsal: { connections, paused, speed } }: { rehearsal
   );
 }
 
-/** The progress of the rehearsal, as a slider. Moving the slider seeks; so do the arrow keys, Page Up and Down, Home, and End. */
+/** Shows the progress. Moving the slider seeks, also with the arrow keys, Page Up and Down, Home, and End. */
 function PositionSlider({ rehearsal: { id, since, until, position } }: { rehearsal: Rehearsal }) {
   const change = useRehearsalChange(id);
   const [start, end, reached] = [since, until, position].map((time) => parseTime(time).getTime() / 1_000);
   const [sought, setSought] = useState<number>();
   const seek = useDebouncedCallback((seconds: number) => {
     const sent = { position: new Date(seconds * 1_000).toISOString() };
-    // Keep the position of the slider if the user moved it while the request was in progress.
+    // If the user moved the slider during the request, keep its new position.
     const onSettled = (): void => setSought((current) => (current === seconds ? undefined : current));
     change.mutate(sent, { onSettled });
   }, settleMs);

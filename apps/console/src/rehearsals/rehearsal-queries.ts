@@ -8,17 +8,17 @@ export type Rehearsal = components['schemas']['RehearsalRecord'];
 export type RehearsalChange = components['schemas']['RehearsalChangeBody'];
 
 const runningPollMs = 1_000;
-// Poll even without a running rehearsal, because another tab or a program can start one.
+// Another tab or program can start a rehearsal, so poll even when none is running.
 const idlePollMs = 30_000;
 
-/** The speeds that the user can choose. The service accepts any speed from 0.5 to 20. */
+/** Speeds to choose from. The service accepts any speed from 0.5 to 20. */
 export const speeds = [0.5, 1, 2, 5, 10, 20] as const;
 
 export function printSpeed(speed: number): string {
   return `×${speed}`;
 }
 
-/** The rehearsals to the user's connections, newest first. Owners get the rehearsals of all users. */
+/** Rehearsals to the user's connections, newest first. Owners see all users' rehearsals. */
 export const rehearsalsQuery = queryOptions({
   queryKey: ['rehearsals'],
   queryFn: () => call(api().GET('/api/v1/rehearsals')),
@@ -26,13 +26,12 @@ export const rehearsalsQuery = queryOptions({
     data?.some(({ status }) => status === 'running') ? runningPollMs : idlePollMs,
 });
 
-/** Changes a running rehearsal. */
 export function useRehearsalChange(id: string) {
   const queries = useQueryClient();
   return useMutation({
     mutationFn: (body: RehearsalChange) =>
       call(api().PATCH('/api/v1/rehearsals/{id}', { params: { path: { id } }, body })),
-    // Cancel polls in progress, because they may return the state before the change.
+    // Cancel polls in progress. They could return the state before the change.
     onMutate: () => queries.cancelQueries({ queryKey: rehearsalsQuery.queryKey }),
     onSuccess: (changed) =>
       queries.setQueryData(rehearsalsQuery.queryKey, (all) =>
@@ -42,7 +41,7 @@ export function useRehearsalChange(id: string) {
   });
 }
 
-/** Stops a running rehearsal, or removes a finished rehearsal from the list. */
+/** Stops a running rehearsal or removes a finished one. */
 export function useRehearsalRemoval(id: string) {
   const queries = useQueryClient();
   return useMutation({

@@ -17,18 +17,18 @@ const connectionsPollMs = 2_000;
 
 const tokenMessage = <code>{'{"token": "YOUR_TOKEN"}'}</code>;
 
-/** The name of the console's own connections, which can also receive a rehearsal. */
+/** The console's own connections have this name and can also receive a rehearsal. */
 const consoleName = 'console';
 
 interface StartRehearsalProps {
   streamerId: string;
   streamId: string;
-  /** The moment of the stream that the user chose on the page: as an ISO 8601 time, and as a clock time in the user's format. */
+  /** The moment chosen on the page: an ISO 8601 time, and a clock time in the user's format. */
   moment: { position: string; clock: string } | undefined;
   onClose: () => void;
 }
 
-/** A dialog to choose the connection that receives the events of a stream, and the speed. */
+/** Lets the user choose the receiving connection and the speed. */
 export function StartRehearsal(props: StartRehearsalProps) {
   const query = useQuery({ ...liveConnectionsQuery, refetchInterval: connectionsPollMs });
   return (
@@ -82,7 +82,7 @@ function RehearsalForm({
     event.preventDefault();
     start.mutate();
   };
-  // Keep the chosen connection in the list while it is closed, because the rehearsal waits for the connection.
+  // The rehearsal waits for its connection. Keep a chosen connection in the list even if it is closed.
   const options = new Map([[chosen, 0], ...names]);
   return (
     <form onSubmit={submit}>
@@ -149,7 +149,6 @@ function ConnectionHint() {
   );
 }
 
-/** Counts the open connections with each name. */
 function countNames(connections: readonly LiveConnection[]): Map<string, number> {
   const names = connections.flatMap(({ name }) => (name === null || name === consoleName ? [] : [name]));
   return new Map(

@@ -1,10 +1,9 @@
 import { useSyncExternalStore } from 'react';
 
-/** The session of the user who has signed in. */
 export interface Session {
-  /** The token of the session, which is valid for 12 hours. */
+  /** Token of the session. It expires after 12 hours. */
   key: string;
-  /** The id of the token, to mark it in the list of tokens. */
+  /** Id of the token, to mark it in the token list. */
   id: string;
   username: string;
 }
@@ -12,11 +11,10 @@ export interface Session {
 const storageKey = 'stream-events.session';
 
 /**
- * The session of this tab.
+ * The session of this tab, in `sessionStorage`: it survives reloads and ends with the tab.
  *
- * The session is stored in `sessionStorage`, so it survives a reload and ends with the tab. `localStorage` would store the session on disk
- * and share it with every tab that is opened later. With memory alone, the user would have to enter the password after each reload. An
- * attacker's script could read any of these stores, so the Content-Security-Policy allows only the scripts of the console.
+ * `localStorage` would keep it on disk and share it with all later tabs. Memory alone would require the password after each reload. A
+ * malicious script could read any of these stores, so the Content-Security-Policy allows only the console's own scripts.
  */
 class SessionStore {
   private current = read();
@@ -62,7 +60,7 @@ function read(): Session | undefined {
   try {
     return JSON.parse(text) as Session; // Safe cast: only `begin` writes it.
   } catch {
-    // Only another script can have written this text. The user must sign in again.
+    // Another script wrote this text. Require a new sign-in.
     return undefined;
   }
 }

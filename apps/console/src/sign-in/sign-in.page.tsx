@@ -11,7 +11,7 @@ import classes from './sign-in.module.css';
 
 const route = getRouteApi('/sign-in');
 
-/** Starts a session. The main token of the user never enters the browser. */
+/** Starts a session. The user's main token never enters the browser. */
 export function SignInPage() {
   const { from = '/' } = route.useSearch();
   const router = useRouter();
@@ -19,7 +19,7 @@ export function SignInPage() {
   const signIn = useMutation({
     mutationFn: async (credentials: { username: string; password: string }) => {
       const { key, id } = await call(api().POST('/api/v1/sessions', { body: credentials }));
-      // Clear the cache, because the next user must not see the data of the previous user.
+      // Clear the cache: the next user must not see the previous user's data.
       queries.clear();
       sessionStore.begin({ key, id, username: credentials.username });
     },
@@ -33,7 +33,7 @@ export function SignInPage() {
     const form = new FormData(event.currentTarget);
     signIn.mutate({ username: textOf(form, 'username'), password: textOf(form, 'password') });
   };
-  // 400 means that the user does not exist or that the password is wrong.
+  // 400: the user does not exist, or the password is wrong.
   const isRefused = signIn.error instanceof ApiError && signIn.error.status === 400;
   return (
     <main className={classes.page}>

@@ -4,7 +4,7 @@ import { rootRoute } from '../layout/routes.js';
 export const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: 'sign-in',
-  /** The page to return to, as a path below the console. */
+  /** Page to return to after sign-in, as a path below the console. */
   validateSearch: ({ from }: Record<string, unknown>): { from?: string } =>
     typeof from === 'string' && /^\/(?![/\\])/.test(from) ? { from } : {},
   component: lazyRouteComponent(() => import('./sign-in.page.js'), 'SignInPage'),

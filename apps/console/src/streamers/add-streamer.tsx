@@ -6,7 +6,6 @@ import { ApiError } from '../api/api-error.js';
 import { streamersQuery } from '../api/queries.js';
 import { FaultNotice } from '../kit/fault-notice.js';
 
-/** Starts monitoring a streamer. */
 export function AddStreamer({ onClose }: { onClose: () => void }) {
   const queries = useQueryClient();
   const [name, setName] = useState('');

@@ -27,7 +27,7 @@ interface RecordedStreamsProps {
   onChange: (search: StreamerSearch) => void;
 }
 
-/** Shows a calendar of the streams, and a list of the streams in a month or on a day. */
+/** Shows a calendar, and a list of the streams in the selected month or day. */
 export function RecordedStreams({ streamerId, search, onChange }: RecordedStreamsProps) {
   const now = useNow(clockMs);
   const query = useInfiniteQuery(streamListQuery(streamerId));
@@ -35,7 +35,7 @@ export function RecordedStreams({ streamerId, search, onChange }: RecordedStream
   const oldest = streams.at(-1);
   const today = toDay(now);
   const { month = today.slice(0, 7), day } = search;
-  // The list begins with the newest streams, so read more pages until the list reaches the month.
+  // The list starts with the newest streams. Load pages until it reaches the selected month.
   const isComplete = !query.hasNextPage || (oldest !== undefined && monthOf(oldest) < month);
   const readOn = useEffectEvent(() => void query.fetchNextPage());
   useEffect(() => {

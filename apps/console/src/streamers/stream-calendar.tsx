@@ -6,9 +6,9 @@ import { levelOf, type DayOfStreams } from './streams-by-day.js';
 
 interface StreamCalendarProps {
   days: ReadonlyMap<string, DayOfStreams>;
-  /** The shown month: `2026-11`. */
+  /** The visible month: `2026-11`. */
   month: string;
-  /** The chosen day. */
+  /** The selected day. */
   day: string | undefined;
   today: string;
   onMonth: (month: string) => void;
@@ -16,9 +16,9 @@ interface StreamCalendarProps {
 }
 
 /**
- * The days of a month. Longer streams make a day darker. A stream belongs to the day on which it began. Shows a month instead of a year, so
- * that a day is large enough for a finger and all days fit on a phone. Only days with streams can be chosen, so the arrow keys skip the
- * other days.
+ * A calendar month. The longer a day's streams, the darker the day; a stream counts for the day on which it began. It shows one month, not
+ * a year, so that days fit on a phone and are large enough for a finger. Arrow keys skip days without streams, because these cannot be
+ * selected.
  */
 export function StreamCalendar({ days, month, day, today, onMonth, onDay }: StreamCalendarProps) {
   return (

@@ -17,7 +17,7 @@ import { ViewerSparkline } from './viewer-sparkline.js';
 import { WhenSeen } from './when-seen.js';
 
 const clockMs = 20_000;
-// The initial number of rows. A button shows more rows.
+// Initial number of rows. A button shows more.
 const rowsAtOnce = 100;
 
 const nameColumn: Column<Streamer> = {
@@ -141,7 +141,7 @@ interface CellProps {
   streamer: Streamer;
 }
 
-/** Returns the current stream. Undefined until the service has recorded it. */
+/** Returns the current stream; undefined until the service has recorded it. */
 function useRunningStream(streamer: Streamer): Stream | undefined {
   const { data } = useQuery(latestStreamQuery(streamer));
   return data?.ended_at === null ? data : undefined;

@@ -26,7 +26,7 @@ import { useFreshStreams } from '../streams/use-fresh-streams.js';
 const route = getRouteApi('/signed-in/streamers/$streamerId');
 const clockMs = 20_000;
 
-/** One streamer: the current state, and all recorded streams. */
+/** Shows a streamer's current state and recorded streams. */
 export function StreamerPage() {
   const { streamerId } = route.useParams();
   const search = route.useSearch();
@@ -70,7 +70,6 @@ export function StreamerPage() {
   );
 }
 
-/** Shows whether the streamer is live, with the title and the category. */
 function Now({ streamer }: { streamer: Streamer }) {
   const { data: stream } = useQuery(latestStreamQuery(streamer));
   const running = streamer.streaming && stream?.ended_at === null ? stream : undefined;
@@ -136,7 +135,7 @@ function RemoveStreamer({ streamer, onClose }: { streamer: Streamer; onClose: ()
       onClose={onClose}
       onConfirm={async () => {
         await call(api().DELETE('/api/v1/streamers/{id}', { params: { path: { id: streamer.id } } }));
-        // Does not refresh the query of this streamer, because the streamer no longer exists.
+        // Do not refresh the deleted streamer's own query, which would fail.
         await queries.invalidateQueries({ queryKey: streamersQuery.queryKey, exact: true });
         await navigate({ to: '/streamers' });
       }}

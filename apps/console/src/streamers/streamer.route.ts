@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { signedInRoute } from '../layout/routes.js';
 
-/** The state in the URL of a streamer's page: the month of the calendar (`2026-11`), or a day (`2026-11-21`). */
+/** The selected month (`2026-11`) or day (`2026-11-21`) in the page's URL. */
 export interface StreamerSearch {
   month?: string;
   day?: string;

@@ -17,7 +17,7 @@ import { useFreshStreams } from '../streams/use-fresh-streams.js';
 
 const route = getRouteApi('/signed-in/streamers');
 
-/** The live streamers, and the other monitored streamers. */
+/** Lists live streamers first, then the others. */
 export function StreamersPage() {
   const { q = '' } = route.useSearch();
   const navigate = route.useNavigate();
@@ -82,7 +82,7 @@ function FoundStreamers({ streamers }: { streamers: readonly Streamer[] }) {
   );
 }
 
-/** Returns the streamers whose name contains the text, sorted by name. */
+/** Finds streamers by a part of their name. Sorts them by name. */
 function findStreamers(streamers: readonly Streamer[], text: string): Streamer[] {
   const sought = text.trim().toLowerCase();
   return streamers

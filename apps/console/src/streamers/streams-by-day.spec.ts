@@ -3,7 +3,7 @@ import { groupByDay, levelOf, secondsOf, toDay } from './streams-by-day.js';
 
 const print = (at: Date): string => `${at.toISOString().slice(0, 19)}+0000`;
 
-/** Returns a stream that begins at a time of the reader's time zone. */
+/** Returns a stream that starts at this local time. */
 const stream = (start: Date, hours: number | null): Stream => ({
   id: String(start.getTime()),
   stream_id: '1',

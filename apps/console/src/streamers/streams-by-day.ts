@@ -5,26 +5,26 @@ import type { Stream } from '../streams/stream-queries.js';
 const isoDay = new Intl.DateTimeFormat('sv-SE');
 const hour = 3_600;
 
-/** The streams that began on a day. */
+/** Streams that began on the same day. */
 export interface DayOfStreams {
   /** Newest first. */
   streams: readonly Stream[];
-  /** The total duration of the streams. */
+  /** Total duration of the streams. */
   seconds: number;
 }
 
-/** Returns the day of a time in the reader's time zone: `2026-11-21`. */
+/** Returns the local date: `2026-11-21`. */
 export function toDay(at: number): string {
   return isoDay.format(at);
 }
 
-/** Returns the duration of a stream in seconds. A running stream counts until now. */
+/** Returns a stream's duration in seconds. A running stream counts until now. */
 export function secondsOf({ started_at, ended_at }: Stream, now: number): number {
   const end = ended_at === null ? now : parseTime(ended_at).getTime();
   return Math.max(end - parseTime(started_at).getTime(), 0) / 1_000;
 }
 
-/** Groups streams by the day on which they began, in the reader's time zone. */
+/** Groups streams by the local date on which they began. */
 export function groupByDay(streams: readonly Stream[], now: number): Map<string, DayOfStreams> {
   const days = new Map<string, DayOfStreams>();
   for (const stream of streams) {
@@ -38,7 +38,7 @@ export function groupByDay(streams: readonly Stream[], now: number): Map<string,
   return days;
 }
 
-/** Returns how dark the calendar shows a day: 1 for up to 2 hours of streams, 2 for up to 4, 3 for up to 6, and 4 for more. */
+/** Returns the shade of a day: 1 for up to 2 hours of streams, 2 for up to 4, 3 for up to 6, and 4 for more. */
 export function levelOf(seconds: number): number {
   return Math.min(Math.max(Math.ceil(seconds / (2 * hour)), 1), 4);
 }

@@ -11,14 +11,14 @@ interface ViewerSparklineProps {
   range: TimeRange;
 }
 
-/** A line of the viewers of a running stream, from its start until now. */
+/** Draws the viewers of a running stream from its start until now. */
 export function ViewerSparkline({ samples, range }: ViewerSparklineProps) {
   const peak = Math.max(1, ...samples.map(({ viewers }) => viewers));
   const [first] = samples;
   if (!first) return null;
   const toX = (at: number): string => (shareOf(at, range) * width).toFixed(1);
   const toY = (viewers: number): string => (height - 1 - (height - 3) * (viewers / peak)).toFixed(1);
-  // A sample is valid until the next sample.
+  // Each sample is valid until the next one, so the line has steps.
   const steps = samples.map(({ at, viewers }) => `H${toX(at)}V${toY(viewers)}`).join('');
   return (
     <svg

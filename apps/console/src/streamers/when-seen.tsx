@@ -1,7 +1,7 @@
 import { useInViewport } from '@mantine/hooks';
 import { useState, type ReactNode } from 'react';
 
-/** Renders its content once it has been in sight, so that a long list reads the details of only a few rows. */
+/** Renders its content once it was visible. A long list then loads details for only a few rows. */
 export function WhenSeen({ children }: { children: ReactNode }) {
   const { ref, inViewport } = useInViewport();
   const [wasSeen, setWasSeen] = useState(false);

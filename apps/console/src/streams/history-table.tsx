@@ -6,7 +6,7 @@ import { printNumber } from '../kit/print-number.js';
 import { UserText } from '../kit/user-text.js';
 import { printClock, type Sample } from './stream-times.js';
 
-// Enough rows to show the course of a stream, and few enough for a screen reader.
+// 48 rows show the course of a stream and are still few enough for a screen reader.
 const maxRows = 48;
 
 const columns: readonly Column<Sample>[] = [
@@ -16,7 +16,7 @@ const columns: readonly Column<Sample>[] = [
   { title: 'Category', render: ({ category }) => <UserText text={category} /> },
 ];
 
-/** The chart as a table, for users who cannot see the chart or want the numbers. */
+/** The chart's data as a table, for users who cannot see the chart or want the numbers. */
 export function HistoryTable({ samples }: { samples: readonly Sample[] }) {
   const [isOpen, { toggle }] = useDisclosure();
   if (samples.length === 0) return null;

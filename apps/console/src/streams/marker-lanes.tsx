@@ -13,7 +13,7 @@ const lanes: Record<MarkerKind, { title: string; icon: Icon }> = {
   'hype train': { title: 'Hype trains', icon: IconFlame },
 };
 
-// Show events this long before and after a mark, because times have whole seconds, and other events may result from the marked events.
+// Times are rounded to seconds, and the marked events can cause others. Show events this long before and after a mark.
 const aroundMs = 10_000;
 const maxSentences = 3;
 const maxPartLength = 60;
@@ -24,7 +24,7 @@ interface MarkerLanesProps {
   onChoose: (moment: TimeRange) => void;
 }
 
-/** The raids, subscriptions, and hype trains of a stream. Each kind of event in the stream has a lane. */
+/** Shows one lane per kind of event: raids, subscriptions, and hype trains. */
 export function MarkerLanes({ markers, range, onChoose }: MarkerLanesProps) {
   return markerKinds.map((kind) => {
     const own = markers.filter((marker) => marker.kind === kind);
@@ -37,7 +37,7 @@ interface LaneProps extends MarkerLanesProps {
   icon: Icon;
 }
 
-/** A lane of marks. The Tab key stops once at each lane, and the arrow keys move between its marks. */
+/** The Tab key stops once per lane. Arrow keys move between its marks. */
 function Lane({ title, icon: Symbol, markers, range, onChoose }: LaneProps) {
   const [current, setCurrent] = useState(0);
   const stop = Math.min(current, markers.length - 1);
@@ -87,7 +87,7 @@ function Lane({ title, icon: Symbol, markers, range, onChoose }: LaneProps) {
   );
 }
 
-/** Returns the time and the first events in words: `20:14: Mira raided Tom with 52 viewers`. */
+/** Describes a mark by its time and first events: `20:14: Mira raided Tom with 52 viewers`. */
 function describeMarker({ start, events }: Marker): string {
   const sentences = events.slice(0, maxSentences).map((event) =>
     describeEvent(event)
@@ -95,7 +95,7 @@ function describeMarker({ start, events }: Marker): string {
       .join(''),
   );
   const rest = events.length - sentences.length;
-  // The accessible name of a button must contain its visible text (WCAG 2.2 §2.5.3).
+  // A button's accessible name must contain its visible text (WCAG 2.2 §2.5.3).
   const count = events.length > 1 ? `${events.length} at ` : '';
   return `${count}${printClock(start)}: ${[...sentences, ...(rest > 0 ? [`${rest} more`] : [])].join('; ')}`;
 }

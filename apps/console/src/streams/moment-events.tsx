@@ -12,7 +12,7 @@ import { timeOf } from './stream-markers.js';
 import { printClock, type TimeRange } from './stream-times.js';
 
 const maxEvents = 50;
-// Wait this long before reading, because a held key passes many moments.
+// A held key passes many moments. Read only after the moment is stable for this long.
 const settleMs = 250;
 
 interface MomentEventsProps {
@@ -21,7 +21,6 @@ interface MomentEventsProps {
   moment: TimeRange | undefined;
 }
 
-/** Shows the events around the chosen moment of a stream. */
 export function MomentEvents({ channelId, moment }: MomentEventsProps) {
   return (
     <section aria-labelledby="moment">

@@ -5,7 +5,7 @@ import { shareOf, type TimeRange } from './stream-times.js';
 export const markerKinds = ['raid', 'subscription', 'hype train'] as const;
 export type MarkerKind = (typeof markerKinds)[number];
 
-/** A mark: one event, or several events of one kind that are too close to each other for separate marks, oldest first. */
+/** A mark on the chart: one event, or several events of one kind that are too close for separate marks. Oldest first. */
 export interface Marker extends TimeRange {
   kind: MarkerKind;
   events: readonly EventRecord[];
@@ -21,17 +21,15 @@ const kindByType: Readonly<Record<string, MarkerKind>> = {
   'channel-hype_train-end': 'hype train',
 };
 
-/** The types of the events that a stream's chart marks. */
+/** Event types that get a mark on the chart. */
 export const markedTypes = Object.keys(kindByType);
 
-/** The time at which the service received an event. */
+/** Returns when the service received the event. */
 export function timeOf({ created }: Pick<EventRecord, 'created'>): number {
   return parseTime(created).getTime();
 }
 
-/**
- * Divides the range into slots of equal length. Returns one mark for all events of the same kind in a slot, with the events oldest first.
- */
+/** Divides the range into equal slots. All events of one kind in a slot share a mark. */
 export function groupMarkers(events: readonly EventRecord[], range: TimeRange, slots: number): Marker[] {
   const groups = new Map<string, { kind: MarkerKind; events: EventRecord[] }>();
   for (const event of events.toReversed()) {
@@ -49,10 +47,7 @@ export function groupMarkers(events: readonly EventRecord[], range: TimeRange, s
   });
 }
 
-/**
- * Whether an event is a single subscription from a gift. Such events get no mark, because the event about the gift contains the number of
- * subscriptions.
- */
+/** Whether this subscription is part of a gift. It gets no mark, because the gift's own event contains the number of subscriptions. */
 function isPartOfGift({ event_type, event_data }: EventRecord): boolean {
   const data: Readonly<Record<string, unknown>> = event_data;
   return event_type === 'channel-subscribe' && data.is_gift === true;

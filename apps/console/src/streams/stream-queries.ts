@@ -12,24 +12,24 @@ export type StreamSample = components['schemas']['StreamSample'];
 export type StreamSummary = components['schemas']['StreamSummary'];
 
 const pageSize = 100;
-// Far more events than a chart can mark separately. The pages are read one after the other.
+// Limits the pages of marked events, which are read in sequence. This is far more than a chart can mark separately.
 const maxMarkedPages = 20;
 const notFound = 404;
-// The service reads the viewers from the platform every 45 s.
+// The service reads viewer counts from the platform every 45 s.
 const viewersPollMs = 30_000;
-// Rarely, because the service counts all events of the stream for each summary.
+// Poll rarely: for each summary, the service counts all events of the stream.
 const summaryPollMs = 60_000;
-// The platform lists a stream, with its title, some seconds after the start.
+// The platform lists a stream and its title only some seconds after the start.
 const newStreamPollMs = 3_000;
 
-/** One streamer. The key begins with the key of the list of streamers, so that both are refreshed together. */
+/** The key starts with that of the streamer list, so refreshing the list refreshes both. */
 export const streamerQuery = (id: string) =>
   queryOptions({
     queryKey: [...streamersQuery.queryKey, id],
     queryFn: () => call(api().GET('/api/v1/streamers/{id}', { params: { path: { id } } })),
   });
 
-/** The newest stream of a streamer; null if there is none. Refreshes regularly while the streamer is live. */
+/** The streamer's newest stream, or null. Polls while the streamer is live. */
 export const latestStreamQuery = ({ id, streaming }: Pick<Streamer, 'id' | 'streaming'>) =>
   queryOptions({
     queryKey: ['streams', id, 'latest'],
@@ -48,7 +48,7 @@ export const latestStreamQuery = ({ id, streaming }: Pick<Streamer, 'id' | 'stre
     },
   });
 
-/** The streams of a streamer, newest first. */
+/** The streamer's streams, newest first. */
 export const streamListQuery = (id: string) =>
   infiniteQueryOptions({
     queryKey: ['streams', id, 'list'],
@@ -62,7 +62,6 @@ export const streamListQuery = (id: string) =>
     getNextPageParam: ({ next }) => cursorOf(next),
   });
 
-/** The ids of a stream and of its streamer. */
 export interface StreamPath {
   streamerId: string;
   streamId: string;
@@ -70,7 +69,7 @@ export interface StreamPath {
 
 const pathOf = ({ streamerId, streamId }: StreamPath) => ({ id: streamerId, stream_id: streamId });
 
-/** The viewers, the titles, and the categories during a stream. */
+/** Viewers, titles, and categories over time. */
 export const historyQuery = (stream: StreamPath, isRunning: boolean) =>
   queryOptions({
     queryKey: ['streams', stream.streamerId, 'history', stream.streamId],
@@ -104,11 +103,10 @@ interface MarkedStream extends StreamPath {
   until: string | undefined;
 }
 
-/** The marked events in a stream's chart. */
 export interface MarkedEvents {
   /** Newest first. */
   events: readonly EventRecord[];
-  /** Whether the oldest events are missing because there are too many. */
+  /** Whether there were too many events, so that the oldest are missing. */
   isCut: boolean;
 }
 

@@ -17,32 +17,32 @@ import {
 } from './stream-times.js';
 import classes from './stream-timeline.module.css';
 
-// Load the chart library only when a chart is shown.
+// Load the chart library only when a chart is visible.
 const ViewerPlot = lazy(() =>
   import('./viewer-plot.js').then(({ ViewerPlot: component }) => ({ default: component })),
 );
 
 const plotHeight = 240;
-// The bands and the lanes below the plot have the same margins: see the stylesheet.
+// In pixels. The bands and lanes below the plot use the same margins (see the stylesheet).
 const margins = { top: 10, right: 14, bottom: 26, left: 48 } as const;
-// A mark is 24 pixels wide, so that users can hit it with a finger (WCAG 2.2 §2.5.8).
+// In pixels, with space around a mark. Marks are 24 pixels wide so that users can hit them with a finger (WCAG 2.2 §2.5.8).
 const slotWidth = 27;
 const minuteMs = 60_000;
-// Events that happen within this time before or after a moment belong to the moment.
+// A moment includes the events up to this long before and after it.
 const momentMs = 60_000;
 
 interface StreamTimelineProps {
   samples: readonly Sample[];
-  /** The events to mark, newest first. */
+  /** Events to mark, newest first. */
   marked: readonly EventRecord[];
-  /** From the start of the stream to its end. */
+  /** From start to end of the stream. */
   range: TimeRange;
   /** The chosen moment. */
   moment: TimeRange | undefined;
   onChoose: (moment: TimeRange) => void;
 }
 
-/** A chart of the viewers during a stream, with its titles, categories, raids, subscriptions, and hype trains. */
+/** Charts the viewers, with the stream's titles, categories, raids, subscriptions, and hype trains. */
 export function StreamTimeline({ samples, marked, range, moment, onChoose }: StreamTimelineProps) {
   const { ref, width } = useElementSize();
   const [pointed, setPointed] = useState<number>();
@@ -100,7 +100,7 @@ function percent(share: number): string {
   return `${share * 100}%`;
 }
 
-/** Shows the values at the time under the pointer or at the chosen time; otherwise, shows the peak. */
+/** Shows the values under the pointer or at the chosen time. Without either, shows the peak. */
 function Readout({ samples, at }: { samples: readonly Sample[]; at: number | undefined }) {
   const peak = samples.reduce<Sample | undefined>(
     (best, sample) => (best && best.viewers >= sample.viewers ? best : sample),
@@ -134,7 +134,7 @@ interface MomentSliderProps {
   onPoint: (at: number | undefined) => void;
 }
 
-/** A layer above the plot. A click chooses a moment. The arrow keys move the moment by a minute or more. */
+/** A layer above the plot. A click chooses a moment; arrow keys move it by one minute or more. */
 function MomentSlider({ samples, range, center, onChoose, onPoint }: MomentSliderProps) {
   const value = Math.round(center ?? range.start);
   const viewers = sampleAt(samples, value)?.viewers;
@@ -183,7 +183,7 @@ function valueByKey(key: string, value: number, { start, end }: TimeRange): numb
   return steps === undefined ? undefined : value + steps * minuteMs;
 }
 
-/** The titles or the categories of a stream as bands. The width of a band is its duration. */
+/** Shows titles or categories as bands whose widths are their durations. */
 function Bands({ label, bands, range }: { label: string; bands: readonly Band[]; range: TimeRange }) {
   if (bands.length === 0) return null;
   return (

@@ -2,13 +2,13 @@ import { parseTime } from '../kit/parse-time.js';
 import { printDuration } from '../kit/print-number.js';
 import type { StreamSample } from './stream-queries.js';
 
-/** A range of time, in milliseconds since 1970. */
+/** In milliseconds since 1970. */
 export interface TimeRange {
   start: number;
   end: number;
 }
 
-/** The viewers, the title, and the category from a time until the next sample. */
+/** Viewers, title, and category from `at` until the next sample. */
 export interface Sample {
   at: number;
   viewers: number;
@@ -16,7 +16,7 @@ export interface Sample {
   category: string;
 }
 
-/** A part of a stream with the same title, or the same category. */
+/** A part of the stream with the same title or category. */
 export interface Band extends TimeRange {
   text: string;
 }
@@ -25,22 +25,21 @@ const dayClock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '
 const exactClock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'long' });
 
-/** Prints the time of day in the reader's time zone, by default without seconds. */
+/** Formats the local time of day, by default without seconds. */
 export function printClock(at: number, precision: 'minutes' | 'seconds' = 'minutes'): string {
   return (precision === 'minutes' ? dayClock : exactClock).format(at);
 }
 
-/** Prints the date of a time in the reader's time zone. */
 export function printDay(at: number): string {
   return day.format(at);
 }
 
-/** Prints the duration of a stream in whole minutes. */
+/** Formats a stream's duration in whole minutes. */
 export function printStreamDuration(seconds: number): string {
   return seconds < 60 ? 'under a minute' : printDuration(Math.floor(seconds / 60) * 60);
 }
 
-/** Parses the samples of a stream. Drops samples from after the stream's end, because the platform can list an ended stream for minutes. */
+/** Parses samples and drops those after the stream's end: the platform can list an ended stream for minutes. */
 export function readSamples(history: readonly StreamSample[], { end }: TimeRange): Sample[] {
   return history
     .map(({ at, viewer_count, title, game_name }) => ({
@@ -52,12 +51,12 @@ export function readSamples(history: readonly StreamSample[], { end }: TimeRange
     .filter(({ at }) => at <= end);
 }
 
-/** Returns the sample that is valid at the time `at`: the last sample that is not later. */
+/** Returns the sample that is valid at `at`: the last one that is not later. */
 export function sampleAt(samples: readonly Sample[], at: number): Sample | undefined {
   return samples.findLast((sample) => sample.at <= at);
 }
 
-/** Returns the parts of a stream with the same title or category, oldest first. */
+/** Splits the stream wherever the title or category changes. Oldest part first. */
 export function bandsOf(samples: readonly Sample[], end: number, field: 'title' | 'category'): Band[] {
   const changes = samples.filter((sample, index) => sample[field] !== samples[index - 1]?.[field]);
   return changes.map((sample, index) => ({
@@ -67,7 +66,7 @@ export function bandsOf(samples: readonly Sample[], end: number, field: 'title' 
   }));
 }
 
-/** Returns the position of a time within a range, from 0 to 1. */
+/** Returns a time's position in the range, from 0 to 1. */
 export function shareOf(at: number, { start, end }: TimeRange): number {
   return Math.min(Math.max((at - start) / Math.max(end - start, 1), 0), 1);
 }

@@ -34,7 +34,7 @@ const noEvents: readonly EventRecord[] = [];
 
 const route = getRouteApi('/signed-in/streamers/$streamerId/streams/$streamId');
 
-/** All data about one stream, and the button that starts a rehearsal. */
+/** Shows a stream. A button starts a rehearsal of it. */
 export function StreamPage() {
   const path = route.useParams();
   const [isRehearsing, { open, close }] = useDisclosure();
@@ -91,7 +91,7 @@ interface StreamViewProps {
   streamer: Streamer;
   summary: StreamSummary;
   initialMoment: TimeRange | undefined;
-  /** The time when the summary was read. The chart of a running stream ends at this time. */
+  /** When the summary was read. A running stream's chart ends here. */
   readAt: number;
 }
 
@@ -108,7 +108,7 @@ function StreamView({ streamer, summary, initialMoment, readAt }: StreamViewProp
   );
   const samples = useMemo(() => readSamples(history.data ?? [], range), [history.data, range]);
   const last = samples.at(-1);
-  // Also keep the moment in React state, because the URL changes too late for a second key press.
+  // The URL changes too late for a second key press, so also keep the moment in React state.
   const [moment, setMoment] = useState(initialMoment);
   const choose = (chosen: TimeRange): void => {
     setMoment(chosen);
@@ -170,7 +170,7 @@ function StreamView({ streamer, summary, initialMoment, readAt }: StreamViewProp
   );
 }
 
-/** Returns the start of a rehearsal: the chosen moment, but not before the start of the stream. */
+/** A rehearsal starts at the chosen moment, but not before the stream. */
 function describeMoment({ start }: TimeRange, { started_at }: StreamSummary) {
   const at = Math.max(start, parseTime(started_at).getTime());
   return { position: new Date(at).toISOString(), clock: printClock(at, 'seconds') };

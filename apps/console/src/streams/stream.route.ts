@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { signedInRoute } from '../layout/routes.js';
 
-/** The state in the URL of a stream's page: the chosen moment, as ISO 8601 times. */
+/** The chosen moment in the page's URL, as ISO 8601 times. */
 export interface StreamSearch {
   since?: string;
   until?: string;

@@ -1,7 +1,8 @@
-import { Alert, Button, CopyButton, Group, Text, Title } from '@mantine/core';
-import { IconCheck, IconCopy, IconInfoCircle } from '@tabler/icons-react';
+import { Alert, Group, Text, Title } from '@mantine/core';
+import { IconInfoCircle } from '@tabler/icons-react';
 import { parseTime } from '../kit/parse-time.js';
 import { CategoryPicture } from '../kit/category-picture.js';
+import { CopyButton } from '../kit/copy-button.js';
 import { UserAvatar } from '../kit/user-avatar.js';
 import { UserText } from '../kit/user-text.js';
 import type { StreamSummary } from './stream-queries.js';
@@ -24,7 +25,7 @@ interface SummaryCardProps {
   summary: StreamSummary;
 }
 
-/** The numbers of a stream on a card that is suitable for a screenshot. */
+/** A card with the stream's numbers, made for screenshots. */
 export function SummaryCard({ stream, summary }: SummaryCardProps) {
   const { main, others } = listFacts(summary);
   const notice = explainPartial(summary);
@@ -83,18 +84,7 @@ export function SummaryCard({ stream, summary }: SummaryCardProps) {
         )}
       </article>
       <Group justify="flex-end" mt="xs">
-        <CopyButton value={printSummary(stream, summary)}>
-          {({ copied, copy }) => (
-            <Button
-              size="xs"
-              variant="default"
-              leftSection={copied ? <IconCheck size={14} /> : <IconCopy size={14} />}
-              onClick={copy}
-            >
-              {copied ? 'Copied' : 'Copy as text'}
-            </Button>
-          )}
-        </CopyButton>
+        <CopyButton text={printSummary(stream, summary)} label="Copy as text" />
       </Group>
     </section>
   );

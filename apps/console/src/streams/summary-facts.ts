@@ -4,21 +4,19 @@ import type { StreamSummary } from './stream-queries.js';
 import { printDay, printStreamDuration } from './stream-times.js';
 import { parseTime } from '../kit/parse-time.js';
 
-/** A number in a summary. */
 export interface SummaryFact {
   title: string;
   value: string;
-  /** A further fact about the number. */
+  /** Further information about the number. */
   detail?: string;
 }
 
-/** A ranking, for example `Top cheerers` with their names. */
+/** A ranking of users, such as `Top cheerers`. */
 export interface SummaryTops {
   title: string;
   entries: readonly { name: string | null; value: string }[];
 }
 
-/** The stream of a summary. */
 export interface SummarizedStream {
   username: string;
   title: string;
@@ -27,7 +25,7 @@ export interface SummarizedStream {
 
 const maxNameLength = 40;
 
-/** Returns the numbers of a summary. The card shows the `main` numbers largest. Omits numbers in `others` that are zero. */
+/** Returns a summary's numbers. The card shows `main` largest. Zeros are left out of `others`. */
 export function listFacts({ viewers, followers, subscriptions, bits, raids, chat, gifts }: StreamSummary): {
   main: SummaryFact[];
   others: SummaryFact[];
@@ -74,7 +72,7 @@ export function listFacts({ viewers, followers, subscriptions, bits, raids, chat
   };
 }
 
-/** Returns the rankings of a summary: the top cheerers, the top givers, and the largest incoming raids. Omits empty rankings. */
+/** Returns the top cheerers, top givers, and largest incoming raids. Omits empty rankings. */
 export function listTops({ bits, gifts, raids }: StreamSummary): SummaryTops[] {
   const lists: SummaryTops[] = [
     {
@@ -102,14 +100,14 @@ export function listTops({ bits, gifts, raids }: StreamSummary): SummaryTops[] {
   return lists.filter(({ entries }) => entries.length > 0);
 }
 
-/** Returns the reason why the numbers of a summary are too low or not final; undefined if they are complete and final. */
+/** Explains why the numbers are too low or not final; undefined if they are complete. */
 export function explainPartial({ partial, ended_at }: StreamSummary): string | undefined {
   if (partial)
     return 'Incomplete: retention has already removed events of this stream, so the numbers are too low.';
   return ended_at === null ? 'So far: the stream is still running.' : undefined;
 }
 
-/** Prints a summary as text, for example for a chat. */
+/** Formats a summary as text, for example for a chat. */
 export function printSummary(stream: SummarizedStream, summary: StreamSummary): string {
   const { main, others } = listFacts(summary);
   const printFact = ({ title, value, detail }: SummaryFact): string =>
@@ -126,7 +124,7 @@ export function printSummary(stream: SummarizedStream, summary: StreamSummary): 
   return lines.filter(Boolean).join('\n');
 }
 
-/** Prints the name of a user; `somebody` if the user has no name. */
+/** Formats a user's name; `somebody` if there is none. */
 export function printName(name: string | null): string {
   return name === null ? 'somebody' : printUserText(name, maxNameLength);
 }

@@ -4,14 +4,14 @@ import { streamersQuery } from '../api/queries.js';
 import { streamEvents } from '../layout/layout.js';
 import { useLiveEvents } from '../live/live.js';
 
-// The streamer monitor receives the same event as this page, and records the stream a moment later.
+// The streamer monitor gets the same event as this page but records the stream a moment later. Refresh after these delays.
 const delaysMs = [1_000, 4_000];
 
-/** Refreshes the list of streamers and the streams of the given streamer when a stream begins or ends. */
+/** When any stream starts or ends, refreshes the streamer list and the given streamer's streams. */
 export function useFreshStreams(streamerId?: string): void {
   const queries = useQueryClient();
   const [changes, setChanges] = useState(0);
-  // Shares the live connection of the layout, which refreshes the streamers immediately.
+  // Shares the layout's live connection. The layout refreshes the streamers immediately.
   useLiveEvents(streamEvents, { onEvents: () => setChanges((count) => count + 1) });
   useEffect(() => {
     if (changes === 0) return;

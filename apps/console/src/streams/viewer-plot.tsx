@@ -5,10 +5,10 @@ import 'uplot/dist/uPlot.min.css';
 import { printNumber } from '../kit/print-number.js';
 import { printClock, type Sample, type TimeRange } from './stream-times.js';
 
-/** The space around a plot in pixels, for its axes. */
+/** Space for the axes, in pixels. */
 export type PlotMargins = Readonly<Record<'top' | 'right' | 'bottom' | 'left', number>>;
 
-// The minimum height of the scale. Otherwise, a chart of two viewers would look like a chart of two thousand.
+// Minimum top of the scale. Otherwise a chart of two viewers would look like one of two thousand.
 const minTop = 5;
 
 interface ViewerPlotProps {
@@ -19,10 +19,10 @@ interface ViewerPlotProps {
   margins: PlotMargins;
 }
 
-/** Draws the viewers during a stream. This is only a picture: texts and controls are in the layer above. */
+/** Draws the viewers of a stream. Texts and controls are in the layer above this picture. */
 export function ViewerPlot({ samples, range: { start, end }, height, margins }: ViewerPlotProps) {
   const frame = useRef<HTMLDivElement>(null);
-  // A canvas does not use stylesheets, so draw the chart again when the theme changes.
+  // Stylesheets do not apply to a canvas, so redraw the chart when the theme changes.
   const scheme = useComputedColorScheme('light');
   useEffect(() => {
     const element = frame.current;
@@ -40,7 +40,7 @@ export function ViewerPlot({ samples, range: { start, end }, height, margins }: 
   return <div ref={frame} style={{ height }} aria-hidden />;
 }
 
-/** Adds a point at the end, because the last sample is valid until the end. */
+/** The last sample is valid until the end, so add a point there. */
 function toData(samples: readonly Sample[], end: number): uPlot.AlignedData {
   const last = samples.at(-1);
   return [
@@ -62,7 +62,7 @@ function createOptions(
     grid: { stroke: color('--console-line'), width: 1 },
     ticks: { show: false },
   };
-  // The line has steps, because a sample is valid until the next sample.
+  // Use a stepped line: each sample is valid until the next one.
   const paths = uPlot.paths.stepped?.({ align: 1 });
   return {
     padding: [top, right, 0, 0],
@@ -93,7 +93,7 @@ function createOptions(
         ...axis,
         size: left,
         space: 36,
-        // No fractions, because viewer counts are integers.
+        // Viewer counts are integers, so omit fractions.
         values: (_plot, splits) => splits.map((value) => (Number.isInteger(value) ? printNumber(value) : '')),
       },
     ],

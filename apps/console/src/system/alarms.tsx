@@ -9,7 +9,7 @@ import type { System } from './system-query.js';
 
 type Alarm = components['schemas']['AlarmRecord'];
 
-/** The kinds of alarms in words. New versions of the service add kinds. */
+/** Titles by kind of alarm. Newer services can have other kinds. */
 const titles: Record<string, string> = {
   transport_down: 'Platform messages cannot arrive',
   platform_unavailable: 'The platform’s API does not respond',
@@ -27,7 +27,6 @@ const columns: readonly Column<Alarm>[] = [
   { title: 'Cleared', render: ({ cleared }) => cleared !== null && <Time value={cleared} /> },
 ];
 
-/** Shows the open alarms, which need attention now. */
 export function OpenAlarms({ system: { alarms } }: { system: System }) {
   if (alarms === null)
     return <StatusText tone="warning">Alarms are unknown, because no platform connector responds</StatusText>;
@@ -55,7 +54,6 @@ export function OpenAlarms({ system: { alarms } }: { system: System }) {
   );
 }
 
-/** Shows past alarms that are resolved. */
 export function ClearedAlarms({ system: { cleared_alarms: cleared } }: { system: System }) {
   if (!cleared || cleared.length === 0) return null;
   return (

@@ -20,7 +20,7 @@ type DeadLetter = components['schemas']['DeadLetterItem'];
 const queryKey = ['dead-letters'];
 const pageSize = 50;
 
-/** The events that the service could not store. An owner retries or discards them. */
+/** Lists the events that the service could not store. An owner retries or discards each one. */
 export function DeadLetters() {
   const query = useInfiniteQuery({
     queryKey,
@@ -107,7 +107,7 @@ function Detail({ letter }: { letter: DeadLetter }) {
       const message = outcome === 'stored' ? 'The event is stored.' : 'The event was already stored.';
       notifications.show({ message, color: 'teal' });
     },
-    // Reads the list again even after a failure, because another dead letter may have replaced this one.
+    // Reload the list even after a failure: another dead letter may have replaced this one.
     onSettled: refresh,
   });
   const [isAsking, setAsking] = useState(false);

@@ -20,7 +20,7 @@ type ErasureBody = components['schemas']['ErasureBody'];
 const queryKey = ['erasures'];
 const runningPollMs = 1_000;
 
-/** Erases a platform user. Counts the records first, so that an owner notices a wrong id before the service deletes anything. */
+/** Erases a platform user. Counts the records first, so that an owner notices a wrong id before anything is deleted. */
 export function Erasures() {
   const queries = useQueryClient();
   const query = useQuery({
@@ -30,7 +30,7 @@ export function Erasures() {
       data?.some(({ status }) => status === 'running') ? runningPollMs : retryInterval(error),
   });
   const [erased, setErased] = useState<Erasure>();
-  // The service forgets the id when a count or an erasure ends. This page remembers the ids that the user typed.
+  // The service forgets the platform user's id when a count or erasure ends. Remember the ids that were typed on this page.
   const [typed, setTyped] = useState<Readonly<Record<string, string>>>({});
   const start = async (body: ErasureBody): Promise<void> => {
     const { user_hash } = await call(api().POST('/api/v1/erasures', { body }));
@@ -110,7 +110,7 @@ function CountForm({ onCount }: { onCount: (userId: string) => Promise<void> }) 
           value={userId}
           onChange={({ currentTarget }) => setUserId(currentTarget.value)}
           error={fieldError}
-          // The error is shown elsewhere, so that the button stays beside the field.
+          // Show the error above the input, so that the button stays beside the field.
           inputWrapperOrder={['label', 'description', 'error', 'input']}
           required
           withAsterisk={false}
@@ -146,7 +146,7 @@ function State({ erasure: { status, stage, progress, error } }: { erasure: Erasu
   );
 }
 
-/** Prints the numbers of records that name the user: `1,204 events, 1 dead letter`. */
+/** Formats how many records name the user: `1,204 events, 1 dead letter`. */
 function describeCounts({ counts }: Erasure): string {
   const parts = Object.entries(counts).map(([kind, { total }]) => {
     const noun = total === 1 ? kind.replace(/s$/, '') : kind;

@@ -5,8 +5,8 @@ type System = components['schemas']['SystemRecord'];
 type Instance = components['schemas']['InstanceRecord'];
 
 /**
- * How to combine the values of several instances: the sum for work that each instance does, the maximum or minimum for a state of which the
- * worst value counts.
+ * How to combine the values of several instances. Sum the work of all instances. Use the maximum or minimum for a state whose worst value
+ * counts.
  */
 type Combine = 'sum' | 'max' | 'min' | 'sum of processes';
 
@@ -19,7 +19,7 @@ interface Gauge {
 
 const perSecond = (value: number): string => `${printNumber(value)} /s`;
 
-/** The charts, in the order of the page. */
+/** Charts in page order. */
 export const gauges = {
   stored: { title: 'Events stored', measure: 'events_stored_per_second', combine: 'sum', print: perSecond },
   delivered: {
@@ -63,7 +63,7 @@ export const gauges = {
 
 export type GaugeName = keyof typeof gauges;
 
-/** Reads the gauges from the last reports. A gauge that no instance reports is absent. */
+/** Reads the gauges from the latest reports. Omits gauges that no instance reports. */
 export function readGauges(system: System): Partial<Record<GaugeName, number>> {
   const values = Object.entries<Gauge>(gauges).flatMap(([name, { measure, combine }]) => {
     const value = combineMeasure(system, measure, combine);
@@ -72,7 +72,7 @@ export function readGauges(system: System): Partial<Record<GaugeName, number>> {
   return Object.fromEntries(values) as Partial<Record<GaugeName, number>>; // Safe cast: the names are the keys.
 }
 
-/** Combines a measure over all reporting instances. Undefined if no instance reports the measure. */
+/** Combines a measure over all reporting instances; undefined if none reports it. */
 export function combineMeasure(system: System, measure: string, combine: Combine): number | undefined {
   const present = system.instances.filter(({ status }) => status !== 'silent');
   const instances = combine === 'sum of processes' ? onePerProcess(present) : present;
@@ -82,7 +82,7 @@ export function combineMeasure(system: System, measure: string, combine: Combine
   return combine === 'min' ? Math.min(...values) : values.reduce((sum, value) => sum + value, 0);
 }
 
-/** Returns one instance per process, because all services in a process report the memory of the whole process. */
+/** Returns one instance per process. All services in a process report the memory of the whole process. */
 function onePerProcess(instances: readonly Instance[]): Instance[] {
   return [...new Map(instances.map((each) => [`${each.host} ${each.process_id}`, each])).values()];
 }

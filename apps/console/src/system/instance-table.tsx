@@ -22,7 +22,6 @@ const columns: readonly Column<Instance>[] = [
   { title: 'Measures', kind: 'actions', render: (instance) => <Measures instance={instance} /> },
 ];
 
-/** A table of every instance of every service. */
 export function InstanceTable({ instances }: { instances: readonly Instance[] }) {
   return <DataTable label="Services" columns={columns} rows={instances} keyOf={({ id }) => id} />;
 }

@@ -18,7 +18,7 @@ const states = {
   live: { tone: 'good', text: 'Live' },
 } as const;
 
-/** The reasons why connections ended, in words. An unknown reason is shown unchanged. */
+/** Texts by reason. Unknown reasons are shown unchanged. */
 const reasons: Record<string, string> = {
   left: 'The client left',
   shutting_down: 'The gateway was restarted',
@@ -30,7 +30,7 @@ const reasons: Record<string, string> = {
   too_many: 'The user had too many connections',
 };
 
-/** The columns that identify a connection. */
+/** Columns that identify a connection. */
 const identity: readonly Column<Open | Closed>[] = [
   {
     title: 'Name',
@@ -84,7 +84,7 @@ const closedColumns: readonly Column<Closed>[] = [
   { title: 'Code', kind: 'number', render: ({ close_code }) => close_code ?? 'none' },
 ];
 
-/** Shows who receives live events, and which connections have ended. */
+/** Lists open live connections and the last closed ones. */
 export function LiveConnections({ system }: { system: System }) {
   const { live_connections: open, closed_connections: closed, live_connections_count: count } = system;
   return (

@@ -1,6 +1,6 @@
 import { printBytes, printDuration, printNumber } from '../kit/print-number.js';
 
-/** The measures of instances in words. The name of a measure ends with its unit. */
+/** Titles by measure. A measure's name ends with its unit. */
 const titles: Record<string, string> = {
   memory_bytes: 'Memory',
   webhook_messages_per_second: 'Webhook messages',
@@ -28,12 +28,12 @@ const titles: Record<string, string> = {
   subscriptions_enabled: 'Enabled subscriptions',
 };
 
-/** The title of a measure. New versions of the service add measures. */
+/** Newer services can have measures without a title here. */
 export function titleOfMeasure(name: string): string {
   return titles[name] ?? name.replaceAll('_', ' ');
 }
 
-/** Prints the value of a measure with its unit. */
+/** Formats a measure's value with its unit. */
 export function printMeasure(name: string, value: number): string {
   if (name.endsWith('_bytes')) return printBytes(value);
   if (name.endsWith('_per_second')) return `${printNumber(value)} /s`;

@@ -2,7 +2,6 @@ import { useState, type PointerEvent } from 'react';
 import { chartMs, pollMs } from './system-query.js';
 import classes from './sparkline.module.css';
 
-/** A measured value. */
 export interface Point {
   /** Milliseconds since 1970. */
   at: number;
@@ -18,14 +17,14 @@ interface SparklineProps {
 
 const width = 240;
 const height = 44;
-// A shorter span would stretch the first values over the whole chart.
+// The chart spans at least a minute. A shorter span would stretch the first values over its whole width.
 const minSpanMs = 60_000;
-// Values that are further apart than three poll intervals leave a gap in the line.
+// If two values are more than three poll intervals apart, the line has a gap between them.
 const maxStepMs = pollMs * 3;
 
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 
-/** Shows the latest value, or the value at the time under the pointer, and a line of the last minutes. */
+/** Shows the latest value, or the value under the pointer, and a line of recent values. */
 export function Sparkline({ title, points, print }: SparklineProps) {
   const [pointed, setPointed] = useState<number>();
   const last = points.at(-1);
@@ -33,7 +32,7 @@ export function Sparkline({ title, points, print }: SparklineProps) {
   const end = last?.at ?? 0;
   const span = Math.min(chartMs, Math.max(minSpanMs, end - (points[0]?.at ?? end)));
   const peak = Math.max(0, ...points.map(({ value }) => value));
-  // A value that stays at zero is drawn at the bottom.
+  // Avoids a division by zero. If all values are zero, the line is at the bottom.
   const top = peak || 1;
   const toX = (at: number): number => width * (1 - (end - at) / span);
   const toY = (value: number): number => height - 2 - (height - 6) * (value / top);
@@ -69,7 +68,7 @@ export function Sparkline({ title, points, print }: SparklineProps) {
   );
 }
 
-/** Returns the SVG path of the line, with gaps where values are missing. */
+/** Returns the line's SVG path, with gaps where values are missing. */
 function drawLine(
   points: readonly Point[],
   toX: (at: number) => number,
@@ -79,7 +78,7 @@ function drawLine(
     .map(({ at, value }, index) => {
       const previous = points[index - 1];
       const isConnected = previous !== undefined && at - previous.at <= maxStepMs;
-      // A line without a length is drawn as a dot.
+      // After a gap, draw a line of zero length, which appears as a dot.
       const start = isConnected ? 'L' : `M${toX(at).toFixed(1)} ${toY(value).toFixed(1)}L`;
       return `${start}${toX(at).toFixed(1)} ${toY(value).toFixed(1)}`;
     })

@@ -6,28 +6,25 @@ import { readGauges, type GaugeName } from './gauges.js';
 export type System = components['schemas']['SystemRecord'];
 export type Instance = components['schemas']['InstanceRecord'];
 
-/** The gauges at one time. */
 export interface Sample {
-  /** Milliseconds since 1970, by the clock of this browser. */
+  /** Milliseconds since 1970, by this browser's clock. */
   at: number;
   gauges: Partial<Record<GaugeName, number>>;
 }
 
-/** The state of the system, with the samples that the charts show. */
+/** The system's state with the samples for the charts. */
 export interface ObservedSystem {
   system: System;
   /** Oldest first. */
   samples: readonly Sample[];
 }
 
-// The interval at which instances send reports.
+// Instances send reports at this interval.
 export const pollMs = 5_000;
-/** The time span of the charts, in milliseconds. */
+/** Time span of the charts. */
 export const chartMs = 600_000;
 
-/**
- * Reads the state of the system every 5 s while a page shows it. The samples stay in the cache for a while after the user leaves the page.
- */
+/** Reads the system's state every 5 s while a page shows it. After the user leaves the page, the samples stay cached for a while. */
 export const systemQuery = queryOptions({
   queryKey: ['system'],
   queryFn: async ({ client, queryKey }): Promise<ObservedSystem> => {

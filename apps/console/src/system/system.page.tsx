@@ -15,7 +15,6 @@ import type { SystemTab } from './system.route.js';
 
 const route = getRouteApi('/signed-in/system');
 
-/** Shows the state of the services, and the problems that need attention. */
 export function SystemPage() {
   const { tab = 'overview' } = route.useSearch();
   const navigate = route.useNavigate();
@@ -54,7 +53,7 @@ export function SystemPage() {
   );
 }
 
-/** Returns undefined for zero, so that the tab reserves no space for the number. */
+/** Returns undefined for zero, so that the tab reserves no space. */
 function countBadge(count = 0, kind: 'plain' | 'urgent' = 'plain'): ReactNode {
   if (count === 0) return undefined;
   return (

@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { signedInRoute } from '../layout/routes.js';
 
-/** The tabs of the page. The URL contains the selected tab. */
+/** The URL contains the selected tab. */
 export const systemTabs = ['overview', 'connections', 'dead-letters', 'erasures'] as const;
 export type SystemTab = (typeof systemTabs)[number];
 

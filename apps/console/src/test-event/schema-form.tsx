@@ -13,8 +13,8 @@ interface SchemaFormProps {
 const uiSchema: UiSchema = { 'ui:submitButtonOptions': { norender: true } };
 
 /**
- * A form for the data of an event, from the JSON Schema of its type. The page shows the title and the description of the schema elsewhere.
- * This is a default export, because the page loads the form lazily.
+ * A form for event data, generated from the JSON Schema of the event type. The page shows the schema's title and description elsewhere. The
+ * page loads this form lazily, which requires a default export.
  */
 export default function SchemaForm({ schema, data, onChange }: SchemaFormProps) {
   const { title: _title, description: _description, $schema: _dialect, ...rest } = schema;
@@ -30,7 +30,7 @@ export default function SchemaForm({ schema, data, onChange }: SchemaFormProps) 
         liveValidate="onChange"
         showErrorList={false}
         noHtml5Validate
-        // Safe cast: the schema of an event is an object.
+        // Safe cast: an event's schema describes an object.
         onChange={({ formData }) => onChange((formData ?? {}) as EventData)}
       />
     </div>

@@ -2,8 +2,8 @@ import { Validator } from '@cfworker/json-schema';
 import { toErrorSchema, type RJSFSchema, type RJSFValidationError, type ValidatorType } from '@rjsf/utils';
 
 /**
- * Validates the data of the form. The validator of the form library compiles schemas to functions, which the Content-Security-Policy of the
- * console forbids. This validator interprets schemas instead.
+ * Validates form data by interpreting the schema. The form library's own validator compiles schemas to functions, which the console's
+ * Content-Security-Policy forbids.
  */
 export const schemaValidator: ValidatorType = {
   validateFormData: (data, schema) => {
@@ -23,9 +23,9 @@ interface SchemaError {
 function validate(schema: RJSFSchema, data: unknown): SchemaError[] {
   // `false`: do not stop at the first error. Safe cast: both libraries describe the same kind of document.
   const validator = new Validator(schema as ConstructorParameters<typeof Validator>[0], '2020-12', false);
-  // Removes `undefined`, which the form uses for empty fields, because JSON has no `undefined`.
+  // The form uses `undefined` for empty fields. JSON has no `undefined`, so remove it.
   const { errors } = validator.validate(JSON.parse(JSON.stringify(data ?? null)));
-  // For an error in a field, the validator also reports an error for each object that contains the field.
+  // For an error in a field, the validator also reports every object around the field. Keep only the field's error.
   return errors.filter(({ keyword }) => keyword !== 'properties' && keyword !== 'items');
 }
 

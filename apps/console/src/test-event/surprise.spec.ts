@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { surprise, type EventData } from './surprise.js';
 
-// Read as a file, because a page must not import the platform's code.
+// Read the file directly, because the console must not import the platform's code.
 const catalogue = 'libs/platforms/src/twitch/catalogue/event-examples.json';
 const examples = Object.entries(JSON.parse(readFileSync(catalogue, 'utf8')) as Record<string, EventData>);
 
-/** Returns the keys and kinds of values, without the values. */
+/** Replaces each value by its type. */
 function shapeOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(shapeOf);
   if (typeof value !== 'object' || value === null) return value === null ? 'null' : typeof value;

@@ -1,4 +1,3 @@
-/** The data of an event. */
 export type EventData = Record<string, unknown>;
 
 const names = [
@@ -20,12 +19,11 @@ const phrases = [
   'Can we see that again?',
 ];
 
-/** The fields with texts that a user wrote. */
+/** Fields with text that a user wrote. */
 const textFields = new Set(['text', 'message', 'user_input', 'system_message', 'reason', 'description']);
 
 /**
- * Returns an event that differs from the example: other users, texts, and numbers. The channel stays, so that the event
- * arrives where the example would.
+ * Varies the example's users, texts, and numbers. The channel stays, so that the event arrives where the example would.
  *
  * @param random returns a number from 0 to below 1
  */
@@ -52,7 +50,7 @@ export function surprise(example: EventData, random: () => number = Math.random)
   return varyObject(example);
 }
 
-/** Returns the field prefixes of the users that an object names by id, login, and name, except the channel. */
+/** Returns the field prefixes of all users that the object names by id, login, and name. Excludes the channel. */
 function userPrefixesOf(data: EventData): string[] {
   return Object.keys(data)
     .filter((key) => key.endsWith('_id') && key !== 'broadcaster_user_id' && key !== 'to_broadcaster_user_id')

@@ -16,10 +16,10 @@ import { surprise, type EventData } from './surprise.js';
 const route = getRouteApi('/signed-in/test-event');
 const defaultType = 'channel-raid';
 
-// Load the form library lazily: it is as large as the rest of the page, which is usable before the library has loaded.
+// The form library is as large as the rest of the page, which is usable without it. Load it lazily.
 const SchemaForm = lazy(() => import('./schema-form.js'));
 
-/** Sends a test event, which looks like a platform event, to all clients that follow live events. */
+/** Sends a test event to all live clients. They receive it like a platform event. */
 export function TestEventPage() {
   const { type = defaultType, from } = route.useSearch();
   const navigate = route.useNavigate();
@@ -48,7 +48,7 @@ interface TypeFieldProps {
   onChoose: (type: string) => void;
 }
 
-/** A field for the event type. Accepts any text, because clients can use their own types. */
+/** Accepts any text, because clients can use their own event types. */
 function TypeField({ type, names, onChoose }: TypeFieldProps) {
   const [text, setText] = useState(type);
   return (
@@ -69,7 +69,7 @@ function TypeField({ type, names, onChoose }: TypeFieldProps) {
   );
 }
 
-/** Returns the schema of a type's events. Undefined for a type that the platform does not have. */
+/** Returns the details of an event type; undefined if the platform does not know it. */
 async function readDetails(type: string) {
   try {
     const request = { params: { path: { type } } };
@@ -112,12 +112,13 @@ interface EditorProps {
 
 function Editor({ type, schema, description, initial }: EditorProps) {
   const [data, setData] = useState(initial);
-  // The text in the JSON tab while the text is not valid.
-  const [draft, setDraft] = useState<string>();
+  // What the user has typed in the JSON tab. Printing the data again after each key would undo "1." on the way to "1.05".
+  const [text, setText] = useState<string>();
+  const isInvalid = text !== undefined && !parseObject(text);
   const navigate = route.useNavigate();
   const change = (changed: EventData): void => {
     setData(changed);
-    setDraft(undefined);
+    setText(undefined);
   };
   const useLast = useMutation({
     mutationFn: () => readLastData(type),
@@ -177,7 +178,7 @@ function Editor({ type, schema, description, initial }: EditorProps) {
           size="xs"
           ml="auto"
           leftSection={<IconSend size={14} />}
-          disabled={draft !== undefined}
+          disabled={isInvalid}
           loading={send.isPending}
           onClick={() => send.mutate()}
         >
@@ -188,7 +189,7 @@ function Editor({ type, schema, description, initial }: EditorProps) {
       <Tabs defaultValue={schema ? 'form' : 'json'}>
         <Tabs.List>
           {schema && (
-            <Tabs.Tab value="form" disabled={draft !== undefined}>
+            <Tabs.Tab value="form" disabled={isInvalid}>
               Form
             </Tabs.Tab>
           )}
@@ -209,13 +210,13 @@ function Editor({ type, schema, description, initial }: EditorProps) {
             maxRows={32}
             spellCheck={false}
             styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
-            value={draft ?? JSON.stringify(data, null, 2)}
-            onChange={(text) => {
-              const parsed = parseObject(text);
-              if (parsed) change(parsed);
-              else setDraft(text);
+            value={text ?? JSON.stringify(data, null, 2)}
+            onChange={(typed) => {
+              const parsed = parseObject(typed);
+              if (parsed) setData(parsed);
+              setText(typed);
             }}
-            error={draft !== undefined && 'This is not a JSON object yet.'}
+            error={isInvalid && 'This is not a JSON object yet.'}
           />
         </Tabs.Panel>
       </Tabs>
@@ -223,7 +224,7 @@ function Editor({ type, schema, description, initial }: EditorProps) {
   );
 }
 
-/** Reads the data of the type's newest event from the platform. Undefined if there is none. */
+/** Returns the data of the newest platform event of this type, if any. */
 async function readLastData(type: string): Promise<EventData | undefined> {
   const query = { event_type: type, origin: 'platform', page_size: 1 };
   const { results } = await call(api().GET('/api/v1/platform-events', { params: { query } }));

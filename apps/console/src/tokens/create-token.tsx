@@ -54,6 +54,7 @@ export function CreateToken({ onClose }: { onClose: () => void }) {
       title={create.data ? 'The token was created' : 'Create a token'}
       size="lg"
       closeOnClickOutside={!create.data}
+      closeOnEscape={!create.data}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {create.data ? (
