@@ -3,12 +3,16 @@ import { v7 as uuidV7 } from 'uuid';
 import { User } from '../src/users/user.entity.js';
 
 /** Adds a user without a token, and without spending time on hashing a password. */
-export async function insertUser(dataSource: DataSource): Promise<{ id: string; username: string }> {
+export async function insertUser(
+  dataSource: DataSource,
+  name?: string,
+): Promise<{ id: string; username: string }> {
   const id = uuidV7();
+  const username = name ?? id;
   await dataSource.manager.insert(User, {
     id,
-    username: id,
-    usernameKey: id,
+    username,
+    usernameKey: username,
     passwordHash: '',
     role: 'user',
     firstName: '',
@@ -16,5 +20,5 @@ export async function insertUser(dataSource: DataSource): Promise<{ id: string; 
     email: '',
     isDisabled: false,
   });
-  return { id, username: id };
+  return { id, username };
 }

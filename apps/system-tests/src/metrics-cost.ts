@@ -1,14 +1,14 @@
 import { parseArgs } from 'node:util';
 import { StoreMetrics } from '@stream-events/events/benchmark';
 import { HttpMetrics } from '@stream-events/gateway/benchmark';
-import { generateEventId, IngestMetrics } from '@stream-events/ingest';
+import { generateId, IngestMetrics } from '@stream-events/ingest';
 import { HandledRequests, SentRequests } from '@stream-events/messaging';
 import { Registry } from '@stream-events/service';
 import type { StoreOutcome } from '@stream-events/contracts';
 
-// npm run bench:metrics: measures the CPU time per event of all metric calls on the path from the webhook to the EVENTS stream, and prints
-// it. The benchmark makes the services' metric calls in a loop, without the services. --event-us is the CPU time of a whole event in
-// microseconds (default: the value in docs/benchmarks.md).
+// npm run bench:metrics: measures and prints how much CPU time metrics take per event, from the webhook to the EVENTS stream. Makes the
+// services' metric calls in a loop, without running the services. --event-us is the CPU time of a whole event in microseconds (default: the
+// value in docs/benchmarks.md).
 
 const { values: flags } = parseArgs({ options: { 'event-us': { type: 'string', default: '313' } } });
 const wholeEvent = Number(flags['event-us']);
@@ -20,7 +20,7 @@ const registry = new Registry();
 const http = new HttpMetrics(registry);
 const ingest = new IngestMetrics(registry, { app: 'gateway' });
 const store = new StoreMetrics(registry);
-// A busy system has more series than this benchmark alone would create.
+// Create as many series as a busy system has.
 const subjects = Array.from({ length: 60 }, (_, index) => `request.events.subject-${index}`);
 const nothing = new Map<string, number>();
 const handled = new HandledRequests(registry, 'events', () => nothing);
@@ -31,7 +31,7 @@ for (const subject of subjects) {
   http.note(`/${subject}`, 200, performance.now());
 }
 
-/** Makes the metric calls of one batch: for each event at the gateway, then for the batch at both services. */
+/** Makes one batch's metric calls: per event at the gateway, then per batch at both services. */
 function countBatch(events: readonly { id: string }[], outcomes: readonly StoreOutcome[]): void {
   const startedAt = performance.now();
   for (const _ of events) {
@@ -42,13 +42,13 @@ function countBatch(events: readonly { id: string }[], outcomes: readonly StoreO
   sent.note('request.events.subject-7', 'ok');
   handled.note('request.events.subject-7', 'ok', startedAt);
   store.noteBatch(events, outcomes, startedAt);
-  // A second call stands for two other metrics, which cost less: the relay's lag per batch, and live delivery's lag per event-loop turn.
+  // The second call stands for two cheaper metrics: the relay's lag per batch, and live delivery's lag per event-loop turn.
   store.noteBatch(events, outcomes, startedAt);
 }
 
-/** Returns the CPU time per event in microseconds: the median of the rounds. */
+/** CPU microseconds per event: the median of all rounds. */
 function measure(batchSize: number): number {
-  const events = Array.from({ length: batchSize }, () => ({ id: generateEventId() }));
+  const events = Array.from({ length: batchSize }, () => ({ id: generateId() }));
   const outcomes = events.map(({ id }): StoreOutcome => ({ id, outcome: 'stored' }));
   const batches = Math.ceil(eventsPerRound / batchSize);
   const times = Array.from({ length: rounds }, () => {
@@ -60,7 +60,7 @@ function measure(batchSize: number): number {
   return times.sort((one, other) => one - other)[rounds >> 1] ?? Number.NaN;
 }
 
-measure(32); // warms up
+measure(32); // warm-up
 process.stdout.write(
   '| events per batch | CPU of metrics per event | share of an event |\n| --- | --- | --- |\n',
 );

@@ -1,4 +1,4 @@
-export * from './event-id.js';
+export * from './generate-id.js';
 export * from './event-ingest.service.js';
 export { IngestMetrics, type IngestTransport } from './ingest-metrics.js';
 export * from './ingest-publisher.js';

@@ -61,7 +61,7 @@ export class ApiEndpointsController {
   })
   @Accepts(ApiEndpointBody)
   @Answers(201, 'The API endpoint', { type: ApiEndpointRecord, location: true })
-  @RefusesWith(badFields)
+  @RefusesWith({ ...badFields, conflict: 'There are 10,000 API endpoints, the maximum' })
   async create(
     @JsonBody(ApiEndpointBody) body: ApiEndpointBody,
     @Res({ passthrough: true }) reply: FastifyReply,

@@ -3,6 +3,7 @@ import { ServiceError } from '@stream-events/contracts';
 import { violatedConstraint } from '@stream-events/database';
 import { DataSource, MoreThan } from 'typeorm';
 import { v7 as uuidV7 } from 'uuid';
+import { refuseFullList } from '../paging/refuse-full-list.js';
 import { ApiEndpoint } from './api-endpoint.entity.js';
 
 // Maximum number of rows per page. The largest possible page (781 control characters per row, each six bytes in JSON) is under 1 MiB.
@@ -36,8 +37,9 @@ export class ApiEndpointsService {
     return { apiEndpoints, next: rows.length > maxPage ? (apiEndpoints.at(-1)?.number ?? null) : null };
   }
 
-  /** @throws ServiceError `invalid` on `scope` when the scope does not exist */
+  /** @throws ServiceError `invalid` on `scope` when the scope does not exist; `conflict` when there are too many API endpoints */
   async create(fields: ApiEndpointFields): Promise<ApiEndpoint> {
+    await refuseFullList(this.dataSource.manager, ApiEndpoint, 'API endpoints');
     const id = uuidV7();
     await this.dataSource.manager.insert(ApiEndpoint, { ...fields, id }).catch(refuseUnknownScope);
     return this.get(id);

@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { isContentError } from '@stream-events/database';
+import { generateId } from '@stream-events/ingest';
 import { Counter, FailureLog, LOGGER, pause, Registry, within, type Logger } from '@stream-events/service';
-import { v7 as uuidV7 } from 'uuid';
 import type { Actor } from '../access/caller.js';
 import type { AuditAction } from './audit-actions.js';
 import type { AuditEntry } from './audit-entry.entity.js';
@@ -79,7 +79,7 @@ export class AuditLog implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   /** Queues an entry. Never throws. */
-  record({ action, by, objectId, id = uuidV7() }: AuditedAction): void {
+  record({ action, by, objectId, id = generateId() }: AuditedAction): void {
     if (action === 'user.login_failed' && !this.failedLogins.admit()) return;
     const address = by.address?.slice(0, maxAddressLength) ?? null;
     this.add({ id, action, userId: by.id, username: by.username, objectId, address, count: 1 });
@@ -94,7 +94,7 @@ export class AuditLog implements OnApplicationBootstrap, OnApplicationShutdown {
     const count = this.failedLogins.takeSuppressed();
     if (count === 0) return;
     const nobody = { userId: null, username: null, objectId: null, address: null };
-    this.add({ id: uuidV7(), action: 'user.login_failed', ...nobody, count });
+    this.add({ id: generateId(), action: 'user.login_failed', ...nobody, count });
   }
 
   private add(entry: AuditEntry): void {

@@ -10,7 +10,7 @@ import {
   type StoredEvent,
   type StoreOutcome,
 } from '@stream-events/contracts';
-import { EventIngest, generateEventId } from '@stream-events/ingest';
+import { EventIngest, generateId } from '@stream-events/ingest';
 import { RequestClient } from '@stream-events/messaging';
 import { v4 as uuidV4 } from 'uuid';
 import type { Caller } from '../access/caller.js';
@@ -52,7 +52,7 @@ export class EventsService {
   /** Stores an event with the origin `platform`. */
   async create(event: ClientEvent & { eventSource: string }, caller: Caller): Promise<StoredEvent> {
     const newEvent: EventWithColumns = {
-      id: generateEventId(),
+      id: generateId(),
       eventId: null,
       eventType: event.eventType,
       eventSource: event.eventSource,
@@ -67,7 +67,7 @@ export class EventsService {
   /** Stores a test event. */
   async test(event: ClientEvent, caller: Caller): Promise<StoredEvent> {
     const newEvent: EventWithColumns = {
-      id: generateEventId(),
+      id: generateId(),
       eventId: uuidV4(),
       eventType: event.eventType,
       eventSource: 'TestCall',

@@ -53,7 +53,7 @@ export class ScopesController {
   })
   @Accepts(ScopeBody)
   @Answers(201, 'The scope', { type: ScopeRecord, location: true })
-  @RefusesWith(badBody)
+  @RefusesWith({ ...badBody, conflict: 'There are 10,000 scopes, the maximum' })
   async create(
     @JsonBody(ScopeBody) { scope, required = false }: ScopeBody,
     @Res({ passthrough: true }) reply: FastifyReply,

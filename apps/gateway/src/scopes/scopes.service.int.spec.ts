@@ -51,6 +51,32 @@ describe(ScopesService.name, () => {
     expect(await listAll()).toEqual([first, second].sort((a, b) => (a.id < b.id ? -1 : 1)));
   });
 
+  it('refuses more than 10,000 scopes and API endpoints, so that the lists stay readable', async () => {
+    await dataSource.query(
+      `INSERT INTO scopes (id, scope, required) SELECT gen_random_uuid(), 'a', false FROM generate_series(1, 9999)`,
+    );
+    await dataSource.query(
+      `INSERT INTO api_endpoints (id, description, endpoint, method, reference_url, token_type)
+       SELECT gen_random_uuid(), '', '/a', 'GET', '', 'AP' FROM generate_series(1, 10000)`,
+    );
+    await scopes.create({ scope: 'the last one', required: false });
+
+    await expect(scopes.create({ scope: 'another one', required: false })).rejects.toMatchObject({
+      code: 'conflict',
+      detail: 'There are already 10,000 scopes, which is the maximum. Delete unused ones.',
+    });
+    await expect(
+      new ApiEndpointsService(dataSource).create({
+        description: '',
+        endpoint: '/b',
+        method: 'GET',
+        referenceUrl: '',
+        tokenType: 'AP',
+        scope: null,
+      }),
+    ).rejects.toMatchObject({ code: 'conflict' });
+  });
+
   it('sorts by scope (by code point), then by id', async () => {
     for (const scope of ['b', 'a:b', 'a', 'B', 'é', 'a_b', '😀', 'ｚ', 'a'])
       await scopes.create({ scope, required: false });

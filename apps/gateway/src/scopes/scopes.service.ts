@@ -3,6 +3,7 @@ import { ServiceError } from '@stream-events/contracts';
 import { violatedConstraint } from '@stream-events/database';
 import { DataSource } from 'typeorm';
 import { v7 as uuidV7 } from 'uuid';
+import { refuseFullList } from '../paging/refuse-full-list.js';
 import { Scope } from './scope.entity.js';
 
 // Maximum number of rows per page. The largest possible page (255 control characters per name, each six bytes in JSON) is under 1 MiB.
@@ -32,7 +33,9 @@ export class ScopesService {
     return { scopes, next: rows.length > maxPage ? (scopes.at(-1) ?? null) : null };
   }
 
+  /** @throws ServiceError `conflict` when there are too many scopes */
   async create(scope: Omit<Scope, 'id'>): Promise<Scope> {
+    await refuseFullList(this.dataSource.manager, Scope, 'scopes');
     const created = { id: uuidV7(), ...scope };
     await this.dataSource.manager.insert(Scope, { ...created });
     return created;

@@ -60,6 +60,26 @@ describe(StorageBudgets.name, () => {
       expect(new Set(budgets.flush().map(({ day }) => day))).toEqual(new Set(['2026-11-23', '2026-11-24']));
     });
 
+    it('keeps the new day when the clock steps back over midnight', () => {
+      const budgets = setup();
+      now += 12 * 3_600_000;
+      fill(budgets, 'ada');
+      now -= 5_000;
+
+      expect(fill(budgets, 'ada').stored).toBe(0);
+    });
+
+    it('follows a clock that was days ahead and is set back', () => {
+      const budgets = setup();
+      now += 10 * 24 * 3_600_000;
+      fill(budgets, 'ada');
+      now -= 10 * 24 * 3_600_000;
+      expect(fill(budgets, 'ada').stored).toBe(10);
+      now += 24 * 3_600_000;
+
+      expect(fill(budgets, 'ada').stored).toBe(10);
+    });
+
     it('counts what other gateways have stored, once it is known', () => {
       const budgets = setup();
       budgets.learnToday('2026-11-23', new Map([['ada', 7 * mebibyte]]));

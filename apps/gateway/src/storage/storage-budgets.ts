@@ -23,6 +23,7 @@ export class StorageLimitError extends ServiceError {
 
 export const mebibyte = 1024 ** 2;
 const dayMs = 86_400_000;
+const maxStepBackMs = 3_600_000;
 
 /** The share of the EVENTS stream that client events may fill, so that they shorten the stream's time window by at most a tenth. */
 export const clientShare = 0.1;
@@ -158,8 +159,15 @@ export class StorageBudgets {
 
   private beginDay(): string {
     const day = dayOf(this.now());
-    // If the clock is set back, keep the later day.
-    if (day <= this.today) return this.today;
+    if (day === this.today) return day;
+    if (day < this.today) {
+      // A small step back over midnight: keep the later day.
+      if (Date.parse(this.today) - this.now() < maxStepBackMs) return this.today;
+      // The clock was wrong before. The counts of the right day are read within a second.
+      this.known = new Sums();
+      this.today = day;
+      return day;
+    }
     for (const [userId, bytes] of this.known.entries()) this.earlier.add(userId, bytes);
     this.known = new Sums();
     this.today = day;

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { receivedAt, ServiceError } from '@stream-events/contracts';
+import { generateId } from '@stream-events/ingest';
 import { CONFIG, SecretBox } from '@stream-events/service';
 import { DataSource, type EntityManager } from 'typeorm';
-import { v7 as uuidV7 } from 'uuid';
 import type { CallerToken } from '../access/caller.js';
 import { hashKey, TokenLookup } from '../access/token-lookup.service.js';
 import { limitableScopes, type TokenScope } from '../access/token-scopes.js';
@@ -240,7 +240,7 @@ async function add(
   const key = generateKey();
   const token: NamedToken = {
     ...fields,
-    id: uuidV7(),
+    id: generateId(),
     keyHash: hashKey(key),
     keyStart: startOf(key),
     version: 1,

@@ -6,7 +6,9 @@ import type { EntityManager } from 'typeorm';
 // a name that is tried from many addresses, to 1,440 attempts per day.
 const burst = 20;
 const secondsPerAttempt = 60;
-const levelNow = `greatest(known.level - extract(epoch FROM now() - known.updated_at) / ${secondsPerAttempt}, 0)`;
+// A level from the future was stored before the database's clock was set back.
+const secondsPassed = 'greatest(extract(epoch FROM now() - known.updated_at), 0)';
+const levelNow = `greatest(known.level - ${secondsPassed} / ${secondsPerAttempt}, 0)`;
 
 /** The address and the user name of a login. */
 export interface BudgetOwners {

@@ -67,6 +67,29 @@ describe(LoginFailures.name, () => {
   );
 
   it(
+    'still blocks after more than a thousand failures',
+    withStoppedClock(async (setup) => {
+      const pair = newPair();
+      await setup.attempt(5, pair);
+      await setup.setFailures(1_100, pair);
+
+      expect(await setup.attempt(1, pair)).toEqual([900]);
+    }),
+  );
+
+  it(
+    'does not block because of failures in the future, from before the clock was set back',
+    withStoppedClock(async (setup) => {
+      const pair = newPair();
+      await setup.attempt(5, pair);
+      await setup.setFailures(20, pair);
+      await setup.letTimePass('-1 day', pair);
+
+      expect(await setup.attempt(1, pair)).toEqual([]);
+    }),
+  );
+
+  it(
     'blocks until the end of the wait, and reports the remaining time',
     withStoppedClock(async (setup) => {
       const pair = newPair();

@@ -5,8 +5,10 @@ import { toUsernameKey } from './user.entity.js';
 
 // The first four failures cause no wait. The fifth causes a wait of 1 s, and each later failure doubles the wait, up to 15 min. Failures
 // expire after an hour.
-const waitSeconds = 'least(power(2, greatest(failures - 5, 0)), 900)';
-const isBlocked = `failures >= 5 AND last_failed_at + ${waitSeconds} * interval '1 second' > now()`;
+// The exponent has a limit, because the power of a large number is out of range. A failure in the future was stored before the database's
+// clock was set back, and does not count.
+const waitSeconds = 'least(power(2, least(greatest(failures - 5, 0), 10)), 900)';
+const isBlocked = `failures >= 5 AND now() >= last_failed_at AND now() < last_failed_at + ${waitSeconds} * interval '1 second'`;
 const isExpired = `last_failed_at < now() - interval '1 hour'`;
 
 /** Slows down a client that guesses one user's password. Counts failed logins by address and user name, across all gateways. */

@@ -150,6 +150,17 @@ describe(LoginThrottle.name, () => {
     expect(allowed).toBe(20);
   });
 
+  it('forgets failures from the future, which were stored before the clock was set back', async () => {
+    const [home, username] = [newAddress(), newName()];
+    for (let count = 0; count < 20; count += 1) await attempt(newAddress(), username);
+    for (let count = 0; count < 6; count += 1) await attempt(home, newName());
+    await dataSource.query("UPDATE login_budgets SET level = 1, updated_at = now() + interval '1 day'");
+
+    expect(await attempt(newAddress(), username)).toBe(0);
+    expect(await attempt(home, newName())).toBe(0);
+    await dataSource.query('DELETE FROM login_budgets');
+  });
+
   it('deletes what no longer counts', async () => {
     await logIn(newAddress(), newName());
     await attempt(newAddress(), newName());

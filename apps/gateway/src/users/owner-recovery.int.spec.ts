@@ -41,4 +41,17 @@ describe(recoverOwner.name, () => {
       setPassword.mockRestore();
     }
   });
+
+  it('creates an owner when nobody is one, even if another user has the name "admin"', async () => {
+    await dataSource.manager.update(User, { role: 'owner' }, { role: 'user' });
+    const other = await insertUser(dataSource, 'admin');
+
+    const { username, password } = await recoverOwner(dataSource, secretKeys);
+
+    expect(username).toMatch(/^admin-[0-9a-f]{8}$/);
+    const owner = await dataSource.manager.findOneByOrFail(User, { username });
+    expect(owner).toMatchObject({ role: 'owner', isDisabled: false });
+    expect(password.length).toBeGreaterThan(15);
+    expect((await dataSource.manager.findOneByOrFail(User, { id: other.id })).role).toBe('user');
+  });
 });

@@ -6,7 +6,7 @@ import { AuditLogRepository } from '../audit-log/audit-log.repository.js';
 import { AuditLog } from '../audit-log/audit-log.service.js';
 import { Tokens } from '../tokens/tokens.service.js';
 import { LoginThrottle } from './login-throttle.service.js';
-import { User } from './user.entity.js';
+import { toUsernameKey, User } from './user.entity.js';
 import { UsersService } from './users.service.js';
 
 /** The new credentials of an owner. The command shows them once. The database never stores them in plain text. */
@@ -16,7 +16,10 @@ export interface RecoveredOwner {
   token: string;
 }
 
-/** Enables the oldest owner, with a new random password and main token and no sessions. Creates the owner `admin` if there is no owner. */
+/**
+ * Enables the oldest owner, with a new random password and main token and no sessions. If there is no owner, creates the owner `admin`, or
+ * `admin-` with random digits if the name is taken.
+ */
 export async function recoverOwner(dataSource: DataSource, secretKeys: string[]): Promise<RecoveredOwner> {
   const tokens = new Tokens(dataSource, new TokenLookup(dataSource), { SECRET_KEY: secretKeys });
   const logger = createLogger('owner-reset', 'warn');
@@ -39,8 +42,10 @@ async function setNewPassword(
   const password = randomBytes(15).toString('base64url');
   const owner = await dataSource.manager.findOne(User, { where: { role: 'owner' }, order: { id: 'ASC' } });
   if (!owner) {
-    const { user, token } = await users.register({ username: 'admin', password, role: 'owner' });
-    return { userId: user.id, owner: { username: 'admin', password, token } };
+    const isTaken = await dataSource.manager.existsBy(User, { usernameKey: toUsernameKey('admin') });
+    const username = isTaken ? `admin-${randomBytes(4).toString('hex')}` : 'admin';
+    const { user, token } = await users.register({ username, password, role: 'owner' });
+    return { userId: user.id, owner: { username, password, token } };
   }
   const token = await users.setPassword(owner.id, password);
   // Enable the owner only after the password has changed, so that nobody can log in with the old password.

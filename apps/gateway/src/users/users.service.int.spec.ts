@@ -1,4 +1,5 @@
 import { jest } from '@jest/globals';
+import type { ServiceError } from '@stream-events/contracts';
 import { createLogger, Registry } from '@stream-events/service';
 import { createTestDatabase, eventually, type TestDatabase } from '@stream-events/testing';
 import type { DataSource } from 'typeorm';
@@ -55,6 +56,27 @@ describe(UsersService.name, () => {
   }
 
   const newName = (): string => `user-${(names += 1)}`;
+
+  it('lets a flood of logins use only two connections to the database', async () => {
+    const { users, throttle } = setup();
+    let running = 0;
+    let mostRunning = 0;
+    const begin = throttle.begin.bind(throttle);
+    throttle.begin = async (...login) => {
+      mostRunning = Math.max(mostRunning, (running += 1));
+      return begin(...login).finally(() => (running -= 1));
+    };
+    const login = { username: newName(), password, address };
+    const outcomes = await Promise.all(
+      Array.from({ length: 50 }, () =>
+        users.startSession(login).catch((error: unknown) => (error as ServiceError).code),
+      ),
+    );
+
+    expect(mostRunning).toBe(2);
+    // Two run at once, and four of one address may wait.
+    expect(outcomes.filter((code) => code === 'unavailable').length).toBe(44);
+  });
 
   it('creates one owner when five gateways start together', async () => {
     const starts = Array.from({ length: 5 }, () => setup().users.ensureOwner('Owner', password));

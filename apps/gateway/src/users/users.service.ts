@@ -9,6 +9,7 @@ import { addressKey } from '../http/client-address.js';
 import { Tokens, type IssuedToken } from '../tokens/tokens.service.js';
 import { LoginThrottle } from './login-throttle.service.js';
 import { refuseWeakPassword } from './password-rule.js';
+import { LoginTurns } from './login-turns.js';
 import { hashPassword, verifyPassword } from './password.js';
 import { toUsernameKey, User } from './user.entity.js';
 
@@ -34,6 +35,8 @@ export interface NewUser {
 /** Users: registration, login, passwords. */
 @Injectable()
 export class UsersService {
+  private readonly turns = new LoginTurns();
+
   constructor(
     private readonly dataSource: DataSource,
     private readonly tokens: Tokens,
@@ -265,7 +268,9 @@ export class UsersService {
 
   /** Returns the user with this name and password, even if the user is disabled. Only `actAs` may act on the result. */
   private async checkPassword(login: Login): Promise<User | undefined> {
-    const attempt = await this.throttle.begin(login.address, login.username);
+    const attempt = await this.turns.run(addressKey(login.address), () =>
+      this.throttle.begin(login.address, login.username),
+    );
     let user: User | undefined;
     try {
       user = await this.comparePassword(login);

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ServiceError, type StoreOutcome } from '@stream-events/contracts';
-import { generateEventId, PlatformIngest } from '@stream-events/ingest';
+import { generateId, PlatformIngest } from '@stream-events/ingest';
 import { fingerprintOf, inbound, toPlatformEvent, type SigningKey } from '@stream-events/platforms';
 import { CONFIG, Counter, LOGGER, Registry, type Logger } from '@stream-events/service';
 import type { GatewayConfig } from '../gateway.config.js';
@@ -122,7 +122,7 @@ export class WebhookService {
       return { status: 200, body: message.challenge };
     }
     const event = toPlatformEvent(message, {
-      id: generateEventId(),
+      id: generateId(),
       messageId,
       occurredAt: Date.parse(timestamp),
       via: fingerprint,

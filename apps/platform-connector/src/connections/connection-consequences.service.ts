@@ -5,9 +5,9 @@ import {
   printConnectionReport,
   ServiceError,
 } from '@stream-events/contracts';
+import { generateId } from '@stream-events/ingest';
 import { RequestClient } from '@stream-events/messaging';
 import { LOGGER, type Logger } from '@stream-events/service';
-import { v7 } from 'uuid';
 import { UserGrants } from '../grants/user-grants.service.js';
 import { ConnectionsRepository } from './connections.repository.js';
 
@@ -25,7 +25,7 @@ export class ConnectionConsequences {
   onConnected(connectionId: string): void {
     this.client.announce(
       connectionReportSubject,
-      printConnectionReport({ connectionId, auditEntryId: v7() }),
+      printConnectionReport({ connectionId, auditEntryId: generateId() }),
     );
   }
 

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { ServiceError, type EventWithColumns } from '@stream-events/contracts';
-import { generateEventId, PlatformIngest, type PlatformIngestOutcome } from '@stream-events/ingest';
+import { generateId, PlatformIngest, type PlatformIngestOutcome } from '@stream-events/ingest';
 import { inbound, toPlatformEvent, type SocketMessage } from '@stream-events/platforms';
 import { Counter, FailureLog, Gauge, LOGGER, Registry, within, type Logger } from '@stream-events/service';
 import type { DeliverySource } from './delivery-gaps.repository.js';
@@ -148,7 +148,7 @@ export class SocketIngest {
       const content = inbound.readContent(message.type, message.content);
       if (content.kind === 'notification' || content.kind === 'revocation')
         return toPlatformEvent(content, {
-          id: generateEventId(),
+          id: generateId(),
           messageId: message.id,
           occurredAt: message.sentAt,
           via,

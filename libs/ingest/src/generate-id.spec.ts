@@ -1,11 +1,11 @@
 import { jest } from '@jest/globals';
 import { receivedAt } from '@stream-events/contracts';
 import { validate, version } from 'uuid';
-import { generateEventId } from './event-id.js';
+import { generateId } from './generate-id.js';
 
-describe(generateEventId.name, () => {
+describe(generateId.name, () => {
   // Needs several times the buffered random bytes.
-  const ids = Array.from({ length: 20_000 }, generateEventId);
+  const ids = Array.from({ length: 20_000 }, generateId);
 
   it('generates valid UUIDs of version 7', () => {
     expect(ids.every((id) => validate(id) && version(id) === 7)).toBe(true);
@@ -18,7 +18,7 @@ describe(generateEventId.name, () => {
 
   it('contains the time of receipt', () => {
     const before = Date.now();
-    const at = receivedAt(generateEventId());
+    const at = receivedAt(generateId());
     expect(at).toBeGreaterThanOrEqual(before);
     expect(at).toBeLessThanOrEqual(Date.now());
   });
@@ -31,7 +31,7 @@ describe(generateEventId.name, () => {
     const clock = jest.spyOn(Date, 'now');
     const generateAt = (time: number): number => {
       clock.mockReturnValue(time);
-      return receivedAt(generateEventId());
+      return receivedAt(generateId());
     };
     const real = Date.UTC(2040, 0, 1);
 

@@ -14,8 +14,11 @@ const maxStepBackMs = 1_000;
 let lastMillisecond = 0;
 let sequence = 0;
 
-/** Generates the id of an event received now: a UUIDv7. Ids ascend within a process, unless its clock steps back by more than 1 s. */
-export function generateEventId(): string {
+/**
+ * Generates an id that contains the current time: a UUIDv7. Ids ascend within a process, unless its clock steps back by more than 1 s. After
+ * such a step, `v7` of the library would continue from the wrong time until the process ends.
+ */
+export function generateId(): string {
   const random = takeRandomBytes();
   const now = Date.now();
   if (now > lastMillisecond || now < lastMillisecond - maxStepBackMs) {
