@@ -25,7 +25,7 @@ describe(LiveEvents.name, () => {
     for (const stop of stops.splice(0).reverse()) await stop();
   });
 
-  /** Starts a server. The handler with the index of a connection serves it. The last handler serves all further connections. */
+  /** Starts a server. The n-th handler serves the n-th connection; the last handler serves all later ones. */
   const serve = async (...handlers: ((connection: StreamConnection) => unknown)[]): Promise<void> => {
     server = await StreamServer.start((connection, index) =>
       (handlers[index] ?? handlers.at(-1)!)(connection),
@@ -39,7 +39,7 @@ describe(LiveEvents.name, () => {
     return events;
   };
 
-  /** Returns live events without waits between connections. */
+  /** Returns live events that reconnect without waiting. */
   const liveAtOnce = (after?: string): LiveEvents => {
     const url = `${server.url}/api/v1/platform-events/stream`;
     const request = { fetch, url, headers: {}, silenceMs: 45_000 };
@@ -125,7 +125,7 @@ describe(LiveEvents.name, () => {
         .join('');
     const indexOf = ({ after }: StreamConnection): number => Number(after?.split('-')[1] ?? 0);
 
-    /** Serves from the position of each connection, and cuts the first connections after these numbers of bytes. */
+    /** Serves events from each client's position. Cuts the first connections after these numbers of bytes. */
     const serveCut = (cuts: readonly { bytes: number; isClean: boolean }[]): Promise<void> =>
       serve(
         ...cuts.map(({ bytes, isClean }) => async (connection: StreamConnection) => {
@@ -213,7 +213,7 @@ describe(LiveEvents.name, () => {
   });
 
   describe('connections', () => {
-    /** Returns the client's first retry after the given response to the first connection. */
+    /** Returns the client's first retry after the first connection got this response. */
     const retryAfter = async (
       first: (connection: StreamConnection) => unknown,
       silenceMs?: number,
@@ -221,7 +221,7 @@ describe(LiveEvents.name, () => {
       await serve(first, (connection) => connection.send(eventBlock(1)));
       const retries: Retry[] = [];
       await take(live({ onRetry: (retry) => retries.push(retry), silenceMs }), 1);
-      // On a slow machine, the client may reach a short limit again.
+      // On a slow machine, the client can reach a short silence limit more than once.
       if (silenceMs === undefined) expect(retries).toHaveLength(1);
       return retries[0]!;
     };
@@ -243,6 +243,19 @@ describe(LiveEvents.name, () => {
     it('are not retried at an address without live events', async () => {
       await serve(({ response }) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'));
       await expect(live().next()).rejects.toThrow('200: expected an event stream, got text/html');
+    });
+
+    it.each([404, 200])('of a proxy (%d) are retried after the client was connected', async (status) => {
+      await serve(
+        async (connection) => {
+          await connection.send(eventBlock(1));
+          connection.cut();
+        },
+        ({ response }) => response.writeHead(status, { 'content-type': 'text/plain' }).end('no service'),
+        (connection) => connection.send(eventBlock(2)),
+      );
+      const [first, second] = await take(liveAtOnce(), 2);
+      expect([first?.id, second?.id]).toEqual(['id-1', 'id-2']);
     });
 
     it.each([429, 503])('wait for the time in Retry-After after %d', async (status) => {
@@ -326,7 +339,7 @@ describe(LiveEvents.name, () => {
         },
       );
       await take(events, 1);
-      cutLater(); // only now, because an event that was not returned yet may be lost with its connection
+      cutLater(); // cut only after an event was returned: unreturned events can be lost with their connection
       await take(events, 1);
       await events.return();
       expect(waits).toEqual([0, 1, 0, 1]);
@@ -350,7 +363,7 @@ describe(LiveEvents.name, () => {
         expect(now).toBe(last);
       };
       await eventually(expectStalled, { timeoutMs: 60_000, intervalMs: 300 });
-      // The socket buffers of both sides hold far less than the 75 MiB in total.
+      // The socket buffers of both sides hold far less than the total of 75 MiB.
       expect(sent).toBeLessThan(total / 3);
       const rest = await take(events, total - 1);
       expect(positionsOf([...first, ...rest])).toEqual(positions(1, total));

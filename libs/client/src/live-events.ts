@@ -5,50 +5,47 @@ import type { LiveEvent } from './live-event.js';
 import { maxDelayMs, reconnectDelay } from './reconnect-delay.js';
 import { waitFor } from './wait-for.js';
 
-/** A gap: the client missed events. */
+/** The client missed events. */
 export interface Gap {
   /**
-   * - `unknown_position`: the position is not valid, or the stream has no event at this position
-   * - `other_epoch`: the stream was recreated, or lost its newest events, after you received the position
-   * - `expired`: the events that follow the position are no longer on the stream
+   * - `unknown_position`: the position is invalid, or the stream has no event at this position
+   * - `other_epoch`: after you received the position, the stream was recreated or lost its newest events
+   * - `expired`: the stream no longer has the events after the position
    */
   reason: 'unknown_position' | 'other_epoch' | 'expired' | (string & {});
 }
 
-/** A control for an overlay. Newer services may send other controls. */
+/** A control for an overlay. Newer services can send other controls. */
 export type LiveControl = 'skip' | 'replay' | 'pause' | 'resume' | (string & {});
 
-/** A connection was lost or could not be opened, and the client will reconnect. */
+/** A connection was lost or failed to open. The client will reconnect. */
 export interface Retry {
-  /** The reason. A LiveError if the service refused or ended the connection. */
+  /** The reason; a LiveError if the service rejected or ended the connection. */
   cause: unknown;
-  /** How long the client waits before it reconnects, in milliseconds. */
+  /** Time until the client reconnects, in milliseconds. */
   delayMs: number;
 }
 
-/** Callbacks for live events, and the signal that ends the iteration. */
+/** Callbacks for live events, and a signal that ends the iteration. */
 export interface LiveCallbacks {
-  /** Called when a connection delivers its first message: at the start, and after each reconnect. */
+  /** Called on each connection's first message: after the start and after every reconnect. */
   onConnect?: (() => void) | undefined;
-  /**
-   * Called when you missed events that are no longer on the stream. The client delivers the next event after the returned promise resolves.
-   */
+  /** Called when you missed events that the stream no longer has. The next event arrives after the returned promise resolves. */
   onGap?: ((gap: Gap) => void | Promise<void>) | undefined;
   /**
-   * Called when somebody sends a control to this connection by the name of the connection: `skip` the current alert, `replay` the last one,
-   * `pause`, or `resume`. Called before the loop gets the events that arrive after the control. Set this callback only if you need
-   * controls.
+   * Called when someone sends a control to this connection's name: `skip` the current alert, `replay` the last one, `pause`, or `resume`.
+   * Runs before your loop gets the events that follow the control. Set this callback only if you need controls.
    */
   onControl?: ((control: LiveControl) => void) | undefined;
   /** Called before the client waits to reconnect. */
   onRetry?: ((retry: Retry) => void) | undefined;
-  /** Aborting this signal ends the iteration, which then throws the signal's reason. */
+  /** Aborting this signal ends the iteration, which throws the signal's reason. */
   signal?: AbortSignal | undefined;
 }
 
-// These codes mean that the client has violated the WebSocket protocol (RFC 6455 §7.4.1).
+// With these codes, the client itself has violated the WebSocket protocol (RFC 6455 §7.4.1).
 const protocolErrors = [1002, 1007, 1008, 1009];
-// After these codes, a reconnect would fail, too.
+// Reconnecting after one of these codes would fail again.
 const finalCloseCodes: readonly number[] = [
   closeCodes.invalid,
   closeCodes.unauthenticated,
@@ -57,13 +54,14 @@ const finalCloseCodes: readonly number[] = [
 ];
 
 /**
- * Live events, one after the other, across reconnects.
+ * Live events in sequence, across reconnects.
  *
  * ```
  * state      │ on                                                 │ next state
  * ───────────┼────────────────────────────────────────────────────┼───────────
  * connecting │ stream begins                                      │ open
- *            │ 4xx except 408, 425, 429; not an event stream      │ ended (error)
+ *            │ 4xx except 408, 425, 429, with a problem document  │ ended (error)
+ *            │ not an event stream, at the first connection       │ ended (error)
  *            │ other response, no response, timeout               │ waiting
  * open       │ connection lost, silent too long, other close code │ waiting
  *            │ close code 4401, and the token was sent too late   │ waiting
@@ -73,14 +71,15 @@ const finalCloseCodes: readonly number[] = [
  *            │ signal aborts                                      │ ended (error)
  * ```
  *
- * Connects on the first call of `next()`, and reads from the network only as fast as events are consumed. When a consumer is too slow, the
- * service ends the connection, and the client resumes at the consumer's position. Each connection resumes after the last event that
- * `next()` returned, not after the last event that arrived, so no event is lost or repeated.
+ * Connects on the first call of `next()` and reads from the network only as fast as the caller takes events. If the caller is too slow, the
+ * service ends the connection, and the client reconnects. Each connection resumes after the last event that `next()` returned, not after
+ * the last one that arrived, so no event is lost or repeated.
  */
 export class LiveEvents implements AsyncIterableIterator<LiveEvent> {
   private readonly ending = new AbortController();
   private readonly events: AsyncGenerator<LiveEvent, undefined, undefined>;
   private attempts = 0;
+  private hasConnected = false;
 
   constructor(
     private readonly connect: (signal: AbortSignal) => LiveConnection,
@@ -92,8 +91,8 @@ export class LiveEvents implements AsyncIterableIterator<LiveEvent> {
   }
 
   /**
-   * The position up to which all events were returned. To resume there, pass this position as `after`. The position also advances
-   * while no event passes the filters. Before the first connection, it equals the option `after`.
+   * All events up to this position were returned. Pass it as `after` to resume. The position also advances while no event matches the
+   * filters. Before the first connection, it equals the option `after`.
    */
   get position(): string | undefined {
     return this.last;
@@ -102,13 +101,13 @@ export class LiveEvents implements AsyncIterableIterator<LiveEvent> {
   /**
    * Waits for the next event.
    *
-   * @throws LiveError if the service refuses; the signal's reason; the errors of the callbacks
+   * @throws LiveError if the service rejects the connection; the signal's reason; errors from callbacks
    */
   next(): Promise<IteratorResult<LiveEvent, undefined>> {
     return this.events.next();
   }
 
-  /** Ends the iteration, even while `next()` waits for an event. */
+  /** Ends the iteration, even while `next()` waits. */
   return(): Promise<IteratorResult<LiveEvent, undefined>> {
     this.ending.abort();
     return this.events.return(undefined);
@@ -138,32 +137,47 @@ export class LiveEvents implements AsyncIterableIterator<LiveEvent> {
     const startedAt = performance.now();
     const connection = this.connect(this.ending.signal);
     try {
-      const loss = await connection.open(this.last);
+      const loss = await this.open(connection);
       if (loss) return loss;
       for (let isFirst = true; ; isFirst = false) {
         const message = await connection.read();
+        // More messages may have arrived before the end.
+        if (this.ending.signal.aborted) return new Loss(this.ending.signal.reason);
         const event = message instanceof Loss ? message : await this.take(message);
         if (event instanceof Loss) return event;
         if (isFirst) this.callbacks.onConnect?.();
+        this.hasConnected = true;
         if (!event) continue;
         this.attempts = 0;
         yield event;
       }
     } finally {
       connection.close();
-      // A connection that lasted this long counts as working, even if no event passed the filters.
+      // A connection that lasted this long works, even if no event matched the filters.
       if (performance.now() - startedAt > maxDelayMs) this.attempts = 0;
     }
   }
 
-  /** Handles a message. Returns its event, if it has one. */
+  /** @throws LiveError if the service rejects the connection */
+  private async open(connection: LiveConnection): Promise<Loss | undefined> {
+    try {
+      return await connection.open(this.last);
+    } catch (error) {
+      // The service rejects with a problem document. Any other response comes from a proxy, for example while the service restarts. On the
+      // first connection, it rather means that the URL is wrong.
+      if (this.hasConnected && error instanceof LiveError && !error.problem) return new Loss(error);
+      throw error;
+    }
+  }
+
+  /** Handles a message. Returns its event, if any. */
   private async take({ kind, position, content }: LiveMessage): Promise<LiveEvent | Loss | undefined> {
     if (kind === 'closed') return readClosing(content);
     if (position) this.last = position;
     if (!content) return undefined;
     if (kind === 'gap') await this.callbacks.onGap?.(content as unknown as Gap); // Safe cast: a gap has a reason.
     if (kind === 'control') this.callbacks.onControl?.(String(content.control));
-    // Ignore other kinds of messages, which a newer service may send.
+    // Newer services can send other kinds of messages. Ignore them.
     if (kind !== 'message') return undefined;
     return { ...content, position } as LiveEvent; // Safe cast: the content of such a message is a record.
   }
@@ -178,7 +192,7 @@ export class LiveEvents implements AsyncIterableIterator<LiveEvent> {
 }
 
 /**
- * Reads the reason why the service ends the connection.
+ * Reads why the service ended the connection.
  *
  * @throws LiveError if the service would also end the next connection
  */

@@ -9,11 +9,11 @@ import type { LiveEvent } from './live-event.js';
 import type { Gap, LiveEvents, Retry } from './live-events.js';
 import { WebSocketStream } from './web-socket-stream.js';
 
-/** A client at a server that behaves like the gateway. */
+/** A connected client, as seen by the test's server. */
 interface ServedClient {
   socket: WebSocket;
   url: string | undefined;
-  /** The first message. */
+  /** The client's first message. */
   request: Record<string, unknown>;
 }
 
@@ -28,7 +28,7 @@ describe(WebSocketStream.name, () => {
   let served: ServedClient[];
   let running: LiveEvents | undefined;
 
-  /** Serves each connection with the handler of its index. The last handler serves all further connections. */
+  /** The n-th handler serves the n-th connection; the last handler serves all later ones. */
   const serve = async (...handlers: ((client: ServedClient) => unknown)[]): Promise<void> => {
     server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
     served = [];
@@ -119,7 +119,7 @@ describe(WebSocketStream.name, () => {
       (client) => send(client, record(1)),
     );
     let time = 0;
-    // Each step takes 6 s, as in a page that is suspended during the handshake.
+    // Advance the clock by 6 s per step, as in a page that is suspended during the handshake.
     const now = jest.spyOn(performance, 'now').mockImplementation(() => (time += 6_000));
     try {
       expect(await take(live(), 1)).toEqual([record(1)]);
@@ -162,6 +162,16 @@ describe(WebSocketStream.name, () => {
     expect(seen).toEqual(seen.map((_, index) => positionOf(index + 2)));
     expect(seen.length).toBeGreaterThan(25);
     expect(served[1]!.request.after).toBe(seen.at(-1));
+  });
+
+  it('ends when the signal aborts, even if other events have already arrived', async () => {
+    await serve((client) => send(client, record(1), record(2), record(3)));
+    const stopping = new AbortController();
+    const events = live({ signal: stopping.signal });
+    await take(events, 2);
+    stopping.abort();
+    await expect(events.next()).rejects.toMatchObject({ name: 'AbortError' });
+    expect(events.position).toBe(positionOf(2));
   });
 
   it('closes the socket when the iteration ends', async () => {

@@ -85,6 +85,7 @@ export class EventHistory {
   forget(): void {
     this.generation += 1;
     this.cache.clear();
+    this.readers.forget();
   }
 
   private async readStream(place: Place, signal: AbortSignal): Promise<HistoryPage> {

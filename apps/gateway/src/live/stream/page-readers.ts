@@ -8,6 +8,8 @@ const maxReaders = 4;
 export class PageReaders {
   private idle: PageReader[] = [];
   private busy = 0;
+  /** Increases with each call of `forget`. A reader of an earlier generation is not used again. */
+  private generation = 0;
   private readonly waiting: (() => void)[] = [];
 
   constructor(private readonly stream: EventsStreamClient) {
@@ -38,10 +40,18 @@ export class PageReaders {
     }
   }
 
+  /** Closes all readers, because the messages that they have fetched ahead may belong to an erased user. */
+  forget(): void {
+    this.generation += 1;
+    for (const reader of this.idle.splice(0)) reader.close();
+  }
+
   private async run<T>(reader: PageReader, work: (reader: PageReader) => Promise<T>): Promise<T> {
+    const { generation } = this;
     try {
       const result = await work(reader);
-      this.idle.push(reader);
+      if (generation === this.generation) this.idle.push(reader);
+      else reader.close();
       return result;
     } catch (error) {
       reader.close();

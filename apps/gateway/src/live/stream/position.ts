@@ -15,7 +15,7 @@ export interface Position {
 /** The format of a printed position. */
 export const positionPattern = /^([0-9a-f]{8})-(0|[1-9]\d{0,15})-([0-9a-f]{8})$/;
 
-/** The check of the position before the first event. */
+/** The check of a position whose event is not known: before the first event, or of a gateway that has not read an event yet. */
 export const checkOfStart = '00000000';
 
 export function printPosition({ epoch, sequence, check }: Position): string {

@@ -1,6 +1,7 @@
 import { checkOfStart, parsePosition, positionOf } from './position.js';
 import type { EventFeed } from './event-feed.service.js';
 import type { EventHistory } from './event-history.service.js';
+import type { LiveEvent } from './live-event.js';
 import type { GapReason } from '../gap-reasons.js';
 
 /** The sources of events for a connection: the live feed, and the history with older events. */
@@ -37,7 +38,7 @@ export async function findResumeSequence(
   if (sequence >= nextSequence) return 'unknown_position';
   if (sequence === 0) return check === checkOfStart ? 1 : 'unknown_position';
   const known = ringBuffer.at(sequence);
-  if (known) return positionOf(known).check === check ? sequence + 1 : 'unknown_position';
+  if (known) return isCheckOf(known, check) ? sequence + 1 : 'unknown_position';
   const page = await history.read({ epoch, from: sequence, until: sequence }, signal);
   if (page.kind === 'other_epoch') return 'other_epoch';
   if (page.kind === 'expired') {
@@ -47,6 +48,11 @@ export async function findResumeSequence(
     return following.kind === 'events' ? sequence + 1 : following.kind;
   }
   const [found] = page.events;
-  const isContradicted = found?.sequence === sequence && positionOf(found).check !== check;
+  const isContradicted = found?.sequence === sequence && !isCheckOf(found, check);
   return isContradicted ? 'unknown_position' : sequence + 1;
+}
+
+/** Whether a position with this check can be the position of the event. A gateway that has not read any event yet sends `checkOfStart`. */
+function isCheckOf(event: LiveEvent, check: string): boolean {
+  return check === checkOfStart || positionOf(event).check === check;
 }
