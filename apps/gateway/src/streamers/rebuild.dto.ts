@@ -2,11 +2,11 @@ import { ApiProperty } from '@nestjs/swagger';
 import { rebuildStates, type RebuildReply } from '@stream-events/contracts';
 import { exampleTime, printTimeOrNull } from '../http/time.js';
 
-/** The progress of the latest rebuild of streams from the events. */
+/** Progress of the latest rebuild of streams from stored events. */
 export class RebuildRecord {
   @ApiProperty({
     enum: rebuildStates,
-    description: '`none`: no rebuild has run since the service started',
+    description: '`none`: no rebuild has ever been started',
     example: 'running',
   })
   state!: RebuildReply['state'];
@@ -49,7 +49,6 @@ export class RebuildRecord {
   error!: string | null;
 }
 
-/** Converts a rebuild to its form in the API. */
 export function toRebuildRecord(rebuild: RebuildReply): RebuildRecord {
   return {
     state: rebuild.state,

@@ -9,7 +9,7 @@ import {
 } from '@stream-events/contracts';
 import { exampleTime, printTime, printTimeOrNull } from '../http/time.js';
 
-/** The events of a stream. */
+/** Event counts of a stream. */
 export class SummaryEvents {
   @ApiProperty({ type: 'integer', description: 'Number of events of all types', example: 5214 })
   total!: number;
@@ -23,7 +23,7 @@ export class SummaryEvents {
   by_type!: Record<string, number>;
 }
 
-/** The subscriptions of one tier. */
+/** Subscriptions of one tier. */
 export class SummaryTier {
   @ApiProperty({ description: 'The tier, as the platform names it', example: '1000' })
   tier!: string;
@@ -42,7 +42,7 @@ export class SummaryTier {
   renewed!: number;
 }
 
-/** The subscriptions during a stream. */
+/** Subscriptions during a stream. */
 export class SummarySubscriptions {
   @ApiProperty({ type: 'integer', description: 'Number of subscriptions of all tiers', example: 21 })
   total!: number;
@@ -51,7 +51,7 @@ export class SummarySubscriptions {
   by_tier!: SummaryTier[];
 }
 
-/** A user with the number of gifted subscriptions or cheered bits. */
+/** A user and the number of subscriptions gifted or bits cheered. */
 export class SummaryUser {
   @ApiProperty({ description: 'The user’s id on the platform', example: '12826' })
   user_id!: string;
@@ -68,7 +68,7 @@ export class SummaryUser {
   total!: number;
 }
 
-/** The gifted subscriptions of a stream. */
+/** Subscriptions gifted during a stream. */
 export class SummaryGifts {
   @ApiProperty({ type: 'integer', description: 'Number of gifted subscriptions', example: 15 })
   total!: number;
@@ -83,7 +83,7 @@ export class SummaryGifts {
   top_givers!: SummaryUser[];
 }
 
-/** The bits of a stream. */
+/** Bits cheered during a stream. */
 export class SummaryBits {
   @ApiProperty({ type: 'integer', description: 'Number of bits', example: 2300 })
   total!: number;
@@ -95,7 +95,6 @@ export class SummaryBits {
   top_cheerers!: SummaryUser[];
 }
 
-/** A raid. */
 export class SummaryRaid {
   @ApiProperty({ description: 'Time of the raid, UTC, to the second', example: exampleTime })
   at!: string;
@@ -120,7 +119,7 @@ export class SummaryRaid {
   viewers!: number;
 }
 
-/** The raids in one direction. */
+/** Raids in one direction. */
 export class SummaryRaids {
   @ApiProperty({ type: 'integer', description: 'Number of raids', example: 1 })
   count!: number;
@@ -132,7 +131,7 @@ export class SummaryRaids {
   top!: SummaryRaid[];
 }
 
-/** The raids of a stream. */
+/** Raids during a stream. */
 export class SummaryRaidDirections {
   @ApiProperty({ type: SummaryRaids, description: 'Raids from other channels to this channel' })
   incoming!: SummaryRaids;
@@ -141,12 +140,13 @@ export class SummaryRaidDirections {
   outgoing!: SummaryRaids;
 }
 
-/** The viewers of a stream. */
+/** Viewer counts of a stream. */
 export class SummaryViewers {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'The highest number of viewers. Null until the platform has listed the stream',
+    description:
+      'The highest number of viewers. Null until the platform has listed the stream, and 400 days after the stream started',
     example: 312,
   })
   peak!: number | null;
@@ -155,13 +155,13 @@ export class SummaryViewers {
     type: Number,
     nullable: true,
     description:
-      'The average number of viewers over the duration of the stream. Null until the platform has listed the stream',
+      'The average number of viewers over the duration of the stream. Null until the platform has listed the stream, and 400 days after the stream started',
     example: 201.5,
   })
   average!: number | null;
 }
 
-/** The chat of a stream. */
+/** Chat activity during a stream. */
 export class SummaryChat {
   @ApiProperty({ type: 'integer', description: 'Number of chat messages', example: 5100 })
   messages!: number;
@@ -170,7 +170,6 @@ export class SummaryChat {
   chatters!: number;
 }
 
-/** The summary of a stream in the API. */
 export class StreamSummary {
   @ApiProperty({
     format: 'uuid',
@@ -202,7 +201,7 @@ export class StreamSummary {
 
   @ApiProperty({
     description:
-      'Whether the numbers are incomplete because the service has deleted old events of the stream (retention)',
+      'Whether the numbers are incomplete because the service lacks events from the beginning of the stream: retention has deleted them, or the service was not running yet',
     example: false,
   })
   partial!: boolean;
@@ -232,7 +231,7 @@ export class StreamSummary {
   chat!: SummaryChat;
 }
 
-/** Combines what the streamer monitor and the event store know about a stream. */
+/** Combines the streamer monitor's viewer counts with the event store's counts. */
 export function toStreamSummary(
   { stream, peak, average }: StreamViewersReply,
   summary: StreamSummaryMessage,

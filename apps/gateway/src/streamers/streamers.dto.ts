@@ -31,7 +31,7 @@ class StreamerStateBody {
   disabled?: boolean;
 }
 
-/** Body of `POST /api/v1/streamers` and `PUT /api/v1/streamers/<id>`. Omitted booleans are false. */
+/** Body of POST and PUT. Omitted booleans are false. */
 export class StreamerBody extends StreamerStateBody {
   @ApiProperty({
     minLength: 1,
@@ -45,7 +45,7 @@ export class StreamerBody extends StreamerStateBody {
   platform_username!: string;
 }
 
-/** Body of `PATCH /api/v1/streamers/<id>`. Omitted fields keep their values. */
+/** Body of PATCH. Omitted fields keep their values. */
 export class StreamerChangesBody extends StreamerStateBody {
   @ApiProperty({
     required: false,
@@ -61,7 +61,7 @@ export class StreamerChangesBody extends StreamerStateBody {
   platform_username?: string;
 }
 
-/** A monitored streamer in the API. */
+/** A monitored streamer as the API returns it. */
 export class StreamerRecord {
   @ApiProperty({
     format: 'uuid',
@@ -95,7 +95,6 @@ export class StreamerRecord {
   updated!: string;
 }
 
-/** Converts a streamer to its form in the API. */
 export function toStreamerRecord(streamer: StreamerMessage): StreamerRecord {
   return {
     id: streamer.id,

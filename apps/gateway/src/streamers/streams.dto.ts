@@ -5,7 +5,7 @@ import { exampleTime, printTime, printTimeOrNull } from '../http/time.js';
 const exampleTitle = 'Speedrunning all evening';
 const game = { id: '493057', name: 'Celeste' };
 
-/** A stream of a streamer in the API. */
+/** A stream as the API returns it. */
 export class StreamRecord {
   @ApiProperty({
     format: 'uuid',
@@ -83,7 +83,6 @@ export class StreamRecord {
   is_mature!: boolean;
 }
 
-/** One page of a streamer's streams. */
 export class StreamPage {
   @ApiProperty({ type: 'integer', description: 'Number of streams on all pages', example: 1 })
   count!: number;
@@ -110,7 +109,7 @@ export class StreamPage {
   results!: StreamRecord[];
 }
 
-/** The state of a stream at one time, for charts. */
+/** A measurement during a stream, for charts. */
 export class StreamSample {
   @ApiProperty({ description: 'Time of the sample, UTC, to the second', example: exampleTime })
   at!: string;
@@ -131,7 +130,6 @@ export class StreamSample {
   game_name!: string;
 }
 
-/** Converts a stream to its form in the API. */
 export function toStreamRecord(stream: StreamMessage): StreamRecord {
   return {
     id: stream.id,
@@ -153,7 +151,6 @@ export function toStreamRecord(stream: StreamMessage): StreamRecord {
   };
 }
 
-/** Converts a sample to its form in the API. */
 export function toStreamSample(sample: StreamSampleMessage): StreamSample {
   return {
     at: printTime(sample.at),

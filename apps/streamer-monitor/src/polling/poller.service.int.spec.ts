@@ -347,4 +347,19 @@ describe(UsernameRefresh.name, () => {
     await pass(-3_600);
     expect(await refresh.checkBatch()).toBe(true);
   });
+
+  it('updates a username that was recorded while a clock was ahead', async () => {
+    const tomorrow = new Date(Date.now() + 86_400_000);
+    const renamed = await store.addStreamer({ namedAt: tomorrow, nextNamingAt: new Date() });
+    platform.users = [{ id: renamed.platformId, login: 'new_name', displayName: 'New_Name' }];
+    const logger = createLogger('test', 'silent');
+
+    expect(
+      await new UsernameRefresh(claims, client, store.dataSource, store.streamers, logger).checkBatch(),
+    ).toBe(true);
+
+    const { platformUsername, namedAt } = await store.streamer(renamed);
+    expect(platformUsername).toBe('new_name');
+    expect(namedAt.getTime()).toBeLessThan(tomorrow.getTime());
+  });
 });

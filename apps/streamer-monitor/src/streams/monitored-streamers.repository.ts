@@ -30,6 +30,9 @@ const columns = `id, platform_id AS "platformId", platform_username AS "platform
   ${epochMilliseconds('polled_at')} AS "polledAt", ${epochMilliseconds('absent_since')} AS "absentSince",
   ${epochMilliseconds('next_poll_at')} AS "nextPollAt"`;
 
+// The gateway accepts messages of the platform whose time is up to 10 min ahead.
+const maxAheadMs = 10 * 60_000;
+
 /** Locks and updates monitored streamers. Disabled and deleted streamers are never found. */
 @Injectable()
 export class MonitoredStreamersRepository {
@@ -115,7 +118,9 @@ export function absenceOf({ absentSince, polledAt }: MonitoredStreamer): Absence
  * or differs only in case, or if the known username is newer.
  */
 export function rename(streamer: MonitoredStreamer, login: string, at: Milliseconds): MonitoredStreamer {
-  if (login === '' || at < streamer.namedAt) return streamer;
+  // A name from the future was recorded before a clock was set back, so its age is not known.
+  const namedAt = streamer.namedAt > Date.now() + maxAheadMs ? -Infinity : streamer.namedAt;
+  if (login === '' || at < namedAt) return streamer;
   const isSame = login.toLowerCase() === streamer.platformUsername.toLowerCase();
   return isSame ? streamer : { ...streamer, platformUsername: login, namedAt: at };
 }

@@ -108,11 +108,18 @@ describe(StreamListRepository.name, () => {
   });
 
   describe('findWithViewers', () => {
-    const at = (seconds: number): Date => new Date(epoch + seconds * 1_000);
+    let begin = 0;
+    const at = (seconds: number): Date => new Date(begin + seconds * 1_000);
 
-    async function find(samples: [seconds: number, viewers: number][], ended?: number, seen?: number) {
+    async function find(
+      samples: [seconds: number, viewers: number][],
+      ended?: number,
+      seen?: number,
+      ageDays = 1,
+    ) {
+      begin = Date.now() - ageDays * 86_400_000;
       const streamer = await store.addStreamer();
-      await store.recorder.recordEvent(online(streamer, 's1', 0));
+      await store.recorder.recordEvent(online(streamer, 's1', begin - epoch));
       const [stream] = await store.streamsOf(streamer);
       const { id } = stream!;
       await store.dataSource.query('UPDATE streams SET ended_at = $2, seen_at = $3 WHERE id = $1', [
@@ -144,6 +151,11 @@ describe(StreamListRepository.name, () => {
     it('returns the only sample of a running stream, and nulls without samples', async () => {
       expect(await find([[5, 7]])).toMatchObject({ peak: 7, average: 7 });
       expect(await find([], 100)).toMatchObject({ peak: null, average: null });
+    });
+
+    it('returns nulls for a stream whose first samples may have been removed', async () => {
+      expect(await find([[0, 10]], 100, undefined, 399)).toMatchObject({ peak: 10 }); // prettier-ignore
+      expect(await find([[0, 10]], 100, undefined, 401)).toMatchObject({ peak: null, average: null }); // prettier-ignore
     });
 
     it('returns null for the stream of another streamer', async () => {

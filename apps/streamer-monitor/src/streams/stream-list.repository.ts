@@ -11,6 +11,7 @@ import {
   type StreamViewersReply,
 } from '@stream-events/contracts';
 import { DataSource } from 'typeorm';
+import { samplesKeptFor } from './stream-sample.entity.js';
 import { epochMilliseconds } from './streams.repository.js';
 
 const messageColumns = `id, stream_id AS "streamId", user_id AS "userId", user_login AS "userLogin", user_name AS "userName",
@@ -93,6 +94,8 @@ export class StreamListRepository {
              least(lead(at) OVER (ORDER BY at), streams.ended_at), greatest(streams.seen_at, at)
            ) - at) AS seconds
            FROM stream_samples WHERE stream = streams.id AND (streams.ended_at IS NULL OR at <= streams.ended_at)
+             -- The first samples of an older stream were removed, and the remaining ones would give wrong numbers.
+             AND streams.started_at >= now() - ${samplesKeptFor}
          ) AS samples (viewer_count, seconds)
        ) AS viewers
        WHERE streams.id = $1 AND streamer_id = $2`,

@@ -1,13 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { FailureLog, LOGGER, type Logger } from '@stream-events/service';
 import { DataSource } from 'typeorm';
+import { samplesKeptFor } from './stream-sample.entity.js';
 import { isUnneededOffline } from './streams.repository.js';
 
 const intervalMs = 10_000;
 // Offline events are kept for a week and samples for over a year, so an extra hour does not matter.
 const forgetIntervalMs = 3_600_000;
-// About a year and a month, so that users can compare two streams a year apart. This is an SQL expression.
-const samplesKeptFor = "interval '400 days'";
 // Maximum number of rows per statement, so that each statement is short.
 const maxRows = 5_000;
 

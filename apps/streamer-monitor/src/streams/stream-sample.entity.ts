@@ -1,5 +1,8 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
+/** How long samples are kept: about a year and a month, so that users can compare two streams a year apart. An SQL expression. */
+export const samplesKeptFor = "interval '400 days'";
+
 /** The title, category, and number of viewers of a stream at one point in time. */
 @Entity({ name: 'stream_samples' })
 export class StreamSample {
