@@ -4,8 +4,7 @@
 #   deploy/create-env.sh               then set PLATFORM and the credentials of your application in .env
 #   deploy/create-env.sh --simulator   for a first look: events come from a simulated platform
 #
-# Run the script again after an upgrade: the script keeps every line of the file, and adds missing variables. To use another file, set
-# ENV_FILE.
+# After an upgrade, run the script again: it adds missing variables and keeps every line of the file. To use another file, set ENV_FILE.
 set -eu
 cd "$(dirname "$0")/.."
 file=${ENV_FILE:-.env}
@@ -20,7 +19,8 @@ case "${1:-}" in
     ;;
 esac
 
-# The secrets become part of URLs and of the NATS configuration, so they consist only of letters and digits, and start with a letter.
+# Prints a new secret. Secrets become part of URLs and of the NATS configuration, so they contain only letters and digits and start with a
+# letter.
 secret() {
   printf 'p'
   od -An -v -N24 -tx1 /dev/urandom | tr -d ' \n'
@@ -33,7 +33,9 @@ add() {
 
 [ -e "$file" ] || echo '# Created by deploy/create-env.sh. Contains secrets: keep this file, and do not share it.' >"$file"
 chmod 600 "$file"
-# If somebody has edited the file, the line break at its end can be missing.
+# Containers read these files as other users. A strict umask may have hidden the files from them.
+chmod a+r deploy/haproxy.cfg deploy/nats-server.conf deploy/nats-accounts.conf
+# An edited file may lack the line break at its end, and `add` would then append to its last line.
 [ -z "$(tail -c 1 "$file")" ] || echo >>"$file"
 
 if [ "$platform" = simulator ] && grep '^PLATFORM=' "$file" | grep -qv '=simulator$'; then

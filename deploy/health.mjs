@@ -1,8 +1,8 @@
-// The health check of the image. Exits with 0 when the service in this container is ready, and with 1 otherwise.
+// The health check of the image. Exits with 0 if the service in this container is ready, and with 1 if not.
 import { get } from 'node:http';
 
-// A container runs one service, and each service has its own default port. The port that responds is therefore the port of the service in
-// this container.
+// A container runs one service, and each service has its own default port. Without ADMIN_PORT, try all of them: only this container's
+// service responds.
 const ports = process.env.ADMIN_PORT ? [process.env.ADMIN_PORT] : [9000, 9001, 9002, 9003, 9004];
 
 /** Resolves when the service on the port is ready. */

@@ -1,9 +1,9 @@
-// Reads the list of all packages in the lock file (SBOM, CycloneDX) from standard input, and prints the same list with only the installed
-// packages. `npm sbom --omit=dev` would leave out packages that production needs, such as pg-protocol (npm 11.21).
+// Reads the SBOM (CycloneDX) of the lock file from standard input, and prints it with only the installed packages. `npm sbom --omit=dev`
+// does not replace this script: it omits packages that production needs, such as pg-protocol (npm 11.21).
 import { readdirSync, readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 
-// Matches the package.json at the root of a package, but not in the folders inside the package.
+// Matches the package.json at the root of a package, but not those in its subfolders.
 const packageFile = /(^|\/node_modules\/)(@[^/]+\/)?[^/]+\/package\.json$/;
 
 const installed = new Set(

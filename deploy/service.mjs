@@ -1,4 +1,5 @@
-// The entry point of the image: runs the program that the first argument names, in this process, so that it gets the signals.
+// The entry point of the image. Runs the program that the first argument names in this process, so that it receives the container's
+// signals.
 const programs = {
   gateway: '../apps/gateway/dist/main.js',
   events: '../apps/events/dist/main.js',
@@ -15,7 +16,7 @@ const [name = ''] = process.argv.splice(2, 1);
 if (Object.hasOwn(programs, name)) {
   await import(new URL(programs[name], import.meta.url));
 } else {
-  const problem = name === '' ? 'No service is named.' : `There is no service "${name}".`;
+  const problem = name === '' ? 'No service given.' : `There is no service "${name}".`;
   process.stderr.write(`${problem} The first argument is one of: ${Object.keys(programs).join(', ')}\n`);
   process.exitCode = 2;
 }

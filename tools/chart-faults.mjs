@@ -1,5 +1,4 @@
-// Rules for the resources of the Helm chart, in addition to the rules in the Kubernetes schemas. npm run check:chart applies these rules to
-// the rendered chart.
+// Rules for the rendered Helm chart, in addition to the Kubernetes schemas. npm run check:chart applies them.
 
 /** Lists the faults of rendered resources. `variables` is deploy/helm/variables.json. */
 export function findChartFaults(resources, variables) {
@@ -8,10 +7,11 @@ export function findChartFaults(resources, variables) {
     ...workloads.flatMap(findPodFaults),
     ...workloads.flatMap((workload) => findVariableFaults(workload, variables)),
     ...resources.flatMap((resource) => findReferenceFaults(resource, resources)),
+    ...resources.flatMap((resource) => findPolicyFaults(resource, workloads)),
   ];
 }
 
-/** Checks that pods run as an ordinary user on a read-only file system, without a token for the Kubernetes API, and with limited memory. */
+/** Checks that pods run as an ordinary user, on a read-only file system, without a Kubernetes API token, and with limited memory. */
 function findPodFaults({ kind, metadata, spec }) {
   const pod = spec.template.spec;
   const rules = {
@@ -19,6 +19,7 @@ function findPodFaults({ kind, metadata, spec }) {
     'must use the default seccomp profile': pod.securityContext.seccompProfile.type === 'RuntimeDefault',
     'must not mount a service account token': pod.automountServiceAccountToken === false,
     'must stop before Kubernetes kills it': kind === 'Job' || stopsInTime(pod),
+    'must keep the logs of a failed attempt': kind !== 'Job' || pod.restartPolicy === 'Never',
   };
   for (const container of pod.containers) {
     const { securityContext: security = {}, resources } = container;
@@ -40,7 +41,7 @@ function hasProbes({ startupProbe, livenessProbe, readinessProbe, ports }) {
   );
 }
 
-// The time limit in libs/service for stopping a service. After this time, the process exits.
+// A stopping service exits after this time at the latest (libs/service).
 const stopSeconds = 25;
 
 function stopsInTime({ terminationGracePeriodSeconds: grace, containers }) {
@@ -48,7 +49,7 @@ function stopsInTime({ terminationGracePeriodSeconds: grace, containers }) {
   return grace >= Math.max(...waits) + stopSeconds + 2;
 }
 
-/** Checks that every container gets each required variable of its service, and no variable that the service does not read. */
+/** Checks that every container gets all required variables of its service, and no variable that the service does not read. */
 function findVariableFaults({ kind, metadata, spec }, { services, roles }) {
   return spec.template.spec.containers.flatMap(({ name, env }) => {
     const known = services[name]
@@ -86,6 +87,24 @@ function findReferenceFaults({ kind, metadata, spec }, resources) {
       resources.filter((other) => other.kind === kind && other.metadata.name === metadata.name).length === 1,
   };
   return listBroken(rules).map((rule) => `${kind} ${metadata.name} ${rule}`);
+}
+
+/** Checks that the policy of a hook's pods is a hook that runs before: an upgrade could not correct it otherwise. */
+function findPolicyFaults({ kind, metadata, spec }, workloads) {
+  if (kind !== 'NetworkPolicy') return [];
+  const labels = Object.entries(spec.podSelector.matchLabels);
+  const selected = workloads.filter(({ spec: { template } }) =>
+    labels.every(([name, value]) => template.metadata.labels[name] === value),
+  );
+  return selected
+    .filter((workload) => !(hookWeight(metadata) < hookWeight(workload.metadata)))
+    .filter((workload) => hookWeight(workload.metadata) < Infinity)
+    .map((workload) => `NetworkPolicy ${metadata.name} must be a hook before ${workload.metadata.name}`);
+}
+
+/** The position among the hooks. Resources that are no hooks come last. */
+function hookWeight({ annotations = {} }) {
+  return 'helm.sh/hook' in annotations ? Number(annotations['helm.sh/hook-weight'] ?? 0) : Infinity;
 }
 
 function listBroken(rules) {

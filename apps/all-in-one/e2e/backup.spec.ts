@@ -15,12 +15,12 @@ import { LiveSocket } from './live-clients.js';
 import { owner } from './credentials.js';
 import { startLimitMs } from './stack.js';
 
-// The first start creates a cluster, a restore takes seconds, and an erasure waits 27 s for other processes. On a busy machine, each of up to
-// eight commands takes 30 s to start.
+// Test limit. Creating the database cluster and restoring take seconds, and an erasure waits 27 s for other processes. On a busy machine,
+// each of up to eight commands takes 30 s to start.
 const limitMs = 600_000;
 const settled = { timeoutMs: 180_000 };
 
-/** The drill of docs/backup.md: `npm start`, `npm run backup` while it runs, and `npm run restore` on another machine. */
+/** Runs the drill of docs/backup.md: `npm start`, `npm run backup` while it runs, and `npm run restore` on another machine. */
 describe('backup and restore of the embedded installation', () => {
   const user = '4711081500';
   const [before, during, after] = [uniqueType('before'), uniqueType('during'), uniqueType('after')];
@@ -34,7 +34,7 @@ describe('backup and restore of the embedded installation', () => {
   let position: string;
   let erasure: string;
   let stored: EventRecord[];
-  /** The events that were accepted one after the other while the backup ran. */
+  /** Events that were accepted while the backup ran, in order. */
   const accepted: EventRecord[] = [];
 
   const createService = async (directory: GuardedDirectory): Promise<ServiceProcess> => {
@@ -162,6 +162,15 @@ describe('backup and restore of the embedded installation', () => {
       expect(saved.output).toContain('1 erasures');
       expect(await readFile(list, 'utf8')).not.toContain(user);
       expect((await stat(list)).mode & 0o777).toBe(0o600);
+
+      // The list of another database, or of this one before a restore.
+      const other = join(source.path, 'other-erasures.json');
+      const content = (await readFile(list, 'utf8')).replace(erasure, '01a2199e-02e0-70d7-9b30-3f3a302e1b3b');
+      await writeFile(other, content);
+      const refused = await runCommand('backup', ['--erasures', other], { DATA_DIR: source.path });
+      expect(refused.code).toBe(1);
+      expect(refused.output).toContain('lists 1 erasures that this database lacks');
+      expect(await readFile(other, 'utf8')).toBe(content);
       await service.stop();
 
       const { restore: killed, pipe } = await startHeldRestore(archive, { DATA_DIR: target.path });
@@ -195,7 +204,7 @@ describe('backup and restore of the embedded installation', () => {
       const different = original.contents.tables
         .filter(({ schema, table, sha256 }) => sums.get(`${schema}.${table}`)?.sha256 !== sha256)
         .map(({ schema, table }) => `${schema}.${table}`);
-      // `event_stream` has a new epoch, and `erasures` contains the repeated erasure.
+      // The restore starts a new epoch in `event_stream` and records the repeated erasure in `erasures`.
       expect(different).toEqual(['events.erasures', 'events.event_stream']);
       expect(original.contents.tables.length).toBeGreaterThan(50);
       expect(restoredRows.contents.sequences).toEqual(original.contents.sequences);
@@ -208,13 +217,13 @@ describe('backup and restore of the embedded installation', () => {
     async () => {
       await restored.start();
 
-      // The repeated erasure removes half of these events later, so compare only the events of other users.
+      // The repeated erasure later deletes half of these events. Compare only the events of other users.
       const others = (events: EventRecord[]) =>
         events.filter(({ event_data }) => event_data.user_id !== user);
       expect(others(await listEvents(restored, `event_type=${before}`))).toEqual(others(stored));
       const kept = (await listEvents(restored, `event_type=${during}`)).reverse();
       expect(kept.length).toBeGreaterThan(20);
-      // The events were accepted one after the other, so the backup contains all of them up to some event.
+      // The test sent the events one by one, so the backup contains a prefix of the list.
       expect(kept).toEqual(accepted.slice(0, kept.length));
       expect(await listEvents(restored, `event_type=${after}`)).toEqual([]);
       const socket = await LiveSocket.ready(restored.url, { token, after: position });

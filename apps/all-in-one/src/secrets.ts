@@ -20,7 +20,7 @@ Stop npm start before the first two commands. All commands use DATA_DIR and PLAT
 
 const say = (line: string): void => void process.stdout.write(`  ${line}\n`);
 
-/** Replaces a secret in the data folder. `npm run secrets` calls this. */
+/** The command `npm run secrets`: replaces a secret in the data folder. */
 export async function runSecrets(command: string | undefined): Promise<void> {
   const commands = new Map([
     ['rotate', whileStopped(rotateSecretKey)],
@@ -56,10 +56,7 @@ function whileStopped(run: Command): Command {
   };
 }
 
-/**
- * Returns a command that also works while `npm start` runs, because `npm start` reads the file with the webhook secrets only when it
- * starts.
- */
+/** The command also works while `npm start` runs, because `npm start` reads the webhook secrets only when it starts. */
 function changeWebhookSecret(change: (directory: string) => Promise<string>): Command {
   return async (config, directory) => {
     if (config.PLATFORM_WEBHOOK_SECRET.length > 0)
@@ -69,8 +66,8 @@ function changeWebhookSecret(change: (directory: string) => Promise<string>): Co
 }
 
 /**
- * Writes `new,old` to the key file, encrypts every value with the new key, and then removes the old key. After a crash, the next run
- * continues with the new key that is already in the file. Until then, `npm start` works with both keys.
+ * Writes `new,old` to the key file, re-encrypts every value with the new key, and removes the old key. `npm start` works with both keys, so
+ * a crash does no harm: the next run continues with the new key in the file.
  */
 async function rotateSecretKey(config: AllInOneConfig, directory: string): Promise<void> {
   if (config.SECRET_KEY)
@@ -81,7 +78,11 @@ async function rotateSecretKey(config: AllInOneConfig, directory: string): Promi
   const present = (await keepSecret(path)).split(',');
   const keys = present.length > 1 ? present : [randomBytes(32).toString('hex'), ...present];
   await replaceSecret(path, keys.join(','));
-  say(present.length > 1 ? 'Continuing an earlier rotation of SECRET_KEY' : 'Generated a new SECRET_KEY');
+  say(
+    present.length > 1
+      ? `${path} has several keys: encrypting everything with the first one. For a new key, run this command again`
+      : 'Generated a new SECRET_KEY',
+  );
   const postgres = await startEmbeddedPostgres({ directory, log: say });
   try {
     const logger = createLogger('secrets', 'warn');

@@ -28,12 +28,12 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version }}
 {{ required "existingSecret is required: the name of a Secret that you have created, see docs/kubernetes.md" .Values.existingSecret }}
 {{- end -}}
 
-{{/* Prints whole numbers with all their digits: Helm reads 1000000 as 1e+06. */}}
+{{/* Prints a value as text. Helm reads large numbers as floats and would print 1000000 as 1e+06. */}}
 {{- define "app.text" -}}
 {{- if and (kindIs "float64" .) (eq . (floor .)) -}}{{- int64 . -}}{{- else -}}{{- . -}}{{- end -}}
 {{- end -}}
 
-{{/* Fails when `config` has a name that no service reads, that the chart sets, or that belongs to a secret. */}}
+{{/* Rejects names in `config` that no service reads, that the chart sets itself, or that belong to a secret. */}}
 {{- define "app.checkConfig" -}}
 {{- $plain := list -}}
 {{- $secret := list -}}

@@ -6,19 +6,19 @@ import { replaceSecret } from '../kept-secret.js';
 import type { CheckedArchive } from '@stream-events/database/backup';
 
 /**
- * Returns the path of the file in which a restore with `--replace` saves the erasures of the data that it will drop. The file stays until a
- * restore is complete, so that an interrupted restore does not lose the erasures.
+ * Returns the path of the erasures that a restore with `--replace` saves before it drops the data. The file stays until a restore
+ * completes, so an interrupted restore loses no erasures.
  */
 export function replacedErasuresPath(directory: string): string {
   return join(directory, 'erasures-before-restore.json');
 }
 
-/** Writes a list of erasures. Only the current user can read the file. */
+/** Writes a list of erasures that only the current user can read. */
 export async function writeErasureList(path: string, list: ErasureList): Promise<void> {
   await replaceSecret(path, `${JSON.stringify(list, undefined, 2)}\n`);
 }
 
-/** Reads a list of erasures. @throws Error when the file does not exist or is not such a list */
+/** @throws Error when the file does not exist or contains no list of erasures */
 export async function readErasureFile(path: string): Promise<ErasureList> {
   try {
     return parseErasureList(await readFile(path, 'utf8'));
@@ -33,8 +33,8 @@ export async function removeErasureFile(path: string): Promise<void> {
 }
 
 /**
- * Whether the backup contains the keys that recognize the users in a list. True for a backup from an earlier version, which derives the
- * keys from `SECRET_KEY`.
+ * Whether the backup has the hash keys that recognize the users in the list. Backups of earlier versions have none: they derive the keys
+ * from `SECRET_KEY`, so the answer is true.
  */
 export function recognizes({ encryptedRows }: CheckedArchive, { hashKeys }: ErasureList): boolean {
   const known = encryptedRows.get(`${backedUpSchemas.events.name}/${userHashKeysTable}`) ?? [];

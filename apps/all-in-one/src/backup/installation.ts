@@ -18,7 +18,7 @@ import { serviceUrlsOf, usesOwnDatabase, type AllInOneConfig } from '../all-in-o
 import { prepareEmbeddedDatabase, prepareOwnDatabase } from '../databases.js';
 import { createDataDirectory, dataDirectory, secretKeyPath } from '../servers.js';
 
-/** The schemas of all services, in the order in which the services start. */
+/** The schemas of all services, in start order. */
 export const backedUpSchemas: Readonly<Record<DatabaseService, BackedUpSchema>> = {
   events: eventsBackup,
   gateway: gatewayBackup,
@@ -26,18 +26,18 @@ export const backedUpSchemas: Readonly<Record<DatabaseService, BackedUpSchema>> 
   'platform-connector': platformConnectorBackup,
 };
 
-/** The database of the installation while a backup or a restore uses it. */
+/** Database access for the duration of a backup or restore. */
 export interface OpenDatabase {
   urlFor(service: DatabaseService): string;
-  /** Call this when the restore is complete: see `Databases`. */
+  /** Call this after the restore (see `Databases`). */
   finishMigrations(): Promise<void>;
   close(): Promise<void>;
 }
 
 type Say = (line: string) => void;
 
-// A failed restore starts over, so commits need not wait for the disk. New tables need no WAL, because PostgreSQL writes them to disk at
-// the commit.
+// A failed restore starts over, so commits need not wait for the disk. At wal_level minimal, PostgreSQL writes new tables to disk at
+// commit, without WAL.
 const restoreSettings = {
   synchronous_commit: 'off',
   wal_level: 'minimal',
@@ -45,10 +45,7 @@ const restoreSettings = {
   max_wal_size: '4GB',
 };
 
-/**
- * Opens the database to back up: the operator's own database, or the embedded database. Starts the embedded database unless `npm start` is
- * running it.
- */
+/** Opens the operator's own database or the embedded one. Starts the embedded server unless `npm start` runs it already. */
 export async function openForBackup(config: AllInOneConfig, say: Say): Promise<OpenDatabase> {
   const nothing = (): Promise<void> => Promise.resolve();
   if (usesOwnDatabase(config)) {
@@ -68,7 +65,7 @@ export async function openForBackup(config: AllInOneConfig, say: Say): Promise<O
   return { urlFor: () => postgres.url, finishMigrations: nothing, close };
 }
 
-/** Prepares the database for a restore: starts its server and creates its roles. */
+/** Starts the database server and creates the roles for a restore. */
 export async function openForRestore(config: AllInOneConfig, say: Say): Promise<OpenDatabase> {
   if (usesOwnDatabase(config)) {
     const databases = await prepareOwnDatabase(config, say);
@@ -95,7 +92,7 @@ async function startLocked(directory: string, say: Say, settings: Record<string,
   }
 }
 
-/** Reads `SECRET_KEY`. Never generates a key, because a new key cannot decrypt a backup. */
+/** Reads `SECRET_KEY`. Never generates a key, because a new one cannot decrypt the backup. */
 export async function readSecretKeys(config: AllInOneConfig): Promise<string[]> {
   if (config.SECRET_KEY) return config.SECRET_KEY;
   const path = secretKeyPath(dataDirectory(config));
@@ -109,12 +106,11 @@ export async function readSecretKeys(config: AllInOneConfig): Promise<string[]> 
   }
 }
 
-/** Returns the absolute path of a file that the user named, because npm runs scripts in the folder of the project. */
+/** Resolves a file that the user named. npm runs scripts in the project folder and passes the user's folder in INIT_CWD. */
 export function fromWorkingDirectory(file: string): string {
   return resolve(process.env.INIT_CWD ?? '.', file);
 }
 
-/** Returns the text about a failure for the operator. */
 export function explain(error: unknown): string {
   if (error instanceof DirectoryLockedError)
     return 'npm start is running on this data, or is starting or stopping. Stop it with Ctrl-C first.';

@@ -10,7 +10,6 @@ export const usage = `Usage: npm run restore -- FILE [options]   restores a back
 
 Uses DATA_DIR and PLATFORM like npm start, or DATABASE_URL, or the URLs of the services. See docs/backup.md.`;
 
-/** The arguments of `npm run restore`. */
 export interface Choices {
   file: string;
   erasures: string | undefined;
@@ -19,7 +18,7 @@ export interface Choices {
   isKeyLost: boolean;
 }
 
-/** Reads the arguments of the command. Returns undefined when they are invalid. */
+/** Parses the arguments. Returns undefined if they are invalid. */
 export function choose(words: readonly string[]): Choices | undefined {
   try {
     const { values, positionals } = parseArgs({
@@ -34,7 +33,7 @@ export function choose(words: readonly string[]): Choices | undefined {
     });
     const [file] = positionals;
     if (file === undefined || positionals.length > 1) return undefined;
-    // Without the key, the service cannot recognize the users in a list of erasures.
+    // Recognizing the users in a list of erasures requires the key.
     if (values['without-key'] && values.erasures !== undefined) return undefined;
     return {
       file: fromWorkingDirectory(file),
@@ -44,6 +43,6 @@ export function choose(words: readonly string[]): Choices | undefined {
       isKeyLost: values['without-key'],
     };
   } catch {
-    return undefined; // an unknown option
+    return undefined; // parseArgs rejects unknown options
   }
 }

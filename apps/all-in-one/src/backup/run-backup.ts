@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import {
   backUp,
@@ -6,12 +7,13 @@ import {
   refuseIncompleteRestores,
 } from '@stream-events/database/backup';
 import type { DatabaseService } from '@stream-events/database/roles';
-import { readErasureList } from '@stream-events/events/backup';
+import { unlessMissing } from '@stream-events/embedded';
+import { readErasureList, type ErasureList } from '@stream-events/events/backup';
 import { version } from '@stream-events/service';
 import type { AllInOneConfig } from '../all-in-one.config.js';
 import { readCommandConfig } from '../command-config.js';
 import { secretKeyPath, dataDirectory } from '../servers.js';
-import { writeErasureList } from './erasure-files.js';
+import { readErasureFile, writeErasureList } from './erasure-files.js';
 import {
   backedUpSchemas,
   explain,
@@ -27,7 +29,7 @@ The service can keep running. Uses DATA_DIR and PLATFORM like npm start, or DATA
 
 const say = (line: string): void => void process.stdout.write(`  ${line}\n`);
 
-/** Backs up the installation. `npm run backup` calls this. */
+/** The command `npm run backup`. */
 export async function runBackup(words: readonly string[]): Promise<void> {
   const choice = chooseFile(words);
   if (!choice) {
@@ -36,7 +38,7 @@ export async function runBackup(words: readonly string[]): Promise<void> {
     return;
   }
   try {
-    // A backup needs no key, so the machine that creates backups need not know the key.
+    // A backup needs no key, so the backup machine does not have to know it.
     const config = await readCommandConfig(process.env, { needsSecretKey: false });
     const database = await openForBackup(config, say);
     try {
@@ -63,13 +65,13 @@ function chooseFile(words: readonly string[]): { path: string; isList: boolean }
     if (file === undefined || file === '' || files.length > 1) return undefined;
     return { path: fromWorkingDirectory(file), isList: values.erasures !== undefined };
   } catch {
-    return undefined; // an unknown option
+    return undefined; // parseArgs rejects unknown options
   }
 }
 
 async function saveAll(path: string, database: OpenDatabase, config: AllInOneConfig): Promise<void> {
   const startedAt = performance.now();
-  const services = Object.keys(backedUpSchemas) as DatabaseService[]; // Safe cast: these are the keys.
+  const services = Object.keys(backedUpSchemas) as DatabaseService[]; // Safe cast: backedUpSchemas has exactly these keys.
   const { tables } = await backUp(path, {
     accesses: services.map((service) => ({
       schema: backedUpSchemas[service].name,
@@ -90,14 +92,33 @@ async function saveErasures(path: string, database: OpenDatabase): Promise<void>
   const access = { schema: backedUpSchemas.events.name, url: database.urlFor('events') };
   const sessions = await openSessions([access], 'backup');
   try {
-    // After an interrupted restore, the list would be empty or incomplete, and would replace a complete one.
+    // After an interrupted restore, this list would be incomplete and would overwrite a complete one.
     await refuseIncompleteRestores(sessions);
     const [session] = sessions;
     const list = session && (await readErasureList(session.client));
     if (!list) throw new Error('the events service has no tables, because it was never started');
+    await refuseLoss(path, list);
     await writeErasureList(path, list);
     say(`${path}: ${list.erasures.length} erasures`);
   } finally {
     await closeSessions(sessions);
   }
+}
+
+/**
+ * A database keeps its erasures forever. If the file lists others, the database is new, or has been restored without them, and the file may
+ * be the only place that still knows whom to erase.
+ *
+ * @throws Error when the file lists erasures that are not in `list`
+ */
+async function refuseLoss(path: string, list: ErasureList): Promise<void> {
+  if (!(await unlessMissing(stat(path)))) return;
+  const known = new Set(list.erasures.map(({ id }) => id));
+  const { erasures } = await readErasureFile(path);
+  const missing = erasures.filter(({ id }) => !known.has(id)).length;
+  if (missing > 0)
+    throw new Error(
+      `${path} lists ${missing} erasures that this database lacks, because it is another database, or was restored from a backup. ` +
+        'Choose another file. To repeat the listed erasures, restore the backup with --erasures.',
+    );
 }

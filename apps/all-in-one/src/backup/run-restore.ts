@@ -29,7 +29,7 @@ import { choose, usage, type Choices } from './restore-choices.js';
 
 const say = (line: string): void => void process.stdout.write(`  ${line}\n`);
 
-/** Restores a backup. `npm run restore` calls this. */
+/** The command `npm run restore`. */
 export async function runRestore(words: readonly string[]): Promise<void> {
   const choices = choose(words);
   if (!choices) {
@@ -69,7 +69,7 @@ async function run(archive: CheckedArchive, choices: Choices, config: AllInOneCo
   const database = await openForRestore(config, say);
   let repeated = 0;
   try {
-    const services = Object.keys(backedUpSchemas) as DatabaseService[]; // Safe cast: these are the keys.
+    const services = Object.keys(backedUpSchemas) as DatabaseService[]; // Safe cast: backedUpSchemas has exactly these keys.
     const { rows, skipped } = await restore(archive, {
       targets: services.map((service) => ({
         schema: backedUpSchemas[service],
@@ -107,7 +107,10 @@ async function run(archive: CheckedArchive, choices: Choices, config: AllInOneCo
   }
 }
 
-/** Deletes the values that only the lost key decrypts, so that the services can start: see "A SECRET_KEY is lost" in docs/security.md. */
+/**
+ * Deletes the values that only the lost key can decrypt. Otherwise the services would refuse to start. See "A SECRET_KEY is lost" in
+ * docs/security.md.
+ */
 async function forgetSecrets(sessions: readonly SchemaSession[]): Promise<void> {
   for (const { name, encryptedColumns } of Object.values(backedUpSchemas)) {
     const session = sessions.find(({ schema }) => schema === name);
@@ -126,7 +129,7 @@ function eventsOf(sessions: readonly SchemaSession[]): SchemaSession {
   return session;
 }
 
-/** Reads the list of erasures that the operator named, and the list that an interrupted restore saved. */
+/** Reads the operator's list of erasures and the list that an interrupted restore saved. */
 async function readLists(
   archive: CheckedArchive,
   { erasures }: Choices,
@@ -146,9 +149,7 @@ async function readLists(
   return lists;
 }
 
-/**
- * Checks whether the restore may proceed. Returns the erasures of the data that the restore replaces; undefined if there is no such data.
- */
+/** Checks whether the restore can proceed, and throws if not. Returns the erasures of the data to replace; undefined if there is none. */
 async function permit(
   state: TargetState,
   { isReplacing }: Choices,
