@@ -1,26 +1,27 @@
 import { ServiceError } from '@stream-events/contracts';
 
-// Maximum number of tasks that run at the same time, and that wait.
+// Maximum number of running tasks, and of waiting tasks.
 const maxRunning = 2;
 const maxWaiting = 64;
-// Prevents one address from filling the queue and locking out other clients.
+// Keeps one address from filling the queue and locking out other clients.
 const maxWaitingPerAddress = 4;
-// How long a task waits for its turn. On an idle machine, 64 password hashes take 7 s. On a busy machine without this limit, a task could
-// wait longer than its client does.
+// Maximum wait for a turn. An idle machine computes 64 password hashes in 7 s. On a busy machine, a task could wait longer than its client
+// does.
 const maxWaitMs = 10_000;
 
 /**
- * Runs two tasks at a time, and lets others wait in order of arrival. For logins, which anyone may send, as fast as they want: a flood of
- * logins must not use up the threads, the memory, or the database connections that other requests need.
+ * Runs two tasks at a time and queues the rest in order of arrival. Anyone can send logins at any rate. A flood must not use up the
+ * threads, memory, and database connections that other requests need.
  */
 export class LoginTurns {
   private readonly waiting: { address: string; start: () => void }[] = [];
   private running = 0;
 
   /**
-   * Runs a task when its turn comes, and returns its result.
+   * Waits for a turn, then runs the task.
    *
-   * @throws ServiceError `unavailable` when too many tasks are waiting, or this task has waited for 10 s
+   * @throws ServiceError `too_many_requests` when too many tasks of this address are waiting; `unavailable` when too many tasks are waiting,
+   *   or this task has waited for 10 s
    */
   async run<T>(address: string, task: () => Promise<T>): Promise<T> {
     if (this.running < maxRunning) this.running += 1;
@@ -28,7 +29,7 @@ export class LoginTurns {
     try {
       return await task();
     } finally {
-      // Pass the turn directly to the next waiting task, so that no new task can take the turn first.
+      // Hand the turn to the next waiting task, so that a new task cannot overtake it.
       const next = this.waiting.shift();
       if (next) next.start();
       else this.running -= 1;
@@ -37,7 +38,8 @@ export class LoginTurns {
 
   private async untilTurn(address: string): Promise<void> {
     const ownWaiting = this.waiting.filter((entry) => entry.address === address).length;
-    if (this.waiting.length >= maxWaiting || ownWaiting >= maxWaitingPerAddress) throw tooManyLogins();
+    if (ownWaiting >= maxWaitingPerAddress) throw tooManyLoginsOfAddress();
+    if (this.waiting.length >= maxWaiting) throw tooManyLogins();
     await new Promise<void>((resolve, reject) => {
       const start = (): void => {
         clearTimeout(timer);
@@ -51,6 +53,14 @@ export class LoginTurns {
       this.waiting.push(entry);
     });
   }
+}
+
+function tooManyLoginsOfAddress(): ServiceError {
+  return new ServiceError(
+    'too_many_requests',
+    'Too many logins from this address are in progress. Retry after the time in `Retry-After`.',
+    { retryAfterSeconds: 1 },
+  );
 }
 
 function tooManyLogins(): ServiceError {

@@ -37,7 +37,7 @@ describe(verifyPassword.name, () => {
     ['an empty third part', 'scrypt$AAAAAAAAAAAAAAAAAAAAAA==$'],
     ['a shorter hash', 'scrypt$AAAAAAAAAAAAAAAAAAAAAA==$AAAA'],
   ])('returns false for %s', async (_what, stored) => {
-    // Every password hashes to zeros here, and the shorter hash is a prefix of these zeros.
+    // The mock hashes every password to zeros. The shorter stored hash is a prefix of these zeros and must not match.
     const { password } = await withHashing((done) => done());
 
     expect(await password.verifyPassword('AAAAAAAAAAAAAAAA', stored, address)).toBe(false);
@@ -101,7 +101,7 @@ describe(verifyPassword.name, () => {
     const guess = (from: string) => password.verifyPassword('guess', undefined, from);
     const accepted = Array.from({ length: 6 }, () => guess(address));
 
-    await expect(guess(address)).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(guess(address)).rejects.toMatchObject({ code: 'too_many_requests' });
     accepted.push(guess('192.0.2.2'));
     for (const attempt of accepted) {
       running.shift()?.();
@@ -117,7 +117,7 @@ interface Call {
   cost: object;
 }
 
-/** Loads the module with a scrypt whose calls the test completes. */
+/** Loads the module with a mock of scrypt. Each call waits until the test completes it. */
 async function withHashing(onCall: (done: () => void) => void) {
   const calls: Call[] = [];
   jest.resetModules();

@@ -1,14 +1,14 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { LoginTurns } from './login-turns.js';
 
-// OWASP's minimum for scrypt: N = 2^15, block size 8, parallelism 3. A hash takes 32 MiB and about 0.2 s.
+// The minimum that OWASP recommends for scrypt. One hash takes 32 MiB and about 0.2 s.
 const cost = { N: 2 ** 15, r: 8, p: 3, maxmem: 64 * 1024 * 1024 };
 const keyLength = 32;
 
-// Each hash needs a thread and 32 MiB, so a flood of logins could otherwise exhaust the process.
+// Limits concurrent hashes. Each one needs a thread and 32 MiB, so a flood of logins could exhaust the process.
 const turns = new LoginTurns();
 
-/** Hashes a password as `scrypt$<salt>$<hash>`, both in base64. `address` is the client's address, if there is a client. */
+/** Hashes a password as `scrypt$<salt>$<hash>`, both in base64. Pass the client's address if a client sent the password. */
 export async function hashPassword(password: string, address?: string): Promise<string> {
   const salt = randomBytes(16);
   const hash = await derive(password, salt, address);
@@ -16,7 +16,7 @@ export async function hashPassword(password: string, address?: string): Promise<
 }
 
 /**
- * Whether a password matches a hash. Without a hash (unknown user), the check takes just as long, so that its duration does not reveal
+ * Whether a password matches a hash. For an unknown user (no hash), the check takes just as long, so that the response time does not reveal
  * which users exist.
  */
 export async function verifyPassword(
@@ -31,7 +31,7 @@ export async function verifyPassword(
   return expected.length === derived.length && timingSafeEqual(expected, derived);
 }
 
-/** @throws ServiceError `unavailable` when too many passwords are waiting for their hash, or this password has waited for 10 s */
+/** @throws ServiceError from `LoginTurns` */
 function derive(password: string, salt: Buffer, address = 'this machine'): Promise<Buffer> {
   return turns.run(
     address,
