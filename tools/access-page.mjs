@@ -11,7 +11,7 @@ A **main token** (from registration and \`POST /api-token-auth\`) and a **sessio
 The files of the console and the overlay (\`/console/\`, \`/overlay/\`), the redirect from \`/\`, and the API descriptions (\`/api/docs/\`, \`/api/openapi.json\`, \`/api/asyncapi.json\`) are public and not in this table. They contain no data of the service.
 `;
 
-/** The cells of a row for each kind of access. Columns: without a token, with a named token, as a user, as an owner. */
+/** Table cells for each kind of access. Columns: without a token, with a named token, as a user, as an owner. */
 const columnsByAccess = {
   public: ['yes', 'yes', 'yes', 'yes'],
   registration: ['only with `REGISTRATION=open`', 'no', 'no', 'yes'],
@@ -21,7 +21,7 @@ const columnsByAccess = {
   caller: ['no', 'an owner’s, with `platform:call`', 'no', 'yes'],
 };
 
-/** Returns the page as Markdown. Throws when a route has no rule. */
+/** Returns the page as Markdown. Throws if a route has no access rule. */
 export function printAccessPage(openApi) {
   const rows = Object.entries(openApi.paths).flatMap(([path, operations]) =>
     methods

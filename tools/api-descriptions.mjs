@@ -2,7 +2,7 @@
 import asyncApiParser from '@asyncapi/parser';
 import { Validator } from '@seriousme/openapi-schema-validator';
 
-// The parser's severities: 0 is an error, 1 a warning. Higher severities are hints, such as that a newer AsyncAPI version exists.
+// Counts errors (severity 0) and warnings (1) as faults. Higher severities are hints, such as "a newer AsyncAPI version exists".
 const hint = 2;
 
 /** Returns the faults in the text of an OpenAPI description. */

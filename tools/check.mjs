@@ -30,7 +30,7 @@ step('Names in the documentation');
 await checkDocumentedNames();
 
 step('API descriptions');
-// Import this module here, because prepare() has only now installed the packages that it needs.
+// Not imported at the top: this module needs packages that prepare() has just installed.
 const { findAsyncApiFaults, findOpenApiFaults } = await import('./api-descriptions.mjs');
 await checkDescription('docs/openapi.json', findOpenApiFaults);
 await checkDescription('docs/asyncapi.json', findAsyncApiFaults);
@@ -40,7 +40,7 @@ checkRelease();
 
 process.stdout.write('\nAll checks passed.\n');
 
-/** Checks that git and Docker ignore `.env` files, whose secrets must not get into a commit or an image. */
+/** Checks that git and Docker ignore `.env` files, to keep their secrets out of commits and images. */
 function checkIgnoreFiles() {
   for (const [file, pattern] of Object.entries({ '.gitignore': '.env*', '.dockerignore': '**/.env*' })) {
     const patterns = readFileSync(root + file, 'utf8').split('\n');
@@ -66,8 +66,8 @@ async function lint() {
 }
 
 /**
- * Checks that the boundary rules are active: they must reject exactly the imports in tools/boundary-probe that are marked `refused`.
- * Without Nx's project graph, which the build writes, one rule silently accepts every import.
+ * Checks that the boundary rules work: they must reject exactly the imports in tools/boundary-probe that are marked `refused`. One rule
+ * silently accepts every import if Nx's project graph, which the build writes, is missing.
  */
 async function checkBoundaries() {
   const { status, output } = await runEslint('tools/boundary-probe');
@@ -81,7 +81,7 @@ function runEslint(...args) {
   return runTool('eslint/bin/eslint.js', '--no-color', ...args);
 }
 
-/** Runs a tool from node_modules, and returns its exit code and its output. */
+/** Runs a tool from node_modules and returns its exit code and output. */
 function runTool(path, ...args) {
   const options = { cwd: root, env: { ...process.env, NX_DAEMON: 'false' }, maxBuffer: 64 * 1024 * 1024 };
   return new Promise((resolve) => {
@@ -91,7 +91,7 @@ function runTool(path, ...args) {
   });
 }
 
-/** Returns the imports that ESLint's report rejects, as `<path of the probe>:<line>`. */
+/** Returns the rejected imports in ESLint's report, as `<path of the probe>:<line>`. */
 function listRefusedImports(report) {
   const lines = report.matchAll(
     /boundary-probe\/(?<path>\S+)$|^ +(?<line>\d+):.*(enforce-module-boundaries|restricted-imports)$/gm,
@@ -104,7 +104,7 @@ function listRefusedImports(report) {
   });
 }
 
-/** Returns the imports that the probes mark as forbidden, also as `<path of the probe>:<line>`. */
+/** Returns the imports that the probes mark as forbidden, in the same form. */
 function listForbiddenImports() {
   const directory = `${root}tools/boundary-probe/`;
   const probes = readdirSync(directory, { recursive: true }).filter((path) => path.endsWith('.mjs'));
@@ -115,7 +115,7 @@ function listForbiddenImports() {
   );
 }
 
-/** Tests the check of generated files: changes one file in a copy, and expects that exactly this file is stale. */
+/** Tests the check of generated files: changes one file in a copy, and expects the check to report only this file. */
 async function checkStaleness() {
   const changed = 'docs/asyncapi.json';
   const copy = join(mkdtempSync(join(tmpdir(), 'stale-')), '/');
@@ -137,7 +137,7 @@ async function checkStaleness() {
     );
 }
 
-/** Plans a release without making the release, and checks that the plan refuses a version that is not newer. */
+/** Plans a release without making it, and checks that the plan rejects versions that are not newer. */
 function checkRelease() {
   const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
   const [major, minor] = version.split('.').map(Number);
@@ -157,7 +157,7 @@ function checkRelease() {
   }
 }
 
-/** Checks the names of variables and metrics in the pages, and checks that wrong names are found. */
+/** Checks the variables and metrics that the pages name, and tests that the check finds wrong names. */
 async function checkDocumentedNames() {
   const unknown = await findUnknownNames();
   if (unknown.length > 0) fail(`No variable or metric in the code has these names:\n${unknown.join('\n')}`);
@@ -169,7 +169,7 @@ async function checkDocumentedNames() {
     fail(`The check of names does not work: it found these wrong names in a test page: [${found}].`);
 }
 
-/** Checks that an API description is valid, and that the check rejects the same description without its title. */
+/** Checks that an API description is valid, and tests that the check rejects it without its title. */
 async function checkDescription(path, findFaults) {
   const text = readFileSync(root + path, 'utf8');
   const faults = await findFaults(text);

@@ -1,5 +1,5 @@
-// Completes the build of libs/client: turns its dist folder into a package that you can pack with `npm pack ./libs/client/dist`. Writes a
-// package.json without the settings that only this repository needs: Nx targets, scripts, and the export of sources.
+// Completes the build of libs/client: makes its dist folder a package for `npm pack ./libs/client/dist`. Its package.json omits the
+// settings that only this repository needs: Nx targets, scripts, and the export of sources.
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 
 const root = new URL('../', import.meta.url);

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 
-/** Below this size, compression saves nothing. */
+/** Files below this size stay uncompressed, because compression would save nothing. */
 const minCompressedBytes = 1_024;
 
-/** Writes the compressed forms of the files of a page beside them. The gateway sends the form that the browser accepts. */
+/** Writes compressed copies next to a page's files. The gateway sends the copy with an encoding that the browser accepts. */
 export function compressFiles(directory) {
   const paths = readdirSync(directory, { recursive: true }).filter((path) =>
     /\.(html|js|css|svg)$/.test(path),

@@ -1,5 +1,5 @@
 // Builds apps/console: bundles it, compresses the bundle, and checks the size of the first load. With the arguments `serve <gateway>`,
-// serves the sources instead.
+// serves the sources instead of building.
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ import { compressFiles } from './compress-files.mjs';
 const project = fileURLToPath(new URL('../apps/console/', import.meta.url));
 const dist = `${project}dist/`;
 
-/** Maximum size of the scripts that the first load of a page needs, compressed with gzip, which every browser and proxy supports. */
+/** Maximum size of the scripts that a page loads first, compressed with gzip, which every browser and proxy supports. */
 const maxFirstLoadKilobytes = 300;
 
 const config = {
@@ -40,7 +40,7 @@ async function buildConsole() {
       modulePreload: { polyfill: false },
       chunkSizeWarningLimit: 1_000,
       manifest: true,
-      // The form library imports this package only in code for the library's own tests, which the bundle does not contain.
+      // The form library needs this package only for its own tests, which the bundle does not contain.
       rolldownOptions: { external: ['@rjsf/validator-ajv8'] },
     },
   });
@@ -49,8 +49,8 @@ async function buildConsole() {
 }
 
 /**
- * Fails when the scripts for the first load of a page are larger than the limit. The first load consists of the entry, the page, and all
- * their static imports. It does not include scripts that the page loads later, such as the form of a test event.
+ * Fails if a page's first load is larger than the limit. The first load is the entry, the page, and all their static imports. Scripts that
+ * the page loads later, such as the form for test events, do not count.
  */
 function checkFirstLoad() {
   const manifest = JSON.parse(readFileSync(`${dist}.vite/manifest.json`, 'utf8'));
@@ -69,7 +69,7 @@ function checkFirstLoad() {
   process.exit(1);
 }
 
-/** Returns the script of a chunk, and the scripts that the chunk imports. */
+/** Returns the script of a chunk and all scripts that it imports. */
 function filesOf(manifest, name, seen = new Set()) {
   const { file, imports = [] } = manifest[name];
   if (seen.has(file)) return seen;

@@ -1,13 +1,12 @@
-// npm run dev: runs everything that npm start runs, with the inspector and source maps. Restarts the services when a source
-// file changes.
+// npm run dev: like npm start, with the inspector and source maps. Restarts the services when a source file changes.
 import { spawn } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { build, prepare, root } from './prepare.mjs';
 
-// Scan the files, because file system events get lost when an editor replaces a file or adds a folder. A scan of about 1,000 files takes
-// about 20 ms.
+// Scan the files instead of watching them: file system events get lost when an editor replaces a file or adds a folder. Scanning about
+// 1,000 files takes about 20 ms.
 const scanIntervalMs = 500;
 const inspector = '127.0.0.1:9229';
 
@@ -32,14 +31,14 @@ for (let service = start(); ; service = start()) {
     break;
   }
   process.stdout.write(`\n  Changed: ${changed}\n`);
-  // The old services keep running until the new build is complete. After a failed build, wait for the next change.
+  // Stop the old services only after a successful build. After a failed build, wait for the next change.
   while (!build() && !isStopping) await waitForChange();
   await stop(service);
   if (isStopping) break;
 }
 consoleServer.kill();
 
-/** Serves the console from its sources. The page shows changes without a restart of the services. */
+/** Serves the console from its sources, so that the page shows changes without a restart of the services. */
 function serveConsole() {
   const gatewayUrl = `http://127.0.0.1:${process.env.PORT ?? 8_000}`;
   return spawn(process.execPath, ['tools/console.mjs', 'serve', gatewayUrl], { cwd: root, stdio: 'inherit' });
@@ -57,7 +56,7 @@ function start() {
   return service;
 }
 
-/** Stops the services. After Ctrl-C in a terminal, the services get a second signal, which they ignore within one second. */
+/** Stops the services. Ctrl-C in a terminal already signals them, but they ignore a second signal within one second. */
 async function stop(service) {
   if (service.exitCode !== null || service.signalCode !== null) return;
   const exit = once(service, 'exit');
@@ -65,7 +64,7 @@ async function stop(service) {
   await exit;
 }
 
-/** Returns the first changed file; undefined when Ctrl-C ends the wait. */
+/** Waits for a change and returns the first changed file, or undefined after Ctrl-C. */
 async function waitForChange() {
   while (!isStopping) {
     await wait(scanIntervalMs);

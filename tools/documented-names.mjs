@@ -1,16 +1,15 @@
-// Checks the names in the documentation: every environment variable and metric that a page names must exist in the code. The opposite
-// direction needs no check, because the tables in docs/operations.md and docs/metrics.md are generated from the code. The tests in
-// e2e/monitoring check the alerts.
+// Checks that every environment variable and metric in the documentation exists in the code. The generated tables in docs/operations.md and
+// docs/metrics.md ensure the reverse. The tests in e2e/monitoring check the alerts.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { loadVariables } from './generate.mjs';
 import { listMetrics } from './metrics.mjs';
 import { root } from './prepare.mjs';
 
-/** Matches prefixes that only the names of metrics have. */
+/** Matches prefixes that only metric names have. */
 const metricPrefix =
   /^(gateway|live|streamer_monitor|platform_connector|nats_handled|nats_sent|stream_consumer|database_pool|http_request)_/;
 const metricSuffix = /_(total|seconds|bytes|ratio)$/;
-/** Matches other names that can begin like a metric: indexes, and two-word names, such as schemas. */
+/** Matches names that can begin like a metric but are not metrics: indexes, and two-word names, such as schemas. */
 const otherNames = /_index$|^[a-z]+_[a-z]+$/;
 
 /** Returns the unknown names in the documentation, as `<page>: <name>`. */
@@ -42,9 +41,9 @@ function readPages() {
   return new Map(paths.map((path) => [path, readFileSync(root + path, 'utf8')]));
 }
 
-/** Returns a function that returns true for the variables of the services, docker-compose.yml, the chart, and the scripts in deploy. */
+/** Returns a predicate for known variables: those of the services, docker-compose.yml, the chart, and the scripts in deploy. */
 async function knowVariables() {
-  // A pip variable, which libs/embedded also reads.
+  // libs/embedded reads this variable of pip.
   const known = new Set(['PIP_INDEX_URL']);
   for (const variables of Object.values(await loadVariables()))
     for (const [name, { isSecret }] of Object.entries(variables)) {
@@ -61,8 +60,7 @@ async function knowVariables() {
 }
 
 /**
- * Returns a function that returns true for metrics, for names that do not look like metrics, and for fields of the API, which can look like
- * metrics.
+ * Returns a predicate that accepts known metrics, names that do not look like metrics, and API fields, which can look like metrics.
  */
 async function knowMetrics() {
   const metrics = new Set((await listMetrics()).map(({ name }) => name));

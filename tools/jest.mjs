@@ -1,5 +1,5 @@
-// Runs Jest with the given arguments. npx nx test <project> runs the tests of one project through this file, unless the tests have passed
-// since the last change to the project or its dependencies.
+// Runs Jest with the given arguments. `npx nx test <project>` calls this file to test one project. Nx skips the call if the project and its
+// dependencies have not changed since the tests passed.
 import { fileURLToPath } from 'node:url';
 import { root, run } from './prepare.mjs';
 
@@ -7,10 +7,9 @@ export function runJest(args) {
   const options = [
     '--experimental-vm-modules',
     '--disable-warning=ExperimentalWarning',
-    // Loading the modules of a test file creates a lot of short-lived garbage, so collect garbage less often.
+    // Loading a test file's modules creates much short-lived garbage. A larger young generation needs fewer collections.
     '--max-semi-space-size=32',
-    // Several workers share two cores. Additional threads for garbage collection would only compete with the workers (which costs about 5 %
-    // more processor time).
+    // Extra garbage collection threads would compete with the workers for the two cores, and cost about 5 % more CPU time.
     '--single-threaded-gc',
   ];
   run(process.execPath, [...options, `${root}node_modules/jest/bin/jest.js`, ...args]);

@@ -1,10 +1,10 @@
-// Lists the metrics that the code declares, for docs/metrics.md and for the checks of alerts and dashboards. A declaration is
-// `new Counter | Gauge | Histogram({ name, help, labelNames })` with literal values, so that the list needs no running service.
+// Lists the metrics in the code, for docs/metrics.md and for the checks of alerts and dashboards. Each declaration is `new Counter | Gauge
+// | Histogram({ name, help, labelNames })` with literal values, so that this script can read it without running a service.
 import { readdirSync, readFileSync } from 'node:fs';
 import { root } from './prepare.mjs';
 
 const kinds = ['Counter', 'Gauge', 'Histogram'];
-/** The units in the names of histograms: base units of Prometheus, and events. */
+/** Units that a histogram's name may end with: Prometheus base units, and events. */
 const histogramUnits = ['_seconds', '_bytes', '_events'];
 
 /**
@@ -82,7 +82,7 @@ async function listProcessMetrics() {
   }));
 }
 
-/** Returns the metrics that break the naming rules of Prometheus, and the metrics that are declared twice. */
+/** Returns the metrics that break the naming rules of Prometheus or are declared twice. */
 function findFaults(metrics) {
   return metrics.flatMap(({ name, type, help, app, path }, index) => {
     const say = (isFault, text) => (isFault ? [`${path}: ${name} ${text}`] : []);

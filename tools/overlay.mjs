@@ -1,5 +1,5 @@
-// Builds apps/overlay: bundles it for the oldest supported browser of OBS, checks that this browser supports all features that the bundle
-// uses, and compresses the bundle.
+// Builds apps/overlay: bundles it for the oldest supported browser in OBS, checks that this browser can run the bundle, and compresses the
+// bundle.
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import compatibility from '@mdn/browser-compat-data/forLegacyNode';
@@ -10,9 +10,9 @@ import { compressFiles } from './compress-files.mjs';
 const project = fileURLToPath(new URL('../apps/overlay/', import.meta.url));
 const dist = `${project}dist/`;
 
-/** The oldest supported version of Chromium, which older versions of OBS embed. */
+/** The oldest supported Chromium, which old versions of OBS embed. */
 const oldestChrome = 103;
-/** The newest version of JavaScript that this browser supports completely. */
+/** The newest JavaScript version that this browser supports completely. */
 const ecmaVersion = 2022;
 
 await build({
@@ -26,7 +26,7 @@ await build({
     rolldownOptions: {
       input: [`${project}index.html`, `${project}src/service-worker.ts`],
       output: {
-        // The path of a service worker must not change, and a service worker may only serve files below its own path.
+        // No hash: a service worker must keep its path. No folder: it can serve only files below its own path.
         entryFileNames: ({ name }) => (name === 'service-worker' ? '[name].js' : 'assets/[name]-[hash].js'),
       },
     },
@@ -36,15 +36,15 @@ checkScripts();
 compressFiles(dist);
 
 /**
- * Fails when a script needs a newer browser. The parser rejects newer syntax. The check finds newer globals and newer static members. It
- * also finds a newer member of other objects, unless an object of this browser or of the script has a member with the same name.
+ * Fails if a script needs a newer browser. The parser rejects newer syntax. The lint rule finds newer globals, static members, and members
+ * of other objects. It misses a newer member if an object of this browser or of the script has a member with the same name.
  */
 function checkScripts() {
   const versions = readVersions();
   const find = (code) => findNewerParts(code, versions);
   const paths = readdirSync(dist, { recursive: true }).filter((path) => path.endsWith('.js'));
   const faults = paths.flatMap((path) => find(readFileSync(dist + path, 'utf8')));
-  // Test the check itself with newer features.
+  // Test the check itself: it must reject these newer features.
   for (const newer of [
     '/a/v',
     'Promise.withResolvers()',
@@ -69,8 +69,8 @@ function readVersions() {
       const member = `.${key.replace(/_static$/, '')}`;
       const version = firstVersion(entry);
       versions.set(name + member, version);
-      // Leave out members that no version of Chromium has. Scripts use such names for their own objects, and the tests would fail if a
-      // script used the missing member.
+      // Omit members that no version of Chromium has. Scripts use such names for their own objects. The tests would fail if a script used
+      // the missing member.
       if (version < Infinity) versions.set(member, Math.min(version, versions.get(member) ?? Infinity));
     }
   }
@@ -97,8 +97,7 @@ function findNewerParts(code, versions) {
       'Program:exit': () => {
         for (const member of members) if (!own.has(member.name)) check(member, `.${member.name}`);
         const { through, variables } = sourceCode.scopeManager.globalScope;
-        // The parser knows the globals of the language as variables. The globals of the browser are unknown to the parser, so they are in
-        // `through`.
+        // `through` contains the references to globals of the browser. The parser knows only the language's own globals, as variables.
         for (const { identifier } of [...through, ...variables.flatMap(({ references }) => references)])
           for (const name of namesAt(identifier)) check(identifier, name);
       },
@@ -112,7 +111,7 @@ function findNewerParts(code, versions) {
   return faults.map(({ message }) => message);
 }
 
-/** Returns the names to look up when the code uses a global: the global itself, and the member that the code reads from it. */
+/** Returns the names to look up for a use of a global: the global itself, and the member that the code reads from it. */
 function namesAt({ name, parent }) {
   const member = parent.type === 'MemberExpression' && !parent.computed ? [parent.property.name] : [];
   return [name, `Window.${name}`, ...member.map((each) => `${name}.${each}`)];

@@ -1,4 +1,4 @@
-// npm run owner:reset: sets a new password and token for an owner who lost them. Works only on the machine of the service.
+// npm run owner:reset: sets a new password and token for an owner who lost them. Run it on the machine of the service.
 import { prepare } from './prepare.mjs';
 
 prepare();

@@ -1,5 +1,4 @@
-// Prints the generated parts of the pages in docs, which are between `<!-- generated: <what> -->` and
-// `<!-- generated: end -->`.
+// Prints the generated parts of the pages in docs. A part is between `<!-- generated: <what> -->` and `<!-- generated: end -->`.
 import { readFileSync } from 'node:fs';
 import { printMetrics } from './metrics.mjs';
 import { root } from './prepare.mjs';

@@ -1,5 +1,5 @@
-// The first step of all npm scripts: checks the Node version, installs the packages, and builds the projects. Imports only
-// Node's own modules, because a new machine has no packages yet.
+// The first step of all npm scripts: checks the Node version, installs the packages, and builds the projects. Imports only Node's own
+// modules, because a fresh clone has no packages yet.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,10 +11,9 @@ export const root = fileURLToPath(new URL('..', import.meta.url));
 const installedMark = `${root}node_modules/.installed-lock`;
 
 /**
- * Installs the packages when they differ from the lock file, then builds the changed projects. Exits when one of these steps
- * fails.
+ * Installs the packages if they differ from the lock file, then builds the changed projects. Exits the process if a step fails.
  *
- * @param {string[]} [options] further options of `nx run-many`
+ * @param {string[]} [options] additional options for `nx run-many`
  */
 export function prepare(options) {
   requireNode();
@@ -22,14 +21,14 @@ export function prepare(options) {
   if (!build(options)) process.exit(1);
 }
 
-/** Installs the packages when they are missing or differ from the lock file. */
+/** Installs the packages if they are missing or differ from the lock file. */
 export function install() {
   if (existsSync(installedMark) && readFileSync(installedMark, 'utf8') === hashLock()) return;
   process.stdout.write('  Packages: installing (takes about a minute the first time)\n');
   const [npm, ...npmArgs] = npmCommand();
   run(
     npm,
-    // With NODE_ENV=production or an option of the user, npm would leave out the packages that the build needs.
+    // Include the packages that the build needs, even with NODE_ENV=production or an option in the user's npm configuration.
     [...npmArgs, 'ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error'],
     'Cannot install the packages. Check that this machine can reach the npm registry.',
   );
@@ -37,8 +36,8 @@ export function install() {
 }
 
 /**
- * Records that the installed packages match the lock file. Call this function after you edit the lock file without changing any installed
- * package, such as when a release sets the version.
+ * Records that the installed packages match the lock file. Call this function after a change to the lock file that affects no installed
+ * package, such as a new version number for a release.
  */
 export function markInstalled() {
   writeFileSync(installedMark, hashLock());
@@ -51,8 +50,8 @@ function hashLock() {
 }
 
 /**
- * Returns the command that starts npm. On Windows, npm is a batch script, which Node refuses to start. Node therefore runs the JavaScript
- * file of npm: the npm that runs this script, or the npm that is installed with Node.
+ * Returns the command that starts npm. On Windows, npm is a batch script, which Node refuses to start. Node therefore runs npm's JavaScript
+ * file: that of the npm that runs this script, or of the npm installed with Node.
  */
 export function npmCommand() {
   const current = process.env.npm_execpath ?? '';
@@ -61,7 +60,7 @@ export function npmCommand() {
   return [process.execPath, join(dirname(process.execPath), 'node_modules', 'npm', 'bin', 'npm-cli.js')];
 }
 
-/** Runs a program in the root folder. When the program fails, prints the advice and exits with the exit code of the program. */
+/** Runs a program in the root folder. If it fails, prints the advice and exits with its exit code. */
 export function run(command, args, advice) {
   const { status, error } = spawnSync(command, args, { cwd: root, stdio: 'inherit', env: environment() });
   if (status === 0) return;
@@ -70,7 +69,7 @@ export function run(command, args, advice) {
   process.exit(status || 1);
 }
 
-/** Builds the changed projects. When the build fails, prints its output and returns false. */
+/** Builds the changed projects. If the build fails, prints its output and returns false. */
 export function build(options = []) {
   process.stdout.write('  Build: checking for changes\n');
   const args = [

@@ -1,4 +1,4 @@
-// Computes the new text of each file that a release changes. `npm run release` writes these texts, and `npm run check` tests them.
+// Computes the new text of each file that a release changes. `npm run release` writes the files; `npm run check` only tests the plan.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { root } from './prepare.mjs';
 
@@ -10,11 +10,9 @@ const releasedPath = 'libs/testing/released.json';
 /**
  * Returns the new text of each file that a release changes, by path.
  *
- * @param {string} version the new version, such as 0.2.0
- * @param {string} date the day of the release, such as 2026-11-24
- * @param {{ isTrial?: boolean }} options a trial also succeeds when the changelog has no unreleased changes, which is the case right after
- * a release
- * @throws Error that says why the version cannot be released
+ * @param {string} version the new version, such as 0.2.0 @param {string} date the day of the release, such as 2026-11-24 @param {{
+ * isTrial?: boolean }} options with `isTrial`, the changelog need not have unreleased changes, so that the check passes right after a
+ * release @throws Error if the version cannot be released; the message has the reason
  */
 export function planRelease(version, date, { isTrial = false } = {}) {
   const { version: current } = JSON.parse(read('package.json'));
@@ -56,7 +54,7 @@ function packagePaths() {
   ];
 }
 
-/** Changes one line, so that the rest of the file keeps its format. */
+/** Changes only the line with the version, so that the rest of the file keeps its format. */
 function setVersion(text, current, version) {
   const changed = text.replace(`"version": "${current}"`, `"version": "${version}"`);
   if (changed === text) throw new Error(`a package.json does not have the version ${current}`);
@@ -66,7 +64,7 @@ function setVersion(text, current, version) {
 function setLockVersions(text, version) {
   const lock = JSON.parse(text);
   lock.version = version;
-  // Set the version only outside of node_modules, which contains packages from the registry and links to the workspaces.
+  // Skip the entries below node_modules, which are registry packages and links to the workspaces.
   for (const [path, entry] of Object.entries(lock.packages))
     if (!path.startsWith('node_modules/')) entry.version = version;
   return `${JSON.stringify(lock, undefined, 2)}\n`;
@@ -81,8 +79,8 @@ function endUnreleased(text, { version, date, isTrial }) {
 }
 
 /**
- * Returns the class names of the migrations by database schema, in the order in which they run. The next version must not break the schemas
- * that these migrations create.
+ * Returns the class names of each schema's migrations, in the order in which they run. The next version must not break the schemas that
+ * they create.
  */
 function listMigrations() {
   const apps = readdirSync(`${root}apps`).filter((app) => existsSync(`${root}apps/${app}/src/migrations`));

@@ -1,6 +1,6 @@
-// npm run release -- <version> [--dry-run]: makes a release. Sets the version in all files, ends the section "Unreleased" of the changelog,
-// packs the npm package of libs/client and the Helm chart, commits, and tags. Then builds the image of this commit, if a container engine
-// responds. Pushes and publishes nothing. With --dry-run, changes nothing, and prints the changes and commands.
+// npm run release -- <version> [--dry-run]: makes a release. Sets the version in all files, closes the changelog's "Unreleased" section,
+// packs libs/client and the Helm chart, commits, and tags. If a container engine responds, also builds the image. Never pushes or
+// publishes. With --dry-run, only prints the changes and commands.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { planRelease } from './release-plan.mjs';
@@ -22,7 +22,7 @@ try {
     if (!isDryRun) writeFileSync(root + path, text);
   }
   if (!isDryRun) markInstalled();
-  // Build the packages with the new version.
+  // The packages must contain the new version.
   if (!isDryRun && !build()) throw new Error('the build failed');
   for (const [purpose, command, ...options] of listPacking()) make(purpose, command, options);
   make('commit', 'git', ['commit', '--all', '--message', `chore: release ${version}`]);
@@ -43,7 +43,7 @@ function make(purpose, command, options, advice = `The release is not complete: 
   if (!isDryRun) run(command, options, advice);
 }
 
-/** Returns the steps that create the files of the release, in dist/ and in the repository. */
+/** Returns the commands that create the release's files, in dist/ and in the repository. */
 function listPacking() {
   if (!isDryRun) mkdirSync(`${root}dist`, { recursive: true });
   const prettier = 'node_modules/prettier/bin/prettier.cjs';
@@ -63,7 +63,7 @@ function packChart() {
   return helm ? [['Helm chart', helm, ...command.split(' ').slice(1)]] : [];
 }
 
-/** Builds the image. Call this function after the commit, because the image is labeled with the id of the commit. */
+/** Builds the image. Call this function after the commit, whose id becomes a label of the image. */
 function buildImage() {
   const engine = ['docker', 'podman'].find(
     (name) => spawnSync(name, ['info'], { stdio: 'ignore' }).status === 0,

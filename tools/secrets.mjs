@@ -1,4 +1,5 @@
-// npm run secrets -- rotate | rotate-subscriber | add-webhook-secret | end-webhook-secret: replaces a secret that npm start generated. Works only on the machine of the service.
+// npm run secrets -- rotate | rotate-subscriber | add-webhook-secret | end-webhook-secret: replaces a secret that npm start generated. Run
+// it on the machine of the service.
 import { prepare } from './prepare.mjs';
 
 prepare();

@@ -2,9 +2,8 @@ import { readFileSync } from 'node:fs';
 import TestSequencer from '@jest/test-sequencer';
 
 /**
- * Runs the slowest test files first, so that no slow file runs alone at the end. Jest knows the duration of each file from the previous
- * run. On a new machine, Jest itself would sort only by size, and would start small end-to-end specs last, although each of them takes half
- * a minute.
+ * Runs the slowest test files first, so that no slow file runs alone at the end. Jest sorts by the durations of the previous run. On a new
+ * machine, it has none and sorts by size. It would then start small end-to-end specs last, although each takes half a minute.
  */
 export default class SlowestFirst extends TestSequencer {
   sort(tests) {
@@ -15,11 +14,11 @@ export default class SlowestFirst extends TestSequencer {
   }
 }
 
-// The files that start a browser are among the slowest, and a browser takes a whole core. If several such files began together, the servers
-// of all other files would get too little CPU time.
+// Files that start a browser are among the slowest, and each browser takes a whole core. If several of them ran together, the servers of
+// all other files would get too little CPU time.
 const filesBetweenBrowsers = 3;
 
-/** Puts other files between the files that start a browser, so that these files do not begin together. */
+/** Puts other files between the files that start a browser, so that they do not start together. */
 function spread(tests) {
   const inOrder = tests.filter((test) => !usesBrowser(test));
   for (const [place, test] of tests.filter(usesBrowser).entries())

@@ -1,5 +1,5 @@
 // npm test: installs missing packages, builds changed projects, then runs all tests. npm run test:unit: runs only the unit tests, which
-// need no build and no servers. Both pass their arguments to Jest: npm test -- <path pattern>.
+// need neither a build nor servers. Both commands pass their arguments to Jest: npm test -- <path pattern>.
 import { runJest } from './jest.mjs';
 import { install, prepare } from './prepare.mjs';
 

@@ -1,7 +1,7 @@
-// node tools/try-start.mjs: tries `npm start` on this system as a new user would. Starts the service on an empty data folder, stores an
-// event, stops the service, and checks that the event exists after the next start. Stops the service once with SIGKILL, so that the next
-// start finds servers that a killed run left behind. With the folder of an earlier version as an argument, the first and the last start use
-// that version, which tests the upgrade of its data and the downgrade.
+// node tools/try-start.mjs [<folder of a built earlier version>]: tests `npm start` on this system, like a new user. Starts the service on
+// an empty data folder, stores an event, stops the service, and checks that the next start finds the event. Stops the service once with
+// SIGKILL, to test that the next start handles the orphaned servers. With an earlier version, the first and the last start use it, to test
+// the upgrade and the downgrade of the data.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { root } from './prepare.mjs';
 
-// The first start installs packages and builds.
+// Time limit of a start. The first one installs the packages and builds the projects.
 const startTimeoutMs = 600_000;
 const stopTimeoutMs = 90_000;
 const directory = mkdtempSync(join(tmpdir(), 'try-start-'));
@@ -46,7 +46,7 @@ process.stdout.write('npm start works on this system.\n');
 process.exit(0);
 
 /**
- * Returns the folder of the version for each start, and the signal that stops it. On Windows, a program cannot send Ctrl-C to another
+ * Returns the folder to start from and the signal to stop with, for each start. On Windows, a program cannot send Ctrl-C to another
  * program.
  */
 function listStarts() {
@@ -86,8 +86,8 @@ async function waitFor(run, pattern) {
 }
 
 /**
- * Reads the token from the output. The output is not a terminal, so the first start writes the credentials to a file and prints the path of
- * the file. Version 0.1.0 prints the credentials themselves.
+ * Finds the owner's token. The output is not a terminal, so the first start writes the credentials to a file and prints its path. Version
+ * 0.1.0 prints the credentials themselves.
  */
 function readToken(output) {
   const [, path] = /^ *(\S.*owner-credentials)\r?$/m.exec(output) ?? [];

@@ -1,6 +1,6 @@
 // node tools/try-upgrade.mjs <folder of a built earlier version>: replaces the services of that version one by one while clients store
 // events. Follows the order in docs/operations.md: first both versions of the events service run side by side, then both versions of the
-// gateway. At the end, checks that every accepted event is stored exactly once, and published.
+// gateway. Finally checks that every accepted event is stored exactly once and published.
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -28,7 +28,7 @@ const { natsUsers } = await import('../libs/contracts/dist/index.js');
 const directory = mkdtempSync(join(tmpdir(), 'try-upgrade-'));
 chmodSync(directory, 0o711);
 const postgres = await startEmbeddedPostgres({ directory, log: say });
-// Use the new configuration of NATS from the start, because it also works for the earlier version.
+// The new NATS configuration also works for the earlier version, so use it from the start.
 const nats = await startEmbeddedNats({ directory, users: Object.values(natsUsers), log: say });
 const services = new Set();
 const shared = {
@@ -77,7 +77,7 @@ async function upgrade() {
   gateways.push(newGateway.url);
   await phase('the new events service, both versions of the gateway');
   gateways.shift();
-  // Let the requests in flight finish before the gateway stops, as a proxy does.
+  // Like a proxy, send no new requests to the gateway before it stops, so that its requests in flight finish.
   await wait(1_000);
   await stop(oldGateway);
   await start(root, 'platform-connector');
@@ -106,7 +106,7 @@ async function start(folder, app) {
   const isReady = () =>
     fetch(`http://127.0.0.1:${adminPort}/health/ready`).then(
       ({ ok }) => ok,
-      // The service does not listen yet. If it never does, its log contains the reason.
+      // The service does not listen yet. If it never does, read its log.
       () => false,
     );
   for (const deadline = Date.now() + readyTimeoutMs; !(await isReady()); await wait(100))
@@ -163,7 +163,7 @@ async function send(url, number) {
   else refused.set(response.status, (refused.get(response.status) ?? 0) + 1);
 }
 
-/** Checks the stored events. An event that was not accepted can also be stored. */
+/** Checks that every accepted event is stored and published. An event whose request failed can be stored, too. */
 async function check() {
   const client = new pg.Client({ connectionString: postgres.url });
   await client.connect();

@@ -3,14 +3,12 @@ import { startLimitMs, startStack, type Stack } from './stack.js';
 
 type Access = 'public' | 'registration' | 'token' | 'account' | 'owner' | 'caller' | string[];
 
-/** An operation of the API description. */
 interface Operation {
   method: string;
   path: string;
   access: Access;
 }
 
-/** Someone who sends a request. */
 interface Client {
   name: string;
   token: string | null;
@@ -39,7 +37,7 @@ describe('every route, for every kind of client', () => {
         return operation ? [{ method: method.toUpperCase(), path, access: operation['x-access'] }] : [];
       }),
     );
-    // The operation that ends the session runs last, because all others need a session.
+    // Log out last: every other operation needs the session.
     operations.sort((one, other) => Number(isLast(one)) - Number(isLast(other)));
     clients = await makeClients();
   }, startLimitMs);
@@ -83,10 +81,10 @@ describe('every route, for every kind of client', () => {
     ];
   }
 
-  /** Returns whether the status is neither 401 nor 403. The ids match no record, and the body is empty. */
+  /** The request uses ids that match no record and an empty body, so an allowed request fails with another status. */
   async function isAllowed({ method, path }: Operation, token: string | null): Promise<boolean> {
     const url = path.replace(/\{(\w+)\}/g, (_, name: string) => (name === 'event_type' ? 'raid' : unknownId));
-    // An event stream stays open, so only its head is requested.
+    // Request only the head: the response of an event stream never ends.
     const { status } = await stack.request(method === 'GET' ? 'HEAD' : method, url, {
       token,
       ...(method !== 'GET' && method !== 'DELETE' && { body: {} }),
@@ -98,7 +96,7 @@ describe('every route, for every kind of client', () => {
     expect(operations.length).toBeGreaterThan(50);
     const wrong: string[] = [];
     for (const operation of operations) {
-      // A webhook message without a signature gets 403, like a request without rights.
+      // The webhook answers 403 to an unsigned message, so its status does not show whether the client has access.
       if (operation.path.includes('/webhook')) continue;
       const outcomes = await Promise.all(clients.map(({ token }) => isAllowed(operation, token)));
       for (const [index, client] of clients.entries())

@@ -12,13 +12,13 @@ interface AlarmRecord {
 }
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
-// 100 occurrences take 15 s on an idle machine.
+// Time between two occurrences. At this rate, storing 100 of them takes 15 s on an idle machine.
 const occurrenceMs = 150;
 const settled = { timeoutMs: 120_000 };
-// Longer than all waits of a test together.
+// Test limit that covers all waits of a test.
 const limitMs = 900_000;
 
-/** The times of the alarms, shortened from minutes to seconds. */
+/** Alarm times in seconds instead of minutes. */
 const times = {
   ...alarmTimes,
   checkMs: 200,
@@ -26,11 +26,11 @@ const times = {
   silence: {
     ...alarmTimes.silence,
     intervalMs: 1_500,
-    // The intervals cover 12 s, so the slow start on a busy machine soon drops out of them.
+    // 8 intervals cover 12 s. A slow start on a busy machine soon drops out of them.
     intervals: 8,
     minIntervals: 5,
     minSilenceMs: 2_000,
-    // One poll is enough: a poll up to an hour before the last event proves that the channel is live.
+    // A poll up to an hour before the last event proves that the channel is live, so one poll is enough.
     seenAfterMs: -3_600_000,
   },
 };
@@ -50,14 +50,14 @@ describe('alarms', () => {
     platform = new SimulatedPlatform(stack);
     const alerts = { ALERT_WEBHOOK_URL: receiver.url, ALERT_WEBHOOK_SECRET: secret };
     const config = loadConfig(platformConnector.variables, await stack.connectorEnvironment(alerts));
-    // Runs the connector in this process, so that the test can shorten its times.
+    // The connector runs in this process so that the test can shorten its alarm times.
     connector = await startPlatformConnector(
       { config, logger: createLogger('test', 'silent'), health: new Health(), metrics },
       times,
     );
     await stack.startMonitor();
     user = await platform.addUser();
-    // Start the stream before the streamer is monitored, so that the first poll sees the stream.
+    // Start the stream before the streamer is monitored. The first poll then sees the stream.
     await platform.goLive(user.id);
     await eventually(async () => {
       const path = '/api/v1/platform/event-types/channel.update';
@@ -83,8 +83,8 @@ describe('alarms', () => {
     (await stack.request<{ alarms: AlarmRecord[] }>('GET', '/api/v1/platform/status')).json.alarms;
 
   /**
-   * Waits until the events of the last 14 s fill the memory and arrived at a steady rate. After a short or uneven history, a silence is
-   * normal. The more uneven the history is, the longer is the silence that raises the alarm, so a stalling machine only delays the alarm.
+   * Waits until the connector has 14 s of events that arrived at a steady rate. After a short or uneven history, no alarm is raised. An
+   * uneven history needs a longer silence, so a stalling machine only delays the alarm.
    */
   const untilSteady = (): Promise<void> =>
     eventually(async () => {
@@ -111,15 +111,15 @@ describe('alarms', () => {
         expect(await metrics.metrics()).toContain('alarms_open{kind="channel_silent"} 1');
         expect(receiver.types.at(-1)).toBe('alarm.raised');
       };
-      // When this process stalls for 2 s, the connector reads the events of the last 12 s again. If the silence has begun before, too little of
-      // the history is left, and the silence is normal. Begin again then.
+      // After a stall of 2 s, the connector reads the events of the last 12 s again. If the silence has already begun, the remaining
+      // history is too short to raise the alarm. Start over in that case.
       await eventually(
         async () => {
           await platform.setFaults({ notifications: {} });
           await untilSteady();
           await eventually(async () => expect(await open()).toEqual([]), settled);
           await platform.setFaults({ notifications: { lose: 1 } });
-          // On a slow machine, events that are still in flight can clear the alarm a second time.
+          // On a slow machine, events in flight can clear the alarm again.
           await eventually(expectRaised, { timeoutMs: 60_000 });
         },
         { timeoutMs: 500_000 },

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { NewEvent } from '@stream-events/contracts';
 import { v7 as uuidV7 } from 'uuid';
 
-/** An event in the API's form. */
+/** An event as the API returns it. */
 export interface EventRecord {
   id: string | null;
   event_id: string | null;
@@ -19,7 +19,7 @@ export interface EventPage {
   results: EventRecord[];
 }
 
-/** An error in the API's form (RFC 9457). */
+/** An API error (RFC 9457). */
 export interface Problem {
   type: string;
   title: string;
@@ -28,29 +28,28 @@ export interface Problem {
   errors?: Record<string, string[]>;
 }
 
-/** The content type of a problem document. JSON is always UTF-8, so the parameter is optional. */
+/** The content type of API errors. The charset parameter is optional because JSON is always UTF-8. */
 export const problemType = /^application\/problem\+json(; charset=utf-8)?$/;
 
-/** A response. `json` is null when the body is not JSON. */
+/** `json` is null when the body is not JSON. */
 export interface Answer<Body> {
   status: number;
   headers: Headers;
-  /** The body, without the newline that ends JSON. */
+  /** The body without its trailing newline. */
   text: string;
   json: Body;
 }
 
 export interface RequestOptions {
-  /** Null sends no token. */
+  /** Null sends the request without a token. */
   token?: string | null;
-  /** Text and bytes are sent as is, other values as JSON. */
+  /** Strings and bytes are sent unchanged, other values as JSON. */
   body?: unknown;
   headers?: Record<string, string>;
-  /** Address of the gateway. Without this, the gateways take turns. */
+  /** Gateway address. By default, requests rotate through the gateways. */
   gateway?: string;
 }
 
-/** Sends an HTTP request. */
 export async function send<Body>(
   method: string,
   url: string,
@@ -68,7 +67,7 @@ export async function send<Body>(
     ...(body !== undefined && { body: isRaw ? body : JSON.stringify(body) }),
   });
   const text = (await response.text()).replace(/([}\]])\n$/, '$1');
-  // The caller states the expected type, and the caller's assertions check the real response.
+  // The caller names the expected type and asserts on the real body.
   return { status: response.status, headers: response.headers, text, json: parse(text) as Body };
 }
 
@@ -82,7 +81,7 @@ function parse(text: string): unknown {
 
 export const eventsPath = '/api/v1/platform-events';
 
-/** Returns the body of `POST /api/v1/platform-events`. Give only the fields that the test is about. */
+/** Returns a valid body for `POST /api/v1/platform-events`. Pass only the fields that the test is about. */
 export function eventBody(fields: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     event_type: 'stream-offline',
@@ -96,12 +95,12 @@ export function eventBody(fields: Record<string, unknown> = {}): Record<string, 
   };
 }
 
-/** Returns an event type that no other test uses, so that its filter finds only this test's events. */
+/** Returns an event type that is unique to the test, so that a filter by this type finds only the test's events. */
 export function uniqueType(prefix = 'type'): string {
   return `${prefix}-${randomUUID()}`;
 }
 
-/** Returns an event as the gateway sends it to the events service, received at `time` (milliseconds since 1970). */
+/** Returns an event as the gateway sends it to the events service. `time` is the time of receipt in milliseconds since 1970. */
 export function newEvent({ time, ...fields }: Partial<NewEvent> & { time?: number } = {}): NewEvent {
   return {
     id: uuidV7(time === undefined ? {} : { msecs: time }),

@@ -4,7 +4,6 @@ import { newEvent, uniqueType, type Answer, type Problem } from './api.js';
 import { owner, secretKey } from './credentials.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
-/** An entry of the audit log in the API's form. */
 interface Entry {
   id: string;
   created: string;
@@ -47,7 +46,7 @@ describe('the audit log', () => {
     return { username, id: json.id, token: json.auth_token };
   };
 
-  /** Waits for the newest entry about an object. */
+  /** Waits for the newest audit entry with this object and action. */
   const findEntry = (objectId: string | null, action: string): Promise<Entry> =>
     eventually(
       async () => {
@@ -157,7 +156,7 @@ describe('the audit log', () => {
     await expectByOwner(replay.json.id, 'replay.started');
     await stack.request('DELETE', `/api/v1/replays/${replay.json.id}`);
     await expectByOwner(replay.json.id, 'replay.removed');
-    // The failed retry has no entry. It ran before the actions whose entries have already appeared.
+    // The failed retry wrote no entry. Entries of later actions are already listed, so an entry of the retry would be listed too.
     const { results } = (await list('?page_size=100')).json;
     expect(results.filter(({ object_id }) => object_id === refused)).toEqual([]);
 

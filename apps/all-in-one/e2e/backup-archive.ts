@@ -5,7 +5,7 @@ import type { Contents } from '@stream-events/database/backup';
 const runFile = promisify(execFile);
 const maxBuffer = 256 * 1024 * 1024;
 
-/** Reads a backup with the system's tar, as an operator can. */
+/** Reads a backup with the system's tar, like an operator would. */
 export async function openArchive(
   path: string,
 ): Promise<{ files: string[]; text: string; contents: Contents }> {

@@ -6,7 +6,7 @@ import { eventually } from '@stream-events/testing';
 
 const runFile = promisify(execFile);
 
-/** A finished command. `output` contains stdout and stderr. */
+/** `output` combines stdout and stderr. */
 export interface CommandResult {
   code: number;
   output: string;
@@ -23,7 +23,7 @@ function optionsOf(environment: Readonly<Record<string, string>>) {
   return { env: { PATH: process.env.PATH, ...environment } };
 }
 
-/** Runs `npm run backup` or `npm run restore` to its end, without the build. */
+/** Runs the script behind `npm run backup` or `npm run restore`, without building first. */
 export async function runCommand(
   command: 'backup' | 'restore',
   words: readonly string[],
@@ -37,12 +37,12 @@ export async function runCommand(
     );
     return { code: 0, output: stdout + stderr };
   } catch (error) {
-    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string }; // of `execFile`
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string }; // Safe cast: execFile rejects with this shape.
     return { code, output: stdout + stderr };
   }
 }
 
-/** A command that the test kills. */
+/** A running command that the test can kill. */
 export class RunningCommand {
   private text = '';
   private readonly child: ChildProcess;
@@ -71,8 +71,8 @@ export class RunningCommand {
 }
 
 /**
- * Starts a restore that cannot end: the restore reads the archive from a pipe, twice, and the second read waits. Returns when the restore
- * waits for its first rows. Close the pipe after killing the restore.
+ * Starts a restore that blocks until the test kills it. The restore reads the archive twice from a pipe, and the pipe holds back the second
+ * read. Returns when the restore waits for its first rows. After killing the restore, close the pipe.
  */
 export async function startHeldRestore(
   archive: string,
@@ -85,6 +85,6 @@ export async function startHeldRestore(
   await checked.writeFile(await readFile(archive));
   await checked.close();
   await eventually(() => expect(restore.output).toContain('The backup is complete'), { timeoutMs: 120_000 });
-  // Waits until the restore opens the pipe again, to load the rows.
+  // `open` returns when the restore opens the pipe a second time, to load the rows.
   return { restore, pipe: await open(path, 'w') };
 }

@@ -28,8 +28,8 @@ interface PlatformSubscription {
 }
 
 /**
- * The drill of docs/backup.md for external servers: each service has its own database role, NATS and the platform keep their data,
- * and the backup is restored into a new database.
+ * Runs the drill of docs/backup.md for external servers. Each service has its own database role. NATS and the platform keep their data; the
+ * backup is restored into a new database.
  */
 describe('backup and restore of external servers', () => {
   const type = uniqueType();
@@ -141,7 +141,7 @@ describe('backup and restore of external servers', () => {
   it(
     'begins again after a restore that was killed while it loaded rows',
     async () => {
-      // The restore does not get the last rows, so it waits for them.
+      // Hold back the last rows, so that the restore waits for them.
       const { restore: killed, pipe } = await startHeldRestore(archive, restoring());
       const bytes = await readFile(archive);
       await pipe.writeFile(bytes.subarray(0, Math.floor(bytes.length * 0.8)));
@@ -166,7 +166,7 @@ describe('backup and restore of external servers', () => {
   it(
     'continues on the new database: the same lists and streams, and a gap although NATS kept its stream',
     async () => {
-      // The backup contains neither this streamer nor this event.
+      // Added after the backup: the backup contains neither this streamer nor this event.
       late = await platform.addUser();
       await monitorStreamer(stack, late.login);
       await untilSubscribed(stack, late.id);

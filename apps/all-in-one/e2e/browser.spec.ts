@@ -17,7 +17,7 @@ describeWithBrowser('a web page', (browserPath) => {
   afterEach(() => page.close());
   afterAll(() => stack.stop());
 
-  /** Creates test events at the gateway that is not restarted. */
+  /** Sends test events to the second gateway, which keeps running. */
   const makeEvents = async (type: string, indexes: number[]): Promise<void> => {
     const path = `/api/v1/platform-events/${type}/test`;
     for (const index of indexes)

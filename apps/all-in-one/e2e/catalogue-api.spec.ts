@@ -35,7 +35,7 @@ const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[57][0-9a-f]{3}-[89ab][0-9a-f]{3}-
 
 describe('scopes and API endpoints', () => {
   let stack: Stack;
-  /** The lists before any test has changed them. */
+  /** The lists before the tests change them. */
   let fresh: { scopes: Scope[]; endpoints: ApiEndpoint[] };
 
   beforeAll(async () => {
@@ -252,7 +252,7 @@ describe('scopes and API endpoints', () => {
         const wrong = await stack.request('PUT', path, { body: {} });
         expectProblem(wrong, 405);
         expect(wrong.headers.get('allow')).toBe('GET, HEAD, POST');
-        // Fastify itself would require a content type for QUERY.
+        // By default, Fastify rejects QUERY without a content type. The service must answer 405 first.
         expectProblem(await stack.request('QUERY', path), 405);
         const wrongOfOne = await stack.request('POST', `${path}/${uuidV4()}`, { body: {} });
         expectProblem(wrongOfOne, 405);
@@ -283,7 +283,7 @@ describe('scopes and API endpoints', () => {
       const answer = await stack.request('GET', path);
       expectProblem(answer, 503);
       expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
-      // No instance of the service is running, so the gateway does not wait for a reply.
+      // No instance is running, so the gateway answers immediately instead of waiting for a reply.
       expect(answer.json.detail).toMatch(/^A service that this request needs is unavailable/);
     }
   });

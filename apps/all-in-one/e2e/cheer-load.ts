@@ -2,18 +2,18 @@ import type { SimulatedUser } from './simulated-platform.js';
 import type { Stack } from './stack.js';
 
 const perSecond = 50;
-// Equal cheers are this many cheers (0.4 s) apart. The store may count equal cheers within 25 ms of the end of an overlap as one (see
-// `edgeMs`).
+// Minimum distance between equal cheers, in cheers (0.4 s). Within 25 ms of the end of an overlap, the store can count equal cheers as one
+// (see `edgeMs`).
 const differentCheers = 20;
-// An equal cheer is left out until this long after the response, because a busy machine delays some cheers.
+// After each response, the load sends no equal cheer for this long, because a busy machine delays some cheers.
 const equalAfterMs = 300;
 
-/** Sends cheers at a steady rate. They have no ids, and many cheers are equal. */
+/** Sends cheers without ids at a steady rate. Many cheers are equal. */
 export class CheerLoad {
   private readonly happened: Record<string, number> = {};
   private readonly requests = new Set<Promise<unknown>>();
   private readonly failures: unknown[] = [];
-  /** The payloads that were sent so recently that an equal one is left out. */
+  /** Payloads sent recently. The load skips cheers that equal one of these. */
   private readonly recent = new Set<string>();
   private readonly timer: NodeJS.Timeout;
   private deliveries = 0;
@@ -26,12 +26,12 @@ export class CheerLoad {
     this.timer = setInterval(() => this.happen(), 1_000 / perSecond);
   }
 
-  /** Ends the load, even after a failed test. */
+  /** Stops sending without any checks, so that cleanup works after a failed test. */
   end(): void {
     clearInterval(this.timer);
   }
 
-  /** Ends the load. Returns how often each payload has happened. */
+  /** Stops sending and returns how often each payload occurred. */
   async stop(): Promise<Record<string, number>> {
     clearInterval(this.timer);
     await Promise.all(this.requests);
@@ -39,7 +39,7 @@ export class CheerLoad {
     return this.happened;
   }
 
-  /** Returns the number of deliveries that the simulator still retries. Fails when the simulator has given up on a delivery. */
+  /** Returns the number of deliveries that the simulator still retries. Fails if the simulator gave up on a delivery. */
   async countUnfinished(): Promise<number> {
     const { json } = await this.stack.simulate<{ notifications: { accepted: number; given_up: number } }>(
       'GET',
@@ -50,7 +50,6 @@ export class CheerLoad {
     return this.deliveries - accepted;
   }
 
-  /** Returns how often each payload is stored. */
   async countStored(): Promise<Record<string, number>> {
     const counts = await this.stack.query<{ payload: string; count: number }>(
       `SELECT concat(broadcaster_user_id, ' ', event_data->>'bits') AS payload, count(*)::int AS count

@@ -3,7 +3,7 @@ import { eventually } from '@stream-events/testing';
 import { eventsPath, uniqueType, type EventRecord } from './api.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
-// A restart of a gateway takes up to 30 s on two busy cores, and then the client waits up to 10 s before it reconnects.
+// Test limit. Restarting a gateway takes up to 30 s on two busy cores, and the client then waits up to 10 s before it reconnects.
 const limitMs = 240_000;
 const settled = { timeoutMs: 60_000 };
 
@@ -18,7 +18,7 @@ describe('the TypeScript client', () => {
 
   const clientOf = (token = stack.ownerToken): Client => createClient({ url: stack.url, token });
 
-  /** Creates test events one after the other, at the gateway that is not restarted. */
+  /** Sends test events one by one to the second gateway, which keeps running. */
   const makeEvents = async (event_type: string, count: number): Promise<void> => {
     const { api } = createClient({ url: stack.urls[1]!, token: stack.ownerToken });
     for (let index = 0; index < count; index += 1) {
@@ -75,7 +75,7 @@ describe('the TypeScript client', () => {
       };
       const ended = read();
       let isOver = false;
-      ended.catch(() => (isOver = true)); // tests that expect the error check `ended`
+      ended.catch(() => (isOver = true)); // tests await `ended` to check its error
       await eventually(() => expect(isOver || events.position !== undefined).toBe(true), settled);
       if (isOver) await ended;
       const stop = () => events.return();

@@ -69,7 +69,7 @@ describe('events over a conduit', () => {
     }, patiently);
 
   let follows = 0;
-  /** Simulates a follow, waits until the event is stored, and returns how long that takes, in milliseconds. */
+  /** Simulates a follow and waits until the event is stored. Returns the duration in milliseconds. */
   const follow = async (): Promise<number> => {
     follows += 1;
     const user_id = `follower-${follows}`;
@@ -91,7 +91,7 @@ describe('events over a conduit', () => {
     return performance.now() - happenedAt;
   };
 
-  /** Returns how long storing and reading an event takes without the platform, in milliseconds. This shows how busy the machine is. */
+  /** Stores and reads an event without the platform. The duration (milliseconds) shows how busy the machine is. */
   const storeByHand = async (): Promise<number> => {
     const startedAt = performance.now();
     const created = await stack.request<{ id: string }>('POST', eventsPath, { body: eventBody() });
@@ -105,8 +105,8 @@ describe('events over a conduit', () => {
       await untilSubscribed();
       const before = await listed();
       expect(new Set(before.map(({ transport }) => transport.method))).toEqual(new Set(['conduit']));
-      // Other tests run on the same machine, so a single follow may take longer. The fastest of three counts, compared with requests that take
-      // a few milliseconds on an idle machine.
+      // Other tests on the same machine can delay a single follow. Take the fastest of three follows, and allow for the machine's load. An
+      // idle machine stores an event in a few milliseconds.
       const fastest = Math.min(await follow(), await follow(), await follow());
       const busyMs = Math.max(await storeByHand(), await storeByHand(), await storeByHand());
       expect(fastest).toBeLessThan(2_000 + 5 * busyMs);
@@ -114,8 +114,8 @@ describe('events over a conduit', () => {
       const [connector] = stack.connectors;
       await connector!.kill('SIGKILL');
       await connector!.start();
-      // Until the gaps are recorded, the status may still show the shards as enabled. A busy machine may lose another socket, and a shard
-      // then has another gap.
+      // The status can show the shards as enabled until the gaps are recorded. If a busy machine loses another socket, its shard has a
+      // second gap.
       await eventually(async () => {
         const { delivery_gaps } = await status();
         expect(new Set(delivery_gaps.map(({ source }) => source))).toEqual(new Set(['shard 0', 'shard 1']));
@@ -153,7 +153,7 @@ describe('events over a conduit', () => {
         return (await stack.simulate<{ data: object[] }>('GET', path)).json.data;
       };
       await victim.kill('SIGKILL');
-      // The platform may not have noticed the closed sockets yet, so first wait for the new holder.
+      // The platform may not have noticed yet that the sockets are closed. Wait for the new holder first.
       await eventually(async () => expect(await holders()).toEqual([8]), patiently);
       await eventually(async () => expect(await enabledShards()).toHaveLength(8), patiently);
       await untilSubscribed();

@@ -21,7 +21,7 @@ interface ConnectionRecord {
 
 const path = '/api/v1/platform/connections';
 const settled = { timeoutMs: 90_000 };
-// Longer than all waits of a test together.
+// Test limit that covers all waits of a test.
 const limitMs = 400_000;
 
 describe('connections to channels', () => {
@@ -55,7 +55,7 @@ describe('connections to channels', () => {
     return untilState(id, 'connected');
   };
 
-  /** Returns the statuses of a streamer's subscriptions to cheers. Cheers need consent. */
+  /** Returns the statuses of a streamer's cheer subscriptions. Cheers need consent. */
   const cheers = async (userId: string): Promise<string[]> => {
     const { json } = await stack.request<{
       results: { type: string; status: string; condition: Record<string, string> }[];
@@ -65,7 +65,7 @@ describe('connections to channels', () => {
       .map(({ status }) => status);
   };
 
-  /** Returns the consent state for the cheers of a channel, such as `granted`. */
+  /** Returns the consent state of a channel's cheers, such as `granted`. */
   const consentOf = async (userId: string): Promise<string | undefined> => {
     const { json } = await stack.request<{ states: Record<string, string> }[]>(
       'GET',
@@ -150,7 +150,7 @@ describe('connections to channels', () => {
         return json;
       }, settled);
       expect(remedy).toMatch(/start a new connection/i);
-      // The code is valid for half an hour. A lifetime of seconds could end before the user's decision.
+      // The code must stay valid until the user decides. The platform grants half an hour; a lifetime of seconds would be too short.
       const [code] = await stack.query<{ seconds: number }>(
         'SELECT extract(epoch FROM expires_at - now())::float AS seconds FROM platform_connector.connections WHERE id = $1',
         [id],
@@ -331,7 +331,7 @@ describe('connections to channels', () => {
       { code: 'x' },
     ])
       expect((await back(query as Record<string, string>)).status).toBe(400);
-    // The HEAD request of a link preview does not use up the state.
+    // A link preview sends a HEAD request, which must not use up the state.
     expect((await back({ state, code: 'x' }, 'HEAD')).status).toBe(200);
     const refused = await back({ state, code: 'not-a-code', redirect_uri: 'https://evil.example' });
     expect([refused.status, refused.headers.get('location')]).toEqual([409, null]);

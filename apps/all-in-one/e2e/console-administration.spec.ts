@@ -84,10 +84,10 @@ describeWithBrowser('the administration in the console', (browserPath) => {
 
   it('shows an alarm while its cause exists, and later that it was cleared', async () => {
     const message = 'The clock is 40 s late.';
-    // A repeated report changes nothing, so a report that was not answered in time is sent again.
+    // Reporting is idempotent, so retry a report that times out.
     const report = (alarms: ReportAlarmsRequest) =>
       eventually(() => stack.client.request(reportAlarms, alarms));
-    // First opens the page, because an alarm that nobody repeats is cleared after a minute.
+    // Open the page first: an alarm is cleared a minute after its last report.
     await view.visit('/system');
     await view.heading('System');
     await report({ raised: [{ key: 'clock_off', message }], cleared: [] });

@@ -8,7 +8,7 @@ import { startLimitMs, startStack, type Stack } from './stack.js';
 import { monitorStreamer } from './streamer-records.js';
 
 const settled = { timeoutMs: 90_000 };
-// Several steps each wait for the platform.
+// Test limit. Several steps of a test each wait for the platform.
 const limitMs = 400_000;
 
 describeWithBrowser('the platform in the console', (browserPath) => {
@@ -16,9 +16,9 @@ describeWithBrowser('the platform in the console', (browserPath) => {
   let platform: SimulatedPlatform;
   let browser: ConsoleBrowser;
   let view: ConsoleWindow;
-  /** The user who connects during the onboarding. */
+  /** This user connects during the onboarding. */
   let ada: SimulatedUser;
-  /** The monitored user who gives consent in the grid. */
+  /** This monitored user gives consent in the grid. */
   let lena: SimulatedUser;
 
   beforeAll(async () => {
@@ -48,7 +48,7 @@ describeWithBrowser('the platform in the console', (browserPath) => {
   const press = (name: string | RegExp) => view.page.getByRole('button', { name, exact: true }).click();
   const cell = (name: string) => view.page.getByRole('gridcell', { name, exact: true });
 
-  /** Opens the platform's page by its link, and gives consent there as this user. */
+  /** Follows the link to the platform's page and gives consent there as this user. */
   const giveConsent = async ({ login }: SimulatedUser): Promise<void> => {
     const link = view.page.getByRole('link', { name: 'Open the platform’s page' });
     const [page] = await Promise.all([view.page.context().waitForEvent('page'), link.click()]);
@@ -58,7 +58,7 @@ describeWithBrowser('the platform in the console', (browserPath) => {
     await page.close();
   };
 
-  /** Waits until the consent state of a type of a streamer is `granted`. */
+  /** Waits until the streamer's consent state for this event type is `granted`. */
   const untilGranted = (userId: string, type: string): Promise<void> =>
     eventually(async () => {
       const { json } = await stack.request<{ states: Record<string, string> }[]>(
@@ -76,7 +76,7 @@ describeWithBrowser('the platform in the console', (browserPath) => {
       await view.submitLogin(owner.username, owner.password);
       await view.heading('Get started');
       await page.getByText('The simulation runs now').waitFor();
-      // The user can leave the guide, which opens again at the next visit.
+      // Leaving the guide does not finish it: the guide opens again on the next visit.
       await page.getByRole('link', { name: 'Continue later' }).click();
       await view.heading('Events');
       await view.visit('/');
@@ -120,9 +120,9 @@ describeWithBrowser('the platform in the console', (browserPath) => {
         route.request().method() === 'DELETE' ? route.abort() : route.fallback(),
       );
       await dialog.getByRole('button', { name: 'Cancel' }).click();
-      await dialog.getByRole('alert').waitFor(); // says why the request is not cancelled
+      await dialog.getByRole('alert').waitFor(); // explains why the request is not cancelled
       await page.unroute(pending);
-      view.faults.splice(0); // the aborted request
+      view.faults.splice(0); // expected: the test aborted this request
       await giveConsent(lena);
       await dialog.getByText('lena is connected').waitFor();
       await dialog.getByRole('button', { name: 'Close' }).click();
@@ -209,7 +209,7 @@ describeWithBrowser('the platform in the console', (browserPath) => {
     await page.getByPlaceholder('All event types').fill('raid');
     await page.getByRole('option', { name: 'channel.raid' }).click();
     await page.getByText('2 subscriptions').waitFor();
-    // The header row, and a subscription for each direction of raids.
+    // The header row plus one subscription per raid direction.
     expect(await rows.count()).toBe(3);
     expect(page.url()).toContain('event_type=channel-raid');
   });
@@ -273,7 +273,7 @@ describeWithBrowser('the platform in the console', (browserPath) => {
       await own.page.getByRole('button', { name: 'Change password' }).click();
       const token = await own.page.getByLabel('New main token').inputValue();
       expect(await stack.logIn(user.username, changed)).toBe(token);
-      // The password change keeps this session.
+      // Changing the password keeps this session.
       await own.page.getByRole('button', { name: 'Done' }).click();
       await own.visit('/account');
       await own.heading('Account');

@@ -8,7 +8,7 @@ import { SimulatedPlatform, type SimulatedUser } from './simulated-platform.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 import { streamersPath, untilSubscribed, type StreamerRecord } from './streamer-records.js';
 
-// A stream shows as soon as the platform has listed it and the monitor has recorded it.
+// A stream appears after the platform has listed it and the monitor has recorded it.
 const recorded = { timeout: 120_000 };
 const settled = { timeoutMs: 90_000 };
 const testLimitMs = 500_000;
@@ -166,7 +166,7 @@ describeWithBrowser('streamers in the console', (browserPath) => {
       const summary = view.page.getByRole('region', { name: 'Summary' });
       await summary.getByText('140', { exact: true }).waitFor();
       await summary.getByText('Cheerful_One').waitFor();
-      // The page loads the title and the numbers with separate requests.
+      // The title and the numbers come from separate requests.
       await summary.getByText('Endgames').waitFor();
       await summary.getByRole('button', { name: 'Copy as text' }).click();
       await summary.getByText('Copied').waitFor();
@@ -203,9 +203,9 @@ describeWithBrowser('streamers in the console', (browserPath) => {
         await bar.getByText('Paused').waitFor();
         await view.screenshot('rehearsal-paused');
 
-        // The events of the minutes in between are not sent.
+        // Seeking skips the events between the two positions.
         const position = bar.getByRole('slider', { name: 'Position in the stream' });
-        // The response to the first seek arrives after the slider has moved on.
+        // Delay the response to the first seek until the slider has moved on.
         const seeks = /\/api\/v1\/rehearsals\/./;
         let release = (): void => undefined;
         const released = new Promise<void>((resolve) => {
@@ -258,19 +258,19 @@ describeWithBrowser('streamers in the console', (browserPath) => {
   });
 });
 
-/** Counts the pixels of the chart that are drawn. */
+/** Counts the visible pixels of the chart. */
 const countPixels = `(() => {
   const canvas = document.querySelector('figure canvas');
   const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
   return data.filter((value, index) => index % 4 === 3 && value > 0).length;
 })()`;
 
-/** Returns a time in the form of the API. */
+/** Formats a time like the API. */
 function printTime(time: number): string {
   return `${printUrlTime(time).slice(0, 19)}+0000`;
 }
 
-/** Returns the month in the time zone of this machine, which the browser also uses. */
+/** Formats the month in this machine's time zone, which the browser shares. */
 function printLocalMonth(time: number): string {
   return new Intl.DateTimeFormat('sv-SE', { year: 'numeric', month: '2-digit' }).format(time);
 }
@@ -279,7 +279,7 @@ function printUrlTime(time: number): string {
   return new Date(time).toISOString();
 }
 
-/** Adds an ended stream of two hours, as the monitor records it, and the events of the stream. */
+/** Inserts a finished two-hour stream with its events, as the monitor would record it. */
 async function recordStream(
   stack: Stack,
   user: SimulatedUser,

@@ -89,7 +89,7 @@ describeWithBrowser('the console', (browserPath) => {
 
     afterAll(() => window.close());
 
-    // Each page is loaded in one of the looks by turns.
+    // Spread the looks over the pages: each page is loaded in one look.
     const pagesWithLooks = consolePages.map((page, place) => ({
       ...page,
       look: looks[place % looks.length]!,
@@ -138,7 +138,7 @@ describeWithBrowser('the console', (browserPath) => {
 
   it('says on every page what to do when the service does not respond', async () => {
     const windows = 4;
-    /** Checks every fourth page, because each one tries again for some seconds. */
+    /** Checks every fourth page. A page retries for several seconds before it shows an error, so four windows share the work. */
     const findUnclear = async (first: number): Promise<string[]> => {
       const window = await browser.open();
       await window.signIn();
@@ -175,7 +175,8 @@ describeWithBrowser('the console', (browserPath) => {
       await list().getByText('Mira').waitFor();
       await page.reload();
       await list().getByText('Mira').waitFor();
-      // When the connection of the feed opens, the feed reads the list again. An event from before this read would not wait.
+      // When its live connection opens, the feed reloads the list. An event stored before this reload would appear immediately, without the
+      // "new" button.
       await status().getByText('Live', { exact: true }).waitFor();
       await page.getByText('This is the oldest event.').waitFor();
       await page.getByRole('button', { name: 'Pause' }).click();
@@ -193,7 +194,7 @@ describeWithBrowser('the console', (browserPath) => {
       const event_type = uniqueType('failing');
       const { page } = await open();
       let reads = 0;
-      // The feed reads the list when it opens, and again when its live connection is open.
+      // The feed reads the list when the page opens, and again when its live connection opens.
       await page.route(new RegExp(`/platform-events\\?.*${event_type}`), (route) =>
         (reads += 1) === 2 ? route.abort() : route.continue(),
       );
@@ -218,7 +219,7 @@ describeWithBrowser('the console', (browserPath) => {
       await page.keyboard.type('raid');
       await page.getByRole('option', { name: 'channel-raid', exact: true }).click(); // 4
       await page.keyboard.press('Escape');
-      // The list shows the events of all types until the page has applied the filter.
+      // Wait for the filter: until the page applies it, the list shows all event types.
       await list().getByRole('option').first().filter({ hasText: 'Raider' }).click(); // 5
       const inspector = page.getByRole('region', { name: 'Event' });
       await inspector.getByText('Raider raided Mira with 7 viewers').waitFor();
@@ -235,9 +236,9 @@ describeWithBrowser('the console', (browserPath) => {
       await page.keyboard.press('j');
       const inspector = page.getByRole('region', { name: 'Event' });
       await inspector.getByText('Stored and relayed').waitFor();
-      // The feed itself has a connection with these filters. Gateways report their connections every 5 s.
+      // The feed's own connection has these filters. Gateways report their connections every 5 s.
       await inspector.getByText('console', { exact: true }).waitFor();
-      // The space bar presses the button, although it is a shortcut elsewhere on the page.
+      // On a focused button, the space bar presses the button instead of running its shortcut.
       await inspector.getByRole('button', { name: 'Replay to all' }).press(' ');
       await page.getByText('Replayed', { exact: true }).waitFor();
       await inspector.getByRole('button', { name: 'Close the event' }).press('Enter');
@@ -280,7 +281,7 @@ describeWithBrowser('the console', (browserPath) => {
       );
       const height = await page.evaluate('document.querySelector("[aria-label=Events]").scrollHeight');
       expect(Number(height) / 36).toBeGreaterThan(500);
-      // Only the rows in sight exist.
+      // Only visible rows are in the DOM.
       expect(await list().getByRole('option').count()).toBeLessThan(80);
     });
   });
@@ -297,7 +298,7 @@ describeWithBrowser('the console', (browserPath) => {
       await inspector.getByText('test', { exact: true }).first().waitFor();
       await inspector.getByRole('link', { name: 'Edit and send as test' }).click();
       await view!.heading('Send test event');
-      // Not waitForFunction, which evaluates code in the page: its Content Security Policy refuses that.
+      // `waitForFunction` evaluates code in the page, which the Content Security Policy blocks. Poll from here instead.
       await eventually(async () =>
         expect(await page.locator('#event_user_name').inputValue()).toBe('Mira_Tests'),
       );
@@ -334,7 +335,7 @@ describeWithBrowser('the console', (browserPath) => {
   it('shows that it reconnects while the gateway is down, and then what happened meanwhile', async () => {
     const { page } = await open();
     await view!.signIn();
-    // The status is "Live" as soon as the connection of the layout is open, before the page with the feed opens its own.
+    // The status "Live" describes the layout's connection, which opens before that of the feed. Wait for the page first.
     await view!.heading('Events');
     await status().getByText('Live', { exact: true }).waitFor();
     await stack.gateway.kill('SIGKILL');
@@ -348,7 +349,6 @@ describeWithBrowser('the console', (browserPath) => {
   });
 });
 
-/** The name of a page's screenshots. */
 function nameOf(path: string): string {
   return path.slice(1).replaceAll(/\W+/g, '-');
 }

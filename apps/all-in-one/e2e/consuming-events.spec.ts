@@ -21,11 +21,11 @@ import { RaidsService } from './consuming/raids.service.js';
 import { RecentIds } from './consuming/recent-ids.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
-// Longer than all waits of a test together. A lost stream is recreated within seconds, and the examples read it seconds later.
+// Test limit that covers all waits of a test. A lost stream is recreated within seconds; the examples read it seconds later.
 const limitMs = 400_000;
 const settled = { timeoutMs: 60_000 };
 
-/** The events that an example has handled. */
+/** Records the events that an example handles. */
 class Received {
   readonly types: string[] = [];
   readonly ids: string[] = [];
@@ -37,9 +37,9 @@ class Received {
 
 describe('the examples of docs/events.md', () => {
   let stack: Stack;
-  /** Connects like a customer's service. */
+  /** Connects like your own service would, as user `subscriber`. */
   let subscriber: NatsConnection;
-  /** Has the permissions of the events service. */
+  /** Connects with the permissions of the events service. */
   let operator: NatsConnection;
 
   beforeAll(async () => {
@@ -65,7 +65,6 @@ describe('the examples of docs/events.md', () => {
     return json.id ?? '';
   };
 
-  /** Counts the subscriber's consumers with a filter. */
   const countConsumers = async (filter: string): Promise<number> => {
     const { consumers } = await jetstreamManager(operator);
     const infos = await consumers.list(eventsStreamName).next();
@@ -83,7 +82,7 @@ describe('the examples of docs/events.md', () => {
     } finally {
       ending.abort();
       await running;
-      await subscriber.flush(); // by now the server knows, and delivers nothing more
+      await subscriber.flush(); // after this, the server delivers nothing more
     }
   };
 
@@ -183,7 +182,7 @@ describe('the examples of docs/events.md', () => {
     await following;
   });
 
-  // This test must be the last one, because it deletes the stream.
+  // Keep this test last: it deletes the stream.
   it(
     'continue when the stream is lost and recreated',
     async () => {
@@ -206,7 +205,7 @@ describe('the examples of docs/events.md', () => {
           await stack.waitUntilPublished();
           const isComplete = (): void => expect(new Set(durable.ids)).toEqual(new Set(ids));
           await eventually(isComplete, settled);
-          // When the example is live again, it receives every new event.
+          // Once the example is live again, it receives every new event.
           await eventually(
             async () => {
               const id = await store(type);

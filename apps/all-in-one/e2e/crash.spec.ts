@@ -2,7 +2,7 @@ import { eventually } from '@stream-events/testing';
 import { eventBody, eventsPath, uniqueType, type EventPage, type EventRecord } from './api.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
-// Other instances may claim a batch 10 s after a crash. NATS and a service restart in the meantime.
+// Test limit. Other instances take over a batch 10 s after a crash, and NATS and a service restart during this time.
 const recoveryLimitMs = 400_000;
 const settled = { timeoutMs: 60_000 };
 
@@ -18,7 +18,7 @@ describe('a crash', () => {
   const create = (event_type: string) =>
     stack.request<EventRecord>('POST', eventsPath, { body: eventBody({ event_type }) });
 
-  /** Retries, because each gateway detects on its own that NATS is back. */
+  /** Retries the request, because each gateway detects on its own that NATS is back. */
   const listed = (type: string): Promise<EventRecord[]> =>
     eventually(async () => {
       const answer = await stack.request<EventPage>('GET', `${eventsPath}?event_type=${type}`);
@@ -58,7 +58,7 @@ describe('a crash', () => {
       expect(await published(type)).toEqual([committed]);
       expect((await listed(type)).map(({ id }) => id)).toEqual([committed]);
       expect(await stack.count('events.outbox')).toBe(0);
-      // The client learns either that the event is stored or that the outcome is unknown.
+      // 201: the event is stored. 503: the client knows that the outcome is unknown.
       expect([201, 503]).toContain((await answer).status);
     },
     recoveryLimitMs,
@@ -70,7 +70,7 @@ describe('a crash', () => {
       const type = uniqueType('twice');
       const { json } = await create(type);
       await stack.waitUntilPublished();
-      // Leave an outbox row behind, as such a crash does.
+      // Simulate a crash that left an outbox row behind.
       await stack.query(
         'INSERT INTO events.outbox (event_ids, claimed_until) VALUES (ARRAY[$1::uuid], now())',
         [json.id],

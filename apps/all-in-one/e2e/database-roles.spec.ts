@@ -16,7 +16,6 @@ import { startLimitMs } from './stack.js';
 const services = Object.keys(serviceSchemas) as DatabaseService[]; // Safe cast: Object.keys returns the object's own keys.
 const roles = services.map((service) => roleNameOf('stream_events', service));
 
-/** The roles of the services in the embedded database of `npm start`. */
 describe('the database of npm start', () => {
   let directory: GuardedDirectory;
   let data: string;
@@ -27,7 +26,7 @@ describe('the database of npm start', () => {
     directory = await createGuardedDirectory();
     data = join(directory.path, 'simulator');
     const PORT = String(await freePort());
-    // The gateway's port also serves health.
+    // ADMIN_PORT = PORT serves health checks on the gateway's port.
     const environment = { DATA_DIR: directory.path, PORT, ADMIN_PORT: PORT, LOG_LEVEL: 'warn' };
     service = new ServiceProcess('all-in-one', environment);
     await start();
@@ -45,7 +44,6 @@ describe('the database of npm start', () => {
     await eventually(() => expect(service.output).toContain('Press Ctrl-C to stop'), { timeoutMs: 60_000 });
   };
 
-  /** Returns the superuser's URL of the running server. */
   const superuserUrl = async (): Promise<string> => {
     const [, , , port] = (await readFile(join(data, 'postgres/data/postmaster.pid'), 'utf8')).split('\n');
     const password = (await readFile(join(data, 'postgres-password'), 'utf8')).trim();
@@ -79,10 +77,10 @@ describe('the database of npm start', () => {
     expect(await send('GET', `${service.url}${eventsPath}/${id}`, { token })).toMatchObject({ status: 200 });
   };
 
-  /** Expects that every service connects with its own role, and that the role owns everything in the service's schema. */
+  /** Expects that every service connects with its own role, and that this role owns everything in the service's schema. */
   const expectSeparateRoles = async (): Promise<void> => {
     const url = await superuserUrl();
-    // A service closes idle connections, and opens one for its next query, so it may have none at some moment.
+    // Services close idle connections and reconnect for the next query, so retry until each has a connection.
     await eventually(async () => {
       const connected = await query<{ role: string; isSuperuser: boolean }>(
         url,
@@ -149,7 +147,7 @@ describe('the database of npm start', () => {
     startLimitMs,
   );
 
-  /** Makes the data look as earlier versions left it: no roles, no password files of roles, and all objects owned by the superuser. */
+  /** Restores the state that earlier versions left: no roles, no password files of roles, and all objects owned by the superuser. */
   async function makeOld(): Promise<void> {
     const postgres = await startEmbeddedPostgres({ directory: data, log: () => undefined });
     const changes = roles.map(

@@ -11,7 +11,6 @@ import {
 } from './api.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
-/** A dead letter in the API's form. */
 interface DeadLetter {
   id: string;
   event_id: string | null;
@@ -51,7 +50,7 @@ describe('dead letters', () => {
     expect(outcomes).toEqual(events.map(({ id }) => ({ id, outcome: 'dead_lettered' })));
   };
 
-  /** Makes the database reject events of this type. Returns a function that makes the database accept them again. */
+  /** Makes the database reject events of this type. Returns a function that undoes this. */
   const refuse = async (type: string): Promise<() => Promise<unknown>> => {
     const name = `"refuses ${type}"`;
     const add = `ALTER TABLE events.events ADD CONSTRAINT ${name} CHECK (event_type <> '${type}') NOT VALID`;
@@ -102,7 +101,7 @@ describe('dead letters', () => {
   });
 
   describe('in a list', () => {
-    // Up to ten events share a millisecond.
+    // Several events share a millisecond, to test the order of equal times.
     const events = Array.from({ length: 25 }, (_, index) =>
       newEvent({
         time: Date.UTC(2020, 0, 1) + Math.floor(index / 10),
@@ -112,8 +111,7 @@ describe('dead letters', () => {
       }),
     );
 
-    // Stores the events one by one. On a busy machine, splitting a batch down to single events takes longer than a request's time
-    // limit.
+    // Store the events one by one. On a busy machine, splitting a failed batch into single events takes longer than the request timeout.
     beforeAll(async () => {
       for (const event of events) await keepAsDeadLetters([event]);
     }, startLimitMs);
@@ -129,13 +127,13 @@ describe('dead letters', () => {
         found.push(...page.json.results);
         url = page.json.next;
         if (url === null) continue;
-        // The link is absolute and has the path of the request.
+        // The link is absolute and keeps the request's path.
         const { origin, pathname, searchParams } = new URL(url);
         expect(stack.urls).toContain(origin);
         expect({ pathname, size: searchParams.get('page_size'), colour: searchParams.get('colour') }).toEqual(
           { pathname: `${deadLettersPath}/`, size: '7', colour: 'blue' },
         );
-        // Dead letters that arrive during paging do not shift the pages.
+        // New dead letters must not shift the pages.
         await keepAsDeadLetters([newEvent({ eventData: '' })]);
       }
       const ids = events.map(({ id }) => id);

@@ -5,10 +5,10 @@ import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
 const runFile = promisify(execFile);
-// A compilation takes some seconds on an idle machine, and a minute or more while other test files keep the cores busy.
+// Test limit. Compiling takes some seconds on an idle machine, and a minute or more while other test files keep the cores busy.
 const compileLimitMs = 300_000;
 
-/** Returns the text of some sections of a page in docs. */
+/** Returns the text of the sections with these headings. */
 async function readSections(page: string, headings: readonly string[]): Promise<string> {
   const sections = (await readFile(resolve('docs', page), 'utf8')).split(/^(?=## )/m);
   const found = sections.filter((section) =>
@@ -18,13 +18,13 @@ async function readSections(page: string, headings: readonly string[]): Promise<
   return found.join('');
 }
 
-/** Returns the packages that the text asks the reader to install. */
+/** Returns the packages in the page's `npm install` commands. */
 function findPackages(text: string): string[] {
   const commands = [...text.matchAll(/`npm install ([^`]+)`/g)].map(([, names = '']) => names);
   return commands.flatMap((names) => names.split(' ')).filter((name) => !name.startsWith('--'));
 }
 
-/** Creates the project of a reader, with the files of the page and the packages that it names. Returns the names of the files. */
+/** Creates the project that a reader of the page would have: its files and packages. Returns the file names. */
 async function makeProject(directory: string, text: string): Promise<string[]> {
   const files = [...text.matchAll(/```ts\n\/\/ (\S+\.ts)\n([^]*?)```/g)].map(([, name = '', code = '']) => [
     name,
@@ -35,7 +35,7 @@ async function makeProject(directory: string, text: string): Promise<string[]> {
   for (const name of findPackages(text)) {
     const link = join(directory, 'node_modules', name);
     await mkdir(dirname(link), { recursive: true });
-    // The compiler follows links, so it finds the dependencies of a package but nothing else in this repository.
+    // The compiler resolves the link, so it finds the package's dependencies but nothing else of this repository.
     await symlink(resolve('node_modules', name), link);
   }
   return files.map(([name]) => name!);

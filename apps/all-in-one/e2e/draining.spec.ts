@@ -1,7 +1,7 @@
 import { eventually } from '@stream-events/testing';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
-// Long enough to read the health and to send requests in this time, also when each takes seconds.
+// Shutdown delay that is long enough to read the health and send requests, even when each takes seconds.
 const drainMs = 8_000;
 
 describe('a gateway with DRAIN_SECONDS', () => {
@@ -35,7 +35,8 @@ describe('a gateway with DRAIN_SECONDS', () => {
       }
     };
     await expect(serve()).rejects.toThrow('fetch failed'); // the gateway has stopped listening
-    // Every request before this one was served. The time of the last response would depend on how long a request takes.
+    // The gateway served every request until this one failed. Measure to this failure: the time of the last response varies with the
+    // duration of a request.
     expect(performance.now() - startedAt).toBeGreaterThan(drainMs * 0.99);
     expect(served).toBeGreaterThan(0);
     expect(await ended).toEqual({ code: 0, signal: null });

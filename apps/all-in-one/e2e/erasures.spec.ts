@@ -6,7 +6,6 @@ import { SimulatedPlatform } from './simulated-platform.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 import { monitorStreamer, streamersPath } from './streamer-records.js';
 
-/** An erasure in the API's form. */
 interface Erasure {
   id: string;
   platform_user_id: string | null;
@@ -23,7 +22,7 @@ interface Erasure {
 
 const path = '/api/v1/erasures';
 const unknownId = '01999999-9999-7999-8999-999999999999';
-// An erasure waits 27 s in all for other processes, and 20 s for the lease of a killed one.
+// Test limit. An erasure waits 27 s in total for other processes, and 20 s for the lease of a killed process.
 const limitMs = 200_000;
 
 describe('erasures', () => {
@@ -37,7 +36,7 @@ describe('erasures', () => {
 
   afterAll(() => stack.stop());
 
-  /** Returns a user id that occurs nowhere else. */
+  /** Returns a user id that is unique to the test. */
   const newUser = (): string => `8${randomInt(1e12).toString().padStart(12, '0')}`;
 
   const create = async (body: object): Promise<Erasure> => {
@@ -62,7 +61,7 @@ describe('erasures', () => {
     return (await stack.request<EventRecord>('POST', eventsPath, { body })).json;
   };
 
-  /** Returns the tables of all services that contain a text in any column. */
+  /** Returns the tables of all services in which any column contains the text. */
   const tablesWith = async (text: string): Promise<string[]> => {
     const tables = await stack.query<{ name: string }>(
       `SELECT format('%I.%I', table_schema, table_name) AS name FROM information_schema.tables
@@ -70,7 +69,7 @@ describe('erasures', () => {
     );
     const found: string[] = [];
     for (const { name } of tables) {
-      // A bytea is printed in hexadecimal digits.
+      // PostgreSQL prints bytea as hexadecimal digits.
       const rows = await stack.query(
         `SELECT 1 FROM ${name} AS row WHERE row::text LIKE $1 OR row::text LIKE $2 LIMIT 1`,
         [`%${text}%`, `%${Buffer.from(text).toString('hex')}%`],
@@ -87,7 +86,7 @@ describe('erasures', () => {
     const user = newUser();
     const type = uniqueType();
     const socket = await connect({ event_type: type }, stack.url);
-    // These are the first messages on the stream, so the stream begins after them once they are erased.
+    // Erase the first messages on the stream. The stream then begins after them.
     const named = [
       await add(type, { user_id: user, broadcaster_user_id: '1' }),
       await add(type, { broadcaster_user_id: '1', message: { fragments: [{ mention: { user_id: user } }] } }),
@@ -117,7 +116,7 @@ describe('erasures', () => {
 
     const begun = await create({ platform_user_id: user });
     expect(begun).toMatchObject({ status: 'running', dry_run: false, platform_user_id: user, ended: null });
-    // One of the two instances runs the erasure. If that instance is killed, the other one continues.
+    // One of the two instances runs the erasure. When that instance is killed, the other one takes over.
     await stack.events[0]?.kill('SIGKILL');
     await stack.events[0]?.start();
     const erased = await untilDone(begun.id);
@@ -132,7 +131,7 @@ describe('erasures', () => {
       expect(await stack.request('GET', `${eventsPath}/${id}`)).toMatchObject({ status: 404 });
     expect((await stack.readStream()).filter(({ text }) => text.includes(user))).toEqual([]);
 
-    // Check the gateways that had the events in memory, and a new gateway, which reads only the stream.
+    // Check the gateways that have the events in memory, and a new gateway that reads them from the stream.
     const gateway = await stack.startGateway();
     for (const url of [...stack.urls, gateway.url]) {
       const resumed = await connect({ event_type: type, after: first?.position }, url);
@@ -145,7 +144,7 @@ describe('erasures', () => {
     expect(socket.controls.map(({ event }) => event)).toEqual(['ready']);
     await socket.close();
 
-    // Late and repeated deliveries of erased messages are not stored.
+    // Late and repeated deliveries of erased messages must not be stored.
     const redelivered = { ...message, id: newEvent().id };
     await stack.storeEvents([
       message,
@@ -153,7 +152,6 @@ describe('erasures', () => {
       newEvent({ ...deadLetter, eventData: `{"user_id":"${user}"}` }),
     ]);
     expect(await tablesWith(user)).toEqual([]);
-    // Events of the same user that are received after the erasure are stored.
     const later = await add(type, { user_id: user });
     expect(await stack.request('GET', `${eventsPath}/${later.id}`)).toMatchObject({ status: 200 });
 
@@ -212,7 +210,7 @@ describe('erasures', () => {
     [{ user_hash: 'not a hash', dry_run: true }, 'user_hash'],
     [{ platform_user_id: 12826 }, 'platform_user_id'],
     [{ platform_user_id: '1', dry_run: 'yes' }, 'dry_run'],
-    // If the service ignored this misspelled `dry_run`, it would erase.
+    // The misspelled `dry_run` must be rejected. If the service ignored the field, it would erase the user.
     [{ platform_user_id: '1', dryrun: true }, 'dryrun'],
   ])('reject %j', async (body, field) => {
     const answer = await stack.request('POST', path, { body });

@@ -1,7 +1,6 @@
 import { eventsPath, uniqueType, type EventPage, type EventRecord } from './api.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
-/** Returns an object that is nested this deep. */
 function nested(levels: number): string {
   return '{"a":'.repeat(levels - 1) + '{}' + '}'.repeat(levels - 1);
 }
@@ -87,7 +86,7 @@ describe('event_data', () => {
 
   it('may be as large as a body allows, and such events are still listed, on smaller pages', async () => {
     const type = uniqueType('large');
-    // Quotes and backslashes double in JSON text, and double again when that text is a string in a message.
+    // JSON text escapes quotes and backslashes, doubling its size. As a string in a message, the text doubles again.
     const data = `{"text":"${String.raw`\"\\`.repeat(60_000)}"}`;
     for (let index = 0; index < 4; index += 1) expect((await post(data, type)).status).toBe(201);
     const found: EventRecord[] = [];

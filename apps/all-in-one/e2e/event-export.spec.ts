@@ -27,7 +27,7 @@ describe('the export of events', () => {
     return text.split('\n').flatMap((line) => (line.trim() ? [JSON.parse(line) as EventRecord] : [])); // Safe cast: tests compare the records.
   }
 
-  /** Stores events of a type that no other test uses, oldest first. Every fifth is a test event. */
+  /** Stores events of a unique type, oldest first. Every fifth is a test event. */
   async function store(count: number): Promise<{ type: string; ids: string[] }> {
     const type = uniqueType();
     const time = Date.now() - count;

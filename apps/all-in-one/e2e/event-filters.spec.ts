@@ -16,7 +16,7 @@ const raid = {
   to_broadcaster_user_name: 'Bea',
 };
 
-/** Each event has its name in `event_data.name`. The expectations below are lists of these names. */
+/** The expectations below list events by `event_data.name`. */
 const fixtures: Fixture[] = [
   ['follow', 'channel-follow', { ...emil, ...bea }],
   ['chat', 'channel-chat-message', { chatter_user_id: 'u1', chatter_user_name: 'ÉMIL', ...bea }],
@@ -61,8 +61,8 @@ describe('event filters', () => {
   const settled = { timeoutMs: 60_000 };
 
   /**
-   * Waits until the events are on the stream and every gateway has read them. A gateway sends `ready` once it has no more events in memory,
-   * even if more events are on the stream.
+   * Waits until the events are on the stream and every gateway has read them. A gateway sends `ready` when the client has all events in its
+   * memory, even if the stream has more.
    */
   const untilOnStream = async (count: number): Promise<void> => {
     await eventually(async () => expect(await stack.readStream()).toHaveLength(count), settled);
@@ -89,10 +89,7 @@ describe('event filters', () => {
     return json.results.map((event) => event.event_data.name).reverse();
   };
 
-  /**
-   * Returns the names that live delivery sends, from the beginning of the stream. The order is the stream's and may differ from the
-   * list's.
-   */
+  /** Returns the names that a client receives from the beginning of the stream. Stream order can differ from list order. */
   const liveNamesFor = async (query: string): Promise<unknown[]> => {
     const first = { token: stack.ownerToken, after: await findBeginning() };
     const socket = await LiveSocket.ready(stack.nextUrl, first, `${socketPath}?${query}`);
@@ -201,7 +198,7 @@ describe('event filters', () => {
     const second = Math.floor(Date.now() / 1_000) * 1_000 - 3_600_000;
     const iso = (milliseconds: number): string => new Date(milliseconds).toISOString();
     const seconds = (milliseconds: number): string => iso(milliseconds).slice(0, 19);
-    /** Returns the same moment in a time zone that is two hours ahead. */
+    /** The same instant, written in a time zone two hours ahead. */
     const ahead = seconds(second + 7_200_000);
 
     beforeAll(async () => {

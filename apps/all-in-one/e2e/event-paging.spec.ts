@@ -20,7 +20,7 @@ describe('event pages', () => {
 
   const list = (url: string) => stack.request<EventPage>('GET', url);
 
-  /** Stores events, oldest first, several in the same millisecond. Returns their ids, newest first. */
+  /** Stores events, oldest first, with `inOneMillisecond` events per millisecond. Returns their ids, newest first. */
   const fill = async (type: string, count: number, inOneMillisecond = 1): Promise<string[]> => {
     const first = Date.now() - 3_600_000;
     const events = Array.from({ length: count }, (_, index) =>
@@ -33,7 +33,7 @@ describe('event pages', () => {
       .reverse();
   };
 
-  /** Follows links from page to page. Calls `visit` on every page. */
+  /** Follows the links to the last page. Calls `visit` on every page. */
   const walk = async (
     start: string,
     link: 'next' | 'previous',
@@ -65,7 +65,7 @@ describe('event pages', () => {
       expect(new Set(ids.map((id) => id.slice(0, 13))).size).toBe(10);
     });
 
-    // About 90 requests, one after the other.
+    // This test sends about 90 requests in sequence.
     it(
       'are paged to the end and back, each event exactly once',
       async () => {
@@ -76,7 +76,7 @@ describe('event pages', () => {
 
         const lastPage = forward.last.results.map(({ id }) => id);
         const backward = await walk(forward.last.previous ?? '', 'previous');
-        // Events that arrived during paging are newer, so paging back reaches them last.
+        // Events that arrived during paging are newest, so paging back reaches them last.
         expect(backward.ids.toReversed()).toEqual([...arrived, ...ids.slice(0, -lastPage.length)]);
       },
       startLimitMs,

@@ -17,7 +17,6 @@ interface Description {
   channels: Record<string, { address: string }>;
 }
 
-/** A message on NATS. */
 interface Published {
   subject: string;
   headers?: MsgHdrs | undefined;
@@ -33,7 +32,7 @@ describe('AsyncAPI description', () => {
   }, startLimitMs);
   afterAll(() => stack.stop());
 
-  /** Returns how a message on NATS differs from its description. */
+  /** Compares a NATS message with its description. Returns the differences. */
   const findDifferences = (channel: string, type: string, message: Published): string[] => {
     const { address = '' } = answer.json.channels[channel] ?? {};
     const subjects = new RegExp(`^${address.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^.]+')}$`);

@@ -3,27 +3,23 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { eventsStreamName } from '@stream-events/contracts';
 import type { EventRecord } from './api.js';
 
-/** A message on the EVENTS stream. */
 export interface StreamMessage {
   subject: string;
-  /** The `Nats-Msg-Id` header. */
   id: string;
   record: EventRecord;
-  /** The payload as text. */
   text: string;
 }
 
-// A request takes milliseconds, or seconds when this process has to wait for a CPU core.
+// Request timeout. A request takes milliseconds, but seconds when this process waits for a CPU core.
 const requestLimitMs = 20_000;
 
-/** Reads every message on the EVENTS stream, oldest first. */
 export async function readEventsStream(subscriber: NatsConnection): Promise<StreamMessage[]> {
   const manager = await jetstreamManager(subscriber, { checkAPI: false, timeout: requestLimitMs });
   const { state } = await manager.streams.info(eventsStreamName);
   if (state.messages === 0) return [];
   const { consumers } = jetstream(subscriber, { timeout: requestLimitMs });
   const consumer = await consumers.get(eventsStreamName, {
-    // A subscriber cannot delete the consumer, so it expires. 10 s are enough when this process has to wait for a CPU core.
+    // A subscriber has no permission to delete the consumer, so let it expire. 10 s allow for waits for a CPU core.
     inactive_threshold: 10_000,
   });
   const messages: StreamMessage[] = [];

@@ -6,13 +6,11 @@ type Connection = InstanceType<typeof pg.Client>;
 const countWaiting = `SELECT count(*)::int AS count FROM pg_stat_activity
   WHERE datname = current_database() AND application_name = 'events' AND wait_event_type = 'Lock'`;
 
-/**
- * Blocks every write of the events service until `release`, so that a test can be sure that a write is in flight.
- */
+/** Blocks every write of the events service until `release`. The test can then rely on a write in flight. */
 export class HeldWrites {
   private constructor(
     private readonly holder: Connection,
-    /** A second connection, because the list of waiting connections does not change within a transaction. */
+    /** Within a transaction, PostgreSQL does not refresh the list of waiting connections. Read the list on a second connection. */
     private readonly observer: Connection,
   ) {}
 
@@ -24,7 +22,7 @@ export class HeldWrites {
     return new HeldWrites(holder, observer);
   }
 
-  /** Waits until at least this many batches are being written. The gateway resends a batch that takes too long. */
+  /** Waits until at least this many batches are being written. The gateway resends a batch that times out. */
   untilWaiting(batches: number): Promise<void> {
     return eventually(
       async () => {
@@ -35,7 +33,7 @@ export class HeldWrites {
     );
   }
 
-  /** Lets the writes continue. The locking transaction changed nothing. */
+  /** Ends the lock's connection, so that the writes continue. Its transaction changed nothing. */
   release(): Promise<void> {
     return this.holder.end();
   }

@@ -29,7 +29,7 @@ describe('HTTP edge', () => {
   afterAll(() => stack.stop());
 
   describe('links', () => {
-    /** Returns the base of the `next` link for a client that sends exactly these headers. */
+    /** Returns the scheme and host of the `next` link when a client sends exactly these headers. */
     const baseFor = async (gateway: TestService, headers: Record<string, string> = {}): Promise<string> => {
       const text = await new Promise<string>((resolve, reject) => {
         const request = httpRequest(
@@ -189,7 +189,7 @@ describe('HTTP edge', () => {
       expect((await get('/console')).text).toBe(page.text);
       const kept = await get('/console', 'GET', {
         'if-none-match': page.headers.get('etag')!,
-        // Without this header, fetch sends `no-cache`, which forbids a 304 response.
+        // By default, fetch sends `no-cache`, which prevents a 304 response.
         'cache-control': 'max-age=0',
       });
       expect([kept.status, kept.headers.get('content-security-policy')]).toEqual([304, null]);
@@ -274,7 +274,7 @@ describe('HTTP edge', () => {
     });
   });
 
-  // This test must be the last one, because it kills the events services.
+  // Keep these tests last: they kill the events services.
   describe('without an events service', () => {
     it('responds with 503 and Retry-After; the heartbeat still works', async () => {
       await Promise.all(stack.events.map((events) => events.kill('SIGKILL')));

@@ -7,13 +7,14 @@ import { eventBody, eventsPath, send, type Answer, type EventRecord } from './ap
 import { webhookSecrets } from './credentials.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
-// Allows for an outage, up to 5 s until the drain's next attempt (30 s for messages that a dead instance was processing), and
-// batches that wait 10 s until another instance publishes them.
+// Test limit. It covers an outage, the drain's next attempt, and the takeover of unpublished batches (10 s). The drain retries after 5 s,
+// or after 30 s for messages that a dead instance had claimed.
 const limitMs = 500_000;
 const settled = { timeoutMs: 90_000 };
-// Shorter than the 2 s after which a batch times out. On an idle machine, a response takes a few milliseconds.
+// A response within this time shows that the gateway did not wait for the store: a batch times out only after 2 s. On an idle machine, a
+// response takes a few milliseconds.
 const atOnceMs = 1_500;
-// While a store does not respond, each probe takes 2 s, and the next one begins 1 s later.
+// Time between two probes while the store does not respond: a probe takes 2 s, and the next one starts 1 s later.
 const probeCycleMs = 3_000;
 
 describe('platform messages while they cannot be stored', () => {
@@ -21,7 +22,7 @@ describe('platform messages while they cannot be stored', () => {
   let postgres: CuttableProxy;
 
   beforeAll(async () => {
-    // Each gateway runs in its own process, because the tests count the warnings that one of them logs.
+    // The tests count a gateway's warnings, so each gateway runs in its own process.
     stack = await startStack({ killable: ['gateway', 'events'], gateways: 2, events: 0 });
     postgres = await CuttableProxy.start(stack.databaseUrl);
     const environment = { DATABASE_URL: postgres.urlOf(stack.databaseUrlFor('events')) };
@@ -38,7 +39,7 @@ describe('platform messages while they cannot be stored', () => {
     await untilStoring();
   }, limitMs);
 
-  /** Sends a signed notification to a gateway. */
+  /** Sends a signed webhook notification. */
   const notify = (messageId: string, gateway = stack.url): Promise<Answer<unknown>> => {
     const body = '{"subscription":{"type":"channel.follow"},"event":{"user_id":"1"}}';
     const timestamp = new Date().toISOString();
@@ -58,14 +59,15 @@ describe('platform messages while they cannot be stored', () => {
   const notifyStatus = async (messageId: string, gateway?: string): Promise<number> =>
     (await notify(messageId, gateway)).status;
 
-  /** Runs some work. Returns the result with the duration in milliseconds. */
   const measure = async <T>(work: () => Promise<T>): Promise<{ result: T; ms: number }> => {
     const startedAt = performance.now();
     const result = await work();
     return { result, ms: performance.now() - startedAt };
   };
 
-  /** Sends messages at the same time, half of them to each gateway. One may be a probe. The others must not wait for the probe. */
+  /**
+   * Sends messages in parallel, half of them to each gateway. Each gateway can use one message as a probe; the others must not wait for it.
+   */
   const notifyMany = (count: number): Promise<{ messageId: string; status: number; ms: number }[]> =>
     Promise.all(
       Array.from({ length: count }, async (_, index) => {
@@ -75,7 +77,7 @@ describe('platform messages while they cannot be stored', () => {
       }),
     );
 
-  /** Sends requests that need no store at the same time. Returns the duration of the slowest, which shows how busy the machine is. */
+  /** Sends requests that need no store, all at once. The duration of the slowest shows how busy the machine is. */
   const measureHeartbeats = async (count: number): Promise<number> => {
     const beats = Array.from({ length: count }, () =>
       measure(() => stack.request('GET', '/api/v1/heartbeat', { token: null })),
@@ -114,7 +116,6 @@ describe('platform messages while they cannot be stored', () => {
       { timeoutMs: 120_000, intervalMs: 200 },
     );
 
-  /** Sends messages until the gateways notice the outage. */
   const untilDegraded = (): Promise<void> =>
     eventually(async () => {
       for (const gateway of stack.gateways) {
@@ -141,8 +142,8 @@ describe('platform messages while they cannot be stored', () => {
     gateway.output.split('\n').filter((line) => line.includes(text)).length;
 
   /**
-   * Expects that ten clients, one after the other, are rejected immediately, except those that are probes: usually one, and more when ten
-   * requests take seconds. If the machine stalls, tries another ten.
+   * Expects that ten sequential requests are rejected immediately, except for probes. Usually one request is a probe; there are more when
+   * the ten requests take seconds. If the machine stalls, tries another ten.
    */
   const expectRefusedAtOnce = async (): Promise<void> => {
     const answers: Answer<unknown>[] = [];
@@ -194,9 +195,10 @@ describe('platform messages while they cannot be stored', () => {
     async () => {
       postgres.hang();
       const { result: messages, ms } = await measure(() => notifyMany(2));
-      // Two attempts of 2 s each, then the INGEST stream. The platform waits only a few seconds, but a query fails after 12 s.
+      // The gateway tries to store twice (2 s each), then uses the INGEST stream. Waiting for the failed query would take 12 s, and the
+      // platform waits only a few seconds.
       expect(ms).toBeLessThan(12_000);
-      // Only a probe waits for 2 s, one at each gateway. If the machine stalls, every message waits, so try another ten.
+      // At each gateway, only the probe waits 2 s. If the machine stalls, every message waits, so try another ten.
       await eventually(async () => {
         const busyMs = await measureHeartbeats(10);
         const sent = await notifyMany(10);
@@ -283,7 +285,7 @@ describe('platform messages while they cannot be stored', () => {
       expect(await Promise.all(ids.map((id) => notifyStatus(id)))).toEqual(Array<number>(8).fill(204));
       await postgres.heal();
       await expectStoredAndPublishedOnce(ids);
-      // By now, this process has received the log lines of the rejections.
+      // The log lines of the rejections have arrived by now.
       expect(warningsOf(stack.gateway, 'cannot publish to the INGEST stream')).toBe(refusals + 1);
     },
     limitMs,
@@ -316,7 +318,7 @@ describe('platform messages while they cannot be stored', () => {
     limitMs,
   );
 
-  // This test must be the last one, because it kills NATS.
+  // Keep this test last: it kills NATS.
   it(
     'are rejected immediately while NATS is unavailable, and accepted again when it is back',
     async () => {

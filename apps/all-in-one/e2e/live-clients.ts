@@ -6,10 +6,10 @@ import type { EventRecord } from './api.js';
 export const socketPath = '/ws/platform-events/';
 export const streamPath = '/api/v1/platform-events/stream';
 
-/** A message on a WebSocket: an event, with its position if requested, or a control message. */
+/** An event (with its position if requested) or a control message. */
 export type LiveMessage = EventRecord & { position?: string; event?: string; reason?: string };
 
-/** A WebSocket client that records all messages. */
+/** Records all messages. */
 export class LiveSocket {
   readonly texts: string[] = [];
   closed: { code: number; reason: string } | undefined;
@@ -21,11 +21,11 @@ export class LiveSocket {
     this.socket.on('close', (code, reason) => {
       this.closed = { code, reason: reason.toString() };
     });
-    // Tests recognize a failure by its close code.
+    // Tests check the close code instead. Without a listener, the error would end the process.
     this.socket.on('error', () => undefined);
   }
 
-  /** Connects and sends the first message, if one is given. */
+  /** Connects, and sends the first message if there is one. */
   static async open(
     gatewayUrl: string,
     first?: object,
@@ -37,7 +37,7 @@ export class LiveSocket {
     return live;
   }
 
-  /** Connects with positions, and waits until the client is live. */
+  /** Requests positions and waits until the client is live. */
   static async ready(gatewayUrl: string, first: object, path = socketPath): Promise<LiveSocket> {
     const live = await LiveSocket.open(gatewayUrl, { positions: true, ...first }, { path });
     await eventually(() => expect(live.messages.some(({ event }) => event === 'ready')).toBe(true), {
@@ -50,7 +50,6 @@ export class LiveSocket {
     return this.texts.map((text) => JSON.parse(text) as LiveMessage); // Safe cast: tests compare the messages.
   }
 
-  /** The events among the messages. */
   get events(): LiveMessage[] {
     return this.messages.filter(({ event }) => event === undefined);
   }
@@ -59,12 +58,11 @@ export class LiveSocket {
     return this.messages.filter(({ event }) => event !== undefined);
   }
 
-  /** The last position that was received. */
   get position(): string | undefined {
     return this.messages.findLast(({ position }) => position !== undefined)?.position;
   }
 
-  /** Stops reading from the connection. */
+  /** Stops reading, to simulate a slow client. */
   pause(): void {
     this.socket.pause();
   }
@@ -81,7 +79,6 @@ export class LiveSocket {
   }
 }
 
-/** A message in a stream of server-sent events. */
 export interface ServerSentEvent {
   id?: string;
   event?: string;
@@ -116,15 +113,14 @@ export class LiveStream {
       .slice(0, -1)
       .map((part) => {
         const lines = part.split('\n').map((line) => line.split(/: (.*)/s));
-        return Object.fromEntries(lines.map(([name, value]) => [name, value])) as ServerSentEvent; // as above
+        return Object.fromEntries(lines.map(([name, value]) => [name, value])) as ServerSentEvent; // Safe cast: tests compare the events.
       });
   }
 
-  /** The events among the parts. */
   get events(): LiveMessage[] {
     return this.parts
       .filter(({ event, data }) => event === undefined && data !== undefined)
-      .map(({ id, data }) => ({ ...(JSON.parse(data ?? '') as LiveMessage), ...(id && { position: id }) })); // as above
+      .map(({ id, data }) => ({ ...(JSON.parse(data ?? '') as LiveMessage), ...(id && { position: id }) })); // Safe cast: tests compare the events.
   }
 
   close(): void {
@@ -138,7 +134,7 @@ export class LiveStream {
       for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read())
         this.text += decoder.decode(chunk.value, { stream: true });
     } catch {
-      // The test closed the stream, or the connection was cut. Keep the messages that have arrived.
+      // Either the test closed the stream or the connection broke. The messages so far remain available.
     }
   }
 }

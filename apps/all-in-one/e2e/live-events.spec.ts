@@ -40,7 +40,7 @@ describe('live events', () => {
     await eventually(async () =>
       expect(await stack.metric('gateways', 'live_connections')).toBe(paths.length),
     );
-    // Plain clients cannot tell when they are live, so wait for a client with positions that connects after them.
+    // Plain clients get no `ready`. Connect clients with positions after them, and wait for those.
     await connect();
     await connect({}, stack.urls[1]);
     const data = '{"b":1.10,"a":12345678901234567890,"c":"\\u00e9"}';
@@ -114,7 +114,7 @@ describe('live events', () => {
       const after = await connect({ event_type: type, after: before.position }, gateway);
       await eventually(() => expect(after.events).toMatchObject(missed));
     }
-    // Clients can also resume from the position in `ready`.
+    // The position in `ready` is also valid for resuming.
     const fresh = await connect({ event_type: type });
     await fresh.close();
     const next = await create(type);
@@ -149,7 +149,7 @@ describe('live events', () => {
       body: { current_password: password },
     });
 
-    // Each gateway checks tokens every 0.8 s. The rest is a margin for a busy machine.
+    // Each gateway checks tokens every 0.8 s. The remaining time is a margin for a busy machine.
     await eventually(() => expect(socket.closed?.code).toBe(4401), { timeoutMs: 15_000 });
     await eventually(() => expect(stream.parts.at(-1)?.event).toBe('closed'), { timeoutMs: 15_000 });
     expect(JSON.parse(stream.parts.at(-1)?.data ?? '')).toMatchObject({ code: 4401 });
@@ -190,7 +190,7 @@ describe('live events', () => {
     await eventually(() => {
       for (const socket of [overlay, second]) expect(received(socket).slice(-2)).toEqual(frames);
       expect(plain.messages.slice(-2)).toEqual(frames);
-      // Positions can arrive between and after the controls.
+      // Positions can arrive between and after the control messages.
       expect(stream.parts.filter(({ event }) => event === 'control').slice(-2)).toEqual(
         ['skip', 'pause'].map((control) => ({ event: 'control', data: JSON.stringify({ control }) })),
       );
@@ -271,11 +271,11 @@ describe('live events', () => {
       stack.urls.map((gateway) => connect({ event_type: type, origin: 'platform' }, gateway)),
     );
     const record = await create(type);
-    // A client that connects before its gateway has read the event receives the event live.
+    // Each client gets the event live, even if it connects before its gateway has read the event.
     for (const live of filtered) await eventually(() => expect(live.events).toMatchObject([record]));
     const socket = await connect({ event_type: type }, stack.urls[1]);
     const stream = noted(await LiveStream.open(stack.url, stack.ownerToken, { path: `${streamPath}?event_type=${type}` })); // prettier-ignore
-    // The client receives more than one part if the gateway sends a keep-alive at that moment.
+    // A keep-alive from the gateway can add another part.
     await eventually(() => expect(stream.parts).not.toEqual([]));
     const replayed = await stack.request('POST', `${eventsPath}/${record.id}/replay`);
     expect(replayed).toMatchObject({ status: 200, json: { ...record, origin: 'replay' } });

@@ -8,14 +8,14 @@ import { eventBody, eventsPath, uniqueType, type EventRecord } from './api.js';
 import { LiveSocket } from './live-clients.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
-// NATS and the services are back within 2 s after NATS was killed. Batches that hang are retried after 10 s.
+// Wait limit. NATS and the services recover within 2 s after NATS was killed. Batches that hang are retried after 10 s.
 const limitMs = 60_000;
-// Longer than all waits of a test together.
+// Test limit that covers all waits of a test.
 const testLimitMs = 400_000;
 
 describe('live clients', () => {
   let stack: Stack;
-  /** A connection with permission to change the stream. */
+  /** Has permission to change the stream. */
   let operator: NatsConnection;
   let manager: JetStreamManager;
   const opened: LiveSocket[] = [];
@@ -42,7 +42,9 @@ describe('live clients', () => {
     opened.push(socket);
     return socket;
   };
-  /** Adds one event. Uses an idempotency key, because the service may have stored an event even if its response was an error. */
+  /**
+   * Adds exactly one event. After an error response, it is unknown whether the event was stored, so retries send the same idempotency key.
+   */
   const create = (type: string): Promise<EventRecord> => {
     const body = eventBody({ event_type: type });
     const headers = { 'idempotency-key': randomUUID() };
@@ -114,7 +116,7 @@ describe('live clients', () => {
       await create(type);
       await stack.waitUntilPublished();
       await manager.streams.purge(eventsStreamName);
-      // A running gateway keeps the events that it has read. A new gateway has no events in memory.
+      // Use a new gateway: a running one keeps the lost events in memory.
       const gateway = await stack.startGateway();
       const after = await connect({ event_type: type, after: before.position }, gateway.url);
       const next = await create(type);
@@ -137,7 +139,7 @@ describe('live clients', () => {
       await manager.streams.delete(eventsStreamName);
       const second = await create(type);
       await expectIds(socket, [first, second]);
-      // The client catches up with the second event, and only then gets `ready`.
+      // The client gets `ready` only after it has caught up with the second event.
       await eventually(() => expect(socket.controls).toMatchObject([{ event: 'ready' }, { event: 'gap', reason: 'other_epoch' }, { event: 'ready' }]), { timeoutMs: limitMs }); // prettier-ignore
 
       const resumed = await connect({ event_type: type, after: position });

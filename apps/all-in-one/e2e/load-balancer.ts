@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server } from 'node:net';
 
-/** A TCP load balancer. Sends each connection to the next target that accepts it. */
+/** Sends each connection to the next target that accepts it. */
 export class LoadBalancer {
   private targets: readonly string[] = [];
   private next = 0;
@@ -27,7 +27,7 @@ export class LoadBalancer {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`; // Safe cast: the server listens on TCP.
   }
 
-  /** Sends new connections to these URLs, and closes all open connections, so that the clients reconnect. */
+  /** Sets the targets, and closes all open connections so that the clients reconnect to them. */
   use(urls: readonly string[]): void {
     this.targets = urls;
     for (const close of this.closers) close();

@@ -11,7 +11,7 @@ describe('api-token-auth', () => {
   let known: { username: string; auth_token: string };
 
   beforeAll(async () => {
-    // Trust proxies, so that a test can send requests from any address.
+    // Trusting proxies lets tests choose the client's address.
     stack = await startStack({ environment: { TRUST_PROXY: 'true' } });
     known = await register();
   }, startLimitMs);
@@ -131,13 +131,13 @@ describe('api-token-auth', () => {
   });
 
   it('accepts a client address of any length from a proxy', async () => {
-    // Uses random text, because PostgreSQL would compress repeated text until it fits the index.
+    // The text is random because PostgreSQL would compress repeated text until it fits into the index.
     const address = randomBytes(3_000).toString('hex');
     expect(await logIn({ username: known.username, password }, { address })).toMatchObject({ status: 200 });
   });
 
   describe('after repeated failures', () => {
-    /** Logs in with a wrong password, at both gateways in turn, until logins are slowed. */
+    /** Logs in with a wrong password, alternating between the gateways, until the service slows logins down. */
     const failUntilSlowed = async (username: string, address: string): Promise<Answer<Problem>> => {
       for (let attempt = 0; attempt < 10; attempt += 1) {
         const gateway = stack.urls[attempt % 2] ?? '';
@@ -147,7 +147,7 @@ describe('api-token-auth', () => {
       throw new Error('logins were not slowed after ten failures');
     };
 
-    /** Extends the pause beyond its first second, which may end before a busy machine sends the next request. */
+    /** Lengthens the first pause, which lasts one second and could end before a busy machine sends the next request. */
     const lengthenPause = (address: string) =>
       stack.query('UPDATE gateway.login_failures SET failures = 12 WHERE address = $1', [address]);
 
@@ -213,7 +213,8 @@ describe('api-token-auth', () => {
         ),
       );
       const statuses = (await Promise.all(attempts)).map(({ status }) => status);
-      // Usually five passwords are checked. On a busy machine, one more is checked after the first second, another two seconds later, etc.
+      // Usually five passwords are checked. On a slow machine, pauses end during the test: one more is checked after 1 s, another 2 s
+      // later, and so on.
       const most = 5 + Math.floor(Math.log2(1 + (performance.now() - startedAt) / 1_000));
       const tried = statuses.filter((status) => status === 400).length;
       expect(tried).toBeGreaterThanOrEqual(5);
@@ -258,7 +259,7 @@ describe('api-token-auth', () => {
         }
     });
 
-    /** Returns every row of every table of a schema as text. */
+    /** Returns all rows of a schema as text. */
     async function dumpSchema(schema: string): Promise<string> {
       const tables = await stack.query<{ name: string }>(
         'SELECT tablename AS name FROM pg_tables WHERE schemaname = $1',

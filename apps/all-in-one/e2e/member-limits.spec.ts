@@ -11,11 +11,11 @@ import { startLimitMs, startStack, type Stack } from './stack.js';
 
 const mebibyte = 1024 ** 2;
 const perUser = 50;
-// More than the ring buffer holds.
+// Exceeds the ring buffer.
 const events = 24_000;
 const patiently = { timeoutMs: 60_000 };
 
-// The tests send dozens of requests with 200 KiB, open a hundred sockets, or store 24,000 events. Each takes minutes on a busy machine.
+// A test sends dozens of 200 KiB requests, opens a hundred sockets, or stores 24,000 events. Each takes minutes on a busy machine.
 jest.setTimeout(300_000);
 
 interface Member {
@@ -104,7 +104,7 @@ describe('limits of a member', () => {
         expect(answer.status).toBe(429);
         return answer;
       }, patiently);
-      // Each gateway accepts up to the limit until it knows what the other one has accepted.
+      // Until the gateways exchange their counts, each one accepts events up to the limit.
       expect(accepted).toBeGreaterThanOrEqual(5);
       expect(accepted).toBeLessThanOrEqual(10);
       expect(refused.json.detail).toContain('The limit is 1.0 MiB per user and day (MAX_STORED_MB_PER_DAY).');
@@ -143,7 +143,7 @@ describe('limits of a member', () => {
 
   it('leave the EVENTS stream to platform messages when all users have filled their share', async () => {
     const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
-    // A tenth of EVENTS_MAX_GB=1 is 102.4 MiB.
+    // The limit is a tenth of EVENTS_MAX_GB=1: 102.4 MiB.
     await stack.query('INSERT INTO gateway.stored_bytes (day, user_id, bytes) VALUES ($1, $2, $3)', [
       yesterday,
       randomUUID(),
@@ -198,7 +198,7 @@ describe('limits of a member', () => {
       );
       await untilReady(sockets);
       const tooMany = await connect(others, stack.gateway);
-      // The gateway refuses the client after 6 s.
+      // The gateway waits 6 s for a free place, then closes the connection.
       await eventually(() => expect(tooMany.closed).toMatchObject({ code: 4429 }), patiently);
       expect(tooMany.closed?.reason).toContain('50 live connections, the maximum for all gateways');
 
@@ -215,7 +215,7 @@ describe('limits of a member', () => {
       const type = uniqueType();
       await stack.storeEvents([newEvent({ eventType: type })]);
       const batch = (): Parameters<Stack['storeEvents']>[0] => Array.from({ length: 250 }, () => newEvent());
-      // One request for each of the two events services.
+      // Keep both events services busy: one request for each.
       for (let count = 0; count < events; count += 500)
         await Promise.all([stack.storeEvents(batch()), stack.storeEvents(batch())]);
       const manager = await jetstreamManager(stack.subscriber, { checkAPI: false });
@@ -247,7 +247,7 @@ describe('limits of a member', () => {
       );
       await untilReady(sockets);
 
-      // Each gateway can begin two catch-ups before it learns of those at the other gateway.
+      // Each gateway can start two catch-ups before it learns about the other gateway's.
       expect(running).toBeLessThanOrEqual(4);
       expect(
         await stack.metric('gateways', 'live_history_pages_total', { source: 'stream' }),

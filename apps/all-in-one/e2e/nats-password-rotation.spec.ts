@@ -12,7 +12,7 @@ import { startLimitMs, startStack, type Stack } from './stack.js';
 const limitMs = 360_000;
 const patiently = { timeoutMs: 60_000 };
 
-/** The procedures "Rotate the passwords of NATS" in docs/security.md. */
+/** Follows the procedures "Rotate the passwords of NATS" in docs/security.md. */
 describe('the rotation of NATS passwords', () => {
   let stack: Stack;
 
@@ -27,7 +27,7 @@ describe('the rotation of NATS passwords', () => {
     return changed.href;
   };
 
-  /** Sends an event until it is accepted, as the platform does. */
+  /** Retries like the platform until the event is accepted. */
   const send = async (type: string): Promise<string | null> => {
     const headers = { 'idempotency-key': randomUUID() };
     return eventually(async () => {
@@ -38,7 +38,7 @@ describe('the rotation of NATS passwords', () => {
     }, patiently);
   };
 
-  /** Waits until NATS refuses a password. Until then, NATS may still be reading its new configuration. */
+  /** Waits until NATS rejects a password. NATS accepts the old password until it has read its new configuration. */
   const untilRefused = (connect: () => Promise<NatsConnection>): Promise<void> =>
     eventually(async () => {
       const connected = connect().then((connection) => connection.close());
@@ -53,14 +53,14 @@ describe('the rotation of NATS passwords', () => {
       const both = (user: 'gateway' | 'events'): string =>
         `${withPassword(urls[user], next[user])},${urls[user]}`;
 
-      // Step 1: every instance knows both passwords.
+      // Step 1: give every instance both passwords.
       const replaced: TestService[] = [stack.gateway, stack.eventsService];
       await stack.startEvents({ NATS_URL: both('events') });
       const gateway = await stack.startGateway({ NATS_URL: both('gateway') });
       await Promise.all(replaced.map((service) => service.stop()));
       stack.balanceRequests();
 
-      // Step 2: the server gets the new passwords, while events arrive.
+      // Step 2: change the passwords on the server while events arrive.
       const type = uniqueType('rotation');
       const socket = await LiveSocket.ready(gateway.url, { token: stack.ownerToken, event_type: type });
       let isOver = false;
@@ -96,7 +96,7 @@ describe('the rotation of NATS passwords', () => {
       }
       expect(listed.sort()).toEqual(ids);
 
-      // Step 3: the old passwords are gone.
+      // Step 3: remove the old passwords.
       await stack.startEvents({ NATS_URL: withPassword(urls.events, next.events) });
       await stack.startGateway({ NATS_URL: withPassword(urls.gateway, next.gateway) });
       stack.balanceRequests();

@@ -5,7 +5,7 @@ import { send } from './api.js';
 import { SecretSearch, type FoundSecret } from './secret-search.js';
 import { startLimitMs } from './stack.js';
 
-/** npm start keeps the secrets that it generates in files that only one user can read. */
+/** npm start generates secrets and stores them in files that only the current user can read. */
 describe('secrets of npm start', () => {
   it(
     'are only in files that nobody else can read',
@@ -36,7 +36,7 @@ describe('secrets of npm start', () => {
         else for (const { secret } of found) guarded.add(`${secret} in ${entry.name}`);
       }
       expect(readable).toEqual([]);
-      // The configuration of nats-server contains the passwords of its users.
+      // The nats-server configuration contains the passwords of all NATS users.
       expect([...guarded].sort()).toEqual(
         [
           "owner's password in owner-credentials",

@@ -21,7 +21,7 @@ const runFile = promisify(execFile);
 
 jest.setTimeout(startLimitMs);
 
-/** The program of `npm start`, with its output in a pipe. */
+/** Runs the program behind `npm start` with its output in a pipe instead of a terminal. */
 describe('npm start', () => {
   let directory: GuardedDirectory;
   let path: string;
@@ -31,7 +31,7 @@ describe('npm start', () => {
     directory = await createGuardedDirectory();
     path = join(directory.path, 'simulator/owner-credentials');
     const PORT = String(await freePort());
-    // The gateway's port also serves health.
+    // ADMIN_PORT = PORT serves health checks on the gateway's port.
     const environment = { DATA_DIR: directory.path, PORT, ADMIN_PORT: PORT, LOG_LEVEL: 'trace' };
     service = new ServiceProcess('all-in-one', environment);
     await service.start();
@@ -70,7 +70,7 @@ describe('npm start', () => {
       const env = { PATH: process.env.PATH, DATA_DIR: directory.path };
       return (await runFile(process.execPath, program, { env })).stdout;
     };
-    // Each check starts a process, which takes many seconds on a busy machine.
+    // Each attempt starts a process, which takes many seconds on a busy machine.
     await eventually(async () => expect(await simulate('status')).toMatch(/ [1-9]\d* accepted/), {
       timeoutMs: 100_000,
     });
@@ -107,7 +107,7 @@ describe('npm start', () => {
       await expect(run('rotate')).rejects.toThrow('npm start is running on this data');
 
       await service.stop();
-      // A crash between the first and the last write leaves this content in the file.
+      // Simulate a crash between the first and the last write of the file.
       const begun = `${'n'.repeat(64)},${oldKey}`;
       await writeFile(keyPath, begun);
       expect(await run('rotate')).toContain('Gateway: 1 values encrypted with the new key');
@@ -131,7 +131,7 @@ describe('npm start', () => {
       });
       expect(login.json).toEqual({ token });
     },
-    // Starts six processes, one after the other.
+    // This test starts six processes in sequence.
     3 * startLimitMs,
   );
 
@@ -163,9 +163,9 @@ describe('npm start that fails after it has created the first owner', () => {
       const directory = await createGuardedDirectory();
       const PORT = String(await freePort());
       const environment = { DATA_DIR: directory.path, PORT, ADMIN_PORT: PORT };
-      // The platform connector, which starts after the gateway, checks this variable.
+      // The connector starts after the gateway and rejects this value.
       const failing = new ServiceProcess('all-in-one', { ...environment, PLATFORM_TRANSPORT: 'pigeon' });
-      await Promise.allSettled([failing.start()]); // depends on how soon the process ends after the gateway is ready
+      await Promise.allSettled([failing.start()]); // resolves or rejects, depending on when the process exits
       await eventually(() => expect(failing.output).toContain('PLATFORM_TRANSPORT'), { timeoutMs: 60_000 });
       await failing.stop();
       const written = await readFile(join(directory.path, 'simulator/owner-credentials'), 'utf8');
@@ -183,7 +183,10 @@ describe('npm start that fails after it has created the first owner', () => {
   );
 });
 
-/** Uses credentials of a platform. The service refuses the simulator as Twitch, so a proxy hides that it is the simulator. */
+/**
+ * Starts with real platform credentials. Because the service refuses to use the simulator as Twitch, a proxy hides the simulator's
+ * identity.
+ */
 describe('npm start with PLATFORM=twitch', () => {
   const follower = 'the-first-follower';
   let directory: GuardedDirectory;

@@ -19,14 +19,14 @@ import { startLimitMs, startStack, type Stack } from './stack.js';
 
 const minuteMs = 60_000;
 const follow = 'channel-follow';
-// A gateway that was killed takes many seconds to start on a busy machine, and then the overlay reconnects.
+// Wait limit. On a busy machine, a killed gateway takes many seconds to start, and the overlay reconnects only then.
 const patienceMs = 120_000;
 
 describeWithBrowser('the overlay', (browserPath) => {
   let stack: Stack;
   let browser: ConsoleBrowser;
   let overlay: OverlayWindow;
-  /** A gateway that keeps running. */
+  /** The gateway that no test kills. */
   let otherGateway: string;
 
   beforeAll(async () => {
@@ -50,7 +50,7 @@ describeWithBrowser('the overlay', (browserPath) => {
     await stack.stop();
   });
 
-  /** Returns the settings of a source. Its token can only receive the events of one channel, which no other test uses. */
+  /** Creates a source and returns its settings. Its token receives only the events of one channel, which is unique to the test. */
   const makeSource = async (options: Record<string, string> = {}) => {
     const channel = String(randomInt(1e12));
     const body = { name: 'source', scopes: ['events:live'], channel_ids: [channel] };
@@ -196,7 +196,7 @@ describeWithBrowser('the overlay', (browserPath) => {
     );
     expect(await alert.textContent()).not.toMatch(/\u202E/);
     expect(await alert.locator('img, b, script').count()).toBe(0);
-    // OBS adds the text of its field "Custom CSS" in this way.
+    // OBS injects the text of its "Custom CSS" field like this.
     await overlay.page.addStyleTag({ content: ':root { --alert-accent: rgb(1, 2, 3) }' });
     const size = await overlay.page.evaluate<[string, boolean]>(
       `[getComputedStyle(document.querySelector('.alert .name')).color, document.body.scrollWidth > innerWidth]`,
@@ -267,7 +267,7 @@ describeWithBrowser('the overlay', (browserPath) => {
         event_data: { from_broadcaster_user_name: '<b>Ada</b>', to_broadcaster_user_id: channel },
       }),
     });
-    // The service does not tell a client without positions when it is live, so send the raid until it arrives.
+    // A client without positions gets no message when it is live. Replay the raid until it arrives.
     await eventually(
       async () => {
         await stack.request('POST', `${eventsPath}/${json.id}/replay`, { body: { connection: name } });
@@ -370,7 +370,7 @@ describeWithBrowser('the overlay', (browserPath) => {
   });
 });
 
-/** A background that looks like a game, because alerts must be readable on any background. */
+/** Imitates a game: alerts must be readable on any background. */
 const game = `
   html {
     min-height: 100%;

@@ -35,10 +35,10 @@ interface EventTypeRecord {
 const subscriptionsPath = '/api/v1/platform/subscriptions';
 const typesPath = '/api/v1/platform/event-types';
 const settled = { timeoutMs: 60_000 };
-// After the platform has rejected a subscription because of its limit, the connector lists the subscriptions again within 30 s.
+// After the platform rejects a subscription because of a limit, the connector lists the subscriptions again within 30 s.
 const relisted = { timeoutMs: 90_000 };
 
-// The limit of a test that waits several times for the connector.
+// Each test waits several times for the connector.
 jest.setTimeout(240_000);
 
 describe('platform API', () => {
@@ -171,7 +171,7 @@ describe('platform API', () => {
       const last = await subscriptionsOf(users[2]!.id);
       expect(last.some(({ status: s, reason }) => s === 'limit_reached' && reason !== null)).toBe(true);
     }, settled);
-    // Subscriptions above the limit are deleted first.
+    // The connector first deletes the subscriptions above the limit.
     await eventually(async () => {
       const { json } = await stack.request<{
         cost: { total: number; max: number };

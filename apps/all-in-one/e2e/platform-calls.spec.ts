@@ -11,7 +11,7 @@ import { monitorStreamer } from './streamer-records.js';
 const base = '/api/v1/platform/call';
 const settled = { timeoutMs: 60_000 };
 
-// A test sends 200 requests, one after the other.
+// A test sends 200 requests in sequence.
 jest.setTimeout(300_000);
 
 describe('calls of the platform’s API', () => {
@@ -36,7 +36,7 @@ describe('calls of the platform’s API', () => {
     return (await stack.request<{ key: string }>('POST', '/api/v1/tokens', { body })).json.key;
   };
 
-  /** Sends a request with exactly this path. An HTTP client would normalize it. */
+  /** Sends exactly this path. An HTTP client would normalize it. */
   const sendRaw = (method: string, path: string): Promise<RawAnswer> => {
     const headers = [['Authorization', `Token ${stack.ownerToken}`]] as const;
     return exchange(stack.gateway.url, printRequest({ method, target: `${base}/${path}`, headers }));
@@ -129,7 +129,7 @@ describe('calls of the platform’s API', () => {
     expect((await stack.request('DELETE', path, { token: caller })).status).toBe(403);
     expect((await stack.request('DELETE', path, { token: memberToken })).status).toBe(403);
     const { status, json } = await stack.request<{ message?: string }>('DELETE', path);
-    // This is the response of the platform, which does not know the conduit.
+    // The platform itself answers that it does not know the conduit.
     expect([status, typeof json.message]).toEqual([404, 'string']);
   });
 
@@ -190,11 +190,11 @@ describe('calls of the platform’s API', () => {
       fc.array(fc.constantFrom(...parts, '127.0.0.1', 'simulator', 'token', 'http:'), { maxLength: 8 }),
       200,
     );
-    // The gateway removes one trailing slash, so that `users/` is the endpoint `users`.
+    // The gateway strips one trailing slash: `users/` is the endpoint `users`.
     const isKnown = (path: string): boolean => known.has(path.replace(/\/$/, ''));
     for (const path of paths.map((each) => each.join('')).filter((each) => !isKnown(each))) {
       const answer = await sendRaw('GET', path);
-      // The platform's own errors are not problem documents.
+      // Errors that come from the platform are not problem documents.
       expectSound(answer);
       expect([400, 404]).toContain(answer.status);
     }

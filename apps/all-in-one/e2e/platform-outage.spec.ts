@@ -5,7 +5,7 @@ import { SimulatedPlatform, type ApiFault } from './simulated-platform.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 import { monitorStreamer, readStreamer, streamersPath } from './streamer-records.js';
 
-/** Faults of the platform. Each lasts longer than its test needs. */
+/** Each fault lasts longer than its test needs. */
 const outages: [what: string, fault: ApiFault][] = [
   ['is down', { mode: 'down' }],
   ['is slow', { mode: 'slow', delay_ms: 30_000 }],
@@ -14,7 +14,8 @@ const outages: [what: string, fault: ApiFault][] = [
   ['responds with too many requests', { mode: 'rate_limited', for_ms: 10_000 }],
 ];
 
-// The rate limit lasts 10 s. Each connector probes an open circuit at least every 30 s. The rest is for a busy machine.
+// The rate limit lasts 10 s, and each connector probes an open circuit at least every 30 s. The remaining time is a margin for a busy
+// machine.
 const healed = { timeoutMs: 90_000 };
 
 jest.setTimeout(300_000);
@@ -28,14 +29,14 @@ describe('outage of the platform', () => {
     platform = new SimulatedPlatform(stack);
   }, startLimitMs);
 
-  // Ends the fault before the next test, even if this test fails.
+  // End the fault here, so that a failed test does not affect the next one.
   afterEach(() => platform.setFaults({ api: { mode: 'ok' } }));
   afterAll(() => stack.stop());
 
   describe.each(outages)('when it %s', (_, fault) => {
     it('rejects a new streamer within 5 s, stores nothing, serves everything else, and recovers on its own', async () => {
       const known = await platform.addUser();
-      // Each connector detects on its own that the previous outage is over.
+      // Each connector detects on its own that the previous outage is over. Retry until one succeeds.
       const streamer = await eventually(() => monitorStreamer(stack, known.login), healed);
       const user = await platform.addUser();
       const before = await stack.count('streamer_monitor.streamers');
@@ -45,7 +46,8 @@ describe('outage of the platform', () => {
       const refused = await stack.request('POST', streamersPath, { body: { platform_username: user.login } });
       expect(refused.status).toBe(503);
       expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-      // The connector gives up after 4.5 s. The rest is for a busy machine. Without the limit, a slow platform would take 30 s.
+      // The connector gives up after 4.5 s; without this limit, a slow platform would take 30 s. The remaining time is a margin for a busy
+      // machine.
       expect(performance.now() - startedAt).toBeLessThan(25_000);
       expect(await stack.count('streamer_monitor.streamers')).toBe(before);
 
@@ -55,7 +57,7 @@ describe('outage of the platform', () => {
       expect((await stack.request('POST', eventsPath, { body: eventBody() })).status).toBe(201);
       expect((await stack.request('GET', streamersPath)).status).toBe(200);
       expect((await stack.request('GET', '/api/v1/platform/scopes')).status).toBe(200);
-      // The connector that responds may not be the one whose call failed.
+      // The connector that responds can be a different one than the one whose call failed.
       await eventually(async () =>
         expect(await stack.request('GET', '/api/v1/platform/status')).toMatchObject({
           status: 200,

@@ -80,12 +80,12 @@ const status = {
   lastError: null,
 };
 
-/** Tests the gateway with scripted replies of the services behind it, so that rare replies are covered too. */
+/** Scripts the replies of the services behind the gateway, to cover rare replies. */
 describe('routes of streamers and of the platform', () => {
   let stack: Stack;
   let userToken: string;
   const connections: NatsConnection[] = [];
-  /** The last request by subject, validated against its contract. */
+  /** The last request per subject, validated against its contract. */
   const asked = new Map<string, object>();
   const answers = new Map<string, (request: object) => object>();
 
@@ -133,7 +133,7 @@ describe('routes of streamers and of the platform', () => {
     }
   }
 
-  /** Sets the reply to requests of a contract. */
+  /** Sets the reply for a contract. */
   function on<Request extends object>(
     contract: Contract<Request, object>,
     answer: (request: Request) => object,

@@ -17,7 +17,7 @@ describe('a raid between two monitored streamers', () => {
 
   beforeAll(async () => {
     stack = await startStack({ platform: true });
-    // Creates the two users of the scenario. The service has no subscription for their first raid.
+    // This raid only creates the two users. The service has no subscription for it.
     await raid();
     const { json } = await stack.simulate<{ users: SimulatedUser[] }>('GET', '/simulator/users?first=1000');
     streamers = json.users.slice(-2);
@@ -26,7 +26,7 @@ describe('a raid between two monitored streamers', () => {
 
   afterAll(() => stack.stop());
 
-  /** Makes one of the two users raid the other. */
+  /** One of the two users raids the other. */
   const raid = async (): Promise<void> => {
     const scenario = { name: 'raid', users: 2, rate: 0, every_ms: 3_600_000 };
     const { status } = await stack.simulate('POST', '/simulator/scenarios', scenario);
@@ -60,7 +60,7 @@ describe('a raid between two monitored streamers', () => {
     await raid();
 
     const known = () => stack.metric('gateways', 'gateway_webhook_messages_total', { result: 'known' });
-    // The platform redelivers a message when the response takes too long.
+    // The platform redelivers a message when the response is late, so more than one copy can arrive.
     await eventually(async () => expect(await known()).toBeGreaterThanOrEqual(1), patiently);
     const lists = await Promise.all(
       streamers.map(({ id }) =>

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import type { Problem } from './api.js';
 
-/** The response that was read from a socket. `status` is 0 when the socket was closed without a response. */
+/** `status` is 0 when the server closed the socket without a response. */
 export interface RawAnswer {
   status: number;
   headers: Record<string, string>;
@@ -10,7 +10,7 @@ export interface RawAnswer {
 
 export type Headers = readonly (readonly [name: string, value: string])[];
 
-/** A request that is sent as is, without checks, defaults, or encoding by a client. */
+/** A request that is sent unchanged: no client checks it, adds defaults, or encodes it. */
 export interface RawRequest {
   method?: string;
   target?: string;
@@ -18,19 +18,19 @@ export interface RawRequest {
   body?: string | Uint8Array;
 }
 
-// A response takes milliseconds. A request that takes this long hangs.
+// A response takes milliseconds, so a request that takes this long hangs.
 const hangMs = 60_000;
 
-/** Opens a socket to the server at a URL. The caller decides when to close the client's side. */
+/** Opens a socket to the server. The caller closes the client's side. */
 export function openSocket(url: string): Socket {
   const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port), allowHalfOpen: true });
-  socket.on('error', () => undefined); // the server may close the connection instead of responding
+  socket.on('error', () => undefined); // the server can close the connection instead of responding
   return socket;
 }
 
 /**
- * Sends bytes and reads until the server closes the connection. With `isAll`, closes the client's side after the bytes. An
- * event stream does not end, so this function reads only its head.
+ * Sends bytes and reads until the server closes the connection. With `isAll`, closes the client's side after sending. Of an event stream,
+ * which never ends, reads only the head.
  */
 export async function exchange(url: string, bytes: Uint8Array, isAll = false): Promise<RawAnswer> {
   const socket = openSocket(url);
@@ -49,13 +49,13 @@ export async function exchange(url: string, bytes: Uint8Array, isAll = false): P
   });
   socket.write(bytes);
   if (isAll) socket.end();
-  // `once` of node:events would reject on an error.
+  // `once` of node:events would reject on a socket error.
   await new Promise((resolve) => socket.once('close', resolve));
   if (isHanging) throw new Error(`no response to ${Buffer.from(bytes).toString('latin1').slice(0, 200)}`);
   return parseAnswer(Buffer.concat(chunks).toString('latin1'));
 }
 
-/** Returns the bytes of a request. Adds `Host` and the right `Content-Length` unless the headers include them. */
+/** Formats a request. Adds `Host` and the correct `Content-Length` unless the headers contain them. */
 export function printRequest({ method = 'GET', target = '/', headers = [], body }: RawRequest): Buffer {
   const defaults: Headers = [
     ['Host', 'localhost'],
@@ -71,7 +71,7 @@ export function printRequest({ method = 'GET', target = '/', headers = [], body 
   return Buffer.concat([Buffer.from(lines.join('\r\n'), 'latin1'), Buffer.from(body ?? '')]);
 }
 
-/** Expects a response without a server error, and a problem document for each client error. */
+/** Expects no server error, and a problem document for each client error. */
 export function expectSound(answer: RawAnswer): void {
   expect(answer.status).toBeGreaterThanOrEqual(200);
   expect(answer.status).toBeLessThan(500);

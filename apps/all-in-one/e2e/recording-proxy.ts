@@ -4,15 +4,14 @@ import type { AddressInfo } from 'node:net';
 
 const secretFields = ['access_token', 'refresh_token', 'device_code'];
 
-/** An HTTP proxy in front of the platform, which records the secrets in the service's requests and the platform's replies. */
+/** An HTTP proxy between the service and the platform. Records the secrets in requests and replies. */
 export class RecordingProxy {
-  /** The `Authorization` headers of the service's requests. */
   readonly authorizations = new Set<string>();
-  /** The secrets that the platform has issued, with the names of the reply fields that contained them. */
+  /** Secrets that the platform issued, with the reply field that contained each one. */
   readonly issued: { field: string; secret: string }[] = [];
-  /** Requests to this path get 404. */
+  /** The proxy answers 404 for this path. */
   missingPath: string | undefined;
-  /** A header that the proxy removes from the platform's replies, in lowercase. */
+  /** The proxy removes this header (lowercase) from the platform's replies. */
   hiddenHeader = '';
 
   private constructor(

@@ -13,7 +13,7 @@ describe('a redelivered platform message', () => {
 
   afterAll(() => stack.stop());
 
-  /** Delivers copies of one message to the gateways in turn. */
+  /** Delivers copies of one message, alternating between the gateways. */
   const deliver = async (message_id: string, timestamp: Date, copies: number): Promise<number[]> => {
     const { json } = await stack.simulate<{ responses: { status: number }[] }>(
       'POST',
@@ -30,14 +30,14 @@ describe('a redelivered platform message', () => {
     return json.responses.map(({ status }) => status);
   };
 
-  /** Delivers five simultaneous copies: three with one timestamp, two with another. */
+  /** Delivers five copies at once: three with one timestamp, two with another. */
   const deliverFiveTimes = async (messageId: string): Promise<number[]> => {
     const now = Date.now();
     const deliveries = [deliver(messageId, new Date(now), 3), deliver(messageId, new Date(now - 60_000), 2)];
     return (await Promise.all(deliveries)).flat();
   };
 
-  /** The gateways count each message once. The events services count a batch again when it is resent. */
+  /** Read the count from the gateways, which count each message once. The events services count a resent batch again. */
   const counted = (result: string): Promise<number> =>
     stack.metric('gateways', 'gateway_webhook_messages_total', { result });
 
@@ -46,7 +46,7 @@ describe('a redelivered platform message', () => {
     return { stored: stored ?? 0, known: known ?? 0, deferred: deferred ?? 0 };
   };
 
-  /** Delivers 20 new messages five times each. Returns how the gateways counted the copies. */
+  /** Delivers five copies each of 20 new messages. Returns how the gateways counted the copies. */
   const deliverMessages = async () => {
     const messageIds = Array.from({ length: 20 }, () => randomUUID());
     const before = await readCounts();
@@ -63,7 +63,8 @@ describe('a redelivered platform message', () => {
 
   it('becomes one row and one message on EVENTS when two gateways receive it five times at the same time', async () => {
     let delivered = await deliverMessages();
-    // When the store is slow, gateways defer copies to the INGEST stream, and only the store knows which of them are new.
+    // While the store is slow, gateways divert copies to the INGEST stream without knowing whether they are new. Repeat until no copy is
+    // diverted.
     for (let repeats = 0; repeats < 5 && delivered.counts.deferred > 0; repeats += 1)
       delivered = await deliverMessages();
     const { messageIds, counts } = delivered;

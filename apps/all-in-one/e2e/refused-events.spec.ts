@@ -33,7 +33,7 @@ describe('an event that the database rejects', () => {
       [ids],
     );
 
-  /** Returns twenty events. The events at the given places have this data. */
+  /** Returns twenty events. The events at `places` have `eventData`. */
   const batch = (eventType: string, eventData: string, places: number[]): NewEvent[] =>
     Array.from({ length: 20 }, (_, index) =>
       newEvent({ eventType, ...(places.includes(index) && { eventData }) }),
@@ -68,7 +68,8 @@ describe('an event that the database rejects', () => {
         expect(JSON.parse(row.message.toString())).toEqual({ ...kept, occurredAt: null });
       }
 
-      // Send the same batch again, as after a lost reply: the reply is the same, and nothing else changes.
+      // Resend the batch, as the gateway does after a lost reply. The outcomes must stay the same, and the service must not store anything
+      // twice.
       expect(await store(events)).toEqual(outcomes);
       expect(await listed(type)).toHaveLength(good.length);
       expect(await deadLetters(bad)).toHaveLength(bad.length);
@@ -91,7 +92,7 @@ describe('an event that the database rejects', () => {
     });
     const added = (await counted()) - before;
     expect(added).toBeGreaterThanOrEqual(1);
-    // A request whose reply comes too late is repeated, and counted again.
+    // When a reply is late, the test repeats the request, and the service counts it again.
     expect(added).toBeLessThanOrEqual(attempts);
   });
 
@@ -118,9 +119,9 @@ describe('an event that the database rejects', () => {
   });
 
   it('is not reported for a request that is not a valid batch', async () => {
-    // This is a fault between the services, so the client that did not cause it must not get a client error.
+    // The services caused this fault, so the client must not get a client error.
     for (const batch of [[], [newEvent({ id: 'x' })], [newEvent({ eventType: 'a\0' })]]) {
-      // Until the reply arrives in time.
+      // Retry until a reply arrives in time.
       await eventually(() =>
         expect(stack.client.request(storeEvents, { events: batch })).rejects.toMatchObject({
           code: 'internal',

@@ -6,7 +6,6 @@ import { newEvent, uniqueType, type Problem } from './api.js';
 import { LiveSocket } from './live-clients.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
-/** A rehearsal, as the API returns it. */
 interface Rehearsal {
   id: string;
   status: string;
@@ -23,7 +22,7 @@ interface User {
 
 const path = '/api/v1/rehearsals';
 const unknownId = '01999999-9999-7999-8999-999999999999';
-// Within 10 s, another gateway takes over the rehearsals of a gateway that died. The rest is for a busy machine.
+// Another gateway takes over the rehearsals of a dead gateway within 10 s. The remaining time is a margin for a busy machine.
 const takeOverMs = 60_000;
 
 let stack: Stack;
@@ -67,7 +66,7 @@ const at = (time: number): string => new Date(time).toISOString();
 const idsOf = (events: readonly { id: string | null }[]): (string | null)[] => events.map(({ id }) => id);
 const distinct = (socket: LiveSocket): (string | null)[] => [...new Set(idsOf(socket.events))];
 
-/** Stores events of a new type in an hour that no other test uses. `distances` are milliseconds from the start of the hour. */
+/** Stores events of a unique type, in an hour that no other test uses. `distances` are milliseconds from the start of that hour. */
 async function store(
   distances: readonly number[],
   describeEvent: (index: number) => object = () => ({}),
@@ -78,7 +77,7 @@ async function store(
   const events = distances.map((distance, index) =>
     newEvent({ time: start + distance, eventType: type, ...describeEvent(index) }),
   );
-  // NATS accepts messages of up to 1 MiB.
+  // Keep each request below 1 MiB, the size limit of NATS messages.
   const perRequest = events.some(({ eventData }) => eventData.length > 10_000) ? 2 : 100;
   for (let index = 0; index < events.length; index += perRequest)
     await stack.storeEvents(events.slice(index, index + perRequest));
@@ -129,7 +128,7 @@ describe('a rehearsal', () => {
   });
 
   it('is paused, sought, made faster, and stopped', async () => {
-    // The rehearsal needs a minute or more from one event to the next, until the test moves it to another position.
+    // Events are at least a minute apart, so nothing is sent until the test changes the position.
     const { range, events, start } = await store([...everyMs(300_000, 9), 41 * 60_000]);
     const overlay = await connect('overlay');
     const { json } = await begin({ ...range, connection: 'overlay', paused: true });
@@ -161,7 +160,7 @@ describe('a rehearsal', () => {
   });
 
   it('stands still while no connection has the name', async () => {
-    // Long enough that the first connection is closed before the end, even on a busy machine.
+    // Long enough that the first connection closes before the rehearsal ends, even on a busy machine.
     const { range, events } = await store(everyMs(1_000, 60));
     const { json } = await begin({ ...range, connection: 'overlay' });
 
@@ -187,11 +186,11 @@ describe('a rehearsal', () => {
     overlay.pause();
     const { json } = await begin({ ...range, connection: 'overlay', speed: 20 });
     await eventually(async () => expect((await show(json.id)).sent).toBeGreaterThan(0));
-    // Without waiting for its connection, the rehearsal would send everything within 50 ms. The wait is short, because the gateway closes a
+    // A rehearsal that ignored its slow connection would send everything within 50 ms. Wait only 1 s, because the gateway closes a
     // connection that reads nothing for 10 s.
     await wait(1_000);
 
-    // The rehearsal has only sent what fits into the buffers of the sockets.
+    // The rehearsal has sent only what fits into the socket buffers.
     expect((await show(json.id)).sent).toBeLessThan(events.length);
     overlay.resume();
 
@@ -259,7 +258,7 @@ describe('a rehearsal', () => {
 
       expect(await untilEnded(json.id)).toMatchObject({ status: 'done' });
       await eventually(() => expect(distinct(overlay)).toEqual(idsOf(events)));
-      // Allow for the events of half a second, and of the quarter of a second that the rehearsal may be late.
+      // The new gateway can repeat up to half a second of events, plus the quarter second by which the rehearsal can be late.
       expect(overlay.events.length - events.length).toBeLessThan(20);
     });
 
@@ -381,7 +380,7 @@ describe('/api/v1/rehearsals', () => {
     });
     const token = await createToken(['events:read', 'events:write']);
     expect(await begin(range, token)).toMatchObject({ status: 201 });
-    // A named token of an owner does not have the owner's rights.
+    // An owner's named token does not have the owner's rights.
     const { id } = await register();
     expect(await begin({ ...range, user: id }, token)).toMatchObject({ status: 403 });
   });
@@ -401,7 +400,7 @@ describe('/api/v1/rehearsals', () => {
   });
 });
 
-/** Adds an ended stream, as the monitor records it. */
+/** Inserts a finished stream, as the monitor would record it. */
 async function insertStream(
   channel: string,
   startedAt: number,

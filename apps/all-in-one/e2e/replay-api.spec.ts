@@ -15,7 +15,6 @@ import {
 } from './api.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
-/** A replay of a range, as the API returns it. */
 interface Replay {
   id: string;
   status: string;
@@ -46,7 +45,7 @@ afterAll(async () => {
   await stack.stop();
 });
 
-/** Returns the replayed events of a type, in order. */
+/** Returns the replays of this event type, in the order of arrival. */
 const sentOf = (type: string): Msg[] =>
   messages.filter((message) => message.json<EventRecord>().event_type === type);
 
@@ -89,7 +88,7 @@ describe('POST /api/v1/platform-events/<id>/replay', () => {
 
     for (const [index, body] of [{ connection: ' über ' }, { ...event, connection: null }].entries()) {
       expect(await stack.request('POST', path, { body })).toMatchObject({ status: 200 });
-      // Two gateways send the replays, so NATS could swap replays that are on the way together.
+      // Two gateways send the replays. NATS could reorder replays that are in flight together.
       await eventually(() => expect(sentOf(event.event_type)).toHaveLength(index + 1));
     }
     const refused = await stack.request<Problem>('POST', path, { body: { conection: 'x', connection: '' } });
@@ -121,7 +120,7 @@ describe('POST /api/v1/platform-events/<id>/replay', () => {
     expect(answer.status).toBe(200);
     expect(answer.json).toEqual({ ...test.json, id: null, origin: 'replay' });
     await eventually(() => expect(sentOf(type)).toHaveLength(1));
-    // The header contains the id of the stored event.
+    // Consumers deduplicate by this header, so it must contain the id of the stored event.
     const [stored] = await stack.query<{ id: string }>('SELECT id FROM events.events WHERE event_type = $1', [
       type,
     ]);
@@ -197,7 +196,7 @@ describe('/api/v1/replays', () => {
   const remove = (id: string) => stack.request('DELETE', `${replaysPath}/${id}`);
   const since = '2020-01-01T00:00:00Z';
 
-  /** Stores events of a new type, one per second starting at `since`. */
+  /** Stores events of a unique type, one per second starting at `since`. */
   async function store(count: number): Promise<{ type: string; events: NewEvent[] }> {
     const type = uniqueType();
     const events = Array.from({ length: count }, (_, index) =>
@@ -263,7 +262,7 @@ describe('/api/v1/replays', () => {
 
   it('are canceled by the first DELETE, deleted by the second, and then unknown', async () => {
     const { type } = await store(200);
-    // The whole replay would take 50 s, so that it is not done before it is canceled.
+    // At this rate, the replay would take 50 s. It still runs when the test cancels it.
     const { json } = await begin({ event_type: type, since, rate: 4 });
     await eventually(() => expect(sentOf(type).length).toBeGreaterThan(2));
 
@@ -291,7 +290,7 @@ describe('/api/v1/replays', () => {
     const ended = await untilEnded(begun.json.id, 90_000);
     expect(ended).toMatchObject({ status: 'done', percent: 100 });
     await eventually(() => expect([...new Set(sentIds(type))]).toEqual(events.map(({ id }) => id)));
-    // Events of less than one second were sent twice.
+    // Less than one second of events was sent twice.
     expect(sentIds(type).length - events.length).toBeLessThan(40);
   });
 
@@ -344,7 +343,7 @@ describe('/api/v1/replays', () => {
   });
 });
 
-// These tests must be the last ones, because they stop services that replays need.
+// Keep these tests last: they stop services that replays need.
 describe('replays without NATS', () => {
   it('fail with 503 and Retry-After; ranges continue afterwards', async () => {
     const event = await create(uniqueType());
@@ -352,7 +351,7 @@ describe('replays without NATS', () => {
       newEvent({ time: Date.parse('2020-02-01T00:00:00Z') + index, eventType: event.event_type }),
     );
     await stack.storeEvents(events);
-    // The whole replay takes 12 s, so that it is not done before NATS is gone.
+    // At this rate, the replay takes 12 s. It still runs when NATS stops.
     const range = { since: '2020-02-01', until: '2020-02-02', rate: 5 };
     const begun = await stack.request<Replay>('POST', replaysPath, { body: range });
 

@@ -11,18 +11,18 @@ import { startLimitMs, startStack, type Stack } from './stack.js';
 
 const { expectSound, problemOf } = raw;
 
-// Shrinking must end before Jest's time limit, or fast-check does not print the seed.
+// fast-check's limit for shrinking. Shrinking must end before Jest's time limit, or fast-check does not print the seed.
 const shrinkLimitMs = 20_000;
 
 const json = ['Content-Type', 'application/json'] as const;
 
-/** Generates one of the words of a text. */
+/** Picks one of the words in a text. */
 const oneOf = (words: string) => fc.constantFrom(...words.trim().split(/\s+/));
 const charactersFrom = (min: number, max: number) =>
   fc.string({ unit: fc.integer({ min, max }).map((code) => String.fromCharCode(code)) });
-/** Characters that a header may contain: no control characters, no DEL. */
+/** Characters allowed in a header: no control characters, no DEL. */
 const headerText = charactersFrom(32, 255).map((text) => text.replaceAll('\x7f', ''));
-/** Characters that a URL may contain, encoded or not. */
+/** Characters allowed in a URL without encoding. */
 const urlText = charactersFrom(33, 126);
 const encodedText = fc
   .string({ unit: anyCharacter, maxLength: 300 })
@@ -37,7 +37,7 @@ const oddJson = fc.oneof(
 );
 const anyJson = fc.oneof(oddJson, fc.json({ stringUnit: 'binary' }));
 
-/** Generates bodies, from noise to a valid body with a single wrong member. */
+/** Generates bodies that range from noise to a valid body with one wrong member. */
 function bodiesLike(valid: Record<string, unknown>): fc.Arbitrary<string | Uint8Array> {
   const names = [...Object.keys(valid), '__proto__', 'constructor', 'id', 'hasOwnProperty', 'then', ''];
   const mutated = fc.tuple(fc.constantFrom(...names), anyJson).map(([name, value]) => {
@@ -56,7 +56,7 @@ function bodiesLike(valid: Record<string, unknown>): fc.Arbitrary<string | Uint8
   return fc.oneof({ weight: 4, arbitrary: mutated }, withByte, cut, deep, anyJson, noise);
 }
 
-/** Runs a property. `runs` is small enough that the whole file takes less than a minute. */
+/** Checks a property. `runs` keeps the whole file below one minute. */
 function holds<T>(
   arbitrary: fc.Arbitrary<T>,
   runs: number,
@@ -82,13 +82,13 @@ describe('robustness', () => {
     expect(await send({ target: `${eventsPath}?page_size=1` })).toMatchObject({ status: 200 });
     for (const process of [...stack.gateways, ...stack.events]) {
       expect(process.isRunning).toBe(true);
-      // No client request may cause an error in the logs.
+      // Client requests must never cause error logs.
       const lines = process.output.split('\n');
       expect(lines.filter((line) => /"level":("error"|"fatal"|50|60)/.test(line))).toEqual([]);
     }
   });
 
-  /** Sends a request with the owner's token unless the request includes another one. */
+  /** Adds the owner's token unless the request has an `Authorization` header. */
   function send(request: RawRequest): Promise<RawAnswer> {
     const { headers = [] } = request;
     const isAnonymous = headers.some(([name]) => name === 'Authorization');

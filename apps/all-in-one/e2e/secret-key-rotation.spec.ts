@@ -9,7 +9,7 @@ const fresh = 'the new secret key of the rotation test';
 /** The three services that use SECRET_KEY. */
 type Instances = Record<'gateway' | 'events' | 'connector', TestService>;
 
-/** The procedure "Rotate SECRET_KEY" in docs/security.md. */
+/** Follows the procedure "Rotate SECRET_KEY" in docs/security.md. */
 describe('the rotation of SECRET_KEY', () => {
   let stack: Stack;
 
@@ -30,7 +30,7 @@ describe('the rotation of SECRET_KEY', () => {
     stack.balanceRequests();
   };
 
-  /** Logs in at a gateway, which decrypts the main token. */
+  /** Logs in at this gateway, which has to decrypt the main token. */
   const logIn = async (
     user: { username: string; password: string },
     gateway: TestService,
@@ -87,7 +87,7 @@ describe('the rotation of SECRET_KEY', () => {
     const alice = await register(gateway);
     const hash = await readHash(gateway);
 
-    // Step 1: every instance knows the new key.
+    // Step 1: give every instance the new key.
     const one = await start(`${old},${fresh}`);
     const bob = await register(one.gateway);
     for (const at of [gateway, one.gateway]) {
@@ -97,7 +97,7 @@ describe('the rotation of SECRET_KEY', () => {
     await stop(gateway, events, ...connectors);
     expect(await readHash(one.gateway)).toBe(hash);
 
-    // The old key is still needed: a start without it fails with an error that names the table.
+    // The old key is still needed. A start without it must fail with an error that names the table.
     const lacks = (table: string): RegExp =>
       new RegExp(
         `SECRET_KEY lacks a key that is still needed: no key in it decrypts \\d+ of the \\d+ values in ${table}`,
@@ -105,7 +105,7 @@ describe('the rotation of SECRET_KEY', () => {
     await expect(stack.startGateway({ SECRET_KEY: fresh })).rejects.toThrow(lacks('gateway.access_tokens'));
     await expect(stack.startEvents({ SECRET_KEY: fresh })).rejects.toThrow(lacks('events.user_hash_keys'));
 
-    // Step 2: the new key encrypts, and the values move to it.
+    // Step 2: put the new key first. New values use it, and the services re-encrypt the old values.
     const two = await start(`${fresh},${old}`);
     const carol = await register(two.gateway);
     const dave = await register(one.gateway);
@@ -113,7 +113,7 @@ describe('the rotation of SECRET_KEY', () => {
       for (const user of [alice, bob, carol, dave]) expect(await logIn(user, at)).toBe(user.token);
     expect(await readHash(two.gateway)).toBe(hash);
     await stop(...Object.values(one));
-    // Once a minute, each instance looks for values that other instances have written under the old key.
+    // Once a minute, each instance re-encrypts values that other instances wrote with the old key.
     await eventually(
       async () => {
         expect(await countUnder(fresh)).toEqual({ tokens: 5, tokensUnderKey: 5 });
@@ -122,7 +122,7 @@ describe('the rotation of SECRET_KEY', () => {
       { timeoutMs: 240_000 },
     );
 
-    // Step 3: the old key is gone.
+    // Step 3: remove the old key.
     const three = await start(fresh);
     for (const at of [two.gateway, three.gateway])
       for (const user of [alice, bob, carol, dave]) expect(await logIn(user, at)).toBe(user.token);
@@ -130,5 +130,5 @@ describe('the rotation of SECRET_KEY', () => {
     expect(await readHash(three.gateway)).toBe(hash);
     for (const { output } of [gateway, events, ...connectors, ...Object.values(one), ...Object.values(two)])
       expect(output).not.toMatch(/"level":"(error|fatal)"|"level":[56]0/);
-  }, 720_000); // starts a dozen services, and computes dozens of password hashes
+  }, 720_000); // starts a dozen services and computes dozens of password hashes
 });

@@ -1,26 +1,24 @@
-/** A place where a secret was found. Names the secret, and never shows it. */
+/** Where a secret was found. Contains only the secret's name, never its value. */
 export interface FoundSecret {
   secret: string;
   form: string;
   where: string;
 }
 
-// The Base64 form of a secret depends on its offset in the encoded text, so a secret has three forms. The first and last characters
-// also depend on the text around the secret.
+// A secret has three Base64 forms, one per offset in the encoded text. The first and last characters also depend on the surrounding text.
 const offsets = [0, 1, 2];
 
-/** Searches texts for secrets: as they are, in hexadecimal, in Base64, and percent-encoded. */
+/** Searches texts for secrets in plain text, hexadecimal, Base64, and percent encoding. */
 export class SecretSearch {
   private readonly forms: { secret: string; form: string; text: string }[] = [];
 
-  /** Adds a secret. A name may have several secrets. */
+  /** A name can have several secrets. */
   add(secret: string, value: string): void {
-    // A shorter text could be found by chance.
+    // Shorter texts could match by chance.
     if (value.length < 8) throw new Error(`the secret ${secret} is too short to be searched for`);
     for (const [form, text] of formsOf(value)) this.forms.push({ secret, form, text });
   }
 
-  /** The names of all secrets, each once. */
   get names(): string[] {
     return [...new Set(this.forms.map(({ secret }) => secret))];
   }

@@ -16,17 +16,17 @@ import { startLimitMs, startStack, type Stack } from './stack.js';
 const metricsToken = randomBytes(16).toString('hex');
 const alertUrlSecret = randomBytes(16).toString('hex');
 const alertWebhook = {
-  // Nothing listens on this port.
+  // Nothing listens on port 9, so every post fails.
   ALERT_WEBHOOK_URL: `http://127.0.0.1:9/${alertUrlSecret}`,
   ALERT_WEBHOOK_SECRET: randomBytes(32).toString('base64'),
 };
 const patiently = { timeoutMs: 90_000 };
 const unknownId = '01999999-9999-7999-8999-999999999999';
 
-// The tests read every row of the database and every message of NATS.
+// The tests read every database row and every NATS message.
 jest.setTimeout(startLimitMs);
 
-/** Returns a password that looks different in each encoding. */
+/** The password looks different in each encoding. */
 function makePassword(): string {
   return `pass wörd/+"${randomBytes(9).toString('base64url')}`;
 }
@@ -35,14 +35,13 @@ interface Operations {
   paths: Record<string, Record<string, object>>;
 }
 
-/** Runs the whole system with the most verbose logs, and uses every secret in every way that the API offers. */
+/** Runs the whole system with the most verbose logs, and uses each secret in every way that the API offers. */
 describe('secrets', () => {
   let stack: Stack;
   let platform: RecordingProxy;
   const search = new SecretSearch();
-  /** Text that must be found: it shows that the search reads the tables and streams. */
+  /** Control: the search must find this text, or it did not read the tables and streams. */
   const planted = randomBytes(20).toString('hex');
-  /** Responses that must not contain a secret. */
   const answers: { request: string; text: string }[] = [];
 
   beforeAll(async () => {
@@ -62,7 +61,7 @@ describe('secrets', () => {
     await stack.startMonitor();
     addConfiguredSecrets();
     await useEverything();
-  }, 5 * startLimitMs); // starts seven processes, and sends hundreds of requests, one after the other
+  }, 5 * startLimitMs); // starts seven processes and sends hundreds of requests in sequence
 
   afterAll(async () => {
     await stack.stop();
@@ -86,11 +85,11 @@ describe('secrets', () => {
           decodeURIComponent(new URL(stack.nats.urlFor(name)).password),
         );
     const databasePassword = decodeURIComponent(new URL(stack.databaseUrl).password);
-    // A server that trusts its connections needs no password.
+    // The password is empty when the server trusts its connections.
     if (databasePassword.length >= 8) search.add('password of the database', databasePassword);
   }
 
-  /** Sends a request, and keeps the response. Requests whose responses show a new secret use `stack.request` instead. */
+  /** Sends a request and records the response for the search. Use `stack.request` when the response shows a new secret. */
   async function request<Body>(
     method: string,
     path: string,
@@ -110,7 +109,7 @@ describe('secrets', () => {
     await stack.waitUntilPublished();
   }
 
-  /** Uses registration, login, a session, a named token, rotation, and a new password. Keeps no response with a new secret. */
+  /** Uses registration, login, a session, a named token, rotation, and a new password. Does not record responses with a new secret. */
   async function useMember(): Promise<{ username: string; token: string }> {
     const username = uniqueType('member');
     const passwords = [makePassword(), makePassword()] as const;
@@ -167,7 +166,7 @@ describe('secrets', () => {
     for (const live of [first, second]) await live.close();
   }
 
-  /** Uses a message of the platform, a subscription, and the connector's own token. */
+  /** Uses a platform message, a subscription, and the connector's own token. */
   async function usePlatform(): Promise<void> {
     const simulated = new SimulatedPlatform(stack);
     const { id, login } = await simulated.addUser();
@@ -197,7 +196,7 @@ describe('secrets', () => {
     expect(new Set(platform.issued.map(({ field }) => field)).size).toBe(3);
   }
 
-  /** Raises an alarm that the connector cannot post, and waits for the log line. */
+  /** Raises an alarm that the connector cannot post. Waits for the log line about the failure. */
   async function raiseAlarm(): Promise<void> {
     await stack.client.request(reportAlarms, {
       raised: [{ key: 'clock_off', message: 'A test raised this.' }],
@@ -210,7 +209,7 @@ describe('secrets', () => {
     expect((await request('GET', '/api/v1/platform/status')).text).toContain('A test raised this.');
   }
 
-  /** Gives consent with a device code, and on a page of the platform. Returns the id of the first connection. */
+  /** Gives consent twice: with a device code and on a platform page. Returns the id of the first connection. */
   async function useConnections(simulated: SimulatedPlatform): Promise<string> {
     const path = '/api/v1/platform/connections';
     await simulated.setLimits({ device_interval_seconds: 1 });
@@ -233,7 +232,7 @@ describe('secrets', () => {
     return device.json.id;
   }
 
-  /** Sends secrets in the wrong places: people mistype passwords, and put tokens into URLs, headers, and fields. */
+  /** Sends secrets to the wrong places, as people do: mistyped passwords, and tokens in URLs, headers, and fields. */
   async function sendWrongSecrets({ username, token }: { username: string; token: string }): Promise<void> {
     const wrong = makePassword();
     search.add('mistyped password', wrong);
@@ -277,7 +276,7 @@ describe('secrets', () => {
       });
   }
 
-  /** Sends every operation of the API description, as the owner, as a member, and without a token, with secrets in its body. */
+  /** Calls every operation of the API description as owner, as member, and without a token. Each body contains secrets. */
   async function useEveryRoute(member: string): Promise<void> {
     await request('POST', eventsPath, { body: eventBody({ event_data: { planted } }) });
     const { json } = await stack.request<Operations>('GET', '/api/openapi.json');
@@ -287,7 +286,7 @@ describe('secrets', () => {
     expect(operations.length).toBeGreaterThan(50);
     const body = { password: owner.password, token: stack.ownerToken, secret: secretKey, key: member };
     for (const { method, path } of operations) {
-      // Skip event streams, which do not end, and operations that would end the session or replace the owner's token.
+      // Skip event streams, which never end. Also skip operations that end the session or replace the owner's token.
       if (path.endsWith('/stream') || path.includes('/users/me/') || path.endsWith('/sessions/current'))
         continue;
       const url = path.replace(/\{(\w+)\}/g, (_, name: string) =>
@@ -337,7 +336,7 @@ describe('secrets', () => {
     for (const { name } of tables) {
       const rows = await stack.query<{ row: string }>(`SELECT t::text AS row FROM ${name} t`);
       const text = rows.map(({ row }) => row).join('\n');
-      // PostgreSQL doubles quotes in the text of a row.
+      // PostgreSQL doubles the quotes when it prints a row.
       found.push(...search.find(`${text}\n${text.replaceAll('""', '"')}`, name));
       foundMarks.push(...marks.find(text, name));
     }
@@ -353,7 +352,7 @@ describe('secrets', () => {
     expect(search.find(messages.join('\n'), 'streams')).toEqual([]);
   });
 
-  /** Reads every message of every stream of both accounts, with its subject and headers, and the configurations. */
+  /** Reads the streams of both accounts: configurations and all messages with subject and headers. */
   async function readStreams(): Promise<string[]> {
     const texts: string[] = [];
     for (const account of [undefined, 'EVENTS'] as const) {

@@ -7,7 +7,7 @@ import { startLimitMs } from './stack.js';
 
 const services = Object.keys(serviceSchemas) as DatabaseService[]; // Safe cast: Object.keys returns the object's own keys.
 
-/** `node apps/<service>/dist/main.js migrate`, which the Helm chart runs before an install or upgrade. */
+/** Tests `node apps/<service>/dist/main.js migrate`, which the Helm chart runs before each install or upgrade. */
 describe('the command migrate', () => {
   let database: TestDatabase;
   let environment: Record<string, string>;
@@ -17,7 +17,7 @@ describe('the command migrate', () => {
     environment = {
       HOST: '127.0.0.1',
       ADMIN_PORT: String(await freePort()),
-      // Nothing listens on this port, because migrations need no NATS.
+      // Nothing listens on port 9: migrations must work without NATS.
       NATS_URL: 'nats://nobody:password@127.0.0.1:9',
       SECRET_KEY: 'a key of at least 32 characters for tests',
       PLATFORM: 'none',
@@ -83,7 +83,7 @@ describe('the command migrate', () => {
   );
 });
 
-/** `node apps/gateway/dist/main.js reset-owner`, for an owner who lost the password of an installation without `npm start`. */
+/** Tests `node apps/gateway/dist/main.js reset-owner`, for owners who lost their password and do not use `npm start`. */
 describe('the command reset-owner', () => {
   let database: TestDatabase;
   let environment: Record<string, string>;
@@ -100,7 +100,7 @@ describe('the command reset-owner', () => {
 
   afterAll(() => database.drop());
 
-  // `script` of util-linux runs a command on a pseudo terminal.
+  // `script` from util-linux runs a command on a pseudoterminal.
   const onLinux = process.platform === 'linux' ? it : it.skip;
   const runOnTerminal = (variables = environment) => {
     const command = `${process.execPath} apps/gateway/dist/main.js reset-owner`;

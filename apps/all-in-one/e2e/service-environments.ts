@@ -5,11 +5,11 @@ import type { Resources } from './stack-resources.js';
 
 type Environment = Record<string, string>;
 
-/** The environments of a stack's services: each has its own ports, database role, and NATS user. */
+/** Builds the environment of each service, with its own ports, database role, and NATS user. */
 export class ServiceEnvironments {
   constructor(
     private readonly resources: Pick<Resources, 'testDatabase' | 'nats'>,
-    /** Added to the environment of every service. */
+    /** Added to every service's environment. */
     private readonly common: Environment = {},
   ) {}
 
@@ -21,7 +21,7 @@ export class ServiceEnvironments {
       OWNER_USERNAME: owner.username,
       OWNER_PASSWORD: owner.password,
       PLATFORM_WEBHOOK_SECRET: webhookSecrets.join(','),
-      // Most specs send many requests as one user.
+      // Disable the limits: most specs send many requests as one user.
       RATE_LIMIT_REQUESTS: '0',
       RATE_LIMIT_WRITES: '0',
       MAX_STORED_MB_PER_DAY: '0',
@@ -42,7 +42,7 @@ export class ServiceEnvironments {
     };
   }
 
-  /** @param callbackOrigins where the simulator may send its messages, separated by commas */
+  /** @param callbackOrigins comma-separated origins to which the simulator may send messages */
   async simulator(callbackOrigins: string): Promise<Environment> {
     return {
       ...(await this.listening()),

@@ -3,20 +3,20 @@ import type { HeldWrites } from './held-writes.js';
 import { eventBody, eventsPath, uniqueType, type Answer, type EventRecord } from './api.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
-// A process that stops too slowly ends itself after 25 s with an error. The test must run long enough to see the error.
+// Test limit. A process that cannot stop exits with an error after 25 s, and the test must run long enough to see that error.
 const limitMs = 240_000;
 const requestsAtOnce = 5;
-// When five requests arrive one after the other, three become batches of one event, and two wait for the next batch.
+// Of five requests that arrive in sequence, the first three form batches of one event. The other two wait for the next batch.
 const batchesInFlight = 3;
-// A gateway gives up a batch after 4 s. By then, the process must have begun to shut down.
+// All requests must be in flight within this time. A gateway gives up on a batch after 4 s, and the shutdown must begin before that.
 const maxPreparationMs = 2_000;
 
-/** Requests in flight at the first gateway, whose events the database does not store until `held.release()`. */
+/** Requests that wait at the first gateway. The database stores their events only after `held.release()`. */
 interface InFlight {
   type: string;
   held: HeldWrites;
   answers: Promise<Answer<EventRecord>>[];
-  /** How long it took from the first request until all of them were in flight. */
+  /** Time from the first request until all requests were in flight. */
   preparationMs: number;
 }
 
@@ -64,7 +64,6 @@ describe('shutdown of a process', () => {
     expect(published.map(({ id }) => id).sort()).toEqual(ids);
   };
 
-  /** Sends requests and waits until all of them are in flight. */
   const sendIntoFlight = async (type: string): Promise<InFlight> => {
     const held = await stack.holdWrites();
     const startedAt = performance.now();
@@ -88,11 +87,11 @@ describe('shutdown of a process', () => {
     return { type, held, answers, preparationMs: performance.now() - startedAt };
   };
 
-  /** Starts over with another type when a busy machine takes so long that the gateway would give up the first requests. */
+  /** Retries with a new type when a busy machine is so slow that the gateway would give up on the first requests. */
   const prepareInTime = (name: string): Promise<InFlight> =>
     eventually(
       async () => {
-        // After a request that was given up, the gateway refuses requests for a second.
+        // After giving up on a request, the gateway rejects requests for one second. Wait until it accepts them again.
         await eventually(async () => expect((await create(uniqueType('ready'))).status).toBe(201));
         const inFlight = await sendIntoFlight(uniqueType(name));
         if (inFlight.preparationMs < maxPreparationMs) return inFlight;
@@ -103,7 +102,7 @@ describe('shutdown of a process', () => {
       { timeoutMs: 120_000 },
     );
 
-  /** Sends the signal to the process while requests are in flight, and then lets the database store their events. */
+  /** Sends SIGTERM to the process while requests are in flight. Then the database stores their events. */
   const terminateInMidFlight = async (
     process: TestService,
     name: string,
@@ -121,7 +120,7 @@ describe('shutdown of a process', () => {
     async () => {
       const gateway = stack.gateway;
       const { type, answers } = await terminateInMidFlight(gateway, 'gateway');
-      await expect(create(type, gateway.url)).rejects.toThrow(); // it no longer listens
+      await expect(create(type, gateway.url)).rejects.toThrow(); // the gateway no longer listens
       stack.balanceRequests();
       await expectStoredAndPublishedOnce(type, answers);
     },
@@ -131,7 +130,7 @@ describe('shutdown of a process', () => {
   it(
     'of an events service by SIGTERM completes every request in flight',
     async () => {
-      const { type, answers } = await terminateInMidFlight(stack.eventsService, 'events'); // the stack has two
+      const { type, answers } = await terminateInMidFlight(stack.eventsService, 'events'); // the stack has a second events service
       await expectStoredAndPublishedOnce(type, answers);
     },
     limitMs,

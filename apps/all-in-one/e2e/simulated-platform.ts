@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { Stack } from './stack.js';
 
-/** A user of the simulated platform. */
 export interface SimulatedUser {
   id: string;
   login: string;
   display_name: string;
 }
 
-/** A stream as the simulated platform itself recorded it. */
+/** A stream in the simulator's own records. */
 export interface TrueStream {
   id: string;
   user_id: string;
@@ -16,18 +15,17 @@ export interface TrueStream {
   ended_at: string | null;
 }
 
-/** A fault of the platform's API. */
 export interface ApiFault {
   mode: 'ok' | 'down' | 'slow' | 'garbage' | 'error' | 'rate_limited';
   delay_ms?: number;
   for_ms?: number;
 }
 
-/** Controls the simulated platform. Throws when the platform rejects a request. */
+/** Controls the simulated platform. Throws when the simulator rejects a request. */
 export class SimulatedPlatform {
   constructor(private readonly stack: Stack) {}
 
-  /** Adds a user. Without a login, the user gets one that no other test uses. */
+  /** Adds a user. The default login is unique to the test. */
   async addUser(login = uniqueLogin()): Promise<SimulatedUser> {
     const { users } = await this.call<{ users: SimulatedUser[] }>('POST', '/simulator/users', {
       login,
@@ -52,7 +50,7 @@ export class SimulatedPlatform {
     return this.call('DELETE', `/simulator/streams/${userId}`, options);
   }
 
-  /** Returns all streams of a user, running and ended. */
+  /** Returns running and ended streams. */
   streamsOf(userId: string): Promise<TrueStream[]> {
     return this.call('GET', `/simulator/streams?user_id=${userId}`);
   }
@@ -73,7 +71,7 @@ export class SimulatedPlatform {
     return this.call('POST', '/simulator/limits', limits);
   }
 
-  /** Decides about a device code, as the user. */
+  /** Answers a device code as the user. */
   decide(
     userCode: string,
     decision: { decision: 'allow'; login: string } | { decision: 'deny' },
@@ -81,7 +79,7 @@ export class SimulatedPlatform {
     return this.call('POST', '/simulator/device-codes', { user_code: userCode, ...decision });
   }
 
-  /** Gives consent on the platform's page, as this user. Returns the address to which the platform sends the user back. */
+  /** Gives consent on the platform's page as this user. Returns the URL to which the platform redirects. */
   async authorize(page: string, login: string): Promise<URL> {
     const { search } = new URL(page);
     const { url = '' } = this.stack.simulator ?? {};
@@ -94,12 +92,12 @@ export class SimulatedPlatform {
     return new URL(response.headers.get('location') ?? '');
   }
 
-  /** Disconnects the application, as the user. */
+  /** Revokes the application's access as the user. */
   disconnect(login: string): Promise<unknown> {
     return this.call('DELETE', '/simulator/grants', { login });
   }
 
-  /** Returns the number of calls of each endpoint of the platform. */
+  /** Returns the number of calls per platform endpoint. */
   async requests(): Promise<Record<string, number>> {
     return (await this.call<{ requests: Record<string, number> }>('GET', '/simulator')).requests;
   }
@@ -111,7 +109,6 @@ export class SimulatedPlatform {
   }
 }
 
-/** Returns a login that no other test uses. */
 export function uniqueLogin(): string {
   return `user_${randomBytes(6).toString('hex')}`;
 }

@@ -5,20 +5,20 @@ import { connectNats, RequestClient } from '@stream-events/messaging';
 import { createTestDatabase, startTestNats, type TestDatabase, type TestNats } from '@stream-events/testing';
 import pg from 'pg';
 
-/** The servers that the services of a test need, and the test's own connections to them. */
+/** A test's servers and its own connections to them. */
 export interface Resources {
   testDatabase: TestDatabase;
   nats: TestNats;
   database: InstanceType<typeof pg.Client>;
   client: RequestClient;
   subscriber: NatsConnection;
-  /** Stops everything that was started, when run in reverse order. */
+  /** Run in reverse order to stop everything that was started. */
   stops: (() => Promise<unknown>)[];
 }
 
-/** Starts a database and NATS for one test file. */
+/** Each test file has its own database and NATS server. */
 export async function startResources(): Promise<Resources> {
-  Logger.overrideLogger(false); // otherwise, Nest's NATS client in this process would log every connection
+  Logger.overrideLogger(false); // keeps Nest's NATS client from logging every connection
   const stops: Resources['stops'] = [];
   try {
     const testDatabase = await createTestDatabase();
@@ -40,7 +40,7 @@ export async function startResources(): Promise<Resources> {
   }
 }
 
-/** Runs every step, even after one has failed. */
+/** Runs every step even if some fail, then throws all errors. */
 export async function runAll(steps: readonly (() => Promise<unknown>)[]): Promise<void> {
   const failures: unknown[] = [];
   for (const step of steps) await step().catch((error: unknown) => failures.push(error));

@@ -21,34 +21,31 @@ import { HeldWrites } from './held-writes.js';
 import { ServiceEnvironments } from './service-environments.js';
 import { runAll, startResources, type Resources } from './stack-resources.js';
 
-/**
- * The services that a test needs. The default is two gateways and two events services, because guarantees must hold for several
- * instances.
- */
+/** The services to start. By default, two gateways and two events services, because guarantees must hold across instances. */
 export interface StackOptions {
   gateways?: number;
   events?: number;
   simulator?: boolean;
-  /** Starts the simulator, two connectors and two streamer monitors. The first gateway receives the callbacks. */
+  /** Also starts the simulator, two connectors, and two streamer monitors. The first gateway receives the callbacks. */
   platform?: boolean;
-  /** Where the simulator sends its messages; by default the first gateway. */
+  /** Callback URL for the simulator's messages. Default: the first gateway. */
   publicUrl?: string;
-  /** Added to the environment of every service. */
+  /** Added to every service's environment. */
   environment?: Record<string, string>;
   /**
-   * Apps whose services each run in their own process, so that the test can kill them or read the log of one of them.
-   * All other services share the host process of the Jest worker, which starts them quickly.
+   * The services of these apps run in their own processes, so that tests can kill them or read their logs. All other services share the
+   * host process of the Jest worker, which starts faster.
    */
   killable?: AppName[];
 }
 
-/** Limit for hooks and tests that start a database, NATS and several processes on two busy cores. A start takes up to 30 s there. */
+/** For hooks and tests that start a database, NATS, and several processes. On two busy cores, a start takes up to 30 s. */
 export const startLimitMs = 300_000;
 
-// The limit of the other hooks and tests. They send many requests to several services, and each request takes up to 2 s on two busy cores.
+// Default limit for hooks and tests. They send many requests, and each takes up to 2 s on two busy cores.
 jest.setTimeout(180_000);
 
-/** Starts the services of a test with their own database and NATS. */
+/** Starts the services with their own database and NATS server. */
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const resources = await startResources();
   const stack = new Stack(resources, options);
@@ -78,7 +75,7 @@ export class Stack {
   simulator: TestService | undefined;
   private readonly prepared: ServiceProcess[] = [];
   ownerToken = '';
-  /** The gateways that take turns. */
+  /** Requests rotate through these gateways. */
   private balanced: readonly TestService[] = [];
   private requests = 0;
   private readonly environments: ServiceEnvironments;
@@ -90,44 +87,40 @@ export class Stack {
     this.environments = new ServiceEnvironments(resources, options.environment);
   }
 
-  /** The first gateway. */
   get gateway(): TestService {
     return existing(this.gateways[0], 'gateway');
   }
 
-  /** The first instance of the events service. */
   get eventsService(): TestService {
     return existing(this.events[0], 'events service');
   }
 
-  /** Address of the first gateway. */
   get url(): string {
     return this.gateway.url;
   }
 
-  /** Address of the next gateway, as a round-robin load balancer chooses it. */
+  /** URL of the next gateway, in round-robin order. */
   get nextUrl(): string {
     this.requests += 1;
     const gateway = this.balanced[this.requests % this.balanced.length];
     return (gateway ?? this.gateway).url;
   }
 
-  /** Addresses of the gateways. */
   get urls(): string[] {
     return this.gateways.map((gateway) => gateway.url);
   }
 
-  /** The database as a superuser. Services use `databaseUrlFor`. */
+  /** The superuser's database URL. Services use `databaseUrlFor`. */
   get databaseUrl(): string {
     return this.resources.testDatabase.url;
   }
 
-  /** Returns the URL of the database that a service gets, with the role that owns its schema. */
+  /** Returns the database URL of a service, with the role that owns its schema. */
   databaseUrlFor(service: DatabaseService): string {
     return this.resources.testDatabase.urlFor(serviceSchemas[service]);
   }
 
-  /** The test's own connection to the database, as a superuser. */
+  /** The test's own database connection, as superuser. */
   get database(): InstanceType<typeof pg.Client> {
     return this.resources.database;
   }
@@ -136,22 +129,22 @@ export class Stack {
     return this.resources.nats;
   }
 
-  /** Sends requests over NATS with the gateway's permissions. */
+  /** Sends NATS requests with the gateway's permissions. */
   get client(): RequestClient {
     return this.resources.client;
   }
 
-  /** A NATS connection with the permissions of a user's own service, which can only read events. */
+  /** A NATS connection that can only read events, like one of your own services. */
   get subscriber(): NatsConnection {
     return this.resources.subscriber;
   }
 
-  /** Sends requests to the gateways that are running now, not to gateways that start later. */
+  /** From now on, requests rotate through the running gateways. Gateways that start later get none. */
   balanceRequests(): void {
     this.balanced = this.gateways.filter((gateway) => gateway.isRunning);
   }
 
-  /** Sends a request to the next gateway, by default with the owner's token. */
+  /** Sends a request to the next gateway. Uses the owner's token by default. */
   request<Body = Record<string, unknown>>(
     method: string,
     path: string,
@@ -162,7 +155,6 @@ export class Stack {
     return send<Body>(method, new URL(path, base).href, { ...options, token });
   }
 
-  /** Logs in and returns the access token. */
   async logIn(username: string, password: string): Promise<string> {
     const answer = await this.request<{ token: string }>('POST', '/api-token-auth/', {
       token: null,
@@ -172,25 +164,26 @@ export class Stack {
     return answer.json.token;
   }
 
-  /** Stores events like the gateway: resends them when no reply arrives in time, which never stores an event twice. */
+  /** Stores events like the gateway: resends them until a reply arrives. Resending never stores an event twice. */
   storeEvents(events: NewEvent[]): Promise<StoreOutcome[]> {
     return eventually(async () => (await this.client.request(storeEvents, { events })).outcomes, {
       timeoutMs: 60_000,
     });
   }
 
-  /** Runs a query on the test's own connection and returns the rows. */
   async query<Row extends QueryResultRow>(sql: string, values: unknown[] = []): Promise<Row[]> {
     return (await this.database.query<Row>(sql, values)).rows;
   }
 
-  /** Counts the rows of a table. */
   async count(table: string): Promise<number> {
     const [row] = await this.query<{ count: number }>(`SELECT count(*)::int AS count FROM ${table}`);
     return row?.count ?? 0;
   }
 
-  /** Sends a request to the simulated platform: below `/helix` with an application's access token, below `/simulator` to control it. */
+  /**
+   * Sends a request to the simulator. Paths below `/helix` are the platform's API and get an access token; paths below `/simulator` control
+   * the simulator.
+   */
   async simulate<Body>(method: string, path: string, body?: unknown): Promise<Answer<Body>> {
     if (!this.simulator) throw new Error('the stack was started without the simulator');
     return send<Body>(method, this.simulator.url + path, {
@@ -201,7 +194,7 @@ export class Stack {
     });
   }
 
-  /** Returns the sum of a metric over the running instances of a service. */
+  /** Sums a metric over the running instances of a service. */
   async metric(
     app: 'gateways' | 'events' | 'connectors' | 'monitors',
     name: string,
@@ -212,7 +205,7 @@ export class Stack {
     return values.reduce((sum, value) => sum + value, 0);
   }
 
-  /** Starts another gateway. The environment is added to the stack's. */
+  /** Adds `environment` to the stack's environment. */
   async startGateway(environment: Record<string, string> = {}): Promise<TestService> {
     const gateway = this.createService('gateway', await this.environments.gateway(environment));
     this.gateways.push(gateway);
@@ -220,14 +213,13 @@ export class Stack {
     return gateway;
   }
 
-  /** Creates a gateway with its own process, without starting it. */
+  /** Creates a gateway in its own process without starting it. */
   async prepareGateway(environment: Record<string, string> = {}): Promise<ServiceProcess> {
     const gateway = new ServiceProcess('gateway', await this.environments.gateway(environment));
     this.prepared.push(gateway);
     return gateway;
   }
 
-  /** Starts another instance of the events service. */
   async startEvents(environment: Record<string, string> = {}): Promise<TestService> {
     const events = this.createService('events', await this.environments.events(environment));
     this.events.push(events);
@@ -235,21 +227,20 @@ export class Stack {
     return events;
   }
 
-  /** Creates an events service with its own process, without starting it. */
+  /** Creates an events service in its own process without starting it. */
   async prepareEvents(environment: Record<string, string> = {}): Promise<ServiceProcess> {
     const events = new ServiceProcess('events', await this.environments.events(environment));
     this.prepared.push(events);
     return events;
   }
 
-  /** Starts the simulator, which sends to the gateways that were started before. */
+  /** The simulator sends only to gateways that are already running. */
   async startSimulator(): Promise<void> {
     const origins = this.options.publicUrl ?? this.urls.join(',');
     this.simulator = this.createService('platform-simulator', await this.environments.simulator(origins));
     await this.simulator.start();
   }
 
-  /** Starts two connectors and two streamer monitors. */
   async startPlatform(): Promise<void> {
     await Promise.all([
       this.startConnector(),
@@ -259,7 +250,7 @@ export class Stack {
     ]);
   }
 
-  /** Starts another platform connector. The first gateway receives the simulator's callbacks. */
+  /** The first gateway receives the simulator's callbacks. */
   async startConnector(environment: Record<string, string> = {}): Promise<TestService> {
     const connector = this.createService('platform-connector', await this.connectorEnvironment(environment));
     this.connectors.push(connector);
@@ -267,14 +258,13 @@ export class Stack {
     return connector;
   }
 
-  /** Returns the environment of a connector, for a test that starts one in its own process. */
+  /** Returns a connector's environment, for tests that run the connector in their own process. */
   connectorEnvironment(environment: Record<string, string> = {}): Promise<Record<string, string>> {
     const platformUrl = existing(this.simulator, 'simulator').url;
     const publicUrl = this.options.publicUrl ?? this.url;
     return this.environments.connector({ platformUrl, publicUrl }, environment);
   }
 
-  /** Starts another streamer monitor. */
   async startMonitor(environment: Record<string, string> = {}): Promise<TestService> {
     const monitor = this.createService('streamer-monitor', await this.environments.monitor(environment));
     this.monitors.push(monitor);
@@ -287,14 +277,11 @@ export class Stack {
     return HeldWrites.begin(this.databaseUrl, this.database);
   }
 
-  /**
-   * Waits until all stored events are on the stream: the outbox is empty, and a marker event that was stored last has
-   * arrived.
-   */
+  /** Waits until all stored events are on the stream: the outbox is empty, and a marker event that was stored last has arrived. */
   async waitUntilPublished(): Promise<void> {
     const marker = `marker-${randomUUID()}`;
     const body = { event_type: marker, event_source: 'marker', event_data: {} };
-    // After an outage, each gateway checks once a second whether the store is back.
+    // After an outage, each gateway checks once per second whether the store is back.
     await eventually(
       async () => {
         const { status, text } = await this.request('POST', '/api/v1/platform-events', { body });
@@ -309,16 +296,16 @@ export class Stack {
       if (!messages.some(({ record }) => record.event_type === marker))
         throw new Error('the marker has not arrived');
     };
-    // Much longer than the 10 s after which any instance may claim the batch of a dead writer.
+    // After a writer dies, other instances take over its batch 10 s later. Wait much longer than that.
     await eventually(check, { timeoutMs: 60_000 });
   }
 
-  /** Reads every message on the EVENTS stream, oldest first, with a subscriber's permissions. */
+  /** Reads the whole EVENTS stream, oldest first, with a subscriber's permissions. */
   readStream(): Promise<StreamMessage[]> {
     return readEventsStream(this.subscriber);
   }
 
-  /** Stops everything that was started, even after a failed test. */
+  /** Stops all services and servers, even after a failed test. */
   async stop(): Promise<void> {
     const { gateways, events, connectors, monitors, simulator, prepared } = this;
     const services: TestService[] = [...prepared, ...gateways, ...events, ...connectors, ...monitors];

@@ -37,7 +37,7 @@ describe('start', () => {
         REGISTRATION: 'maybe',
         PLATFORM_WEBHOOK_SECRET: 'secret-4',
         LOG_LEVEL: 'loud',
-        INTAKE_MAX_GB: '1', // the name in version 0.1.0
+        INTAKE_MAX_GB: '1', // INGEST_MAX_GB in version 0.1.0
       };
       const { code, output } = await new ServiceProcess('gateway', environment).runToEnd();
       expect(code).toBe(2);
@@ -153,7 +153,7 @@ describe('start', () => {
 
   it('after a restart keeps all data', async () => {
     const { text, headers } = await stack.request('POST', eventsPath, { body: eventBody() });
-    // Only the first two gateways, because the secret file of the third one has been removed.
+    // Skip the third gateway: its secret file has been deleted.
     const all = [...stack.gateways.slice(0, 2), ...stack.events];
     await Promise.all(all.map((process) => process.restart()));
     expect(await stack.request('GET', headers.get('location') ?? '')).toMatchObject({ status: 200, text });

@@ -6,12 +6,12 @@ import { eventually } from '@stream-events/testing';
 import { eventBody, eventsPath, uniqueType, type Answer, type EventRecord } from './api.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
-// Other instances may claim the batches of a dead instance after 10 s. Everything else recovers within 2 s.
+// Test limit. Other instances take over the batches of a dead instance after 10 s. Everything else recovers within 2 s.
 const limitMs = 300_000;
 
 describe('loss of the EVENTS stream', () => {
   let stack: Stack;
-  /** A connection with permission to delete streams. */
+  /** Has permission to delete streams. */
   let operator: NatsConnection;
 
   beforeAll(async () => {
@@ -37,7 +37,7 @@ describe('loss of the EVENTS stream', () => {
     return parseStreamDescription(config.description ?? '')?.epoch;
   };
 
-  /** Posts events from several clients to all gateways. Runs `disturb` when half of the requests are complete. */
+  /** Several clients post events to all gateways. Runs `disturb` after half of the requests. */
   const underLoad = async (
     type: string,
     total: number,

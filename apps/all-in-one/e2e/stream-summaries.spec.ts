@@ -77,7 +77,7 @@ describe('the summary of a stream', () => {
       chat: { messages: 1, chatters: 1 },
     });
 
-    // For a limited token, the summary counts only the events that the token may read.
+    // The summary must count only the events that the token can read.
     const summarizeWith = async (limits: object): Promise<Summary> => {
       const body = { name: 'limited', scopes: ['events:read', 'streamers:read'], ...limits };
       const { key: token } = (await stack.request<{ key: string }>('POST', '/api/v1/tokens', { body })).json;
@@ -97,7 +97,7 @@ describe('the summary of a stream', () => {
 
     await platform.goOffline(user.id);
     await untilRecorded((stream) => expect(stream.ended_at).not.toBeNull());
-    // Make the stream end an hour ago, so that its summary is saved.
+    // Move the end of the stream one hour back. The service then saves the summary.
     const moveBy = (column: string, interval: string): Promise<unknown> =>
       stack.query(`UPDATE streamer_monitor.streams SET ${column} = ${column} + $2::interval WHERE id = $1`, [
         id,

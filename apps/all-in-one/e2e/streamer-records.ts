@@ -1,7 +1,6 @@
 import { eventually } from '@stream-events/testing';
 import type { Stack } from './stack.js';
 
-/** A streamer in the API's form. */
 export interface StreamerRecord {
   id: string;
   platform_username: string;
@@ -12,7 +11,6 @@ export interface StreamerRecord {
   updated: string;
 }
 
-/** A stream in the API's form. */
 export interface StreamRecord {
   id: string;
   stream_id: string;
@@ -41,12 +39,12 @@ export interface StreamPage {
 
 export const streamersPath = '/api/v1/streamers';
 
-/** The form of times in the API. */
+/** Format of times in the API. */
 export const timeForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+0000$/;
 
 /**
- * Starts monitoring a streamer. Sends the request again after a 503, because on a busy machine the first call to the platform can take too
- * long. The 503 does not tell whether the streamer was added, so a conflict then means success.
+ * Starts monitoring a streamer. On a busy machine, the first call to the platform can time out, so retries after 503. A 503 leaves open
+ * whether the streamer was added, so a conflict after it means success.
  */
 export async function monitorStreamer(stack: Stack, platform_username: string): Promise<StreamerRecord> {
   const add = () => stack.request<StreamerRecord>('POST', streamersPath, { body: { platform_username } });
@@ -75,13 +73,13 @@ export async function readStreamer(stack: Stack, id: string): Promise<StreamerRe
   return (await stack.request<StreamerRecord>('GET', `${streamersPath}/${id}`)).json;
 }
 
-/** Returns the newest 100 streams of a streamer, newest first. */
+/** Returns up to 100 streams, newest first. */
 export async function readStreams(stack: Stack, id: string): Promise<StreamRecord[]> {
   const { json } = await stack.request<StreamPage>('GET', `${streamersPath}/${id}/streams?page_size=100`);
   return json.results;
 }
 
-/** Returns the subscriptions to the events of a channel, according to the connector's records. */
+/** Returns a channel's subscriptions from the connector's records. */
 export function subscriptionsOf(stack: Stack, userId: string): Promise<{ type: string; status: string }[]> {
   return stack.query<{ type: string; status: string }>(
     `SELECT type, status FROM platform_connector.subscriptions WHERE condition ->> 'broadcaster_user_id' = $1`,
@@ -89,7 +87,7 @@ export function subscriptionsOf(stack: Stack, userId: string): Promise<{ type: s
   );
 }
 
-/** Waits until the platform sends the events that start and end a stream. */
+/** Waits for the subscriptions to the events that start and end a stream. */
 export function untilSubscribed(stack: Stack, userId: string): Promise<void> {
   return eventually(
     async () => {

@@ -16,9 +16,9 @@ import {
   type StreamRecord,
 } from './streamer-records.js';
 
-// Changes from events appear within a second. The rest is for a busy machine.
+// Changes from events appear within a second. The remaining time is a margin for a busy machine.
 const soon = { timeoutMs: 30_000 };
-// Without events: the poll interval of 45 s, a second poll after 25 s, and time for a busy machine.
+// Without events, ending a stream takes two polls: one within 45 s, one 25 s later. The remaining time is a margin for a busy machine.
 const afterPolling = { timeoutMs: 120_000 };
 
 jest.setTimeout(300_000);
@@ -34,7 +34,7 @@ describe('streams', () => {
 
   afterAll(() => stack.stop());
 
-  /** Monitors a streamer and waits until the platform sends events for it. */
+  /** Monitors a new streamer and waits for its subscriptions. */
   const monitor = async (): Promise<{ user: SimulatedUser; streamer: StreamerRecord }> => {
     const user = await platform.addUser();
     const streamer = await monitorStreamer(stack, user.login);
@@ -58,7 +58,7 @@ describe('streams', () => {
       return ended!;
     }, time);
 
-  /** Waits until the events of this number of streams are recorded. Until then, the end of a stream may still change. */
+  /** Waits until the events of `count` streams are recorded. Until then, the end of a stream can still change. */
   const untilTold = (streamer: StreamerRecord, count: number): Promise<void> =>
     eventually(async () => {
       const [told] = await stack.query(
@@ -69,11 +69,9 @@ describe('streams', () => {
       expect(told).toEqual({ online: count, offline: count });
     }, soon);
 
-  /** Makes the streamer due for a poll. */
   const pollNow = (streamer: StreamerRecord): Promise<unknown> =>
     stack.query('UPDATE streamer_monitor.streamers SET next_poll_at = now() WHERE id = $1', [streamer.id]);
 
-  /** Returns the seconds until the streamer's next poll. */
   const secondsUntilPoll = async (streamer: StreamerRecord): Promise<number> => {
     const [row] = await stack.query<{ seconds: number }>(
       'SELECT extract(epoch FROM next_poll_at - now())::float AS seconds FROM streamer_monitor.streamers WHERE id = $1',
@@ -82,7 +80,7 @@ describe('streams', () => {
     return row!.seconds;
   };
 
-  /** Returns the times when a poll first missed each of the streamer's streams, in the API's form. */
+  /** Returns the times of the first poll that missed each stream, in the API's format. */
   const missesOf = async (streamer: StreamerRecord): Promise<string[]> => {
     const rows = await stack.query<{ missed_at: Date }>(
       'SELECT missed_at FROM streamer_monitor.streams WHERE streamer_id = $1 AND missed_at IS NOT NULL',
@@ -118,7 +116,7 @@ describe('streams', () => {
     const [truth] = await platform.streamsOf(user.id);
     const endedAt = Date.parse(ended.ended_at!.replace('+0000', 'Z'));
     expect(Math.abs(endedAt - Date.parse(truth!.ended_at!))).toBeLessThan(2_000);
-    // A poll that started while the stream was live may still change its title.
+    // A poll that started while the stream was live can still change the title.
     await eventually(async () => {
       const [latest] = await readStreams(stack, streamer.id);
       expect(await stack.request('GET', `${streamersPath}/${streamer.id}/streams/latest`)).toMatchObject({
@@ -156,7 +154,7 @@ describe('streams', () => {
   it('are detected by polling when every notification is lost', async () => {
     const { user, streamer } = await monitor();
     const { id, started_at } = await platform.goLive(user.id, { notify: false });
-    expect(await secondsUntilPoll(streamer)).toBeLessThan(50); // 45 s
+    expect(await secondsUntilPoll(streamer)).toBeLessThan(50); // the poll interval is 45 s
     await pollNow(streamer);
     const running = await untilLive(streamer);
     expect(running).toMatchObject({ stream_id: id, started_at: `${started_at.slice(0, 19)}+0000` });
@@ -164,9 +162,9 @@ describe('streams', () => {
     await platform.goOffline(user.id, { notify: false });
     await pollNow(streamer);
     await eventually(async () => expect(await missesOf(streamer)).not.toEqual([]));
-    expect(await secondsUntilPoll(streamer)).toBeLessThan(30); // 25 s, to confirm the miss
+    expect(await secondsUntilPoll(streamer)).toBeLessThan(30); // after a miss, the next poll is 25 s later
     expect(await readStreamer(stack, streamer.id)).toMatchObject({ streaming: true });
-    // A second miss at least 20 s later confirms the first one, so make the first one that old.
+    // A miss confirms an earlier one after at least 20 s. Make the first miss that old.
     await stack.query(
       `UPDATE streamer_monitor.streams SET missed_at = missed_at - interval '20 s' WHERE streamer_id = $1`,
       [streamer.id],
@@ -174,7 +172,7 @@ describe('streams', () => {
     const [firstMiss] = await missesOf(streamer);
     await pollNow(streamer);
     const ended = await untilOffline(streamer);
-    // A stream does not end before it starts.
+    // A stream cannot end before it starts.
     const startedAt = running.started_at;
     expect(ended.ended_at).toBe(firstMiss! > startedAt ? firstMiss : startedAt);
     expect(await readStreams(stack, streamer.id)).toHaveLength(1);
@@ -215,7 +213,7 @@ describe('streams', () => {
     expect(
       (await stack.request('POST', `${eventsPath}/stream-online/test`, { body: event_data })).status,
     ).toBe(200);
-    // The platform's event comes after these events, so all of them have arrived once the streamer is live.
+    // The platform's event is sent last. Once the streamer is live, all events above have been processed.
     const { id } = await platform.goLive(user.id);
     await untilLive(streamer);
     expect((await readStreams(stack, streamer.id)).map(({ stream_id }) => stream_id)).toEqual([id]);

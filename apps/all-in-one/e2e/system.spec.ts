@@ -39,7 +39,7 @@ interface Delivery {
 }
 
 const path = '/api/v1/system';
-// Instances report themselves every 5 s. The rest is for a busy machine.
+// Instances report themselves every 5 s. The remaining time is a margin for a busy machine.
 const reported = { timeoutMs: 60_000 };
 
 describe('the system', () => {

@@ -63,7 +63,7 @@ describe('a gateway with TAU_COMPATIBILITY', () => {
 
   it('sends records of TAU to plain WebSockets, and its own to WebSockets with positions', async () => {
     const first = { token: stack.ownerToken };
-    // Plain sockets are not told when they are live, so wait for a keep-alive.
+    // Plain sockets get no `ready`. Wait for a keep-alive instead.
     const keptAlive = { ...first, keep_alive: true };
     const plain = await LiveSocket.open(stack.gateway.url, keptAlive);
     const filtered = await LiveSocket.open(stack.gateway.url, keptAlive, {

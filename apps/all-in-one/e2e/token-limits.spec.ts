@@ -5,13 +5,12 @@ import { eventsPath, newEvent, type EventPage, type EventRecord } from './api.js
 import { LiveSocket, LiveStream } from './live-clients.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
-/** The limits of a token. */
 interface Limits {
   event_types?: string[];
   channel_ids?: string[];
 }
 
-/** An event whose channels are known. */
+/** An event with its expected channels. */
 interface Sample {
   eventType: string;
   channels: string[];
@@ -20,7 +19,7 @@ interface Sample {
 const types = ['channel-follow', 'channel-cheer', 'channel-raid', 'stream-offline'];
 const channels = ['1', '2', '3', '4'];
 
-// A raid concerns two channels. All other events concern one channel or none.
+// Only raids have two channels. All other events have one or none.
 const samples: Sample[] = types.flatMap((eventType) =>
   eventType === 'channel-raid'
     ? channels.flatMap((from) => channels.map((to) => ({ eventType, channels: [from, to] })))
@@ -37,7 +36,7 @@ const limitsToTry = fc.sample(
   8,
 );
 
-/** Returns whether the token may see an event, by a second implementation of the rule. */
+/** Reimplements the visibility rule, to check the service's own implementation. */
 function isVisible({ eventType, channels: own }: Sample, { event_types, channel_ids }: Limits): boolean {
   if (event_types && !event_types.includes(eventType)) return false;
   return !channel_ids || own.some((channel) => channel_ids.includes(channel));
@@ -79,7 +78,7 @@ describe('a token that is limited to event types and channels', () => {
   const visibleIds = (limits: Limits): string[] =>
     events.filter((event) => isVisible(event, limits)).map(({ id }) => id);
 
-  /** Returns the ids on all pages of a list. */
+  /** Follows the list to its last page and returns all ids. */
   async function walk(token: string, query = ''): Promise<string[]> {
     const ids: string[] = [];
     let path: string | null = `${eventsPath}?page_size=3${query}`;
@@ -125,7 +124,7 @@ describe('a token that is limited to event types and channels', () => {
       const exported = text.split('\n').filter((line) => line !== '');
       expect(sorted(exported.map((line) => (JSON.parse(line) as EventRecord).id))).toEqual(sorted(visible));
 
-      // Both clients resume before all events, and then wait for an event that only a replay sends.
+      // Both clients resume before all events. After these events, they receive only replays.
       const socket = await LiveSocket.ready(stack.url, { token, after: start });
       const stream = await LiveStream.open(stack.urls[1]!, token, { after: start });
       await eventually(() => {
@@ -159,7 +158,7 @@ describe('a token that is limited to event types and channels', () => {
     const cheers = mixed.filter((_, index) => isVisible(samples[index]!, limits)).map(({ id }) => id);
     const received = () => socket.events.map(({ id }) => id);
     await stack.storeEvents(mixed);
-    // The other events service could publish the last event first.
+    // Wait for the cheers first: the other events service could publish the last event before them.
     await eventually(() => expect(received()).toEqual(cheers));
     const last = newEvent({
       eventType: 'channel-cheer',

@@ -2,9 +2,8 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** A span as an OTLP receiver gets it. */
 export interface ReceivedSpan {
-  /** The `service.name` of the process that made the span. */
+  /** The `service.name` of the process that created the span. */
   service: string;
   name: string;
   traceId: string;
@@ -18,7 +17,7 @@ interface OtlpAttribute {
   value: Record<string, unknown>;
 }
 
-/** The parts of an ExportTraceServiceRequest in JSON that the tests read. */
+/** The parts of an ExportTraceServiceRequest (JSON) that the tests read. */
 interface OtlpRequest {
   resourceSpans: {
     resource: { attributes: OtlpAttribute[] };
@@ -31,11 +30,11 @@ interface OtlpRequest {
   }[];
 }
 
-/** Receives traces over OTLP/HTTP, as a collector does. */
+/** Receives traces over OTLP/HTTP, like a collector. */
 export class TraceReceiver {
   readonly spans: ReceivedSpan[] = [];
   readonly paths = new Set<string>();
-  /** The values of the header `x-test`. */
+  /** Values of the header `x-test`. */
   readonly credentials = new Set<unknown>();
 
   private constructor(private readonly server: Server) {}
@@ -57,7 +56,7 @@ export class TraceReceiver {
     return `http://127.0.0.1:${port}`;
   }
 
-  /** Returns all spans of the trace that contains a span with this attribute value. */
+  /** Finds the span with this attribute value and returns all spans of its trace. */
   traceOf(attribute: string, value: string): ReceivedSpan[] {
     const { traceId } = this.spans.find(({ attributes }) => attributes[attribute] === value) ?? {};
     return this.spans.filter((span) => span.traceId === traceId);

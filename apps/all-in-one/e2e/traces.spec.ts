@@ -6,7 +6,7 @@ import { webhookSecrets } from './credentials.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 import { TraceReceiver, type ReceivedSpan } from './trace-receiver.js';
 
-/** Prints the loaded modules of OpenTelemetry when the process ends. */
+/** On exit, prints the OpenTelemetry modules that the process loaded. */
 const reportModules = `data:text/javascript,${encodeURIComponent(`
   import { createRequire } from 'node:module';
   const { cache } = createRequire(process.cwd() + '/');
@@ -29,7 +29,7 @@ describe('traces', () => {
       OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
       OTEL_EXPORTER_OTLP_HEADERS: 'x-test=let%20me%20in',
       OTEL_TRACES_SAMPLER: 'parentbased_always_on',
-      // Exports spans after 100 ms. The SDK itself reads this variable.
+      // Read by the OpenTelemetry SDK: export spans after 100 ms.
       OTEL_BSP_SCHEDULE_DELAY: '100',
     };
     const environment = { ...tracing, LOG_LEVEL: 'debug' };
@@ -41,7 +41,7 @@ describe('traces', () => {
     await receiver.stop();
   });
 
-  /** Opens a live client at the second gateway. */
+  /** Connects a live client to the second gateway. */
   const watch = (type: string): Promise<LiveSocket> =>
     LiveSocket.ready(stack.urls[1] ?? '', { token: stack.ownerToken, event_type: type });
 
@@ -51,13 +51,13 @@ describe('traces', () => {
     return [...chainTo(spans, parent), `${last.service}: ${last.name}`];
   };
 
-  /** Waits for the span of the delivery to a client, and returns the spans from the HTTP request to this span. */
+  /** Waits for the span of the delivery to a client. Returns the chain from the HTTP request to this span. */
   const chainOf = (requestId: string): Promise<string[]> =>
     eventually(() => {
       const spans = receiver.traceOf('http.request.id', requestId);
       const delivery = spans.find(({ attributes }) => attributes['live.clients'] === '1');
       const chain = chainTo(spans, delivery);
-      // The processes export their spans at different times.
+      // The processes export their spans at different times, so retry.
       if (!chain[0]?.startsWith('gateway: POST')) throw new Error(`only ${JSON.stringify(spans)}`);
       return chain;
     }, patiently);
@@ -76,7 +76,7 @@ describe('traces', () => {
       'events: publish to the stream',
       'gateway: deliver live',
     ]);
-    // Clients do not receive the trace context.
+    // The trace context must not reach clients.
     await eventually(() => expect(live.messages.some((message) => message.event_type === type)).toBe(true));
     expect(live.texts.join()).not.toContain('traceparent');
     await live.close();
@@ -124,7 +124,7 @@ describe('traces', () => {
     }, patiently);
     const [traceId] = new Set(spans.map((span) => span.traceId));
     for (const service of [stack.gateways, stack.events])
-      // The output of a process can arrive after its spans.
+      // A process's output can arrive after its spans.
       await eventually(() => {
         const lines = service
           .flatMap(({ output }) => output.split('\n').slice(0, -1))
@@ -172,7 +172,7 @@ describe('traces', () => {
   );
 
   describe('that are off', () => {
-    /** Starts a service in its own process, stops it, and returns the modules of OpenTelemetry that it has loaded. */
+    /** Runs a service in its own process. Returns the OpenTelemetry modules that it loaded. */
     const modulesOf = async (app: AppName, environment: Record<string, string>): Promise<string[]> => {
       const ports = { PORT: String(await freePort()), ADMIN_PORT: String(await freePort()) };
       const options = { nodeOptions: ['--import', reportModules] };
@@ -190,7 +190,7 @@ describe('traces', () => {
         const { OTEL_EXPORTER_OTLP_ENDPOINT, ...off } = service?.environment ?? {};
         expect(OTEL_EXPORTER_OTLP_ENDPOINT).toBe(receiver.url);
         expect(await modulesOf(app, off)).toEqual(['@opentelemetry/api']);
-        // With the variable, the same check finds the SDK.
+        // Control: with the variable, this check finds the SDK.
         expect(await modulesOf(app, { ...off, ...tracing })).toContain('@opentelemetry/sdk-trace-base');
       },
       2 * startLimitMs,

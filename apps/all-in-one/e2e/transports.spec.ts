@@ -3,7 +3,8 @@ import { CheerLoad } from './cheer-load.js';
 import { SimulatedPlatform, type SimulatedUser } from './simulated-platform.js';
 import { type Stack, startLimitMs, startStack } from './stack.js';
 
-// A move takes about 40 s: an announcement, an overlap of 10 s, and its end. On a busy machine, it takes several times as long.
+// Limit for moving to another transport. A move takes about 40 s: an announcement, an overlap of 10 s, and its end. A busy machine needs
+// several times as long.
 const moveLimitMs = 300_000;
 const patiently = { timeoutMs: 120_000 };
 const testLimitMs = 3 * moveLimitMs + 120_000;
@@ -33,7 +34,7 @@ describe('change of the transport', () => {
     await stack.stop();
   });
 
-  /** Connects a new channel: over plain sockets, its events need the token of its user. */
+  /** Connects a new channel. Over plain sockets, subscriptions to its events need its user's token. */
   const connect = async (): Promise<SimulatedUser> => {
     const user = await platform.addUser();
     const { json } = await eventually(async () => {
@@ -45,7 +46,7 @@ describe('change of the transport', () => {
     return user;
   };
 
-  /** Returns the transports of the listed subscriptions. Subscriptions over plain sockets belong to users, and are not listed. */
+  /** Returns the transport of each listed subscription. The list omits subscriptions over plain sockets, which belong to users. */
   const methods = async (): Promise<string[]> => {
     const { json } = await stack.simulate<Listed>('GET', '/helix/eventsub/subscriptions');
     return json.data.map(({ transport }) => transport.method);
@@ -63,8 +64,8 @@ describe('change of the transport', () => {
     );
 
   /**
-   * Changes the transport in a rolling restart. A plain socket ends with its connector, so each connector runs until all subscriptions have
-   * moved.
+   * Changes the transport in a rolling restart. Old connectors run until all subscriptions have moved, because a plain socket closes with
+   * its connector.
    */
   const changeTo = async (transport: string): Promise<void> => {
     const before = stack.connectors.filter(({ isRunning }) => isRunning);

@@ -8,8 +8,8 @@ import { monitorStreamer } from './streamer-records.js';
 const scopes = ['bits:read', 'channel:read:subscriptions'];
 const types = ['channel.cheer', 'channel.subscribe'];
 const others = 999;
-// Usually, subscribing takes a second. The rest is for a busy machine. Without the message about the consent, the connector would list the
-// grants in the next regular round, which each test delays.
+// Subscribing usually takes one second; the remaining time is a margin for a busy machine. The test delays the regular pass, so only the
+// message about the consent can trigger the subscriptions in time.
 const subscribedWithinMs = 45_000;
 const typesPath = '/api/v1/platform/event-types';
 const settled = { timeoutMs: 300_000, intervalMs: 100 };
@@ -49,7 +49,7 @@ describe('1,000 streamers, one of whom gives consent', () => {
       await stack.request('PUT', `${typesPath}/${type}`, { body: { active: !active } });
   };
 
-  /** Returns how many subscriptions the connector has requested from the platform. */
+  /** Returns how many subscription requests the connector has sent to the platform. */
   const creations = async (): Promise<number> =>
     (await platform.requests())['POST /helix/eventsub/subscriptions'] ?? 0;
 
@@ -61,7 +61,7 @@ describe('1,000 streamers, one of whom gives consent', () => {
     return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
   };
 
-  /** Monitors 1,000 more streamers without consent, and returns one of them. */
+  /** Monitors 1,000 more streamers without consent and returns one of them. */
   const monitorMore = async (firstId: number): Promise<SimulatedUser> => {
     const before = await statuses();
     await stack.query(
@@ -79,7 +79,7 @@ describe('1,000 streamers, one of whom gives consent', () => {
     return user;
   };
 
-  /** Waits until the user's subscriptions are enabled, and returns how long that takes, in milliseconds. */
+  /** Gives consent and waits until the user's subscriptions are enabled. Returns the duration in milliseconds. */
   const giveConsent = async ({ id, login }: SimulatedUser): Promise<number> => {
     const { PLATFORM_CLIENT_ID: client_id } = application;
     await stack.query(

@@ -37,7 +37,7 @@ describe('users', () => {
       await eventually(async () => expect(await statusFor(token, gateway)).toBe(401));
   };
 
-  /** Uses a token at every gateway, so that each gateway caches it. */
+  /** Uses the token at every gateway, so that every gateway caches it. */
   const useEverywhere = async (token: string): Promise<void> => {
     for (const gateway of stack.urls) expect(await statusFor(token, gateway)).toBe(200);
   };
@@ -187,7 +187,7 @@ describe('users', () => {
 
   describe('rate limits', () => {
     it('reject requests and writes above the limits, report them, and leave other users alone', async () => {
-      // With these limits, some of the requests are refused even if a busy machine needs 30 s for them.
+      // With limits this low, the service rejects some of the requests even if a busy machine takes 30 s for them.
       const limited = await stack.startGateway({ RATE_LIMIT_REQUESTS: '2', RATE_LIMIT_WRITES: '1' });
       const [writer, reader, other] = [await register(), await register(), await register()];
       const send = (method: string, { auth_token: key }: Registered) =>

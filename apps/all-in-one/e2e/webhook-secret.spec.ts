@@ -8,7 +8,7 @@ import { monitorStreamer } from './streamer-records.js';
 
 const [oldSecret, newSecret] = ['the old webhook secret', 'the new webhook secret'];
 const both = `${newSecret},${oldSecret}`;
-// On an idle machine, a rotation takes about 40 s: an announcement, an overlap of 10 s, and its end.
+// Limit for a rotation. On an idle machine, it takes about 40 s: an announcement, an overlap of 10 s, and its end.
 const rotationLimitMs = 300_000;
 const testLimitMs = 1_200_000;
 
@@ -42,7 +42,7 @@ describe('rotation of the webhook secret', () => {
     stack.ownerToken = await stack.logIn('owner', 'the password of the owner');
     await stack.startSimulator();
     platform = new SimulatedPlatform(stack);
-    // A gateway that is killed is back within half a minute, even on a busy machine.
+    // Keep retrying for longer than a killed gateway needs to restart: up to half a minute on a busy machine.
     await stack.simulate('POST', '/simulator/limits', {
       retry_delays_ms: [500, 1_000, 2_000, 5_000, 10_000, 20_000, 20_000],
       max_failed_notifications: 1_000,
@@ -67,7 +67,7 @@ describe('rotation of the webhook secret', () => {
   const status = async (): Promise<Status> =>
     (await stack.request<Status>('GET', '/api/v1/platform/status')).json;
 
-  /** Starts gateways with these secrets, and stops the previous gateways. */
+  /** Replaces the running gateways with new ones that use these secrets. */
   const replaceGateways = async (secrets: string): Promise<void> => {
     const before = stack.gateways.filter(({ isRunning }) => isRunning);
     const environment = { PLATFORM_WEBHOOK_SECRET: secrets };
@@ -98,7 +98,7 @@ describe('rotation of the webhook secret', () => {
         async () => {
           const subscriptions = await listed();
           expect(subscriptions.filter(({ type }) => type === 'channel.cheer')).toHaveLength(3);
-          // No subscription is waiting.
+          // All subscriptions are enabled, and none is pending.
           expect(await status()).toMatchObject({
             subscriptions: { enabled: subscriptions.length },
             streamers: { monitored: 3 },
@@ -115,7 +115,7 @@ describe('rotation of the webhook secret', () => {
       await eventually(async () => expect((await listed()).length).toBeGreaterThan(count), {
         timeoutMs: rotationLimitMs,
       });
-      // Kill a gateway in the middle of the overlap.
+      // Kill a gateway during the overlap.
       const victim = stack.gateways.find(({ isRunning }) => isRunning)!;
       await victim.kill('SIGKILL');
       await victim.start();
@@ -135,7 +135,7 @@ describe('rotation of the webhook secret', () => {
       const ended = load;
       const happened = await ended.stop();
       await eventually(async () => expect(await ended.countUnfinished()).toBe(0), { timeoutMs: 150_000 });
-      // Messages that the store could not take in time are still on the INGEST stream.
+      // The INGEST stream can still hold messages that the store could not take in time.
       await eventually(
         async () => {
           expect(await ended.countStored()).toEqual(happened);

@@ -4,7 +4,7 @@ import { eventBody, eventsPath, problemType, send, type EventPage, type EventRec
 import { webhookSecrets } from './credentials.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
-/** The simulator's report of a message that it sent. */
+/** The simulator's report about a message. */
 interface Sent {
   message_id: string;
   body: string;
@@ -28,7 +28,7 @@ describe('platform webhook', () => {
 
   afterAll(() => stack.stop());
 
-  /** Sends one notification from the simulated platform to the callback of the next gateway. */
+  /** Sends one notification from the simulator to the next gateway's callback. */
   const notify = async (request: Record<string, unknown>): Promise<Sent> => {
     const body = { type: 'channel.follow', callback: stack.nextUrl + webhookPath, secret, ...request };
     return (await stack.simulate<Sent>('POST', '/simulator/notifications', body)).json;
@@ -40,7 +40,7 @@ describe('platform webhook', () => {
     (await stack.request<EventPage>('GET', `${eventsPath}?event_id=${encodeURIComponent(messageId)}`)).json
       .results;
 
-  /** Waits until a message is stored. When the store is slow, the gateway accepts the message first, and it is stored later. */
+  /** Waits until the message is stored. While the store is slow, the gateway accepts messages that are stored later. */
   const storedOf = (messageId: string): Promise<EventRecord[]> =>
     eventually(async () => {
       const events = await eventsOf(messageId);
@@ -190,7 +190,7 @@ describe('platform webhook', () => {
   describe('a faulty message', () => {
     const expectNothingStored = async ({ message_id }: { message_id: string }): Promise<void> => {
       expect(await eventsOf(message_id)).toEqual([]);
-      // The rejected message is not remembered, so the valid one is new.
+      // The gateway does not remember the rejected message, so it accepts the valid one as new.
       expect(statusesOf(await notify({ message_id }))).toEqual([204]);
       expect(await storedOf(message_id)).toHaveLength(1);
     };
@@ -224,7 +224,7 @@ describe('platform webhook', () => {
       expect(await storedOf(sent.message_id)).toMatchObject([{ event_type: 'channel-follow' }]);
     });
 
-    // Half an hour from now, so that the time is still too far ahead when the test runs.
+    // Half an hour ahead: still too far in the future when the test runs.
     it.each(['nonsense', '2026-02-30', '1763700000', new Date(Date.now() + 30 * 60_000).toISOString()])(
       '(timestamp %s) is rejected with 403',
       async (timestamp) => {
@@ -258,7 +258,7 @@ describe('platform webhook', () => {
   });
 
   describe('a message written by hand', () => {
-    /** Signs and sends a valid message with the given parts replaced. */
+    /** Signs and sends a valid message. `replaced` overrides its headers. */
     const post = (body: string, replaced: Record<string, string> = {}) => {
       const id = replaced['twitch-eventsub-message-id'] ?? randomUUID();
       const timestamp = new Date().toISOString();

@@ -18,7 +18,7 @@ interface Gap {
 const settled = { timeoutMs: 90_000 };
 const limitMs = 300_000;
 
-/** An application without a secret: it has no token of its own, and cannot use webhooks or conduits. */
+/** The application has no secret. Without one, it gets no app access token and cannot use webhooks or conduits. */
 describe('events over plain sockets', () => {
   let stack: Stack;
   let platform: SimulatedPlatform;
@@ -54,7 +54,7 @@ describe('events over plain sockets', () => {
     return json.id;
   };
 
-  /** Waits until all subscriptions of the user exist, and no delivery gap is open. */
+  /** Waits until all of the user's subscriptions exist and no delivery gap is open. */
   const untilSubscribed = (): Promise<void> =>
     eventually(async () => {
       const { json } = await stack.request<{
@@ -70,7 +70,7 @@ describe('events over plain sockets', () => {
   const gaps = async (): Promise<Gap[]> =>
     (await stack.request<{ delivery_gaps: Gap[] }>('GET', '/api/v1/platform/status')).json.delivery_gaps;
 
-  /** Simulates several cheers. Returns their bits, which no other cheer has. */
+  /** Simulates cheers. Returns their bits, which are unique. */
   const cheer = async (times: number): Promise<number[]> => {
     const all = Array.from({ length: times }, () => (lastBits += 1));
     for (const bits of all) {
@@ -80,7 +80,7 @@ describe('events over plain sockets', () => {
     return all;
   };
 
-  /** Returns the bits of the stored cheers, in the order of their arrival. */
+  /** Returns the bits of the stored cheers, in order of arrival. */
   const stored = async (): Promise<number[]> => {
     const rows = await stack.query<{ bits: number }>(
       `SELECT (event_data->>'bits')::int AS bits FROM events.events WHERE event_type = 'channel-cheer' ORDER BY id`,
@@ -181,7 +181,7 @@ describe('events over plain sockets', () => {
         return stack.connectors[connected.indexOf(1)]!;
       }, settled);
       await holder.kill('SIGKILL');
-      // All at once, because the other connector takes over within 10 s.
+      // Send all at once: the other connector takes over within 10 s.
       const missed = (await Promise.all([cheer(1), cheer(1), cheer(1)])).flat();
 
       await eventually(async () => expect(await gaps()).toHaveLength(before.length + 1), settled);
@@ -210,7 +210,7 @@ describe('events over plain sockets', () => {
           '/api/v1/platform/status',
         );
         expect(json.cost).toEqual({ total: 10, max: 10 });
-        // Each of the three streamers has five subscriptions with a cost.
+        // Three streamers with five costly subscriptions each need 15; the limit is 10.
         expect(json.subscriptions).toMatchObject({ limit_reached: 5 });
       }, settled);
       const refused = { action: 'create', result: 'limit_reached' };
@@ -219,7 +219,7 @@ describe('events over plain sockets', () => {
     limitMs,
   );
 
-  /** Opens a socket with the token of a user, and creates a subscription, as another program would. */
+  /** Opens a socket with a user's token and creates a subscription, like another program would. */
   const occupySocket = async (authorization: string, channel: string): Promise<WebSocket> => {
     const { url } = stack.simulator!;
     const socket = new WebSocket(`${url.replace('http', 'ws')}/ws`);
@@ -263,7 +263,8 @@ describe('events over plain sockets', () => {
       const token = await logIn(other);
       const occupied: WebSocket[] = [];
       for (const channel of ['1', '2', '3']) occupied.push(await occupySocket(token, channel));
-      // The platform closes a session without subscriptions after 10 s, and the next session tries again.
+      // The platform closes a session without subscriptions after 10 s. A shorter simulated second makes the connector try the next session
+      // sooner.
       await stack.simulate('POST', '/simulator/limits', { socket_second_ms: 300 });
       const statuses = (): Promise<{ status: string; reason: string | null }[]> =>
         stack.query(
@@ -281,14 +282,14 @@ describe('events over plain sockets', () => {
           settled,
         );
       } finally {
-        // From now on, the connector has 10 s again to create the subscriptions of a new session.
+        // The connector again has 10 s to create a new session's subscriptions.
         await stack.simulate('POST', '/simulator/limits', { socket_second_ms: 1_000 });
       }
 
       for (const socket of occupied) socket.close();
       await eventually(
         async () => {
-          // The connector retries less and less often, down to once an hour, so make a retry due now.
+          // Retries slow down to one per hour. Make the retry due now.
           await stack.query(
             `UPDATE platform_connector.subscriptions SET retry_at = now() WHERE status = 'limit_reached'`,
           );

@@ -11,15 +11,15 @@ import {
   type Variable,
 } from '@stream-events/service';
 
-/** Returns the same variable, but optional for `npm start`. */
+/** Makes a required variable optional, because `npm start` can supply the value. */
 function optional<T>(variable: Variable<T>): Variable<T | undefined> {
   return { ...variable, defaultValue: undefined };
 }
 
-/** The environment variables that all-in-one itself reads. Every service also reads its own variables. */
+/** The variables that all-in-one reads itself. Each service also reads its own variables. */
 export const variables = {
   HOST: sharedVariables.HOST,
-  // When this port is in use, `npm start` chooses another free port.
+  // If another process uses this port, `npm start` chooses a free one.
   PORT: gateway.variables.PORT,
   DATA_DIR: text('Directory for the data and secrets of the embedded servers', { default: '.data' }),
   DATABASE_URL: optional(sharedVariables.DATABASE_URL),
@@ -43,7 +43,8 @@ export const variables = {
 
 export type AllInOneConfig = ConfigOf<typeof variables>;
 
-/** @param needs `needsSecretKey`: whether the command needs `SECRET_KEY` for the operator's own database (default: true)
+/**
+ * @param needs `needsSecretKey`: false for commands that work on the operator's own database without `SECRET_KEY` (default: true)
  * @throws ConfigError that lists all faults
  */
 export function readConfig(
@@ -55,7 +56,8 @@ export function readConfig(
   if (missing.length > 0)
     throw new ConfigError(missing.map((name) => `${name} is required when another service has its own URL`));
   if (needsSecretKey && usesOwnDatabase(config) && !config.SECRET_KEY) {
-    // A newly generated key could not decrypt existing data, and other instances could not decrypt new data.
+    // Never generate a key for the operator's own database. A new key cannot decrypt the existing data, and other instances could not
+    // decrypt what it encrypts.
     throw new ConfigError([
       'SECRET_KEY is required when DATABASE_URL is set. If the database already contains data, use the key that encrypted the data',
     ]);
@@ -63,12 +65,12 @@ export function readConfig(
   return config;
 }
 
-/** Whether the services use the operator's own database instead of the embedded one. */
+/** Whether the services use the operator's own database. */
 export function usesOwnDatabase(config: AllInOneConfig): boolean {
   return config.DATABASE_URL !== undefined || serviceUrlsOf(config) !== undefined;
 }
 
-/** Returns the database URL of each service. Undefined unless all four URLs are configured. */
+/** Returns each service's database URL, or undefined unless all four are configured. */
 export function serviceUrlsOf(config: AllInOneConfig): Record<DatabaseService, string> | undefined {
   const {
     EVENTS_DATABASE_URL: events,

@@ -10,10 +10,10 @@ import { announce } from './announcement.js';
 import { dataDirectory, startServers } from './servers.js';
 import { StartError, startServices, type Services } from './services.js';
 
-// Shutdown of PostgreSQL alone can take 40 s: 30 s for a fast shutdown with its checkpoint, then 10 s for an immediate shutdown.
+// Stopping PostgreSQL can take 40 s: 30 s for a fast shutdown with a checkpoint, then 10 s for an immediate one.
 const shutdownTimeoutMs = 60_000;
 
-/** Runs embedded servers, all services, and the simulated platform in this process until Ctrl-C. */
+/** Runs the embedded servers, all services, and the simulator in this process until Ctrl-C. */
 export async function runAllInOne(): Promise<void> {
   const config = configOrExit();
   const logger = createLogger('all-in-one', config.LOG_LEVEL);
@@ -22,12 +22,12 @@ export async function runAllInOne(): Promise<void> {
   const stop = async (): Promise<void> => {
     interruption.abort();
     say('Stopping');
-    // A failed start stops everything that it started. Its error is printed below.
+    // A failed start cleans up after itself, and its error is printed below.
     const running = await starting.catch(() => undefined);
     await running?.stop();
     say('Stopped');
   };
-  // Handle Ctrl-C from now on, because Ctrl-C during the start of PostgreSQL must not leave PostgreSQL running.
+  // Install the Ctrl-C handler before PostgreSQL starts. Otherwise Ctrl-C during the start would leave PostgreSQL running.
   const end = onceStopped(logger, stop, shutdownTimeoutMs);
   exitOnUnexpectedErrors(logger, () => end(1));
   try {
@@ -79,7 +79,7 @@ function configOrExit(): AllInOneConfig {
   }
 }
 
-/** Prints a line of progress to standard output. Logs go to standard error. */
+/** Prints progress to standard output. Logs go to standard error. */
 function say(line: string): void {
   process.stdout.write(`  ${line}\n`);
 }

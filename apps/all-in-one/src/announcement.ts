@@ -4,14 +4,13 @@ import { dataDirectory, subscriberPasswordPath } from './servers.js';
 import type { Services } from './services.js';
 import { shellOf, type Shell } from './shell.js';
 
-/** The facts about the running services for the announcement. */
 export interface Announced extends Pick<Services, 'url' | 'simulatorUrl' | 'firstConnection'> {
   /** Undefined when an earlier start created the first owner. */
   credentials: CredentialsNotice | undefined;
   subscriberUrl: string | undefined;
 }
 
-/** Returns the text that `npm start` prints when everything is running. */
+/** Returns the text that `npm start` prints once everything runs. */
 export function announce(
   config: AllInOneConfig,
   announced: Announced,
@@ -64,7 +63,7 @@ function describeOwner(
   return ['  Created the first owner.', ...credentials.lines.map((line) => `  ${line}`)];
 }
 
-/** Returns the prefix that makes a command use the data folder of this service. */
+/** Returns the variables that a command needs in front to use this installation's data folder. */
 function dataVariables({ DATA_DIR, PLATFORM }: AllInOneConfig, shell: Shell): string {
   const directory = DATA_DIR === '.data' ? '' : shell.prefix('DATA_DIR', DATA_DIR);
   return directory + (PLATFORM === 'simulator' ? '' : shell.prefix('PLATFORM', PLATFORM));

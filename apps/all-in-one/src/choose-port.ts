@@ -1,6 +1,6 @@
 import { findFreePort } from '@stream-events/embedded';
 
-/** Returns the wanted port. If the wanted port is in use, prints a notice and returns another free port. */
+/** Returns the wanted port, or, with a notice, a free port when the wanted one is in use. */
 export async function choosePort(
   wanted: number,
   purpose: string,

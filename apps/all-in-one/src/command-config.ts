@@ -7,8 +7,8 @@ import { readConfig, type AllInOneConfig } from './all-in-one.config.js';
 import { dataDirectory } from './servers.js';
 
 /**
- * Reads the configuration of a command that works on existing data, such as a backup. Without `PLATFORM`, such a command would use the data
- * of the simulator and report success, even if the operator means the data of another platform in the same folder.
+ * Reads the configuration of a command for existing data, such as a backup. Requires `PLATFORM` if the data folder contains another
+ * platform's data. Otherwise the command would silently use the simulator's data.
  *
  * @throws ConfigError that lists all faults
  */

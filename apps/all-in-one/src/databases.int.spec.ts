@@ -30,7 +30,7 @@ async function run(url: string, sql: string): Promise<unknown[]> {
   }
 }
 
-/** Returns for the role of each service whether it is a superuser, and the schemas that it owns. */
+/** Returns for each service's role whether it is a superuser and which schemas it owns. */
 async function rolesOf(databases: Databases): Promise<unknown[]> {
   const rows = services.map((service) =>
     run(
@@ -148,7 +148,7 @@ describe(prepareEmbeddedDatabase.name, () => {
   });
 
   it('lets the gateway read the tables that its migration copies, until the migrations are finished', async () => {
-    // Version 0.1.0 leaves these tables.
+    // These tables are leftovers of version 0.1.0.
     await run(
       database.url,
       `CREATE TABLE platform_connector.scopes AS SELECT 'a scope' AS scope;

@@ -15,16 +15,15 @@ import { splitHosts } from '@stream-events/service';
 import { serviceUrlsOf, type AllInOneConfig } from './all-in-one.config.js';
 import { keepSecret } from './kept-secret.js';
 
-/** The access of each service to the database. */
 export interface Databases {
-  /** The URL with the role that owns the service's schema. */
+  /** URL with the role that owns the service's schema. */
   urlFor(service: DatabaseService): string;
-  /** Revokes the rights that only the first migrations needed. Call this when the services have started. */
+  /** Revokes rights that only the first migrations needed. Call this after the services have started. */
   finishMigrations(): Promise<void>;
 }
 
 /**
- * Creates the roles in the embedded database. The data folder contains a password file for each role. A role without a file gets a new
+ * Creates the roles in the embedded database. Each role's password is in a file in the data folder. A role without a file gets a new
  * password.
  */
 export async function prepareEmbeddedDatabase(superuserUrl: string, directory: string): Promise<Databases> {
@@ -35,8 +34,8 @@ export async function prepareEmbeddedDatabase(superuserUrl: string, directory: s
 }
 
 /**
- * Chooses the URLs of the services on the operator's own database: the configured URLs, or URLs with new roles. When the role of
- * DATABASE_URL may not create roles, every service uses that role.
+ * Returns the configured URLs for the operator's own database, or creates a role per service. If the role of DATABASE_URL cannot create
+ * roles, all services share it.
  */
 export async function prepareOwnDatabase(
   config: AllInOneConfig,
@@ -54,11 +53,11 @@ export async function prepareOwnDatabase(
   return { urlFor: () => DATABASE_URL, finishMigrations: () => Promise.resolve() };
 }
 
-/** Creates the roles. Returns the reason as a text when the roles cannot be created or used. */
+/** Creates the roles. On failure, returns the reason as text. */
 async function tryToCreateRoles(url: string): Promise<Databases | string> {
   const { password } = new URL(splitHosts(url)[0] ?? url);
   if (password === '') return 'DATABASE_URL has no password';
-  // The passwords are derived, not random, because all instances on one database must use the same passwords.
+  // Derive the passwords, because all instances on one database must arrive at the same ones.
   const derive = (service: DatabaseService): string =>
     createHmac('sha256', decodeURIComponent(password)).update(`database role of ${service}`).digest('hex');
   try {
@@ -77,7 +76,7 @@ function describeRoles(
   url: string,
   passwordOf: (service: DatabaseService) => string | Promise<string>,
 ): Promise<ServiceRole[]> {
-  const services = Object.keys(serviceSchemas) as DatabaseService[]; // Safe cast: these are the keys.
+  const services = Object.keys(serviceSchemas) as DatabaseService[]; // Safe cast: serviceSchemas has exactly these keys.
   return Promise.all(
     services.map(async (service) => ({
       name: roleNameOf(databaseOf(url), service),

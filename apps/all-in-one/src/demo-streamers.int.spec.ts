@@ -5,7 +5,7 @@ import { monitorDemoStreamers } from './demo-streamers.js';
 
 let server: Server;
 let url: string;
-/** The statuses of the responses to `POST /api/v1/streamers`, in order. The last one repeats. */
+/** Statuses of the responses to `POST /api/v1/streamers`, in order. The last one repeats. */
 let statuses: number[];
 let asked: string[];
 

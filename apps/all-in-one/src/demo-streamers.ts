@@ -1,24 +1,23 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Simulator } from './simulated-platform.js';
 
-/** The addresses and the token that the demonstration needs. */
 export interface Demo {
-  /** Address of the API. */
+  /** Base URL of the API. */
   url: string;
-  /** Token of an owner. */
+  /** An owner's token. */
   token: string;
   simulator: Simulator;
 }
 
 const requestTimeoutMs = 10_000;
 
-// Attempts to add a streamer. Immediately after the start, look-ups fail until the connector has its first access token.
+// Attempts to add a streamer. Right after the start, look-ups fail until the connector has an access token.
 const attempts = 5;
 const pauseMs = 1_000;
 
 /**
- * Monitors the broadcasters of the simulated platform through the public API, so that a new user sees streamers immediately. The
- * service works without streamers, so a failure is printed but does not stop the start, which must still print the owner's token.
+ * Monitors the simulator's broadcasters through the public API, so that new users see streamers immediately. The service works without
+ * streamers, so a failure only prints a line: the start must go on and print the owner's token.
  */
 export async function monitorDemoStreamers(demo: Demo, say: (line: string) => void): Promise<void> {
   try {

@@ -10,9 +10,9 @@ const { services } = parse(readFileSync('docker-compose.yml', 'utf8'), { merge: 
   services: Record<string, { environment: Record<string, string> }>;
 };
 
-/** The image sets these variables. */
+/** The image sets these variables, so the file does not have to. */
 const setByImage = ['HOST', 'PORT', 'ADMIN_PORT'];
-/** The file does not set this variable: one value in .env would give all services the same name. */
+/** The file must not set this variable. Its value in .env would give all services the same name. */
 const notSet = ['OTEL_SERVICE_NAME'];
 
 describe('docker-compose.yml', () => {

@@ -3,18 +3,18 @@ import { scopes } from '@stream-events/platforms';
 import { pause } from '@stream-events/service';
 import type { AllInOneConfig } from './all-in-one.config.js';
 
-/** The part of the platform connector that asks a channel for consent. */
+/** How `npm start` asks the platform connector to connect a channel. */
 export interface Connections {
-  /** Starts a connection. Returns undefined when a channel is already connected. */
+  /** Starts a connection. Returns undefined if a channel is already connected. */
   offer(): Promise<ConnectionMessage | undefined>;
-  /** @throws ServiceError `not_found` when the connection was deleted; other errors while it cannot be read */
+  /** @throws ServiceError `not_found` if the connection was deleted; other errors if it cannot be read at the moment */
   get(id: string): Promise<ConnectionMessage>;
 }
 
-/** The lines that `npm start` prints about the first channel. */
+/** What `npm start` prints about the first channel. */
 export interface FirstConnection {
   lines: readonly string[];
-  /** The id of the connection that waits for consent. */
+  /** Id of the connection that waits for consent. */
   id?: string;
 }
 
@@ -23,8 +23,8 @@ const watchIntervalMs = 2_000;
 const permissions = new Map(scopes.map(({ scope, description }) => [scope, description]));
 
 /**
- * Starts the connection of the first channel, and returns instructions for the user. The simulated platform needs no consent. A failure
- * does not stop the start, because the service works without a channel.
+ * Starts connecting the first channel and returns instructions for the user. The simulator needs no consent. A failure does not stop the
+ * start, because the service works without a channel.
  */
 export async function offerFirstConnection(
   { PLATFORM }: Pick<AllInOneConfig, 'PLATFORM'>,
@@ -40,10 +40,7 @@ export async function offerFirstConnection(
   }
 }
 
-/**
- * Prints a line when the channel is connected, or when the connection has failed. Also ends when the connection is deleted or the signal
- * aborts.
- */
+/** Waits for the user's consent and prints the outcome. Returns early if the connection is deleted or the signal aborts. */
 export async function reportConnection(
   connections: Connections,
   id: string,
@@ -60,7 +57,7 @@ export async function reportConnection(
   }
 }
 
-/** Reads a connection. Returns undefined when it was deleted, and `unknown` while it waits for consent or cannot be read. */
+/** Returns undefined if the connection was deleted; `unknown` while it waits for consent or cannot be read. */
 async function read(
   connections: Connections,
   id: string,

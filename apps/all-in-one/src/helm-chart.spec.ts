@@ -8,7 +8,7 @@ import { parse } from 'yaml';
 
 interface ServiceVariables {
   plain: string[];
-  /** The key of each secret variable in the Secret. */
+  /** The key in the Kubernetes Secret, by secret variable. */
   secret: Record<string, string>;
   required: string[];
 }
@@ -17,7 +17,7 @@ const chart = 'deploy/helm';
 const services = [gateway, events, platformConnector, streamerMonitor];
 const declared = new Map<string, Variables>(services.map(({ name, variables }) => [name, variables]));
 
-/** The environment variables that the chart's templates set by themselves. */
+/** The chart's templates set these variables to fixed values. */
 const setByTemplates = { HOST: '0.0.0.0', PORT: '8000', ADMIN_PORT: '9000' };
 
 // Safe casts: both files are part of this repository.
@@ -48,7 +48,7 @@ describe('the Helm chart', () => {
     const fromValues = Object.entries(set).filter(([variable]) => plain.includes(variable));
     const environment = {
       ...Object.fromEntries(fromValues),
-      // The Secret has no defaults, so use any values of the right form.
+      // The Secret has no defaults. Use any valid values.
       ...Object.fromEntries(Object.keys(secret).map((variable) => [variable, secretValues[variable]])),
     };
     expect(() => loadConfig(variables, environment)).not.toThrow();
@@ -66,7 +66,7 @@ describe('the Helm chart', () => {
       .flatMap(
         (file) => readFileSync(`${chart}/templates/${file}`, 'utf8').match(/name: [A-Z][A-Z_]+/g) ?? [],
       );
-    // The only other variable is the superuser's URL, for the hook that creates the roles.
+    // The only other variable is the superuser's URL. The hook that creates the roles needs it.
     expect(inTemplates).toEqual(['name: DATABASE_URL']);
   });
 

@@ -2,27 +2,25 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { shellOf } from './shell.js';
 
-/**
- * The credentials of an owner. They are presented only once, because afterwards the service can show neither the password nor the token.
- */
+/** An owner's credentials. The service shows them only once: it cannot show the password or the token again. */
 export interface OwnerCredentials {
   username: string;
-  /** Undefined when OWNER_PASSWORD was given. */
+  /** Undefined if OWNER_PASSWORD was set. */
   password: string | undefined;
   token: string;
 }
 
-/** The notice from which an owner gets the credentials. */
+/** Tells an owner the credentials or where to find them. */
 export interface CredentialsNotice {
   /** Lines to print. */
   lines: string[];
-  /** The value of a shell variable for the token: the token itself, or a shell command that prints the token. */
+  /** Value for a shell variable: the token, or a command that prints it. */
   shellToken: string;
 }
 
 /**
- * Presents credentials. A terminal shows them. Any other output may end in a log, so the credentials go to a file in the data folder
- * that only the current user can read, and the notice names this file.
+ * Prints the credentials on a terminal. Other output can end up in a log, so the credentials go to a file in the data folder instead. The
+ * notice names the file, which only the current user can read.
  */
 export async function presentCredentials(
   owner: OwnerCredentials,
@@ -51,7 +49,7 @@ export async function presentCredentials(
 
 async function writeCredentials(path: string, credentials: readonly string[]): Promise<void> {
   const header = `# Written at ${new Date().toISOString()}. This file does not contain later changes to the password or the token.`;
-  // Delete an earlier owner's file, so that the new file neither inherits the old permissions nor follows a link.
+  // Delete the file of an earlier owner first: the new file must not inherit its permissions or follow a link.
   await rm(path, { force: true });
   await writeFile(path, `${[header, ...credentials].join('\n')}\n`, { flag: 'wx', mode: 0o600, flush: true });
 }

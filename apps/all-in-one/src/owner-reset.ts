@@ -7,7 +7,7 @@ import { keepSecret } from './kept-secret.js';
 import { presentCredentials } from './owner-credentials.js';
 import { createDataDirectory, secretKeyPath } from './servers.js';
 
-/** Restores access for an owner who lost the password: sets a new password and presents it once. */
+/** For an owner who lost the password: sets a new one and presents it once. */
 export async function runOwnerReset(): Promise<void> {
   try {
     const config = await readCommandConfig(process.env);

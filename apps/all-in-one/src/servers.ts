@@ -7,47 +7,46 @@ import { usesOwnDatabase, type AllInOneConfig } from './all-in-one.config.js';
 import { prepareEmbeddedDatabase, prepareOwnDatabase, type Databases } from './databases.js';
 import { keepSecret } from './kept-secret.js';
 
-/** PostgreSQL and NATS, embedded or external, and their secrets. */
+/** PostgreSQL and NATS, embedded or external, with their secrets. */
 export interface Servers {
   databases: Databases;
-  /** The NATS URL of a service, with the service's own user. */
+  /** NATS URL with the service's own NATS user. */
   natsUrlFor(service: keyof typeof natsUsers): string;
   secretKey: string;
-  /** The NATS URL for your own services, which read the EVENTS stream as user `subscriber`; undefined when NATS_URL is set. */
+  /** NATS URL for your own services, which read the EVENTS stream as user `subscriber`. Undefined if NATS_URL is set. */
   subscriberUrl: string | undefined;
-  /** Resolves with the name of a server that stops unexpectedly. */
+  /** Resolves with the server's name when a server stops unexpectedly. */
   failed: Promise<string>;
   stop(): Promise<void>;
 }
 
-/** Returns the data folder of the platform. Each platform has its own folder, so that simulated and real events never mix. */
+/** Returns the platform's data folder. Each platform has its own folder, so simulated and real events never mix. */
 export function dataDirectory(config: AllInOneConfig): string {
   return resolve(config.DATA_DIR, config.PLATFORM);
 }
 
-/** Creates the data folder when it is missing, and returns its path. */
+/** Creates the data folder if necessary. Returns its path. */
 export async function createDataDirectory(config: AllInOneConfig): Promise<string> {
   const directory = dataDirectory(config);
-  // Under root, PostgreSQL runs as another user, which must be able to enter this folder. Every secret in the folder is a 0600
-  // file.
+  // Started by root, PostgreSQL runs as another user, which must be able to enter this folder. All secrets in the folder are 0600 files.
   await mkdir(directory, { recursive: true, mode: isRoot() ? 0o711 : 0o700 });
   return directory;
 }
 
-/** Returns the path of the file with `SECRET_KEY`: one key, or, during a rotation, several keys separated by commas. */
+/** The file contains one `SECRET_KEY`, or several keys separated by commas during a rotation. */
 export function secretKeyPath(directory: string): string {
   return join(directory, 'secret-key');
 }
 
 /**
- * Returns the path of the file with the password of the NATS user `subscriber`. The password survives restarts, because your services are
- * configured with it.
+ * The file with the password of the NATS user `subscriber`. The password survives restarts, because your own services are configured with
+ * it.
  */
 export function subscriberPasswordPath(config: AllInOneConfig): string {
   return join(dataDirectory(config), 'nats-subscriber-password');
 }
 
-/** Starts the servers whose URL is not configured. `say` prints progress. The signal ends the start. */
+/** Starts the servers that have no configured URL. `say` prints progress. Aborting the signal cancels the start. */
 export async function startServers(
   config: AllInOneConfig,
   say: (line: string) => void,

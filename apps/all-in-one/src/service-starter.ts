@@ -11,7 +11,7 @@ import {
 } from '@stream-events/service';
 import { collectDefaultMetrics } from 'prom-client';
 
-/** Starts services in this process. They share one health report and one metrics registry. */
+/** Starts services in this process with a shared health report and metrics registry. */
 export class ServiceStarter {
   private readonly health = new Health();
   private readonly metrics = new Registry();
@@ -22,7 +22,6 @@ export class ServiceStarter {
     measureHealth(this.health, this.metrics);
   }
 
-  /** Starts a service with its own environment. */
   async start<V extends Variables, R extends RunningService>(
     definition: ServiceDefinition<V, R>,
     environment: NodeJS.ProcessEnv,
@@ -41,12 +40,12 @@ export class ServiceStarter {
     return service;
   }
 
-  /** Adds a step to `stop`. */
+  /** Adds a step to run on `stop`. */
   onStop(stop: () => Promise<void>): void {
     this.stops.push(stop);
   }
 
-  /** Stops everything in reverse order, so that a service stops before the services that it needs. */
+  /** Stops everything in reverse order: each service stops before the services that it depends on. */
   async stop(): Promise<void> {
     this.health.markStopping();
     await closeAll(this.stops.splice(0).reverse());

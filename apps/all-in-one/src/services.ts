@@ -14,18 +14,17 @@ import { ServiceStarter } from './service-starter.js';
 import { choosePlatform, simulatorAddresses, startSimulator } from './simulated-platform.js';
 import { chooseStreamSizes } from './stream-sizes.js';
 
-/** All services, running in this process. */
 export interface Services {
   url: string;
   simulatorUrl: string | undefined;
-  /** Lines that say how to connect the first channel; empty when no channel needs to be connected. */
+  /** Instructions for connecting the first channel; empty if there is nothing to connect. */
   firstConnection: readonly string[];
-  /** The credentials of the owner that this start created. */
+  /** Credentials of the owner, if this start created one. */
   credentials: CredentialsNotice | undefined;
   stop(): Promise<void>;
 }
 
-/** The start failed after it had created the first owner, whose password no later start can show. */
+/** The start created the first owner and then failed. No later start can show this owner's password. */
 export class StartError extends Error {
   constructor(
     cause: unknown,
@@ -36,9 +35,9 @@ export class StartError extends Error {
 }
 
 /**
- * Starts every service in this process, each after the services that it needs.
+ * Starts every service in this process after the services that it depends on.
  *
- * @throws StartError after the first owner was created
+ * @throws StartError if starting fails after the first owner was created
  */
 export async function startServices(
   config: AllInOneConfig,
@@ -74,7 +73,7 @@ export async function startServices(
       ...shared,
       ...connections('gateway'),
       PORT: String(port),
-      // The folder in which the embedded servers store their data.
+      // Data folder of the embedded servers.
       DATA_DIR: dataDirectory(config),
       OWNER_USERNAME: config.OWNER_USERNAME ?? 'admin',
       OWNER_PASSWORD: config.OWNER_PASSWORD ?? password,

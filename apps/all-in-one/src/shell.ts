@@ -1,10 +1,10 @@
-/** The syntax of the printed commands for the usual shell of an operating system. */
+/** Formats commands for the operating system's usual shell. */
 export interface Shell {
-  /** Returns a command that sets a variable for the following commands. The value is a word, or a command from `readField`. */
+  /** Formats a command that sets a variable for later commands. The value is a word, or a command from `readField`. */
   set(name: string, value: string): string;
-  /** Returns the prefix that sets a variable for one command. */
+  /** Formats the prefix that sets a variable for one command. */
   prefix(name: string, value: string): string;
-  /** Returns a command that reads a field from a file. Each line of the file is the name of a field, spaces, and its value. */
+  /** Formats a command that reads a field from a file. Each line of the file has a field name, spaces, and the value. */
   readField(path: string, field: string): string;
   curl: string;
 }
@@ -20,11 +20,10 @@ const powerShell: Shell = {
   set: (name, value) => `$${name} = ${value.startsWith('(') ? value : `'${value}'`}`,
   prefix: (name, value) => `$env:${name} = '${value}'; `,
   readField: (path, field) => `(-split (Select-String '^${field} ' '${path}').Line)[1]`,
-  // In PowerShell, `curl` may be another command.
+  // In Windows PowerShell, `curl` is an alias of another command.
   curl: 'curl.exe',
 };
 
-/** Returns PowerShell on Windows, otherwise a POSIX shell. */
 export function shellOf(platform: NodeJS.Platform): Shell {
   return platform === 'win32' ? powerShell : posixShell;
 }

@@ -17,18 +17,17 @@ interface SimulatorOptions {
   config: AllInOneConfig;
   /** From `choosePlatform`. */
   platform: NodeJS.ProcessEnv;
-  /** The only address that the simulator sends to. */
+  /** The simulator sends only to this address. */
   gatewayUrl: string;
   say: (line: string) => void;
 }
 
-/** The running simulator, and the secret of its control API. */
 export interface Simulator {
   url: string;
   controlSecret: string;
 }
 
-/** Starts the simulated platform and records its address and its control secret for `npm run simulator`. */
+/** Starts the simulator. Records its address and control secret for `npm run simulator`. */
 export async function startSimulator(
   starter: ServiceStarter,
   { config, platform, gatewayUrl, say }: SimulatorOptions,
@@ -52,14 +51,14 @@ export async function startSimulator(
   return { url, controlSecret };
 }
 
-/** Returns the environment variables with the addresses of the simulated platform and of the gateway, when both run on this machine. */
+/** Returns the variables with the addresses of the simulator and the gateway, if both run on this machine. */
 export function simulatorAddresses(simulatorUrl: string, gatewayUrl: string): NodeJS.ProcessEnv {
   return { ...toPlatformEnvironment(simulatorUrls(simulatorUrl)), PUBLIC_URL: gatewayUrl };
 }
 
 /**
- * Returns the environment variables that select the platform and the service's application on the platform. Generates an application for
- * the simulator, and a webhook secret when none is configured.
+ * Returns the variables that select the platform and the application on it. Generates an application for the simulator, and a webhook
+ * secret if none is configured.
  */
 export async function choosePlatform(config: AllInOneConfig): Promise<NodeJS.ProcessEnv> {
   const { PLATFORM } = config;

@@ -4,18 +4,17 @@ import { join } from 'node:path';
 const gibibyte = 1024 ** 3;
 
 /**
- * Chooses the sizes of the JetStream streams of an installation: 8 GiB for EVENTS and 2 GiB for INGEST. With less than 20 GiB of disk space,
- * both together get half of that space, but each gets at least 1 GiB, because NATS reserves the sizes. The space that the streams already
- * use counts as free. Otherwise, a start could make EVENTS smaller, and NATS would delete its oldest events.
+ * Chooses stream sizes: 8 GiB for EVENTS and 2 GiB for INGEST. With less than 20 GiB of free disk space, both streams share half of it.
+ * Each gets at least 1 GiB, because NATS reserves the space. Space that the streams already use counts as free. Otherwise a restart could
+ * shrink EVENTS, and NATS would delete the oldest events.
  *
- * @param directory the data directory of the installation
+ * @param directory the data folder of the installation
  */
 export async function chooseStreamSizes(directory: string): Promise<NodeJS.ProcessEnv> {
   const { bavail, bsize } = await statfs(directory);
   return divideSpace(bavail * bsize + (await sizeOf(join(directory, 'nats'))));
 }
 
-/** Divides disk space between the streams. */
 export function divideSpace(bytes: number): NodeJS.ProcessEnv {
   const half = Math.floor(bytes / gibibyte / 2);
   const ingest = half < 10 ? 1 : 2;
@@ -23,7 +22,7 @@ export function divideSpace(bytes: number): NodeJS.ProcessEnv {
   return { EVENTS_MAX_GB: String(events), INGEST_MAX_GB: String(ingest) };
 }
 
-/** Returns the size of all files in a folder, in bytes; 0 when the folder does not exist. Ignores files that disappear meanwhile. */
+/** Returns the total size of a folder's files in bytes; 0 if the folder does not exist. Ignores files that are deleted during the count. */
 export async function sizeOf(folder: string): Promise<number> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   let bytes = 0;

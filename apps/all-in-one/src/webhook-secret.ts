@@ -3,14 +3,14 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { replaceSecret } from './kept-secret.js';
 
-/** The file with the webhook secrets of `npm start`, separated by commas. */
+/** File with the webhook secrets of `npm start`, separated by commas. */
 export function webhookSecretPath(directory: string): string {
   return join(directory, 'webhook-secret');
 }
 
 /**
- * Adds a new secret before the old one. Returns what to do next.
- * @throws Error when there are already two secrets
+ * Puts a new secret before the old one. Returns instructions for the operator.
+ * @throws Error if there are already two secrets
  */
 export async function addWebhookSecret(directory: string): Promise<string> {
   const [first = '', ...others] = await readSecrets(directory);
@@ -23,9 +23,9 @@ export async function addWebhookSecret(directory: string): Promise<string> {
 }
 
 /**
- * Removes the old secret. Returns what to do next.
+ * Removes the old secret. Returns instructions for the operator.
  *
- * @throws Error when there is only one secret
+ * @throws Error if there is only one secret
  */
 export async function endWebhookSecret(directory: string): Promise<string> {
   const [first = '', ...others] = await readSecrets(directory);

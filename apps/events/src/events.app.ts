@@ -78,10 +78,9 @@ import { SummaryMaintenance } from './stream-summaries/summary-maintenance.servi
 import { EventIndexBuilder } from './upgrade/event-index-builder.service.js';
 import { RaidChannelBackfill } from './upgrade/raid-channel-backfill.service.js';
 
-// Maximum number of connections for writes. More connections would only wait for each other's locks and commits.
+// Maximum number of connections for writes. More connections would only contend for locks and commits.
 const writeConnections = 4;
 
-/** The contracts that the events service serves. */
 const servedContracts = [
   storeEventBatch,
   storeEvents,
@@ -118,7 +117,7 @@ const measures: MeasureSources = {
   retention_overdue_seconds: { metric: 'events_retention_overdue_seconds' },
 };
 
-/** The events service: stores batches of events, lists them, and publishes them to the EVENTS stream. */
+/** The events service: stores events, lists them, and publishes them to the EVENTS stream. */
 export const events = defineService({
   name: 'events',
   variables,
@@ -131,11 +130,11 @@ async function start(shell: Shell<EventsConfig>) {
   const nats = { urls: config.NATS_URL, name: 'events', tracing: shell.tracing };
   const { entities, migrations, ...database } = databaseAt(config.DATABASE_URL);
   const dataSource = await connectDatabase({ ...database, entities, migrations, poolSize: 10 });
-  // Writes have their own connection pool, so that no list keeps a write waiting.
+  // A separate pool for writes, so that lists cannot hold up a write.
   const writePool = createPool({ ...database, poolSize: writeConnections });
   const listPool = createPool({ ...database, ...listPoolOptions });
-  // Opens a connection per pool before the service is ready, so that the first requests do not wait for one. If this fails, the first
-  // requests open the connections.
+  // Open one connection per pool before the service is ready, so that the first requests need not wait. If this fails, the first requests
+  // open connections.
   await Promise.allSettled([writePool, listPool].map((pool) => pool.query('SELECT 1')));
   measurePool(shell.metrics, 'events', dataSource);
   measurePool(shell.metrics, 'events_writes', writePool);
@@ -235,7 +234,7 @@ async function start(shell: Shell<EventsConfig>) {
   health.register('events nats', () => strategy.ping());
   health.register('events relay', () => app.get(Relay).check());
   return {
-    // Stops receiving first, then publishes the stored events, then closes the connections.
+    // Stop receiving, then publish the stored events, then close the connections.
     close: () =>
       closeAll([
         () => reporter.stop(),
@@ -279,9 +278,7 @@ function encrypted(dataSource: DataSource, secretKeys: readonly string[]) {
   };
 }
 
-/**
- * Encrypts every stored secret with the first key of `secretKeys`, and returns the number of secrets. Call this only while no service runs.
- */
+/** Encrypts every stored secret with the first of `secretKeys`, and returns how many there were. Call this only while no service runs. */
 export async function reencryptEvents(
   databaseUrl: string,
   secretKeys: string[],
@@ -289,7 +286,7 @@ export async function reencryptEvents(
 ): Promise<number> {
   const dataSource = await connectDatabase({ ...databaseAt(databaseUrl), poolSize: 2 });
   try {
-    // In a store of an earlier version, `load` derives the hash keys from SECRET_KEY. Call `load` while the old key is still known.
+    // On a store from an earlier version, `load` derives the hash keys from SECRET_KEY, so call it while the old key is still listed.
     await UserHashKeys.load(dataSource, secretKeys);
     return await new KeyRotation({ ...encrypted(dataSource, secretKeys), logger }).runOnce();
   } finally {

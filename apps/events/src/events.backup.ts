@@ -6,26 +6,23 @@ import { userHashKeyColumn } from './store/user-hash-keys.js';
 
 export { addErasures, parseErasureList, readErasureList, type ErasureList } from './erasure/erasure-list.js';
 
-/** The part of a backup that the events service owns. */
+/** The schema that a backup covers for the events service. */
 export const eventsBackup: BackedUpSchema = schema;
 
-/** The table of the keys that hash the ids of erased users. */
+/** The table with the keys for hashing the ids of erased users. */
 export const userHashKeysTable = userHashKeyColumn.table;
 
 /**
- * Records an epoch that no stream has. At its next start, the events service then treats the EVENTS stream as a different stream, and gives
- * it a new epoch. A client with a position from before the restore therefore gets a gap. Without this step, a stream that NATS has kept
- * would look intact, although it contains events that the restored store does not have.
+ * Gives the restored store an epoch that no stream has. At its next start, the events service therefore treats the EVENTS stream as a
+ * different one and changes its epoch. Clients with a position from before the restore then get a gap. Without this step, a stream that
+ * survived in NATS would look intact, although it contains events that the restored store lacks.
  */
 export async function forgetEventsStream(queries: Pick<pg.Client, 'query'>): Promise<void> {
   const epoch = randomBytes(4).toString('hex');
   await queries.query('UPDATE event_stream SET epoch = $1, last_sequence = 0', [epoch]);
 }
 
-/**
- * Deletes the erasures that have ended. Call this when the keys that created their hashes are lost, because an ended erasure identifies its
- * user only by the hash.
- */
+/** Deletes all ended erasures. Call this when their hash keys are lost: without the keys, their hashes identify nobody. */
 export async function forgetUserHashes(queries: Pick<pg.Client, 'query'>): Promise<void> {
   await queries.query('DELETE FROM erasures WHERE ended_at IS NOT NULL');
 }

@@ -1,7 +1,6 @@
 import { platformVariables } from '@stream-events/platforms';
 import { adminPort, integer, sharedVariables, tracingVariables, type ConfigOf } from '@stream-events/service';
 
-/** The environment variables of the events service. */
 export const variables = {
   HOST: sharedVariables.HOST,
   ADMIN_PORT: adminPort(9001),

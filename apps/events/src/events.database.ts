@@ -30,7 +30,6 @@ import { userHashKeyColumn } from './store/user-hash-keys.js';
 import { UnpairedDelivery } from './store/unpaired-delivery.entity.js';
 import { SavedSummary } from './stream-summaries/saved-summary.entity.js';
 
-/** The database schema of the events service. */
 export const schema = {
   name: serviceSchemas.events,
   entities: [

@@ -10,10 +10,10 @@ import { RetentionModule } from './retention/retention.module.js';
 import { StreamSummariesModule } from './stream-summaries/stream-summaries.module.js';
 import { UpgradeModule } from './upgrade/upgrade.module.js';
 
-/** The features of the events service. They import `StoreModule`, which imports `RelayModule`. */
+/** The features import `StoreModule`, which imports `RelayModule`. */
 @Module({})
 export class EventsModule {
-  /** @param connections the connections that the service opens before it creates its modules */
+  /** @param connections provided to all modules; the service opens them before it creates the modules */
   static register(shell: Shell<unknown>, connections: readonly ValueProvider[]): DynamicModule {
     const shared = ShellModule.register(shell, connections);
     return {

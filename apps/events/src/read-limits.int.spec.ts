@@ -27,7 +27,8 @@ let exports: EventExportService;
 let summaries: StreamSummaries;
 beforeAll(async () => {
   store = await EventStore.create();
-  // The reference summary is never partial, so the store needs the partition of `beginning`, even if the partition is empty.
+  // The reference summary is never partial. The service's summary is complete only if the partition of `beginning` exists, even an empty
+  // one.
   await store.partitions.ensureAhead(beginning);
   exports = new EventExportService(store.list);
   summaries = new StreamSummaries(
@@ -39,7 +40,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-// The times cross the end of a month, so the events are in two partitions.
+// The times cross a month boundary, so the events lie in two partitions.
 const beginning = Date.UTC(2025, 1, 1) - 10;
 
 const type = fc.constantFrom('raid', 'channel-raid', 'channel-follow', 'channel-cheer');
@@ -59,7 +60,7 @@ const anyEvents = fc
   )
   .map((all) =>
     all.map(({ at, eventType, origin, of, from, to }) => {
-      // Platform raids have no event id, because the store would merge two messages about one raid into one event.
+      // Leave out the event id of platform raids: the store would merge two messages with raids between the same channels into one event.
       const eventId = origin === 'test' || !eventType.endsWith('raid') ? v7() : null;
       const data = {
         ...{ user_id: 'u', bits: 5, viewers: 7, from_broadcaster_user_id: from, to_broadcaster_user_id: to },
@@ -71,7 +72,7 @@ const anyEvents = fc
     }),
   );
 
-/** Generates lists of values. Some lists contain duplicates, and some are so long that looking up each value would be slow. */
+/** Generates lists of values, some with duplicates, and some so long that looking up each value would be slow. */
 const listOf = (value: fc.Arbitrary<string>): fc.Arbitrary<string[]> =>
   fc
     .record({ some: fc.array(value, { maxLength: 4 }), others: fc.constantFrom(0, 0, 30, 90) })
@@ -82,7 +83,7 @@ const anyFilters = fc.record(
   { requiredKeys: [] },
 );
 
-/** Returns whether a reader may see an event, by the simplest possible code. */
+/** Whether a reader may see an event: a second, deliberately simple implementation. */
 function isWithin({ eventTypes, channelIds }: ReadLimits, { eventType, eventData }: NewEvent): boolean {
   const channels = channelsOf(eventType, eventData);
   return (
@@ -106,7 +107,7 @@ function matches({ eventTypes = [], channelId, broadcasterUserId }: EventFilters
   );
 }
 
-/** Follows `next` or `previous` to the end. Returns the ids of the list, newest first, and the last page. */
+/** Follows `next` or `previous` to the end of the list. Returns all ids, newest first, and the last page. */
 async function walk(
   read: (position: ListPosition | undefined) => Promise<ListEventsReply>,
   along: 'next' | 'previous',
@@ -122,7 +123,7 @@ async function walk(
   }
 }
 
-/** Returns the records of an export as CSV lines. Not as ids, because the record of a test event has no id. */
+/** Returns an export as CSV lines, because the record of a test event has no id to compare. */
 async function exportTexts(limits: ReadLimits): Promise<string[]> {
   const texts: string[] = [];
   let after: string | null | undefined;
@@ -140,7 +141,7 @@ function reference(events: readonly NewEvent[]): StreamSummaryMessage {
   return computeReferenceSummary(events, { channelId: 'c1', from: beginning, to: beginning + 20 });
 }
 
-/** Ignores the order of the types, because types with the same number of events have no fixed order. */
+/** Ignores the order of types, because types with equally many events have no fixed order. */
 function withoutOrder(summary: StreamSummaryMessage): object {
   return { ...summary, eventTypes: new Set(summary.eventTypes) };
 }
@@ -154,7 +155,7 @@ describe('the limits of a reader', () => {
           limits: anyLimits,
           filters: anyFilters,
           pageSize: fc.integer({ min: 1, max: 7 }),
-          // Without indexes, lists check all rows in order. With a slow clock, pages end early.
+          // Without indexes, a list checks all rows in order. A slow clock makes pages end early.
           hasIndexes: fc.boolean(),
           clockStep: fc.constantFrom(0, 20),
         }),
@@ -190,7 +191,7 @@ describe('the limits of a reader', () => {
           for (const { id, eventId } of visible)
             expect(exported.filter((line) => line.includes(eventId ?? id))).toHaveLength(1);
 
-          // A reader with limits does not change the saved summary of readers without limits.
+          // A summary within limits must not change the saved summary for readers without limits.
           for (const [given, counted] of [
             [undefined, events],
             [limits, visible],

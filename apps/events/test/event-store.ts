@@ -22,11 +22,11 @@ import { Overlaps } from '../src/store/overlaps.service.js';
 import { EventsRepository } from '../src/store/events.repository.js';
 import { PartitionsRepository } from '../src/store/partitions.repository.js';
 
-// A service gives up after 3 s. Tests wait longer, because other tests may slow them down.
+// Services give up after 3 s. Tests wait longer, because parallel tests slow them down.
 const connectTimeoutMs = 30_000;
 const rowsPerStatement = 2_500;
 
-/** An event store in the test's own database. Collects the batches for the relay instead of publishing them. */
+/** An event store in its own database. Collects batches instead of handing them to a relay. */
 export class EventStore {
   readonly handedToRelay: OutboxBatch[] = [];
   readonly metrics = new Registry();
@@ -39,9 +39,9 @@ export class EventStore {
   readonly list: EventListRepository;
   readonly listPool: Pool;
   readonly statistics: EventStatistics;
-  /** Which indexes the list uses. */
+  /** Which indexes lists may use. */
   indexes: IndexReadiness = { isReady: () => true };
-  /** Milliseconds by which the page clock advances on each read. */
+  /** How far the page clock advances on each read, in milliseconds. */
   pageClockStep = 0;
   readonly deadLetters: DeadLettersRepository;
   readonly writer: EventWriter;
@@ -94,18 +94,18 @@ export class EventStore {
     return new EventStore(database, dataSource, createPool(connection));
   }
 
-  /** Creates another writer, which creates missing partitions through `partitions` and writes through `events`. */
+  /** Creates another writer, with its own partitions and events repositories. */
   createWriter(
     partitions: PartitionsRepository,
     metrics: Registry,
     events: EventsRepository = this.events,
   ): EventWriter {
     const relay: Pick<Relay, 'publish'> = { publish: (batch) => void this.handedToRelay.push(batch) };
-    // Safe cast: the writer calls nothing but publish.
+    // Safe cast: the writer only calls `publish`.
     return new EventWriter(events, partitions, relay as Relay, this.deadLetters, metrics);
   }
 
-  /** Opens another pool of connections. `close` ends it. */
+  /** Opens another connection pool, which `close` ends. */
   openPool(applicationName: string, poolSize: number, options: Partial<PoolOptions> = {}): Pool {
     const url = this.database.urlFor(schema.name);
     const pool = createPool({
@@ -120,7 +120,7 @@ export class EventStore {
     return pool;
   }
 
-  /** Begins a transaction that the test holds open. PostgreSQL would end it when the test needs 10 s for its next statement. */
+  /** Begins a transaction that may stay open and idle; by default, PostgreSQL would end it after 10 s without a statement. */
   async beginTransaction(isolation?: 'REPEATABLE READ'): Promise<QueryRunner> {
     const session = this.dataSource.createQueryRunner();
     await session.startTransaction(isolation);
@@ -134,7 +134,7 @@ export class EventStore {
     await this.database.drop();
   }
 
-  /** Empties every table and forgets the stream. Partitions stay. */
+  /** Empties all tables and forgets the stream. Partitions stay. */
   async clear(): Promise<void> {
     this.handedToRelay.length = 0;
     await this.dataSource.query(
@@ -144,7 +144,10 @@ export class EventStore {
     await this.dataSource.query('UPDATE event_stream SET epoch = NULL, last_sequence = 0');
   }
 
-  /** Records an erasure that has searched the store and ends in a minute. From now on, events of this user are late. */
+  /**
+   * Records an erasure that has already searched the store and covers events received in the next minute. From now on, the store ignores
+   * events of this user.
+   */
   async noteErased(platformUserId: string): Promise<void> {
     await this.dataSource.query(
       `INSERT INTO erasures (id, user_hash, is_dry_run, stage, stage_began_at, progress, counts, created_at, erases_until,
@@ -172,8 +175,8 @@ export class EventStore {
   }
 
   /**
-   * Fills the table quickly with events of this month, one per millisecond starting at `from`. `columns` are SQL expressions
-   * of `n`, which counts from 1.
+   * Quickly stores `count` events of this month, one per millisecond from `from` on. `columns` are SQL expressions of `n`, which counts
+   * from 1.
    */
   async generate(count: number, from: number, columns: Record<string, string> = {}): Promise<void> {
     await this.partitions.ensureAhead(from);
@@ -185,7 +188,7 @@ export class EventStore {
       event_data: "'{}'::json",
       ...columns,
     };
-    // In parts, because a statement may take 10 s, and a busy machine needs longer for all rows.
+    // Insert in parts: a statement may take 10 s, and a busy machine needs longer for all rows.
     for (let first = 1; first <= count; first += rowsPerStatement)
       await this.dataSource.query(
         `INSERT INTO events (${Object.keys(values).join(', ')})

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 
-/** A node of a plan with the numbers of its execution, as PostgreSQL names them. */
+/** A plan node with its execution figures; the keys are PostgreSQL's. */
 export interface PlanNode {
   'Node Type': string;
   'Relation Name'?: string;
@@ -12,12 +12,12 @@ export interface PlanNode {
   Plans?: PlanNode[];
 }
 
-/** A row of the output of EXPLAIN (FORMAT JSON). */
+/** A row of EXPLAIN (FORMAT JSON). */
 export interface ExplainedRow {
   'QUERY PLAN': { Plan: PlanNode }[];
 }
 
-/** Runs a statement, and returns its plan. */
+/** Executes a statement and returns its plan. */
 export async function explain(
   dataSource: DataSource,
   sql: string,
@@ -33,12 +33,11 @@ export function planOf([row]: readonly ExplainedRow[]): PlanNode | undefined {
   return row?.['QUERY PLAN'][0]?.Plan;
 }
 
-/** Returns a node and all nodes below it. */
 export function nodesOf(node: PlanNode): PlanNode[] {
   return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 }
 
-/** Returns the number of rows that a node read, including the rows that it discarded. */
+/** Counts the rows that a node read, including those it discarded. */
 export function rowsRead(node: PlanNode): number {
   return (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'];
 }

@@ -32,7 +32,7 @@ export interface RunningDrain {
   stop(): Promise<void>;
 }
 
-/** The consumer of the drain, as version 0.1.0 created it. */
+/** The drain's consumer, as version 0.1.0 created it. */
 const drainConsumer = {
   durable_name: 'drain',
   ack_policy: AckPolicy.Explicit,
@@ -40,14 +40,14 @@ const drainConsumer = {
   max_ack_pending: 2_000,
 };
 
-// The client's default is 5 s, which a busy machine may exceed.
+// A busy machine may exceed the client's default of 5 s.
 const requestLimitMs = 20_000;
 
 export const ingestOptions = { platform: 'simulator', maxGigabytes: 1 };
 
 /** A broker, and operations on its INGEST and INTAKE streams. */
 export class IngestSetup {
-  /** The time after which the broker redelivers an unacknowledged message. Drains that exist do not notice a change. */
+  /** How long the broker waits for an acknowledgement before it redelivers a message. A change affects only new drains. */
   ackWaitMs = 30_000;
 
   private constructor(
@@ -70,7 +70,7 @@ export class IngestSetup {
     await this.nats.stop();
   }
 
-  /** Creates a drain without starting it. `quietMs` is the time that INTAKE must be quiet before it is deleted. */
+  /** The drain is not started yet. `quietMs` is how long INTAKE must be quiet before the drain closes it. */
   async createDrain(
     store: EventStore,
     quietMs?: number,
@@ -94,7 +94,7 @@ export class IngestSetup {
     return { drain, metrics, stop };
   }
 
-  /** Publishes as the gateway does. Returns the stream's reply: `{"error":…}` when it rejects the message. */
+  /** Publishes like the gateway. Returns the stream's reply, which is `{"error":…}` for a rejected message. */
   async publish(
     payload: string | Uint8Array,
     messageId?: string,
@@ -129,7 +129,7 @@ export class IngestSetup {
     await consumers.add('INTAKE', drainConsumer);
   }
 
-  /** Publishes as a gateway of version 0.1.0 does. */
+  /** Publishes like a gateway of version 0.1.0. */
   async publishToIntake(events: readonly NewEvent[]): Promise<void> {
     const answers = await Promise.all(
       events.map((event) =>
@@ -139,7 +139,7 @@ export class IngestSetup {
     for (const answer of answers) if ('error' in answer) throw new Error(JSON.stringify(answer));
   }
 
-  /** Reserves the broker's disk space until less than 1 MiB is left. Returns a function that frees the space. */
+  /** Reserves the broker's disk space until less than 1 MiB is left, and returns a function that frees it. */
   async reserveDisk(): Promise<() => Promise<void>> {
     const { streams } = await this.manager();
     const names: string[] = [];
@@ -147,7 +147,7 @@ export class IngestSetup {
       const name = `RESERVED_${names.length}`;
       const isReserved = await streams.add({ name, subjects: [name], max_bytes }).then(
         () => true,
-        () => false, // there is less space than that
+        () => false, // less space than this is left
       );
       if (isReserved) names.push(name);
       else max_bytes /= 2;
@@ -165,12 +165,11 @@ export class IngestSetup {
     await (await this.manager()).streams.delete(intakeStreamName).catch(() => undefined); // the stream may not exist
   }
 
-  /** Counts the messages on the stream. */
   async count(): Promise<number> {
     return (await this.manager()).streams.info(ingestStreamName).then(({ state }) => state.messages);
   }
 
-  /** Delivers messages to the drain's consumer, as if to an instance that then dies. */
+  /** Delivers messages to the drain's consumer, as if to an instance that dies before it acknowledges them. */
   async deliver(count: number): Promise<JsMsg[]> {
     await (
       await this.manager()
@@ -183,7 +182,7 @@ export class IngestSetup {
     return messages;
   }
 
-  /** Counts the drains that wait for messages. */
+  /** Counts the drains that are waiting for messages. */
   async countReaders(): Promise<number> {
     const infos = await (await this.manager()).consumers.list(ingestStreamName).next();
     return infos.reduce((sum, { num_waiting }) => sum + num_waiting, 0);
@@ -193,7 +192,7 @@ export class IngestSetup {
     await (await this.manager()).streams.delete(ingestStreamName).catch(() => undefined); // the stream may not exist
   }
 
-  /** Limits the stream to this number of messages. -1 removes the limit. */
+  /** Limits how many messages the stream holds; -1 removes the limit. */
   async limitMessages(max_msgs: number): Promise<void> {
     const { streams } = await this.manager();
     const { config } = await streams.info(ingestStreamName);
@@ -204,7 +203,7 @@ export class IngestSetup {
     return jetstreamManager(this.connection, { timeout: requestLimitMs });
   }
 
-  /** Waits until the connections work again after a restart of the broker. The client drops what it sends before. */
+  /** After a restart of the broker, waits until the connections work again. Until then, the client drops what it sends. */
   async reconnect(): Promise<void> {
     await eventually(() => Promise.all([this.connection.flush(), this.gateway.flush()]));
   }

@@ -4,8 +4,8 @@ import type { NatsConnection } from '@nats-io/transport-node';
 const creation = '$JS.API.CONSUMER.CREATE.';
 
 /**
- * Makes the next consumer begin at another sequence than requested. On a server whose copy of the stream lacks messages, a consumer finds
- * nothing (as from the end of the stream on), or begins with messages before the requested sequence, which arrive there first.
+ * Makes the next consumer start at another sequence than requested, as on a server whose copy of the stream lacks messages. There, a
+ * consumer finds nothing, or starts with messages before the requested sequence, which reach that server first.
  */
 export function startNextConsumerAt(connection: NatsConnection, sequence: number): void {
   const request = connection.request.bind(connection);

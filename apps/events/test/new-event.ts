@@ -1,7 +1,7 @@
 import type { NewEvent } from '@stream-events/contracts';
 import { v7 } from 'uuid';
 
-/** Returns an event as the gateway sends it. A test passes only the values that it is about. */
+/** Returns an event as the gateway sends it. A test passes only the values that matter to it. */
 export function newEvent(overrides: Partial<NewEvent> = {}): NewEvent {
   return {
     id: v7(),
@@ -15,7 +15,6 @@ export function newEvent(overrides: Partial<NewEvent> = {}): NewEvent {
   };
 }
 
-/** Returns several events, each with its own id. */
 export function newEvents(count: number, overrides: Partial<NewEvent> = {}): NewEvent[] {
   return Array.from({ length: count }, () => newEvent(overrides));
 }

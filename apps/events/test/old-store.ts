@@ -6,8 +6,8 @@ import { ReplaceEventIndexes1766150000000 } from '../src/migrations/176615000000
 import { PartitionsRepository } from '../src/store/partitions.repository.js';
 
 /**
- * Prepares a database as versions before the index builder left it: the tables and indexes of their migrations, and a partition
- * for each of these times.
+ * Prepares a database as versions before the index builder left it: with the tables and indexes of their migrations, and a partition for
+ * each time.
  */
 export function asOldStore(
   times: readonly number[],

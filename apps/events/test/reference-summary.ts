@@ -8,7 +8,7 @@ import {
   type TierCount,
 } from '@stream-events/contracts';
 
-/** Returns the expected summary of a channel's period, by the simplest possible code. */
+/** Computes the expected summary by a second, deliberately simple implementation. */
 export function computeReferenceSummary(
   events: readonly NewEvent[],
   { channelId, from, to }: { channelId: string; from: number; to: number },
@@ -19,7 +19,7 @@ export function computeReferenceSummary(
       id: event.id,
       type: event.eventType,
       at: event.occurredAt ?? receivedAt(event.id),
-      data: JSON.parse(event.eventData) as Record<string, unknown>, // Safe cast: tests write objects.
+      data: JSON.parse(event.eventData) as Record<string, unknown>, // Safe cast: the tests write objects.
     }))
     .filter(({ at }) => at >= from && at <= to)
     .filter(({ type, data }) => channelsOf(type, data).includes(channelId))
@@ -33,7 +33,7 @@ export function computeReferenceSummary(
     ...of('channel-bits-use')
       .filter(({ data }) => data.type !== 'cheer' || !hasCheers)
       .map((fact) => ({ ...fact, data: { ...fact.data, is_anonymous: false } })),
-  ].sort(byId); // the name of a user is that in the latest event
+  ].sort(byId); // the latest event determines a user's name
   const chat = of('channel-chat-message').filter((fact) => !isRaidOf(fact, channelId));
   return {
     isPartial: false,
@@ -81,7 +81,7 @@ function isRaidOf({ type, data }: Fact, channelId: string): boolean {
   return channelsOf(type, data).slice(1).includes(channelId);
 }
 
-/** Counts how often each text occurs. The most frequent text is first. */
+/** Counts each text; the most frequent comes first. */
 function countBy(texts: readonly string[]): [string, number][] {
   const counts = new Map<string, number>();
   for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
@@ -133,19 +133,19 @@ function toRaids(facts: readonly Fact[], channelId: string, direction: 'incoming
     .filter(({ type, data }) => raidTypes.includes(type) && data[`${own}_broadcaster_user_id`] === channelId)
     .map(({ at, data }) => ({
       at,
-      channelId: data[`${other}_broadcaster_user_id`] as string, // Safe cast: tests write strings.
+      channelId: data[`${other}_broadcaster_user_id`] as string, // Safe cast: the tests write strings.
       channelName: toReadable(data[`${other}_broadcaster_user_name`] as string), // Safe cast: see above.
       viewers: toAmount(data.viewers),
     }));
   return {
     count: raids.length,
     viewers: raids.reduce((sum, raid) => sum + raid.viewers, 0),
-    // The sort is stable, so raids of the same size stay in the order of their ids.
+    // A stable sort: raids of equal size stay in id order.
     top: raids.sort((one, another) => another.viewers - one.viewers).slice(0, 10),
   };
 }
 
-/** Reads a whole number, given as a number or as digits. Everything else counts as 0. */
+/** Reads a whole number or its digits; everything else counts as 0. */
 function toAmount(value: unknown): number {
   return /^\d{1,9}$/.test(String(value)) ? Number(value) : 0;
 }

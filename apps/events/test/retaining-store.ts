@@ -11,10 +11,10 @@ import { RetentionPolicy } from '../src/store/retention-policy.js';
 import type { EventWriter } from '../src/store/event-writer.service.js';
 import type { EventStore } from './event-store.js';
 
-/** The application name in pg_stat_activity of the sessions that remove partitions. */
+/** How sessions that remove partitions appear in pg_stat_activity. */
 export const retentionSession = 'events-retention-test';
 
-/** The parts of an events service that keeps events for a number of days. Several of them can share a store. */
+/** The parts of an events service with a retention period. Several instances can share a store. */
 export interface RetainingInstance {
   policy: RetentionPolicy;
   partitions: PartitionsRepository;
@@ -52,7 +52,7 @@ export function retainFor(store: EventStore, days: number): RetainingInstance {
   };
 }
 
-/** Runs a pass of retention. The session of an earlier pass may not have ended yet. */
+/** Runs one pass of retention. Retries, because the session of an earlier pass may not have ended yet. */
 export async function runPass({ retention }: RetainingInstance): Promise<void> {
   await eventually(async () => expect(await retention.run(new AbortController().signal)).toBe(true));
 }

@@ -39,23 +39,23 @@ export interface StreamMessage {
   subject: string;
   messageId: string;
   text: string;
-  /** The header with the time when the event happened, if any. */
+  /** The header with the time when the event happened, if it was sent. */
   occurredAt?: string;
 }
 
-/** Parts that a test may replace to make them fail. */
+/** Parts that a test can replace by failing ones. */
 export interface CheckParts {
   stream?: EventsStream;
   records?: StreamRecordRepository;
   metrics?: Registry;
 }
 
-// The client's default is 5 s, which a busy machine may exceed.
+// A busy machine may exceed the client's default of 5 s.
 const requestLimitMs = 20_000;
-// Maximum number of concurrent requests. More requests would only wait inside the broker, beyond their time limits.
+// Maximum number of concurrent requests. More requests would queue in the broker and time out.
 const concurrency = 100;
 
-// The broker removes the files of these small streams in a few milliseconds.
+// `deletionMs` is short, because the broker removes the files of these small streams in milliseconds.
 export const streamOptions = {
   platform: 'simulator',
   maxAgeMs: 7 * 24 * 3_600_000,
@@ -70,7 +70,7 @@ export class StreamSetup {
     readonly connection: NatsConnection,
   ) {}
 
-  /** Starts a broker without a stream. */
+  /** The broker has no EVENTS stream yet. */
   static async start(): Promise<StreamSetup> {
     const nats = await startTestNats(Object.values(natsUsers));
     return new StreamSetup(
@@ -88,7 +88,7 @@ export class StreamSetup {
     return EventsStream.open(this.connection, { ...streamOptions, ...options });
   }
 
-  /** Creates the check of another instance. */
+  /** Creates the check as of another instance. */
   async createCheck(store: EventStore, parts: CheckParts = {}): Promise<StreamCheck> {
     return new StreamCheck(
       parts.stream ?? (await this.openStream()),
@@ -98,7 +98,7 @@ export class StreamSetup {
     );
   }
 
-  /** Creates the relay of another instance. The relay watches the stream but runs no recovery pass before it is started. */
+  /** Creates the relay as of another instance. The relay watches the stream, but runs no recovery pass until it is started. */
   async createRelay(store: EventStore): Promise<RunningRelay> {
     const connection = await connectNats({
       urls: [this.nats.urlFor('events')],
@@ -117,7 +117,7 @@ export class StreamSetup {
     const outbox = new OutboxRepository(store.dataSource);
     const relay = new Relay(outbox, publisher, watch, logger, metrics);
     await watch.start();
-    // `start` waits at most 5 s for the first check.
+    // `start` waits only 5 s for the first check.
     await eventually(() => {
       if (!watch.trusted) throw new Error('the stream is in doubt');
     });
@@ -130,7 +130,7 @@ export class StreamSetup {
     return { relay, watch, publisher, outbox, metrics, stop };
   }
 
-  /** Deletes the stream, if there is one. On a busy machine, the broker may respond too late. */
+  /** Deletes the stream if it exists. Retries, because a busy broker may respond too late. */
   async deleteStream(): Promise<void> {
     const manager = await this.manage();
     await eventually(
@@ -142,13 +142,13 @@ export class StreamSetup {
     );
   }
 
-  /** Recreates the stream: without messages, and with an empty deduplication window. */
+  /** The new stream has no messages and an empty deduplication window. */
   async recreateStream(epoch = '00000000'): Promise<void> {
     await this.deleteStream();
     await (await this.openStream()).create(epoch);
   }
 
-  /** Cuts the stream down to its first messages, as a power failure or a restored backup does. */
+  /** Cuts the stream down to its first messages, like a power failure or a restored backup. */
   async loseTail(keptMessages: number): Promise<void> {
     const manager = await this.manage();
     const { config } = await this.readInfo();
@@ -162,7 +162,7 @@ export class StreamSetup {
     }
   }
 
-  /** Limits the stream to this number of messages. The stream rejects further messages. */
+  /** Makes the stream reject messages beyond this number. */
   async limitMessages(max_msgs: number): Promise<void> {
     const manager = await this.manage();
     const { config } = await manager.streams.info(eventsStreamName);
@@ -182,7 +182,7 @@ export class StreamSetup {
     const manager = await this.manage();
     const { state } = await manager.streams.info(eventsStreamName);
     const sequences = Array.from(
-      // nats-server 2.9 can report 0 for both sequences of an empty stream.
+      // nats-server 2.9 may report 0 for both sequences of an empty stream.
       { length: state.messages === 0 ? 0 : state.last_seq - state.first_seq + 1 },
       (_, index) => state.first_seq + index,
     );

@@ -1,2 +1,2 @@
-// Exports for apps/system-tests only: its benchmark of the metrics calls `HttpMetrics` directly.
+// Only for the benchmark in apps/system-tests, which calls `HttpMetrics` directly.
 export { HttpMetrics } from './http/http-metrics.js';

@@ -1,4 +1,4 @@
-// Exports for apps/system-tests only: its fuzzing calls these parsers and classes directly.
+// Only for the fuzzing in apps/system-tests, which calls these parsers and classes directly.
 export { ApiEndpointBody, ApiEndpointChangesBody } from './api-endpoints/api-endpoints.dto.js';
 export { ErasureBody } from './erasures/erasures.dto.js';
 export { parseEventListQuery } from './events/event-list.query.js';

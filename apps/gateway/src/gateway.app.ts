@@ -41,7 +41,7 @@ import { recoverOwner, type RecoveredOwner } from './users/owner-recovery.js';
 import { UsersService } from './users/users.service.js';
 import { WebhookRoute } from './webhook/webhook-route.js';
 
-/** What each gateway reports about itself. */
+/** Maps the measures in each gateway's report to metrics. */
 const measures: MeasureSources = {
   webhook_messages_per_second: { metric: 'gateway_webhook_messages_total', isRate: true },
   ingest_waiting_events: { metric: 'ingest_waiting_events', labels: { app: 'gateway' } },
@@ -51,7 +51,7 @@ const measures: MeasureSources = {
   disk_free_bytes: { metric: 'gateway_disk_free_bytes' },
 };
 
-/** The gateway: the public edge of the service. `start` returns its address, and the first owner if this start created one. */
+/** The gateway service, the public edge. `start` returns the address, and the first owner's credentials if this start created the owner. */
 export const gateway = defineService({
   name: 'gateway',
   variables,
@@ -124,19 +124,18 @@ async function start(shell: Shell<GatewayConfig>) {
     owner,
     close: () =>
       closeAll([
-        // The readiness probe already fails. Keep serving requests until the load balancer has noticed the failing probe.
+        // The readiness probe already fails. Keep serving until the load balancer has noticed.
         () => wait(config.DRAIN_SECONDS * 1_000),
         () => reporter.stop(),
         () => replays.stop(),
         () => rehearsals.stop(),
-        // Close live connections before the server, because clients keep them open indefinitely and the server would wait for them.
+        // Close live connections before the server. Clients keep them open indefinitely, so the server would wait for them forever.
         () => live.stop(),
         () => webSockets.stop(),
-        // Tell the other gateways immediately that the connections at this gateway have ended, because the clients reconnect to the other
-        // gateways at once.
+        // Report the closed connections at once: their clients reconnect immediately, and other gateways must not count them twice.
         () => usage.close(),
         () => named.close(),
-        // Do not wait for exports, which can take many minutes. Clients continue them at another gateway.
+        // Abort exports instead of waiting many minutes for them. Clients continue at another gateway.
         () => app.get(EventExports).stop(),
         () => app.close(),
         () => erasures.stop(),
@@ -153,8 +152,8 @@ async function start(shell: Shell<GatewayConfig>) {
 }
 
 /**
- * Resets the credentials of an owner in installations without `npm start`, such as containers. Needs a terminal, so that the password does
- * not get into a log.
+ * Resets an owner's credentials where `npm start` is not used, such as in containers. Requires a terminal, so that the password cannot end
+ * up in a log.
  */
 async function resetOwnerOnTerminal({ DATABASE_URL, SECRET_KEY }: GatewayConfig): Promise<string> {
   if (!process.stdout.isTTY) throw new Error('the command shows a password, so run it on a terminal');
@@ -168,11 +167,9 @@ async function resetOwnerOnTerminal({ DATABASE_URL, SECRET_KEY }: GatewayConfig)
 }
 
 /**
- * Restores an owner's access after a lost password, and returns the new credentials. `npm run owner:reset` calls this function on the
- * machine of the service.
+ * Gives an owner access again after a lost password, and returns the new credentials. `npm run owner:reset` calls it on the server.
  *
- * @throws Error when the keys differ from the keys of the gateways. A token that is encrypted with another key would keep the gateways from
- * starting
+ * @throws Error if `secretKeys` are not the gateways' keys: a token encrypted with another key would keep the gateways from starting
  */
 export async function resetOwner(databaseUrl: string, secretKeys: string[]): Promise<RecoveredOwner> {
   const dataSource = await connectGatewayDatabase(databaseUrl, { poolSize: 1 });
@@ -185,7 +182,7 @@ export async function resetOwner(databaseUrl: string, secretKeys: string[]): Pro
   }
 }
 
-/** Returns the options of `KeyRotation` for the values that are encrypted with `SECRET_KEY`. */
+/** Tells `KeyRotation` which values are encrypted with `SECRET_KEY`. */
 function encrypted(dataSource: DataSource, secretKeys: readonly string[]) {
   return {
     schema: schema.name,
@@ -195,7 +192,7 @@ function encrypted(dataSource: DataSource, secretKeys: readonly string[]) {
   };
 }
 
-/** Encrypts every stored secret with the first of `secretKeys`. Call this function while no service runs. Returns the number of secrets. */
+/** Encrypts every stored secret with the first of `secretKeys`. Call it only while no service runs. Returns the number of secrets. */
 export async function reencryptGateway(
   databaseUrl: string,
   secretKeys: string[],

@@ -1,5 +1,5 @@
 import type { BackedUpSchema } from '@stream-events/database/backup';
 import { schema } from './gateway.database.js';
 
-/** The database schema of the gateway, which backups contain. */
+/** The schema that backups of the gateway contain. */
 export const gatewayBackup: BackedUpSchema = schema;

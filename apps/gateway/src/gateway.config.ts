@@ -10,19 +10,18 @@ import {
   type Variable,
 } from '@stream-events/service';
 
-/** The clients whose `X-Forwarded-*` headers are trusted: none, all, or the clients at these addresses and networks. */
+/** Whose `X-Forwarded-*` headers to trust: nobody's (false), everybody's (true), or those of these addresses and networks. */
 export type TrustProxy = boolean | string[];
 
 /**
- * The rule for user names, for the first owner in the configuration and for users in the API. The rule is declared here, because feature
- * folders may import the configuration, but the configuration may not import feature folders.
+ * The rule for user names in the configuration and in the API. Declared here, because the configuration must not import feature folders.
  */
 export const usernameRule = {
   pattern: /^[\w.@+-]{1,150}$/,
   fault: 'must be 1 to 150 letters, digits, or any of @ . + - _',
 };
 
-/** The allowed length of a password, in characters. The maximum keeps hashing cheap. */
+/** Password length in characters. The maximum keeps hashing cheap. */
 export const passwordLength = { min: 10, max: 1_000 };
 
 const trustProxy: Variable<TrustProxy> = {
@@ -34,7 +33,7 @@ const trustProxy: Variable<TrustProxy> = {
     value === 'true' || value === 'false' ? value === 'true' : value.split(',').map((item) => item.trim()),
 };
 
-/** The environment variables of the gateway. */
+/** Environment variables of the gateway. */
 export const variables = {
   HOST: sharedVariables.HOST,
   PORT: integer('Port of the HTTP API', [0, 65_535], { default: 8000 }),

@@ -32,7 +32,6 @@ import { LoginBudget } from './users/login-budget.entity.js';
 import { LoginFailure } from './users/login-failure.entity.js';
 import { User } from './users/user.entity.js';
 
-/** The database schema of the gateway. */
 export const schema = {
   name: serviceSchemas.gateway,
   entities: [
@@ -52,7 +51,7 @@ export const schema = {
     CreateRehearsals1768000000000,
     CountReplayedBeyondInteger1769000000000,
   ],
-  /** The values that are encrypted with `SECRET_KEY`. */
+  /** Columns that are encrypted with `SECRET_KEY`. */
   encryptedColumns: [mainTokenColumn],
 };
 
@@ -64,12 +63,11 @@ export function connectGatewayDatabase(
   return connectDatabase({ ...optionsOf(url, poolSize), ...options });
 }
 
-/** Applies pending migrations. */
 export function migrateGatewayDatabase({ DATABASE_URL }: { DATABASE_URL: string }): Promise<void> {
   return migrateDatabase(optionsOf(DATABASE_URL, 1));
 }
 
-/** Creates a data source that never connects, which is enough to describe the API. */
+/** Creates a data source that never connects. Enough to generate the API description. */
 export function createOfflineDataSource(): DataSource {
   return createDataSource(optionsOf('postgres://nowhere', 1));
 }

@@ -9,12 +9,12 @@ import { createOfflineDataSource } from './gateway.database.js';
 import { GatewayModule } from './gateway.module.js';
 import { createHttpApp } from './http/http-app.js';
 
-/** Returns the gateway's OpenAPI description. Needs no database, NATS server, or port. */
+/** Generates the OpenAPI description. Needs no database, NATS server, or port. */
 export async function printOpenApi(): Promise<OpenAPIObject> {
   return describeApi(await createOfflineApp());
 }
 
-/** Returns the gateway's AsyncAPI description. Needs no database, NATS server, or port. */
+/** Generates the AsyncAPI description. Needs no database, NATS server, or port. */
 export async function printAsyncApi(): Promise<JsonObject> {
   return describeStreams(await printOpenApi());
 }

@@ -29,9 +29,8 @@ import { UsersModule } from './users/users.module.js';
 import { WebhookModule } from './webhook/webhook.module.js';
 
 /**
- * The gateway's features. Their order does not affect routing, because Fastify's router prefers a fixed path segment to a parameter:
- * `/platform-events/stream` never reaches the handler of `/platform-events/:id`. The API description lists the paths in the order of the
- * features.
+ * The gateway's features, in the order of their paths in the API description. The order does not affect routing: Fastify prefers a fixed
+ * path segment to a parameter, so `/platform-events/stream` never reaches the handler of `/platform-events/:id`.
  */
 const features = [
   HttpModule,

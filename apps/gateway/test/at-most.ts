@@ -1,6 +1,6 @@
 import type { ShareLimits } from '../src/http/fair-share.js';
 
-/** Returns limits that let one address hold the whole resource. */
+/** Limits that let one address use the whole resource. */
 export function atMost(total: number): ShareLimits {
   return { total, perAddress: total, patienceMs: Infinity };
 }

@@ -2,10 +2,10 @@ import type { TestDatabase } from '@stream-events/testing';
 import type { DataSource } from 'typeorm';
 import { connectGatewayDatabase, schema } from '../src/gateway.database.js';
 
-/** A busy machine can need more than a service's 3 s for a new connection, or for a turn among many parallel queries. */
+/** Time limit to connect. On a busy machine, a new connection or a turn among many queries can take longer than the 3 s of a service. */
 export const connectTimeoutMs = 30_000;
 
-/** Connects to a test's own database with the gateway's schema in it. */
+/** Connects to the test's own database and creates the gateway's schema in it. */
 export function connectGateway(
   database: Pick<TestDatabase, 'urlFor'>,
   poolSize: number,

@@ -18,12 +18,12 @@ import { v7 } from 'uuid';
 import { EventsStreamClient } from '../src/live/stream/events-stream-client.js';
 
 const publishedAtOnce = 500;
-// Long enough for a slow, busy machine.
+// Long enough for a busy machine.
 const patientLimitMs = 10_000;
-// A NATS server that has stopped sends no response, so retry soon.
+// A stopped NATS server does not respond, so retry soon.
 const retryLimitMs = 2_000;
 
-/** A gateway's access to the stream. Tests can take the stream away from it without stopping NATS. */
+/** A gateway's stream client. A test can make NATS appear unavailable to it without stopping the server. */
 class HoldableStream extends EventsStreamClient {
   isHeld = false;
 
@@ -32,9 +32,9 @@ class HoldableStream extends EventsStreamClient {
   }
 }
 
-/** A NATS server with an EVENTS stream, created and filled as by the events service. */
+/** A NATS server with an EVENTS stream. Creates and fills the stream as the events service does. */
 export class EventsBroker {
-  /** The record of erased messages that the events service keeps. */
+  /** Replaces the events service's record of erased messages. */
   readonly erased = {
     wereErased: (_epoch: string, from: number, to: number): Promise<boolean> => {
       const sequences = Array.from({ length: to - from + 1 }, (_, index) => from + index);
@@ -47,7 +47,7 @@ export class EventsBroker {
   private constructor(
     readonly nats: TestNats,
     private readonly events: NatsConnection,
-    /** A connection with all permissions, which exists only in tests. */
+    /** A connection with all permissions. Exists only in tests. */
     readonly operator: NatsConnection,
   ) {}
 
@@ -89,7 +89,7 @@ export class EventsBroker {
       name: eventsStreamName,
       subjects: [eventsStreamSubjects],
       description: printStreamDescription({ platform: 'simulator', epoch }),
-      // The shortest deduplication window: an event that is published again later is on the stream twice.
+      // The shortest possible deduplication window. Publishing an event again later then stores it twice.
       duplicate_window: nanos(100),
     });
   }
@@ -98,7 +98,7 @@ export class EventsBroker {
     await (await this.manage()).streams.delete(eventsStreamName);
   }
 
-  /** Sets the epoch of the stream in place. */
+  /** Changes the epoch of the existing stream. */
   async writeEpoch(epoch: string): Promise<void> {
     const { streams } = await this.manage();
     const { config } = await streams.info(eventsStreamName);
@@ -106,34 +106,34 @@ export class EventsBroker {
     await streams.update(eventsStreamName, { ...config, description });
   }
 
-  /** Removes the messages before a sequence, as if they had expired. */
+  /** Removes all messages before `firstSequence`, as if they had expired. */
   async expire(firstSequence: number): Promise<void> {
     await (await this.manage()).streams.purge(eventsStreamName, { seq: firstSequence });
   }
 
-  /** Removes one message, which leaves a hole. */
+  /** Removes one message and leaves a gap in the sequences. */
   async remove(sequence: number): Promise<void> {
     await (await this.manage()).streams.deleteMessage(eventsStreamName, sequence);
   }
 
-  /** Removes many messages at once. One after the other, each one would wait for its response. */
+  /** Removes many messages in parallel, because each deletion waits for its response. */
   async removeAll(sequences: Iterable<number>): Promise<void> {
     const { streams } = await this.manage();
     await Promise.all(Array.from(sequences, (sequence) => streams.deleteMessage(eventsStreamName, sequence)));
   }
 
-  /** Erases one message, as an erasure does. */
+  /** Removes one message and records it as erased. */
   async erase(sequence: number): Promise<void> {
     this.noteErased([sequence]);
     await this.remove(sequence);
   }
 
-  /** Records messages as erased, without removing them. The test removes them in another way. */
+  /** Records messages as erased. The test itself must remove them. */
   noteErased(sequences: readonly number[]): void {
     for (const sequence of sequences) this.erasedSequences.add(sequence);
   }
 
-  /** Deletes all consumers. A gateway may delete its consumer at the same time. */
+  /** Deletes all consumers, even while gateways delete theirs. */
   async deleteConsumers(): Promise<void> {
     const { consumers } = await this.manage();
     for await (const { name } of consumers.list(eventsStreamName))
@@ -142,7 +142,7 @@ export class EventsBroker {
       });
   }
 
-  /** Counts the consumers created from now on. NATS reports each one a moment after it was created. */
+  /** Counts consumers that are created after this call. NATS reports each one with a short delay. */
   async countConsumers(): Promise<{ count: () => Promise<number> }> {
     let made = 0;
     this.operator.subscribe(`$JS.EVENT.ADVISORY.CONSUMER.CREATED.${eventsStreamName}.*`, {
@@ -159,16 +159,16 @@ export class EventsBroker {
     };
   }
 
-  /** Holds back the traffic of gateways, so that NATS seems unavailable to them. */
+  /** Holds back or releases the traffic of all gateways. While it is held, NATS appears unavailable to them. */
   hold(isHeld: boolean): void {
     for (const stream of this.streams) stream.isHeld = isHeld;
   }
 
-  /** Publishes events. Resolves when the stream has them, in this order. */
+  /** Publishes events in this order. Resolves when the stream has stored them. */
   async publish(ids: readonly string[]): Promise<void> {
-    // After a restart of NATS, this connection may work again later than others.
+    // After a NATS restart, this connection can recover later than others.
     await eventually(async () => (await this.manage(retryLimitMs)).streams.info(eventsStreamName));
-    // In pieces, because each message has its own time limit, and thousands at once would wait for each other.
+    // Publish in batches: each message has a time limit, and thousands at once would delay each other.
     for (let first = 0; first < ids.length; first += publishedAtOnce)
       await Promise.all(ids.slice(first, first + publishedAtOnce).map((id) => this.publishOne(id)));
   }
@@ -185,7 +185,7 @@ function isConsumerNotFound(error: unknown): boolean {
   return error instanceof JetStreamApiError && error.code === JetStreamApiCodes.ConsumerNotFound;
 }
 
-/** Returns ids in time order, one millisecond apart. The first id is `agoMs` milliseconds old. */
+/** Returns ids one millisecond apart, oldest first. The first is `agoMs` milliseconds old. */
 export function newIds(count: number, agoMs = 0): string[] {
   const now = Date.now() - agoMs;
   return Array.from({ length: count }, (_, index) => v7({ msecs: now + index }));

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
-/** A proxy between a client and a server that can hold back the server's responses. */
+/** A proxy that can hold back a server's responses. */
 export class HoldingProxy {
   private readonly pairs = new Set<[client: Socket, server: Socket]>();
 
   private constructor(
     private readonly server: Server,
-    /** The server's URL, by way of the proxy. */
+    /** URL of the server through the proxy. */
     readonly url: string,
   ) {}
 
@@ -17,7 +17,7 @@ export class HoldingProxy {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     url.hostname = '127.0.0.1';
-    url.port = String((server.address() as AddressInfo).port); // Safe cast: the server listens on TCP.
+    url.port = String((server.address() as AddressInfo).port); // Safe cast: a TCP server's address is an AddressInfo.
     const proxy = new HoldingProxy(server, url.href);
     server.on('connection', (client) => proxy.join(client, connect(Number(port), hostname)));
     return proxy;
@@ -28,7 +28,7 @@ export class HoldingProxy {
     for (const [client, server] of this.pairs) server.unpipe(client);
   }
 
-  /** Forwards the data that was held back, and everything from now on. */
+  /** Forwards the held data and everything after it. */
   release(): void {
     for (const [client, server] of this.pairs) server.pipe(client);
   }

@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 import { v7 as uuidV7 } from 'uuid';
 import { User } from '../src/users/user.entity.js';
 
-/** Adds a user without a token, and without spending time on hashing a password. */
+/** Adds a user without a token. Skips the password hash, which is slow. */
 export async function insertUser(
   dataSource: DataSource,
   name?: string,

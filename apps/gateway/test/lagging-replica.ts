@@ -15,8 +15,8 @@ const name = 'LAGGING';
 const timeout = 10_000;
 
 /**
- * A copy of the first messages of the EVENTS stream, as on a server of a cluster that is catching up after a restart. For a consumer, such
- * a server looks like this stream: the same sequences and ids, but no later messages.
+ * Simulates a cluster server that is catching up after a restart: a copy of the first messages of the EVENTS stream. A consumer on it sees
+ * the same sequences and ids, but not the later messages.
  */
 export class LaggingReplica {
   private constructor(
@@ -24,7 +24,7 @@ export class LaggingReplica {
     private readonly manager: JetStreamManager,
   ) {}
 
-  /** Creates a copy with messages of these events. */
+  /** Creates a copy that contains these events. */
   static async create(broker: EventsBroker, ids: readonly string[]): Promise<LaggingReplica> {
     const manager = await jetstreamManager(broker.operator, { checkAPI: false, timeout });
     await manager.streams.add({ name, subjects: ['lagging'] });
@@ -33,7 +33,7 @@ export class LaggingReplica {
     return replica;
   }
 
-  /** Adds messages of the next events to the copy. */
+  /** Adds further events to the copy. */
   async receive(ids: readonly string[]): Promise<void> {
     for (const id of ids) {
       const messageHeaders = headers();
@@ -42,7 +42,7 @@ export class LaggingReplica {
     }
   }
 
-  /** Places the next consumer of a gateway on this copy. Calls `onPlaced` once the consumer exists. */
+  /** Makes the gateway's next consumer read from this copy. Calls `onPlaced` when the consumer exists. */
   takeNextConsumer(
     stream: EventsStreamClient,
     onPlaced: () => Promise<void> = () => Promise.resolve(),

@@ -40,19 +40,17 @@ import {
   webSocketLimits,
 } from '../src/live/live-limits.js';
 
-// Most tests send wrong tokens from one address.
+// Most tests send wrong tokens from one address, so disable the delay after failures.
 const withoutDelay = { ...webSocketLimits.tokenFailures, minDelayMs: 0 };
-// Sockets that send no token must stay open while a busy machine executes the other steps of a test.
+// Time limit for the first token. Long, because a busy machine must finish the other steps of a test first.
 const patientTokenMs = 120_000;
 
-/** Overrides of limits. */
 export interface EdgeLimits {
   sockets?: Partial<WebSocketLimits>;
   connections?: Partial<ConnectionLimits>;
   http?: Partial<HttpLimits>;
 }
 
-/** A user with a token. */
 export interface TestUser {
   id: string;
   token: string;
@@ -65,7 +63,7 @@ export interface TestClient {
   closed: Promise<{ code: number; reason: string }>;
 }
 
-/** The gateway's live edges on a real HTTP server with real tokens, and an event stream in memory. */
+/** The live edges of a gateway: a real HTTP server with real tokens, but with an in-memory event stream. */
 export class LiveEdges {
   readonly logLines: string[] = [];
   feed = new MemoryFeed();
@@ -133,7 +131,7 @@ export class LiveEdges {
           Tokens,
           TokenWatch,
           { provide: EventFeed, useValue: feed },
-          // The ring buffer contains all events, so nothing reads the history.
+          // The ring buffer has all events, so nothing reads the history.
           { provide: EventHistory, useValue: {} },
           {
             provide: LiveConnections,
@@ -163,7 +161,7 @@ export class LiveEdges {
     this.url = await this.app.getUrl();
   }
 
-  /** Stops the edges as the gateway does. */
+  /** Stops in the same order as the gateway. */
   async stop(): Promise<void> {
     this.app.get(LiveConnections).stop();
     this.app.get(WebSockets).stop();
@@ -179,7 +177,7 @@ export class LiveEdges {
     return this.app.getHttpServer();
   }
 
-  /** Returns the number of live connections, from the metric. */
+  /** Reads the number of live connections from the metric. */
   async liveCount(): Promise<number> {
     const text = await this.app.get(Registry).metrics();
     return Number(/^live_connections (\d+)$/m.exec(text)?.[1]);
@@ -194,7 +192,7 @@ export class LiveEdges {
     return { id, token: await this.app.get(Tokens).issueMain(id) };
   }
 
-  /** Opens a WebSocket and sends its first message, if there is one. */
+  /** Opens a WebSocket. Sends `first`, if given. */
   async connect(
     first?: unknown,
     { path = '/ws/platform-events/', ...options }: ClientOptions & { path?: string } = {},
@@ -211,7 +209,7 @@ export class LiveEdges {
     return { socket, messages, closed };
   }
 
-  /** Returns the status, the body, and the Retry-After header of a rejected handshake. */
+  /** Attempts a handshake that the server rejects. Returns the status, body, and Retry-After header. */
   async refusal(path: string, options: ClientOptions = {}) {
     const socket = new WebSocket(this.url.replace('http', 'ws') + path, options);
     socket.on('error', () => undefined);
@@ -229,7 +227,7 @@ export class LiveEdges {
   }
 }
 
-/** Creates the live connections of a gateway that knows of no other gateway. */
+/** Creates the live connections of a gateway without other gateways. */
 function createConnections(
   feed: EventFeed,
   history: EventHistory,

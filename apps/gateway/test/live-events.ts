@@ -9,7 +9,7 @@ import { checkOfStart, positionOf, type Position } from '../src/live/stream/posi
 import type { CloseReason } from '../src/live/close-codes.js';
 import type { GapReason } from '../src/live/gap-reasons.js';
 
-/** Returns an event with this sequence. Its type is a, b, or c in turn. */
+/** Creates an event with this sequence. Types a, b, and c take turns. */
 export function makeEvent(epoch: string, sequence: number, padding = ''): LiveEvent {
   const id = `019aa3c1-7f5e-7cc2-9d5c-${epoch.slice(0, 4)}${String(sequence).padStart(8, '0')}`;
   const type = ['a', 'b', 'c'][sequence % 3];
@@ -17,13 +17,13 @@ export function makeEvent(epoch: string, sequence: number, padding = ''): LiveEv
   return new LiveEvent(id, Buffer.from(record), epoch, sequence);
 }
 
-/** A feed and its history without NATS. Published events are available immediately. */
+/** An event feed and its history, without NATS. Published events are available immediately. */
 export class MadeFeed {
   ringBuffer: EventRingBuffer | undefined;
   nextSequence = 1;
   /** All events of the current epoch that have not expired. */
   events: LiveEvent[] = [];
-  /** While NATS is unavailable, reading the history fails. */
+  /** Simulates that NATS is unavailable: reading the history fails. */
   isAway = false;
   failedReads = 0;
   private listener: FeedListener | undefined;
@@ -66,7 +66,7 @@ export class MadeFeed {
     return this.add(makeEvent(this.ringBuffer!.epoch, this.nextSequence, padding));
   }
 
-  /** Publishes a message that only another publisher can have sent. */
+  /** Publishes text that the events service would never publish, like a foreign publisher. */
   publishText(text: string): void {
     const { id, epoch, sequence } = makeEvent(this.ringBuffer!.epoch, this.nextSequence);
     this.add(new LiveEvent(id, Buffer.from(text), epoch, sequence));
@@ -80,19 +80,19 @@ export class MadeFeed {
     return event;
   }
 
-  /** Empties the ring buffer: its events are only in the history from now on. */
+  /** Empties the ring buffer, so that its events are only in the history. */
   forgetRingBuffer(): void {
     this.ringBuffer = new EventRingBuffer(this.ringBuffer!.epoch, this.nextSequence - 1);
   }
 
-  /** Removes all events so far from the stream. */
+  /** Removes all current events from the stream. */
   expire(): void {
     this.expiredBefore = this.nextSequence;
     this.events = [];
     this.forgetRingBuffer();
   }
 
-  /** Recreates the stream, with some events on it already. */
+  /** Recreates the stream with a new epoch. It then already contains `count` events. */
   interrupt(epoch: string, count = 0): void {
     this.begin(epoch);
     const { listener } = this;
@@ -124,16 +124,16 @@ export class MadeFeed {
   }
 }
 
-/** A message that a client has received. */
+/** A message that a client received. */
 export type Received =
   { event_type: string; position?: string } | { event: string; reason?: GapReason; position?: string };
 
-/** A sink that takes data on demand. */
+/** A client connection that reads only when the test says so. */
 export class MadeSink implements LiveSink {
   readonly received: Received[] = [];
   closed: CloseReason | undefined;
   bufferedBytes = 0;
-  /** The highest number of bytes that waited at any time. */
+  /** Maximum of `bufferedBytes` so far. */
   highestBuffered = 0;
   private isReading = true;
   private waiting: ((isDrained: boolean) => void)[] = [];
@@ -141,7 +141,7 @@ export class MadeSink implements LiveSink {
 
   constructor(readonly format: FrameFormat = 'positioned') {}
 
-  /** The sequences of the events that were received. */
+  /** Sequences of the received events. */
   get sequences(): number[] {
     return this.received.flatMap((message) =>
       'event_type' in message && message.position ? [Number(message.position.split('-')[1])] : [],
@@ -163,19 +163,19 @@ export class MadeSink implements LiveSink {
     return new Promise((resolve) => this.waiting.push(resolve));
   }
 
-  /** Stops taking data. */
+  /** Stops reading. */
   stall(): void {
     this.isReading = false;
   }
 
-  /** Takes all data from now on. */
+  /** Reads everything, now and from now on. */
   read(): void {
     this.isReading = true;
     this.bufferedBytes = 0;
     this.settle(true);
   }
 
-  /** Behaves as if the client had taken nothing for ten seconds. */
+  /** Simulates a client that has read nothing for ten seconds. */
   giveUp(): void {
     this.settle(false);
   }

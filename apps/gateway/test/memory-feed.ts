@@ -6,7 +6,7 @@ import { checkOfStart, positionOf, type Position } from '../src/live/stream/posi
 
 const epoch = '0000abcd';
 
-/** An event stream in memory, with the parts of EventFeed that connections use. */
+/** An in-memory event stream with the parts of EventFeed that connections use. */
 export class MemoryFeed {
   readonly ringBuffer = new EventRingBuffer(epoch, 0);
   nextSequence = 1;

@@ -1,10 +1,10 @@
 import type { Writable } from 'node:stream';
 import * as ws from 'ws';
 
-// The library's type definitions omit its receiver.
+// The type definitions of ws omit `Receiver`.
 const { Receiver } = ws as unknown as { Receiver: new (options: { isServer: boolean }) => Writable };
 
-/** Reads WebSocket text messages from bytes of a server, as the receiver of a client does. */
+/** Decodes WebSocket text messages from a server's bytes. */
 export class MessageReader {
   readonly messages: string[] = [];
   private readonly receiver = new Receiver({ isServer: false });
@@ -16,7 +16,7 @@ export class MessageReader {
     });
   }
 
-  /** Returns the messages that these bytes complete. */
+  /** Returns the messages that are complete after these bytes. */
   read(bytes: Buffer): string[] {
     this.receiver.write(bytes);
     return this.messages.splice(0);

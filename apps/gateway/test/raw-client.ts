@@ -1,11 +1,11 @@
 import { connect, type Socket } from 'node:net';
 
-/** A client that sends bytes as they are, from an address of its choice (in 127.0.0.0/8), and collects the responses. */
+/** A client that sends raw bytes from any address in 127.0.0.0/8 and collects the responses. */
 export interface RawClient {
   socket: Socket;
-  /** Everything that the server has sent. */
+  /** Everything received so far. */
   text: () => string;
-  /** The statuses of the responses so far. */
+  /** Statuses of the responses so far. */
   statuses: () => number[];
   /** Resolves when the connection is closed. */
   closed: Promise<void>;
@@ -15,7 +15,7 @@ export function openRawClient(port: number, { from = '127.0.0.1', bytes = '' } =
   const socket = connect({ port, host: '127.0.0.1', localAddress: from }).setNoDelay();
   let received = '';
   socket.setEncoding('latin1').on('data', (chunk: string) => (received += chunk));
-  // The server may close the connection while the client sends.
+  // The server can close the connection while the client sends.
   socket.on('error', () => undefined);
   if (bytes !== '') socket.write(bytes, 'latin1');
   return {

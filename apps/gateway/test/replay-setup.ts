@@ -18,20 +18,20 @@ import { ReplayChannel } from '../src/replays/replay-channel.js';
 import { ReplayRunner } from '../src/replays/replay-runner.service.js';
 import { connectGateway } from './connect-gateway.js';
 
-// The gateway sends a batch twice when NATS does not confirm it within the limit. A long limit keeps a busy machine from causing that.
+// Time limit for NATS confirmations. After it, the gateway sends a batch again. Long, so that a busy machine does not cause repeats.
 const patientLimitMs = 20_000;
-// Enough that no replay has to wait for a database connection, which fails after 3 s, when many replays start at once.
+// Pool size. Many replays start at once, and waiting for a connection fails after 3 s.
 const connectionsOfGateway = 15;
 
-/** A replayed event, as a gateway received it. */
+/** A replayed event as a gateway received it. */
 export interface Replayed {
   id: string;
-  /** Time of arrival, in milliseconds of this process. */
+  /** Arrival time on the monotonic clock of this process, in milliseconds. */
   at: number;
   connectionName: string | undefined;
 }
 
-/** The replay services of a gateway, and the events that it received to deliver. */
+/** The replay services of one gateway, and the events that it received for delivery. */
 export interface ReplayGateway {
   dataSource: DataSource;
   client: RequestClient;
@@ -39,17 +39,17 @@ export interface ReplayGateway {
   runner: ReplayRunner;
   replayed: Replayed[];
   stop(): Promise<void>;
-  /** Behaves as if the process were killed. */
+  /** Simulates a killed process. */
   die(): Promise<void>;
 }
 
-/** A database, a NATS server, and the events service for the gateways of a test. */
+/** A database, a NATS server, and the events service, shared by the gateways of a test. */
 export class ReplaySetup {
   private constructor(
     readonly database: TestDatabase,
     readonly nats: TestNats,
     readonly events: ServiceProcess,
-    /** The test’s own connection, which survives the gateways. */
+    /** The test's own connection. Stays open when gateways stop. */
     readonly dataSource: DataSource,
   ) {}
 
@@ -80,7 +80,7 @@ export class ReplaySetup {
     await this.database.drop();
   }
 
-  /** Ends all sessions of all services on the server, except the test's own. */
+  /** Ends all database sessions except the test's own. */
   async dropDatabaseConnections(): Promise<void> {
     const [own] = await this.dataSource.query<{ pid: number }[]>('SELECT pg_backend_pid() AS pid');
     const superuser = await eventually(() =>
@@ -124,13 +124,13 @@ export class ReplaySetup {
         await runner.stop();
         await disconnect();
       },
-      // Without connections, the gateway can do nothing more. Its leases remain.
+      // Without connections, the gateway can do nothing, but its leases remain.
       die: disconnect,
     };
   }
 }
 
-/** Creates events, one per millisecond from `from` on. */
+/** Creates events, one per millisecond, beginning at `from`. */
 export function eventsFrom(
   from: number,
   count: number,
@@ -148,7 +148,7 @@ export function eventsFrom(
   }));
 }
 
-/** Stores events like the gateway. */
+/** Stores events in batches, as the gateway does. */
 export async function store(client: RequestClient, events: readonly NewEvent[]): Promise<void> {
   // A request to the events service holds at most 512 KiB of events.
   let batch: NewEvent[] = [];
@@ -156,7 +156,7 @@ export async function store(client: RequestClient, events: readonly NewEvent[]):
   for (const event of [...events, undefined]) {
     const size = event?.eventData.length ?? Infinity;
     if (batch.length === 256 || (batch.length > 0 && bytes + size > 400_000)) {
-      // Retry like the gateway when no response arrives in time.
+      // Retry after a timeout, as the gateway does.
       const stored = batch;
       await eventually(() => client.request(storeEvents, { events: stored }));
       [batch, bytes] = [[], 0];
@@ -165,7 +165,7 @@ export async function store(client: RequestClient, events: readonly NewEvent[]):
   }
 }
 
-/** Returns a replay of all events from `since` to before `until`. */
+/** Orders a replay of all events from `since` up to, but not including, `until`. */
 export function orderOf(since: number, until: number, overrides: Partial<ReplayOrder> = {}): ReplayOrder {
   return {
     filters: {},

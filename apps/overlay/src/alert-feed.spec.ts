@@ -11,7 +11,7 @@ const minuteMs = 60_000;
 
 const positionOf = (index: number): string => `p${index}`;
 
-/** An event of the service. It arrives when `arrival` is resolved, or at once. */
+/** Arrives when `arrival` resolves; immediately without it. */
 type ArrivingEvent = LiveEvent & { arrival?: Promise<void> };
 
 function event(index: number, fields: object = {}): ArrivingEvent {
@@ -28,7 +28,7 @@ function event(index: number, fields: object = {}): ArrivingEvent {
   } as ArrivingEvent; // Safe cast: the fields of a record, with the position.
 }
 
-/** A live connection to a service that has these events. The end-to-end tests use a real connection. */
+/** Imitates a live connection that delivers these events. The end-to-end tests use a real connection. */
 class Connection {
   position: string | undefined;
   private isEnded = false;
@@ -62,7 +62,7 @@ class Connection {
 }
 
 describe(AlertFeed.name, () => {
-  /** Opens a page that shows the alerts of a service, until it ends. */
+  /** Opens an overlay page, which shows alerts until `close`. */
   const open = (events: readonly ArrivingEvent[], store: PositionStore, hash = '', clockMs = Date.now()) => {
     const queue = new AlertQueue(queueLimit);
     let end: (reason: Error) => void = () => undefined;
@@ -75,7 +75,7 @@ describe(AlertFeed.name, () => {
       live: (options: LiveOptions) => new Connection(events, refusal, options),
     };
     const feed = new AlertFeed({
-      client: client as unknown as Client, // Safe cast: the parts that a feed uses.
+      client: client as unknown as Client, // Safe cast: the feed uses only these parts.
       settings: readSettings(hash),
       queue,
       store,

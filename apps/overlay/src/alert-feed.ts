@@ -4,27 +4,28 @@ import type { Alert, AlertQueue } from './alert-queue.js';
 import type { PositionStore } from './position-store.js';
 import type { Settings } from './settings.js';
 
-/** The parts that an alert feed needs. */
 export interface FeedParts {
   client: Client;
   settings: Settings;
   queue: AlertQueue;
   store: PositionStore;
   onControl: (control: LiveControl) => void;
-  /** Called with the state of the connection, in words. */
+  /** Called when the connection's state changes, with a text for `debug`. */
   onState: (state: string) => void;
 }
 
-/** Alerts older than this are skipped, so that the first start of the day does not show last night's alerts. */
+/** Older alerts are skipped, so that the first start of the day does not show last night's alerts. */
 const maxAgeMs = 600_000;
-// How often to save the position while events are skipped. A reloaded source reads again, and skips again, all events since the last save.
+// While events are skipped, the position is saved at this interval. After a reload, the source reads the events since the last save again.
 const saveMs = 5_000;
 const clockLimitMs = 10_000;
 const retryMs = 2_000;
-// Far more than the drift of a clock between two events, and far less than `maxAgeMs`.
+// If this computer's clock jumps by more than this, the feed reads the service's clock again. Drift between two events is far smaller. The
+// limit must be far below `maxAgeMs`.
 const maxClockStepMs = 60_000;
 
-/** Receives the events of a source, and saves the position of the source.
+/**
+ * Receives a source's events and saves its position.
  *
  * ```
  *  service ──▶ feed ──▶ queue ──▶ shown
@@ -32,22 +33,22 @@ const maxClockStepMs = 60_000;
  *                └──── position ◀───┘  saved when an alert is about to be shown
  * ```
  *
- * The saved position is the position of the last alert that was shown. After a reload, the page therefore receives the waiting alerts, but
- * not the alerts that were already shown. While no alert waits, the feed saves the position of the connection.
+ * The saved position is that of the last alert shown. After a reload, the page receives the waiting alerts again, but none that was already
+ * shown. While no alert waits, the feed saves the connection's position.
  *
- * When the queue is full, the feed drops events, and reads them again from their position when the queue has room. The connection stays
- * open meanwhile, because it also carries the controls.
+ * When the queue is full, the feed drops events. It reads them again from their position when the queue has room. Until then, the connection
+ * stays open, because it also carries the controls.
  */
 export class AlertFeed {
   private events: LiveEvents | undefined;
-  /** Every event up to this position is in the queue, or does not need to be shown anymore. */
+  /** Every event up to this position is in the queue or no longer needs to be shown. */
   private reached: string | undefined;
   private isBehind = false;
-  /** Whether an event waits until the clock of the service is read again. */
+  /** An event is held while the service's clock is read again. */
   private isEventHeld = false;
-  /** How far the clock of the service is ahead of this computer's clock. */
+  /** How far the service's clock is ahead of this computer's clock. */
   private clockOffsetMs = 0;
-  /** The difference between this computer's clock and its time since the page loaded, when the service's clock was read. */
+  /** This computer's clock minus the time since the page loaded, when the service's clock was last read. */
   private clockStartMs = 0;
 
   constructor(private readonly parts: FeedParts) {
@@ -55,9 +56,9 @@ export class AlertFeed {
   }
 
   /**
-   * Runs until the service refuses the connection.
+   * Runs until the service rejects the connection.
    *
-   * @throws LiveError with the reason for the refusal
+   * @throws LiveError with the reason
    */
   async run(): Promise<never> {
     await this.readClock();
@@ -70,8 +71,8 @@ export class AlertFeed {
   }
 
   /**
-   * Handles the events of one connection, which reconnects automatically. Returns when the queue has room for dropped events, so that a new
-   * connection reads them again.
+   * Handles the events of one connection, which reconnects by itself. Returns when the queue has room again after events were dropped. The
+   * next connection reads the dropped events.
    */
   private async follow(): Promise<void> {
     const events = this.connect();
@@ -87,7 +88,7 @@ export class AlertFeed {
     }
   }
 
-  /** Call this immediately before an alert is shown. */
+  /** Call this right before an alert is shown. */
   onTaken({ position }: Alert): void {
     if (position !== undefined) this.parts.store.write(position);
     if (!this.isBehind || !this.parts.queue.isHalfEmpty) return;
@@ -106,7 +107,7 @@ export class AlertFeed {
       transport: 'web-socket',
       onControl,
       onConnect: () => {
-        // Without a saved position, the connection begins with new events, and the service first sends the start position.
+        // Without a saved position, the connection starts with new events, and the service first sends the start position.
         this.reached ??= events.position;
         onState('connected');
       },
@@ -121,7 +122,7 @@ export class AlertFeed {
     if (this.isBehind) return;
     if (this.isAlert(event)) {
       if (this.parts.queue.isFull) {
-        // A dropped replay is lost, because the service does not send a replay again.
+        // The service never sends a replay again, so a dropped replay is lost. Other events can be read again.
         this.isBehind = position !== undefined;
         return;
       }
@@ -132,18 +133,16 @@ export class AlertFeed {
   }
 
   private isAlert({ event_type, event_data, created, position }: LiveEvent): boolean {
-    // A raid that leaves this channel is an alert for the raided channel only.
+    // An outgoing raid is an alert for the raided channel, not for this one.
     const { channel } = this.parts.settings;
     if (event_type === 'channel-raid' && channel && event_data.from_broadcaster_user_id === channel)
       return false;
-    // Show a replay regardless of the age of its event.
+    // A replay has no position. Show it regardless of its event's age.
     if (position === undefined) return true;
     return parseTime(created).getTime() >= Date.now() + this.clockOffsetMs - maxAgeMs;
   }
 
-  /**
-   * Saves the position of the connection while no alert waits. Otherwise, a source without alerts would resume from an ever older position.
-   */
+  /** Saves the connection's position while no alert waits. Otherwise a source without alerts would resume from an ever older position. */
   private saveIdle(): void {
     const position = this.events?.position;
     if (position === undefined || this.isBehind || this.isEventHeld || this.parts.queue.length > 0) return;
@@ -152,8 +151,8 @@ export class AlertFeed {
   }
 
   /**
-   * Reads the clock of the service, because the age of an alert must not depend on this computer's clock. Waits until the service responds.
-   * Read it again after a step of this computer's clock, which may be wrong until the computer is online.
+   * Reads the service's clock, because this computer's clock can be wrong until the computer is online. Waits until the service responds.
+   * Call this again after the computer's clock jumps.
    */
   private async readClock(): Promise<void> {
     const { client, onState } = this.parts;
@@ -179,7 +178,7 @@ export class AlertFeed {
   }
 }
 
-/** Creates the alert of an event. Truncates texts, so that a waiting alert needs little memory. */
+/** Converts an event to an alert. Truncates its texts to limit the memory of waiting alerts. */
 export function toAlert(event: DescribedEvent): Alert {
   const sentence = describeEvent(event).map(({ kind, text }) => ({
     kind,

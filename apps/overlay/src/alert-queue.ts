@@ -1,23 +1,22 @@
 import type { LiveControl } from '@stream-events/client';
 import type { Part } from '@stream-events/sentences';
 
-/** An alert that waits to be shown. */
 export interface Alert {
-  /** The type of the event, for styles. */
+  /** Event type, for styles. */
   type: string;
   sentence: readonly Part[];
-  /** The id of the event. Undefined for a replay, because a replay is shown even if its event was already shown. */
+  /** Event id. Undefined for replays, which are shown even if their event was already shown. */
   id?: string | undefined;
-  /** The position of the event. Undefined for a replay. */
+  /** The event's position. Undefined for replays. */
   position?: string | undefined;
 }
 
-/** The maximum number of waiting alerts, enough for more than an hour. Each alert needs only about 1 kB of memory. */
+/** Maximum number of waiting alerts: enough for more than an hour. An alert needs about 1 kB of memory. */
 const maxWaiting = 500;
-// The number of remembered event ids. The service sends an event a second time only after a fault, and soon after the first time.
+// Number of remembered event ids. The service repeats an event only after a fault and soon after its first delivery.
 const maxKnown = 1_000;
 
-/** The alerts that wait to be shown, one after the other. */
+/** Alerts that wait to be shown one after the other. */
 export class AlertQueue {
   private readonly waiting: Alert[] = [];
   private readonly known = new Set<string>();
@@ -35,17 +34,17 @@ export class AlertQueue {
     return this.waiting.length >= this.limit;
   }
 
-  /** Whether the queue is at most half full, so that it should be filled again. */
+  /** Whether the queue is at most half full. The feed then fills it again. */
   get isHalfEmpty(): boolean {
     return this.waiting.length <= this.limit / 2;
   }
 
-  /** The state of the queue in words, for the mark of `debug`. */
+  /** Text for the `debug` mark. */
   get state(): string {
     return `${this.waiting.length} waiting${this.isPaused ? ', paused' : ''}`;
   }
 
-  /** Adds an alert at the end, unless its event was added before. The caller checks whether the queue has room. */
+  /** Adds an alert unless its event was added before. The caller checks whether the queue has room. */
   add(alert: Alert): void {
     const { id } = alert;
     if (id !== undefined && this.known.has(id)) return;
@@ -54,7 +53,7 @@ export class AlertQueue {
     this.wake();
   }
 
-  /** Removes and returns the next alert. Waits while the queue is empty or paused. */
+  /** Removes the next alert. Waits while the queue is empty or paused. */
   async take(): Promise<Alert> {
     for (;;) {
       const alert = this.isPaused ? undefined : this.waiting.shift();
@@ -63,11 +62,11 @@ export class AlertQueue {
     }
   }
 
-  /** Obeys `replay`, `pause`, and `resume`. Ignores other controls, which a newer service may send. */
+  /** Handles `replay`, `pause`, and `resume`. Ignores other controls, which newer services can send. */
   control(control: LiveControl): void {
     if (control === 'pause') this.isPaused = true;
     if (control === 'resume') this.isPaused = false;
-    // Show the last alert before the waiting alerts, but without its position, so that the saved position does not go back.
+    // Show the last alert next. Omit its position, so that the saved position does not go back.
     if (control === 'replay' && this.last && !this.isFull)
       this.waiting.unshift({ ...this.last, position: undefined });
     this.wake();

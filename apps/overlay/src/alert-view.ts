@@ -1,9 +1,8 @@
 import type { Alert } from './alert-queue.js';
 
-// Longer than the animations of most styles. The next alert does not wait for an animation that takes longer or is stopped.
+// An alert disappears after this time even if its exit animation takes longer or has stopped. Most styles' animations are shorter.
 const maxExitMs = 2_000;
 
-/** Shows alerts in the page. */
 export class AlertView {
   private skip: () => void = () => undefined;
 
@@ -12,14 +11,14 @@ export class AlertView {
     private readonly showMs: number,
   ) {}
 
-  /** Shows an alert. Resolves when the alert has disappeared. */
+  /** Shows an alert. Resolves when it has disappeared. */
   async show(alert: Alert): Promise<void> {
     const element = document.createElement('section');
     element.className = 'alert';
     element.dataset.type = alert.type;
     const sentence = element.appendChild(document.createElement('p'));
     for (const { kind, text } of alert.sentence) {
-      // `bdi`, because the direction of a user's text must not change the words around it.
+      // `bdi` keeps the direction of a user's text from changing the words around it.
       const part = sentence.appendChild(document.createElement(kind === 'words' ? 'span' : 'bdi'));
       part.className = kind;
       part.textContent = text;
@@ -34,12 +33,12 @@ export class AlertView {
     element.remove();
   }
 
-  /** Ends the alert that is on air. */
+  /** Ends the current alert. */
   skipCurrent(): void {
     this.skip();
   }
 
-  /** Waits for `ms` milliseconds, or until the alert is skipped. */
+  /** Waits for `ms` milliseconds. Returns early if the alert is skipped. */
   private until(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, ms);

@@ -16,22 +16,21 @@ if (!frame) throw new Error('index.html does not contain the element #alerts.');
 const view = new AlertView(frame, settings.showMs);
 let state = 'starting';
 
-// The settings are in the fragment, and a browser does not reload a page when only its fragment changes.
+// The settings are in the fragment. Browsers do not reload a page when only its fragment changes.
 addEventListener('hashchange', () => location.reload());
 if (settings.isDebug) showMark();
 void play(settings.isPreview ? followPage() : followService());
 
-/** Shows the alerts, one after the other. */
 async function play(onTaken: (alert: Alert) => void): Promise<never> {
   for (;;) {
     const alert = await queue.take();
-    // `onTaken` saves the position before the alert is drawn, so that an alert that is on air when the page closes is not shown again.
+    // Save the position before showing the alert. If the page closes during an alert, that alert is not shown again.
     onTaken(alert);
     await view.show(alert);
   }
 }
 
-/** Receives the alerts from the service. Shows problems in the mark of `debug` only, never on air. */
+/** Shows alerts from the service. Problems appear only in the `debug` mark, never on air. */
 function followService(): (alert: Alert) => void {
   try {
     const feed = new AlertFeed({
@@ -49,7 +48,7 @@ function followService(): (alert: Alert) => void {
     feed.run().catch((error: unknown) => (state = `refused: ${String(error)}`));
     return (alert) => feed.onTaken(alert);
   } catch (error) {
-    state = String(error); // There is no valid token, or the browser keeps nothing.
+    state = String(error); // The token is invalid, or the browser has no storage.
     return () => undefined;
   }
 }
@@ -62,11 +61,11 @@ function keepPage(): void {
     .catch((error: unknown) => (state = `cannot save this page for offline use: ${String(error)}`));
 }
 
-/** Receives the alerts from the page that embeds this page as a preview. */
+/** Shows alerts from the page that embeds this one as a preview. */
 function followPage(): () => void {
   addEventListener('message', ({ origin, data }: MessageEvent<Partial<DescribedEvent> | null>) => {
     const { event_type, event_data } = data ?? {};
-    // Ignore messages from developer tools and browser extensions.
+    // Accept only events from the embedding page. Developer tools and browser extensions send messages too.
     if (origin !== location.origin || typeof event_type !== 'string' || !event_data) return;
     if (!queue.isFull) queue.add(toAlert({ event_type, event_data }));
     view.skipCurrent();
@@ -74,7 +73,6 @@ function followPage(): () => void {
   return () => undefined;
 }
 
-/** Shows the state in a corner of the page. */
 function showMark(): void {
   const mark = document.body.appendChild(document.createElement('output'));
   mark.className = 'mark';

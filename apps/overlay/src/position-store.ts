@@ -1,8 +1,8 @@
 import type { Settings } from './settings.js';
 
 /**
- * Saves the position of a source, so that the source resumes from this position after a reload. All sources of a streaming program share
- * its storage, so sources that show other alerts have their own position even if they have the same name.
+ * Saves a source's position so that the source resumes there after a reload. All sources of a streaming program share one storage. Sources
+ * with the same name but different alerts still have separate positions.
  */
 export class PositionStore {
   private readonly key: string;
@@ -22,7 +22,7 @@ export class PositionStore {
     try {
       this.storage.setItem(this.key, position);
     } catch {
-      // The disk is full. Alerts continue, and the source tries again with the next position.
+      // The disk is full. Alerts continue, and the next position is another attempt.
     }
   }
 }

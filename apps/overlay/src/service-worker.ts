@@ -1,7 +1,7 @@
-// Lets the page load while the service is down or restarts. Without this worker, OBS would show an error page on air. Browsers allow
-// service workers only for pages from the same computer, or over HTTPS.
+// Lets the page load while the service is down. Without this worker, OBS would show an error page on air. Browsers allow service workers
+// only over HTTPS or from the same computer.
 
-/** The events of a service worker that this worker uses. The DOM types do not contain them. */
+/** The service worker events used here. The DOM types do not include them. */
 interface WorkerEvent extends Event {
   waitUntil(work: Promise<unknown>): void;
 }
@@ -15,22 +15,22 @@ const page = '/overlay/';
 const assets = `${page}assets/`;
 const pageLimitMs = 5_000;
 
-addEventListener('install', (event) => (event as WorkerEvent).waitUntil(fetchPage())); // Safe cast: such an event.
+addEventListener('install', (event) => (event as WorkerEvent).waitUntil(fetchPage())); // Safe cast: `install` dispatches this event.
 
 addEventListener('fetch', (event) => {
-  const fetchEvent = event as FetchEvent; // Safe cast: such an event.
+  const fetchEvent = event as FetchEvent; // Safe cast: `fetch` dispatches this event.
   const { request } = fetchEvent;
   if (request.mode === 'navigate') fetchEvent.respondWith(openPage());
-  // Assets never change, because their names contain a hash of their content.
+  // Assets never change: their names contain a hash of their content.
   else if (new URL(request.url).pathname.startsWith(assets)) fetchEvent.respondWith(openAsset(request));
 });
 
-/** Returns the page from the service. If the service does not respond, returns the saved page. */
+/** Returns the service's page, or the saved page if the service does not respond. */
 async function openPage(): Promise<Response> {
   try {
     return await fetchPage();
   } catch {
-    return (await caches.match(page)) ?? Response.error(); // The browser may have deleted it.
+    return (await caches.match(page)) ?? Response.error(); // The browser can delete saved pages.
   }
 }
 
@@ -38,7 +38,7 @@ async function openAsset(request: Request): Promise<Response> {
   return (await caches.match(request)) ?? fetch(request);
 }
 
-/** Fetches the page from the service. Saves the page and its assets, and deletes the earlier ones. */
+/** Fetches the page from the service. Saves it with its assets and deletes the earlier version. */
 async function fetchPage(): Promise<Response> {
   const limit = new AbortController();
   setTimeout(() => limit.abort(), pageLimitMs);

@@ -1,18 +1,18 @@
-/** The settings in the address of a source: `/overlay/#token=…&name=alerts&types=channel-raid,channel-cheer&channel=4711&seconds=8`. */
+/** The settings in a source's address: `/overlay/#token=…&name=alerts&types=channel-raid,channel-cheer&channel=4711&seconds=8`. */
 export interface Settings {
-  /** The token of the source. It is in the fragment, because a browser sends the fragment to no server. */
+  /** The token is in the fragment, which browsers never send to a server. */
   token: string;
-  /** The name of the live connection, and a part of the key of the saved position. */
+  /** Name of the live connection. Also part of the key of the saved position. */
   name: string;
-  /** The event types that are shown as alerts. Empty: all types that the token may see. */
+  /** Event types to show as alerts. Empty: all types that the token can see. */
   types: string[];
-  /** The id of the channel. Undefined: all channels that the token may see. */
+  /** Channel id. Undefined: all channels that the token can see. */
   channel: string | undefined;
-  /** How long an alert is shown. */
+  /** Display time of an alert. */
   showMs: number;
-  /** Whether to show a mark with the state of the connection. */
+  /** Whether to show a mark with the connection's state. */
   isDebug: boolean;
-  /** Whether to show events from the embedding page instead of events from the service. */
+  /** Whether events come from the embedding page instead of the service. */
   isPreview: boolean;
 }
 
@@ -20,10 +20,7 @@ const defaultName = 'overlay';
 const defaultSeconds = 8;
 const limits = { minSeconds: 0.05, maxSeconds: 600 };
 
-/**
- * Reads the settings from the fragment of the address. Missing and invalid settings get their defaults, because nobody could read an error
- * on air.
- */
+/** Reads the settings from the fragment. Missing and invalid settings get defaults, because nobody could read an error on air. */
 export function readSettings(hash: string): Settings {
   const fields = new URLSearchParams(hash.replace(/^#/, ''));
   const seconds = Number(fields.get('seconds'));

@@ -33,7 +33,7 @@ describe('platform connector as a process', () => {
       ADMIN_PORT: `${await freePort()}`,
       SECRET_KEY: 'k'.repeat(32),
       PLATFORM: 'simulator',
-      // Nothing listens on this port.
+      // Nothing listens on these ports.
       PLATFORM_API_URL: `http://127.0.0.1:${await freePort()}/api`,
       PLATFORM_AUTH_URL: `http://127.0.0.1:${await freePort()}/oauth2`,
       PUBLIC_URL: 'http://127.0.0.1:8000',
@@ -56,8 +56,8 @@ describe('platform connector as a process', () => {
     const startMs = performance.now() - startedAt;
     await eventually(async () => {
       const { subscriptions, count } = await gateway.request(listSubscriptions, { pageSize: 100 });
-      // The types that are active by default on the simulated platform. Raids have one subscription for each direction.
-      // The types about consent have one for the whole application.
+      // The types that are active by default on the simulated platform. Raids have two subscriptions, one per direction. The types about
+      // consent have one for the whole application.
       expect(count).toBe(17);
       expect(new Set(subscriptions.map(({ status }) => status))).toEqual(new Set(['waiting']));
     }, patiently);
@@ -68,7 +68,7 @@ describe('platform connector as a process', () => {
 
     const stoppedAt = performance.now();
     expect(await connector.kill('SIGTERM')).toEqual({ code: 0, signal: null });
-    // On a busy machine, a stop takes longer, like the start.
+    // On a busy machine, both the start and the stop take longer.
     expect(performance.now() - stoppedAt).toBeLessThan(Math.max(8_000, 2 * startMs));
   }, 240_000);
 });

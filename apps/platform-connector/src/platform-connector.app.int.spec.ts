@@ -110,12 +110,12 @@ describe('the platform connector', () => {
 
   it('replies with unavailable before the caller times out, and stays ready, while the platform is slow', async () => {
     setup.fake.fault = (_call, response) => answerLate(response, 60_000);
-    // The connector's limit is 0.5 s below the contract's timeout (see `retry-schedule.spec.ts`). On a busy machine, that
-    // difference is too small to show that the connector gives up first, and the call may not reach the platform in time.
+    // The connector's limit is only 0.5 s below the contract's timeout (see `retry-schedule.spec.ts`). On a busy machine, that margin is
+    // too small to show that the connector gives up first. Use limits with a larger margin.
     setLimits('users', { totalMs: 6_000, attemptMs: 5_000 });
     const error: unknown = await gateway.request(lookUpUsers, request()).catch((thrown: unknown) => thrown);
 
-    // If the caller had timed out, the error would say so.
+    // If the caller had timed out, this would be its error instead.
     expect(error).toMatchObject({
       code: 'unavailable',
       detail: 'The platform did not reply in time.',

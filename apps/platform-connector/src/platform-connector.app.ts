@@ -73,7 +73,6 @@ import { UserSockets } from './user-sockets/user-sockets.service.js';
 
 export { alarmTimes };
 
-/** The request contracts that the platform connector serves. */
 export const servedContracts: readonly Contract<object, object>[] = [
   callPlatform,
   completeConnection,
@@ -96,14 +95,14 @@ export const servedContracts: readonly Contract<object, object>[] = [
   startConnection,
 ];
 
-/** The measures that each instance reports about itself, each with the metric that contains its value. */
+/** What each instance reports about itself. Each measure takes its value from a metric. */
 const measures: MeasureSources = {
   platform_calls_per_second: { metric: 'platform_connector_calls_total', isRate: true },
   platform_budget_calls: { metric: 'platform_connector_budget_calls' },
   subscriptions_enabled: { metric: 'platform_subscriptions', labels: { status: 'enabled' } },
 };
 
-/** The platform connector: the only service that calls the platform. */
+/** The only service that calls the platform. */
 export const platformConnector = defineService({
   name: 'platform-connector',
   variables,
@@ -111,7 +110,7 @@ export const platformConnector = defineService({
   start: (shell) => startPlatformConnector(shell),
 });
 
-/** Starts a platform connector. Tests pass shorter times for alarms. */
+/** Starts a platform connector. Tests pass shorter alarm times. */
 export async function startPlatformConnector(shell: Shell<PlatformConnectorConfig>, times = alarmTimes) {
   const { config, logger, health } = shell;
   const nats = { urls: config.NATS_URL, name: 'platform-connector', tracing: shell.tracing };
@@ -166,7 +165,7 @@ export async function startPlatformConnector(shell: Shell<PlatformConnectorConfi
   health.register('platform connector nats', () => strategy.ping());
   return {
     connections: app.get(ConnectionsService),
-    // Stops accepting requests, then finishes background work, then closes the connections.
+    // In this order: stop accepting requests, finish background work, close connections.
     close: () =>
       closeAll([
         () => reporter.stop(),
@@ -196,7 +195,6 @@ function databaseAt(url: string) {
   return { url, schema: name, applicationName: 'platform-connector', entities, migrations };
 }
 
-/** Lists the columns whose values are encrypted with `SECRET_KEY`. */
 function encrypted(dataSource: DataSource, secretKeys: readonly string[]) {
   return {
     schema: schema.name,
@@ -206,7 +204,7 @@ function encrypted(dataSource: DataSource, secretKeys: readonly string[]) {
   };
 }
 
-/** Encrypts every stored secret with the first key. Call this function only while no service is running. Returns the number of secrets. */
+/** Re-encrypts every stored secret with the first key, and returns their number. Call this only while no service is running. */
 export async function reencryptPlatformConnector(
   databaseUrl: string,
   secretKeys: string[],

@@ -1,5 +1,5 @@
 import type { BackedUpSchema } from '@stream-events/database/backup';
 import { schema } from './platform-connector.database.js';
 
-/** The platform connector's part of a backup. */
+/** What a backup includes from the platform connector: its schema. */
 export const platformConnectorBackup: BackedUpSchema = schema;

@@ -10,7 +10,6 @@ import {
   type ConfigOf,
 } from '@stream-events/service';
 
-/** The environment variables of the platform connector. */
 export const variables = {
   HOST: sharedVariables.HOST,
   ADMIN_PORT: adminPort(9004),

@@ -37,7 +37,6 @@ import { Reconciliation } from './subscriptions/reconciliation.entity.js';
 import { SubscriptionMoveRow } from './subscriptions/subscription-move.entity.js';
 import { Subscription } from './subscriptions/subscription.entity.js';
 
-/** The database schema of the platform connector. */
 export const schema = {
   name: serviceSchemas['platform-connector'],
   entities: [

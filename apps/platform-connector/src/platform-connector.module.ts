@@ -23,12 +23,12 @@ import { StatusModule } from './status/status.module.js';
 import { SubscriptionsModule } from './subscriptions/subscriptions.module.js';
 import { UserSocketsModule } from './user-sockets/user-sockets.module.js';
 
-/** The connections that the app opens before it creates the module. */
+/** The connections that the app opens before it creates this module. */
 export interface PlatformConnectorConnections {
   dataSource: DataSource;
-  /** The client for requests to the streamer monitor and the events service. */
+  /** Sends requests to the streamer monitor and the events service. */
   client: RequestClient;
-  /** The NATS connection for reading the EVENTS stream. */
+  /** Reads the EVENTS stream. */
   connection: NatsConnection;
 }
 

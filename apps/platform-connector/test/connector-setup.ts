@@ -34,7 +34,7 @@ import { setPatientLimits } from './patient-limits.js';
 const secretKey = 'a secret key of the tests without commas';
 const clientId = 'client-of-the-tests';
 
-/** One instance of the connector, without NATS. Several instances share a database. */
+/** One instance of the connector, without NATS. Instances share a database. */
 export interface ConnectorInstance {
   platform: OutboundPlatform;
   status: PlatformStatusService;
@@ -54,9 +54,8 @@ export interface ConnectorInstance {
   close(): Promise<void>;
 }
 
-/** A fake platform, a test database, and connectors that use both. */
 export class ConnectorSetup {
-  /** Everything that the instances have logged. */
+  /** The log output of all instances. */
   logs = '';
   private readonly instances: ConnectorInstance[] = [];
 
@@ -72,7 +71,7 @@ export class ConnectorSetup {
     return new ConnectorSetup(fake, database, await connectConnector(database, 20));
   }
 
-  /** Returns the configuration of an instance, parsed from environment variables. */
+  /** Parses the configuration of an instance from environment variables. */
   config(environment: Record<string, string> = {}): PlatformConnectorConfig {
     const { port, clientSecret } = this.fake;
     return loadConfig(variables, {
@@ -88,7 +87,7 @@ export class ConnectorSetup {
     });
   }
 
-  /** Returns a logger that writes to `logs`, without the redaction of a service's logger. */
+  /** Returns a logger that writes to `logs`. Unlike a service's logger, it redacts nothing. */
   createLogger(): Logger {
     const stream = new Writable({
       write: (chunk: Buffer, _encoding, done) => {
@@ -153,7 +152,7 @@ export class ConnectorSetup {
     return instance;
   }
 
-  /** Returns the content of the connector's platform tables, as text. */
+  /** Returns the contents of the connector's platform tables, as text. */
   async readTables(): Promise<string> {
     const rows = await this.dataSource.query<{ row: string }[]>(
       `SELECT row_to_json(app_tokens)::text AS row FROM app_tokens
@@ -164,7 +163,7 @@ export class ConnectorSetup {
     return rows.map(({ row }) => row).join('\n');
   }
 
-  /** Closes the instances, clears the tables, and resets the limits and the platform's faults for the next test. */
+  /** Prepares the next test: closes the instances, clears the tables, and resets the limits and the platform's faults. */
   async reset(): Promise<void> {
     await Promise.all(this.instances.splice(0).map((instance) => instance.close()));
     await this.dataSource.query(

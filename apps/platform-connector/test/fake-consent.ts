@@ -2,29 +2,29 @@ import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { answerWith, type FakePlatform, type ReceivedCall } from './fake-platform.js';
 
-/** A user's decision about a device code. */
+/** What a user decided about a device code. */
 export type Decision = 'pending' | 'granted' | 'refused';
 
-/** The consent of users at the fake platform: device codes, and one-time refresh tokens (docs/platform-facts.md §4.1). */
+/** The fake platform's side of user consent: device codes, and one-time refresh tokens (docs/platform-facts.md §4.1). */
 export class FakeConsent {
   decision: Decision = 'pending';
-  /** The platform's reply for a device code whose user has refused. */
+  /** The platform's reply about a device code that the user has refused. */
   refusal = 'invalid device code';
   user = { user_id: '77', login: 'mira', scopes: ['bits:read'] };
-  /** The poll interval that the platform asks for, in seconds. */
+  /** How often the platform asks clients to poll, in seconds. */
   interval = 1;
   expiresInSeconds = 1_800;
-  /** Whether the application is confidential, so that it needs its secret to refresh. */
+  /** Whether the application is confidential and therefore needs its secret to refresh. */
   needsSecret = false;
-  /** Whether the secret of the application is right. */
+  /** Whether the application's secret is accepted. */
   acceptsSecret = true;
   /** The access tokens whose validation fails with status 500. */
   readonly unverifiable = new Set<string>();
-  /** Cuts the connection after this kind of request was handled, so that its reply is lost. */
+  /** Cuts the connection after handling this kind of request, so that its reply is lost. */
   losesReplyTo: string | undefined;
-  /** Handles this kind of request, but holds the replies until `releaseReplies`. */
+  /** Handles this kind of request, but holds back the replies until `releaseReplies`. */
   holdsReplyTo: string | undefined;
-  /** Every code and token that was issued. */
+  /** Every code and token that was ever issued. */
   readonly issued: string[] = [];
   refreshes = 0;
   private readonly heldReplies: (() => void)[] = [];
@@ -37,14 +37,13 @@ export class FakeConsent {
     platform.fault = (call, response) => this.handle(call, response);
   }
 
-  /** Issues a code with which the browser returns to this address after its user has given consent. */
+  /** Issues the code that the browser brings back to this address after its user has given consent. */
   issueBrowserCode(redirectUri: string): string {
     const code = this.issue(this.codes);
     this.browserCodes.set(code, redirectUri);
     return code;
   }
 
-  /** The number of held replies. */
   get held(): number {
     return this.heldReplies.length;
   }
@@ -53,12 +52,11 @@ export class FakeConsent {
     for (const reply of this.heldReplies.splice(0)) reply();
   }
 
-  /** Expires all access tokens. */
   expireAccessTokens(): void {
     this.accessTokens.clear();
   }
 
-  /** Disconnects the application, as the user. */
+  /** Disconnects the application, as a user can do on the platform. */
   disconnect(): void {
     this.accessTokens.clear();
     this.refreshTokens.clear();
@@ -117,7 +115,7 @@ export class FakeConsent {
     return [200, this.issueTokens()];
   }
 
-  /** Exchanges a code, which is valid once, and only with the address that the page was opened with. */
+  /** Exchanges a code. It works once, and only with the address with which the page was opened. */
   private exchange(form: URLSearchParams): [number, object] {
     if (!this.acceptsSecret) return rejected('invalid client secret', 403);
     const code = form.get('code') ?? '';

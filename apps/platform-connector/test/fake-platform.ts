@@ -4,7 +4,6 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** A request that the platform has received. */
 export interface ReceivedCall {
   /** The endpoint's name, such as `GET /api/users`. */
   name: string;
@@ -14,12 +13,15 @@ export interface ReceivedCall {
   at: number;
 }
 
-/** Handles a request instead of the platform. Returns false to leave the request to the platform. */
+/** Handles a request instead of the platform. Returns false to let the platform handle it. */
 export type Fault = (call: ReceivedCall, response: ServerResponse) => boolean;
 
 type Answer = [status: number, body?: unknown];
 
-/** A small platform over real HTTP: tokens, the rate limit, and the users, streams, and subscriptions that a test provides. */
+/**
+ * A small platform over real HTTP: issues tokens, enforces the rate limit, and returns the users, streams, and subscriptions that a test
+ * provides.
+ */
 export class FakePlatform {
   readonly calls: ReceivedCall[] = [];
   isSimulation = true;
@@ -28,9 +30,9 @@ export class FakePlatform {
   /** How long issuing a token takes, in milliseconds. */
   tokenDelayMs = 0;
   callsPerMinute = 800;
-  /** Handles a request instead of the platform. Returns whether it handled the request. */
+  /** Handles a request instead of the platform. Returns false to let the platform handle it. */
   fault: Fault = () => false;
-  /** The replies of endpoints, by name. */
+  /** The replies of endpoints, by endpoint name. */
   readonly answers = new Map<string, (call: ReceivedCall) => Answer>();
   readonly tokens: string[] = [];
   private readonly validTokens = new Set<string>();
@@ -40,7 +42,8 @@ export class FakePlatform {
 
   static async start(port = 0): Promise<FakePlatform> {
     const server = createServer();
-    // A busy client can send a request over a connection that the server has just closed. The client closes idle connections instead.
+    // Never close idle connections here; the client does. Otherwise, a busy client could send a request on a connection that the server has
+    // just closed.
     server.keepAliveTimeout = 0;
     const platform = new FakePlatform(server);
     server.on('request', (request, response) => void platform.onRequest(request, response));
@@ -53,7 +56,6 @@ export class FakePlatform {
     return (this.server.address() as AddressInfo).port; // Safe cast: the server listens on TCP.
   }
 
-  /** Returns the number of calls to an endpoint. */
   count(name: string): number {
     return this.calls.filter((call) => call.name === name).length;
   }
@@ -62,7 +64,7 @@ export class FakePlatform {
     this.validTokens.clear();
   }
 
-  /** Resets everything, and changes the secret. */
+  /** Resets everything, and generates a new secret. */
   reset(): void {
     const fresh = new FakePlatform(this.server);
     Object.assign(this, fresh);
@@ -127,14 +129,13 @@ export class FakePlatform {
   }
 }
 
-/** Replies after a delay, or when the client has disconnected. */
+/** Replies after a delay, unless the client disconnects first. */
 export function answerLate(response: ServerResponse, delayMs: number): boolean {
   const timer = setTimeout(() => response.end('{}'), delayMs);
   response.on('close', () => clearTimeout(timer));
   return true;
 }
 
-/** Replies immediately. */
 export function answerWith(response: ServerResponse, status: number, body: string): boolean {
   response.writeHead(status, { 'content-type': 'application/json' });
   response.end(body);

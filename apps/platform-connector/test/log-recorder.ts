@@ -3,7 +3,7 @@ import { toLoggedError, type Logger } from '@stream-events/service';
 import { eventually } from '@stream-events/testing';
 import { pino } from 'pino';
 
-/** A logger that keeps its lines, without the redaction of a service's logger. */
+/** A logger that keeps its lines. Unlike a service's logger, it redacts nothing. */
 export class LogRecorder {
   text = '';
   readonly logger: Logger;

@@ -1,10 +1,10 @@
 import type { Contract } from '@stream-events/contracts';
 import { RequestClient, type RequestOptions } from '@stream-events/messaging';
 
-// A reply takes seconds on a busy machine. The timeouts of the contracts are about users who wait.
+// On a busy machine, a reply takes seconds. The contracts' own timeouts are for waiting users.
 const timeoutMs = 30_000;
 
-/** Sends requests like a service, and waits longer for the replies. */
+/** Sends requests as a service does, but waits longer for replies. */
 export class PatientClient extends RequestClient {
   override request<Request extends object, Reply extends object>(
     contract: Contract<Request, Reply>,

@@ -38,20 +38,18 @@ import { MonitoredList, startStandInMonitor } from './stand-in-streamer-monitor.
 import { StandInPlatform } from './stand-in-platform.js';
 import { publicUrl, secret } from './subscription-factory.js';
 
-// JetStream on a busy machine takes longer than the default of 5 s.
+// On a busy machine, JetStream exceeds the default of 5 s.
 const requestTimeoutMs = 30_000;
 
-/** An instance of the connector. */
 export interface ConnectorInstance {
   metrics: Registry;
   status: SubscriptionStatus;
-  /** Stops the instance cleanly. */
   stop(): Promise<void>;
-  /** Cuts the instance off from the database and NATS in the middle of its work. */
+  /** Simulates a crash: cuts the instance off from the database and NATS in the middle of its work. */
   cutOff(): Promise<void>;
 }
 
-/** A broker, a database, and stand-ins for the platform and the streamer monitor. */
+/** Runs a broker, a database, and stand-ins for the platform and the streamer monitor. */
 export class ReconcilerSetup {
   platform = new StandInPlatform();
   readonly monitored = new MonitoredList();
@@ -63,7 +61,7 @@ export class ReconcilerSetup {
     private readonly database: TestDatabase,
     readonly dataSource: DataSource,
     private readonly events: NatsConnection,
-    /** Sends requests with the gateway's NATS user. */
+    /** Sends requests as the gateway's NATS user. */
     readonly gateway: PatientClient,
   ) {}
 
@@ -79,7 +77,7 @@ export class ReconcilerSetup {
     return setup;
   }
 
-  /** Stops all instances and clears everything. */
+  /** Stops all instances, and clears everything. */
   async reset(): Promise<void> {
     await this.stopInstances();
     await this.dataSource.query(
@@ -112,7 +110,7 @@ export class ReconcilerSetup {
     this.monitor = undefined;
   }
 
-  /** Starts an instance wired like the app, with the stand-in platform. */
+  /** Starts an instance that is wired like the app, but calls the stand-in platform. */
   async startInstance(environment: Record<string, string> = {}): Promise<ConnectorInstance> {
     const url = this.nats.urlFor('platform-connector');
     const config = loadConfig(variables, {
@@ -182,7 +180,7 @@ export class ReconcilerSetup {
     return instance;
   }
 
-  /** Publishes an event as the relay does. */
+  /** Publishes an event as the events service's relay does. */
   async publish(event: Partial<StoredEvent>): Promise<void> {
     const full: StoredEvent = {
       id: v7(),
@@ -209,11 +207,11 @@ export class ReconcilerSetup {
     await streams.delete(eventsStreamName);
   }
 
-  /** Ends all pauses and makes a listing due. */
+  /** Ends all pauses, and makes a listing due. */
   async passTime(): Promise<void> {
     await eventually(() =>
       this.dataSource.transaction(async (transaction) => {
-        // Waits for the end of a round, which may still save pauses.
+        // Wait for the end of the current round, which may still save pauses.
         const [idle] = await transaction.query<unknown[]>(
           'SELECT FROM reconciliation WHERE holder IS NULL FOR UPDATE',
         );
@@ -225,8 +223,8 @@ export class ReconcilerSetup {
   }
 
   /**
-   * Lets the next round wait for a hint or, without a hint, for a minute, and lets no listing follow by itself. For tests that show that a
-   * message has caused a round.
+   * Postpones the next round by a minute unless a hint arrives, and lets no listing become due. For tests of whether a message causes a
+   * round.
    */
   async postponeRounds(): Promise<void> {
     await eventually(async () => {

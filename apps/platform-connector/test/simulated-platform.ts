@@ -2,7 +2,7 @@ import { HostedService, freePort } from '@stream-events/testing';
 
 const controlSecret = 'the-control-secret-of-the-connector-tests';
 
-/** The application of the tests. */
+/** The application that the tests use. */
 export const application = { clientId: 'connector-tests', clientSecret: 'of-the-connector-tests' };
 
 interface Reply<Body> {
@@ -10,13 +10,13 @@ interface Reply<Body> {
   json: Body;
 }
 
-/** The simulator as a service of its own, with the calls that an application and a test make. */
+/** Runs the simulator as a separate service. Offers the calls that an application and a test make. */
 export class SimulatedPlatform {
   private authorization: Record<string, string> = {};
 
   private constructor(private readonly service: HostedService) {}
 
-  /** Starts a simulator that sends only what the test asks for. */
+  /** Starts a simulator that sends only what the test requests. */
   static async start(): Promise<SimulatedPlatform> {
     const service = new HostedService('platform-simulator', {
       HOST: '127.0.0.1',
@@ -45,7 +45,6 @@ export class SimulatedPlatform {
     return platform;
   }
 
-  /** Where the simulator listens. */
   get url(): string {
     return this.service.url;
   }
@@ -54,7 +53,7 @@ export class SimulatedPlatform {
     return `${this.url.replace('http', 'ws')}/ws`;
   }
 
-  /** Calls the platform as the application, or the control API below `/simulator`. */
+  /** Calls the platform's API as the application, or the simulator's control API below `/simulator`. */
   async call<Body>(method: string, path: string, body?: object): Promise<Reply<Body>> {
     const response = await fetch(this.url + path, {
       method,
@@ -69,7 +68,7 @@ export class SimulatedPlatform {
     return { status: response.status, json: (text === '' ? {} : JSON.parse(text)) as Body }; // Safe cast: the test knows the reply.
   }
 
-  /** Creates a conduit with one shard, and a subscription to the cheers of channel 77. Returns the id of the conduit. */
+  /** Creates a conduit with one shard, and a subscription to the cheers in channel 77. Returns the conduit's id. */
   async createConduit(): Promise<string> {
     const { json } = await this.call<{ data: { id: string }[] }>('POST', '/helix/eventsub/conduits', {
       shard_count: 1,
@@ -83,7 +82,7 @@ export class SimulatedPlatform {
     return conduit_id;
   }
 
-  /** Assigns a session to the shard of a conduit. */
+  /** Assigns a session to the conduit's only shard. */
   async assignShard(conduit_id: string, session_id: string): Promise<void> {
     const shards = [{ id: '0', transport: { method: 'websocket', session_id } }];
     const { json } = await this.call<{ errors: object[] }>('PATCH', '/helix/eventsub/conduits/shards', {
@@ -97,25 +96,24 @@ export class SimulatedPlatform {
     await this.call('DELETE', `/helix/eventsub/conduits?id=${id}`);
   }
 
-  /** Simulates a cheer in channel 77. */
+  /** Makes a viewer cheer in channel 77. */
   async cheer(bits: number): Promise<void> {
     const event = { broadcaster_user_id: '77', user_id: '1', bits };
     const { status } = await this.call('POST', '/simulator/occurrences', { type: 'channel.cheer', event });
     if (status >= 300) throw new Error(`the cheer got ${status}`);
   }
 
-  /** Makes the sockets of clients fail. */
+  /** Makes clients' sockets fail. */
   async disturb(action: string, more: object = {}): Promise<void> {
     const { status } = await this.call('POST', '/simulator/sockets', { action, ...more });
     if (status !== 200) throw new Error(`${action} got ${status}`);
   }
 
-  /** Returns the ids of the open sessions. */
   async sessions(): Promise<string[]> {
     return (await this.sockets()).map(({ session_id }) => session_id);
   }
 
-  /** Returns for each open session whether it waits for a reconnect. */
+  /** Returns, for each open session, whether it waits for a reconnect. */
   async reconnecting(): Promise<boolean[]> {
     return (await this.sockets()).map(({ is_reconnecting }) => is_reconnecting);
   }

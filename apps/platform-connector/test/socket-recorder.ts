@@ -3,19 +3,19 @@ import type { EventSocketListener } from '../src/sockets/event-socket.js';
 
 type Loss = Parameters<EventSocketListener['lost']>[0];
 
-/** Records what an event socket reports. */
+/** Records the sessions, messages, and losses that an event socket reports. */
 export class SocketRecorder implements EventSocketListener {
   readonly sessions: SocketSession[] = [];
   readonly messages: SocketMessage[] = [];
   readonly losses: Loss[] = [];
-  /** Handles a session. Tests can make it fail. */
+  /** Called for each new session. Tests can make it fail. */
   use: (session: SocketSession) => Promise<void>;
 
   constructor(use: (session: SocketSession) => Promise<void> = () => Promise.resolve()) {
     this.use = use;
   }
 
-  /** The bits of the cheers, in order of arrival. */
+  /** The bits of the received cheers, in order of arrival. */
   get bits(): unknown[] {
     return this.messages.map(({ type, content }) => {
       const message = inbound.readContent(type, content);

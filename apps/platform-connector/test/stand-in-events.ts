@@ -11,9 +11,9 @@ import {
 import { ErrorResponder, Handles, NatsServerStrategy } from '@stream-events/messaging';
 import { createLogger, NestLogger } from '@stream-events/service';
 
-/** The overlaps that a stand-in events service knows. */
+/** The overlaps that were announced to a stand-in events service. */
 export class AnnouncedOverlaps {
-  /** The number of announcements of each overlap. An overlap is ready at its second announcement. */
+  /** How often each overlap was announced. An overlap is ready at its second announcement. */
   readonly announced = new Map<string, number>();
   readonly ended = new Set<string>();
 
@@ -35,7 +35,7 @@ export class AnnouncedOverlaps {
   }
 }
 
-/** Plays the events service: replies to announcements of overlaps until it is closed. */
+/** Acts as the events service: replies to announcements of overlaps until it is closed. */
 export async function startStandInEvents(
   natsUrl: string,
   overlaps: AnnouncedOverlaps,

@@ -19,14 +19,13 @@ import { isLive } from '../src/subscriptions/own-subscription.js';
 const pageSize = 100;
 const costlessTypes = ['channel.cheer', 'channel.follow'];
 
-// As on the real platform, an id is never reused, not even in another test. A revocation that is read late then matches no
-// subscription.
+// As on the real platform, an id is never reused, not even by another test. A late revocation therefore matches no subscription.
 let nextId = 1;
 
-/** A platform in memory, with the limits, refusals, and pages of the real one. */
+/** A platform in memory, with the real platform's limits, refusals, and paging. */
 export class StandInPlatform implements OutboundPlatform {
   readonly subscriptions = new Map<string, PlatformSubscription>();
-  /** The number of creations of each type and condition. */
+  /** How often each type and condition was created. */
   readonly creations = new Map<string, number>();
   maxCost = 10_000;
   highestCost = 0;
@@ -34,26 +33,26 @@ export class StandInPlatform implements OutboundPlatform {
   /** The time of the last creation, by a monotonic clock. */
   lastCreationAt = 0;
   isAway = false;
-  /** The status of new subscriptions, and their status from the next listing on. */
+  /** The status of a new subscription, and its status from the next listing on. */
   newStatus = 'enabled';
   verifiedStatus = 'enabled';
   /** Streamers for which every call fails. */
   readonly failingStreamers = new Set<string>();
-  /** Streamers that the platform does not know. */
+  /** Streamers that do not exist on the platform. */
   readonly unknownStreamers = new Set<string>();
   saysIdOnConflict = true;
-  /** The scopes that users have granted; undefined while everyone has granted everything. */
+  /** The scopes that users have granted. When undefined, everyone has granted everything. */
   grants: Map<string, string[]> | undefined;
-  /** Fails every listing of grants. */
+  /** When set, every request to list grants fails with this error. */
   authorizationFailure: PlatformUnavailableError | undefined;
-  /** The users in each listing of grants. */
+  /** The users in each request to list grants. */
   readonly authorizationLists: (readonly string[])[] = [];
-  /** The number of refusals for lack of consent, by streamer. */
+  /** How often the platform refused because consent was missing, by streamer. */
   readonly denials = new Map<string, number>();
-  /** Runs after a creation, before its reply. */
+  /** Runs after a subscription is created, before the reply is sent. */
   beforeCreationAnswer: () => Promise<void> = () => Promise.resolve();
   private totalCost = 0;
-  /** Ids by type, condition, and transport. */
+  /** The ids of subscriptions, by type, condition, and transport. */
   private readonly keys = new Map<string, string>();
 
   lookUpUsers(): Promise<never> {
@@ -88,12 +87,11 @@ export class StandInPlatform implements OutboundPlatform {
     return Promise.reject(away());
   }
 
-  /** The total cost of the live subscriptions. */
   get cost(): number {
     return this.totalCost;
   }
 
-  /** Returns the subscriptions that point at a callback, as `type streamer`, sorted. */
+  /** Returns the subscriptions with this callback, as `type streamer`, sorted. */
   names(callback: string): string[] {
     return [...this.subscriptions.values()]
       .filter(({ transport }) => transport?.method === 'webhook' && transport.callback === callback)
@@ -101,7 +99,7 @@ export class StandInPlatform implements OutboundPlatform {
       .sort();
   }
 
-  /** Adds a subscription without the connector. */
+  /** Adds a subscription that the connector did not create. */
   add(subscription: Omit<PlatformSubscription, 'id' | 'createdAt'>): PlatformSubscription {
     const added = { ...subscription, id: `subscription-${nextId++}`, createdAt: Date.now() };
     this.subscriptions.set(added.id, added);

@@ -9,11 +9,11 @@ import {
 import { ErrorResponder, Handles, NatsServerStrategy } from '@stream-events/messaging';
 import { createLogger, NestLogger } from '@stream-events/service';
 
-/** The streamers of a stand-in monitor, oldest first. Tests change the list. */
+/** The streamers of a stand-in monitor, oldest first. Tests change this list. */
 export class MonitoredList {
   ids: string[] = [];
   pageSize = 1_000;
-  /** Requests fail from this page on. */
+  /** All requests from this page on fail. */
   failsFromPage = Infinity;
 
   page({ after }: ListStreamersRequest): ListMonitoredReply {
@@ -26,7 +26,7 @@ export class MonitoredList {
   }
 }
 
-/** Plays the streamer monitor: replies to `listMonitored` until it is closed. */
+/** Acts as the streamer monitor: replies to `listMonitored` until it is closed. */
 export async function startStandInMonitor(
   natsUrl: string,
   list: MonitoredList,

@@ -9,17 +9,15 @@ import type { OwnSubscription } from '../src/subscriptions/own-subscription.js';
 
 export const publicUrl = 'https://events.example';
 
-/** The webhook secret of the tests. */
 export const secret = 'signs-what-comes';
 
 export const callback = callbackOf(publicUrl, fingerprintOf(secret));
 
-/** Returns the transport of subscriptions with a callback. */
 export function webhook(callback: string): SubscriptionTransport {
   return { method: 'webhook', callback };
 }
 
-/** Returns a subscription of the service for a streamer. A test passes only the fields that it is about. */
+/** Returns one of the service's subscriptions for a streamer. Tests pass only the fields that they are about. */
 export function newOwn(streamerId: string, overrides: Partial<OwnSubscription>): OwnSubscription {
   const subscription = {
     type: 'stream.online',
@@ -42,7 +40,7 @@ export function newOwn(streamerId: string, overrides: Partial<OwnSubscription>):
   };
 }
 
-/** Returns the same subscription in the platform's listing. */
+/** Returns the same subscription as the platform lists it. */
 export function newListed(
   { type, version, condition }: Pick<OwnSubscription, 'type' | 'version' | 'condition'>,
   overrides: Partial<PlatformSubscription> = {},

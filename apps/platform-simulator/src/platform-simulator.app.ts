@@ -16,12 +16,12 @@ export {
 } from './command-line/running-simulator.js';
 export { simulatedTypes, type SimulatedType } from './world/lively-events.js';
 
-/** A running simulator and its address, such as `http://127.0.0.1:8100`. */
+/** `url` is the base URL, such as `http://127.0.0.1:8100`. */
 export interface RunningPlatformSimulator extends RunningService {
   url: string;
 }
 
-// The maximum size of a request body, large enough for events that exceed the limit of any receiver.
+// Maximum request body, large enough to test events that exceed any receiver's limit.
 const bodyLimitBytes = 4 * 1024 * 1024;
 
 @Module({})
@@ -48,7 +48,7 @@ export const platformSimulator = defineService({
     const scenario = config.SIMULATOR_SCENARIO;
     if (scenario !== 'none') app.get(ScenarioPlayer).play({ name: scenario });
     logger.info({ url, rate: config.SIMULATOR_RATE }, 'SIMULATED streaming platform is listening');
-    // Nest shuts down in this order: the generator and retries stop, deliveries in flight finish, the server closes.
+    // Nest stops the generator and the retries first, then waits for deliveries in flight, then closes the server.
     return { url, close: () => app.close() };
   },
 });

@@ -10,17 +10,17 @@ import {
   type Variable,
 } from '@stream-events/service';
 
-/** Maximum events per second. One Node process cannot sign and send more events. The limit also catches typing errors. */
+/** Limit for the event rate, against typing errors. One Node process cannot sign and send more events per second. */
 export const maxRate = 100_000;
 
-/** The scenarios. scenarios/scenarios.ts describes them. */
+/** Described in scenarios/scenarios.ts. */
 export const scenarioNames = ['quiet', 'busy-evening', 'raid', 'streamers-on-and-off'] as const;
 
-/** Who has granted scopes: every user, or only users who have consented. */
+/** Which users count as having granted scopes: all, or only users who have consented. */
 export const grantModes = ['everyone', 'explicit'] as const;
 export type GrantMode = (typeof grantModes)[number];
 
-/** The secret of the control API. `npm run simulator` reads the same variable. */
+/** Secret of the control API. `npm run simulator` reads the same variable. */
 export const controlSecret: Variable<string> = {
   description:
     'Secret of the control API, at least 32 visible ASCII characters. Requests send it as `Authorization: Bearer`. `npm start` generates one',
@@ -31,7 +31,6 @@ export const controlSecret: Variable<string> = {
   },
 };
 
-/** The environment variables of the platform simulator. */
 export const variables = {
   HOST: sharedVariables.HOST,
   PORT: integer('Port of the simulated platform; 0 selects any free port', [0, 65_535], { default: 8100 }),
@@ -61,5 +60,4 @@ export const variables = {
   SIMULATOR_SEED: optionalText('Seed of the simulation: the same seed gives the same events'),
 };
 
-/** The simulator's configuration. */
 export type SimulatorConfig = ConfigOf<typeof variables>;

@@ -1,8 +1,7 @@
 import { jest } from '@jest/globals';
 
 /**
- * Stops the clock of this process, which the simulator uses, until `jest.restoreAllMocks()`. Tests then do not depend on the
- * speed of the machine.
+ * Stops this process's clock until `jest.restoreAllMocks()`. The simulator uses this clock, so tests do not depend on the machine's speed.
  *
  * @returns a function that advances the clock by milliseconds
  */
@@ -15,8 +14,8 @@ export function stopClock(): (ms: number) => void {
 }
 
 /**
- * Lengthens the timers of this process that have the given delay, until `jest.restoreAllMocks()`. For a time limit of the simulator that
- * the test does not wait for, and that could end before the test's next step on a slow machine.
+ * Lengthens timers with the delay `fromMs` until `jest.restoreAllMocks()`. Use it for a time limit of the simulator that could end before
+ * the test's next step on a slow machine.
  */
 export function lengthenTimers(fromMs: number, toMs = 120_000): void {
   const original = globalThis.setTimeout;

@@ -1,6 +1,5 @@
 import type { Reply, SimulatorSetup } from './simulator-setup.js';
 
-/** Response to a request for a device code. */
 export interface DeviceReply {
   device_code: string;
   expires_in: number;
@@ -9,7 +8,7 @@ export interface DeviceReply {
   verification_uri: string;
 }
 
-/** A user's tokens, with the headers of API calls. */
+/** A user's tokens, and the headers for API calls. */
 export interface UserLogin {
   accessToken: string;
   refreshToken: string;
@@ -19,7 +18,7 @@ export interface UserLogin {
 
 const grantType = 'urn:ietf:params:oauth:grant-type:device_code';
 
-/** The device code flow over real HTTP, in the role of an application. */
+/** Plays the application in the device code flow, over real HTTP. */
 export class DeviceLogin {
   constructor(
     private readonly setup: SimulatorSetup,
@@ -32,13 +31,13 @@ export class DeviceLogin {
     return json as unknown as DeviceReply;
   }
 
-  /** Asks for the token of a device code once. */
+  /** Polls once. */
   poll(device_code: string): Promise<Reply> {
     const form = new URLSearchParams({ client_id: this.clientId, device_code, grant_type: grantType });
     return this.setup.call('POST', '/oauth2/token', form);
   }
 
-  /** Runs the whole flow. The user decides through the control API. */
+  /** Runs the whole flow. The control API makes the user's decision. */
   async logIn(login: string, scopes = ''): Promise<UserLogin> {
     const { user_code, device_code } = await this.start(scopes);
     await this.setup.call('POST', '/simulator/device-codes', { user_code, decision: 'allow', login });

@@ -3,23 +3,22 @@ import { createLogger, Health, loadConfig, Registry } from '@stream-events/servi
 import { platformSimulator, type RunningPlatformSimulator } from '../src/platform-simulator.app.js';
 import { WebhookReceiver } from './webhook-receiver.js';
 
-/** The secret of every subscription and of the receiver. */
+/** Secret of all subscriptions and of the receiver. */
 export const secret = 'a secret of the tests';
 
-/** The secret of the control API. */
 export const controlSecret = 'the-control-secret-of-the-simulator-tests';
 
-/** A callback where nothing listens. */
+/** A callback on a port where nothing listens. */
 export const unreachableCallback = 'http://127.0.0.1:9/nobody';
 
-/** The type that tests subscribe to by default. */
+/** Default subscription type of the tests. */
 export const follow = { type: 'channel.follow', version: '2' };
 
 const quietEnvironment = { PORT: '0', SIMULATOR_RATE: '0', SIMULATOR_SEED: 'test', LOG_LEVEL: 'silent' };
 
 const jsonType = { 'content-type': 'application/json' };
 
-/** A response of the simulator. Its members depend on the request. */
+/** The fields depend on the request. */
 export interface Reply {
   status: number;
   headers: Headers;
@@ -29,9 +28,9 @@ export interface Reply {
   };
 }
 
-/** A simulator that generates no events and a receiver, both over real HTTP, with helpers for tests. */
+/** A simulator without generated events, and a receiver, over real HTTP. */
 export class SimulatorSetup {
-  /** The headers that the platform's API requires. */
+  /** Headers that the platform's API requires. */
   authorization: Record<string, string> = {};
 
   private constructor(
@@ -39,7 +38,7 @@ export class SimulatorSetup {
     readonly receiver: WebhookReceiver,
   ) {}
 
-  /** Starts both and gets an access token. */
+  /** Starts both servers and gets an access token. */
   static async start(environment: Record<string, string> = {}): Promise<SimulatorSetup> {
     const receiver = await WebhookReceiver.start(secret);
     const config = loadConfig(platformSimulator.variables, {
@@ -56,7 +55,6 @@ export class SimulatorSetup {
     return setup;
   }
 
-  /** Gets an access token for an application. */
   async authorize(client_id: string, client_secret: string): Promise<Record<string, string>> {
     const form = { client_id, client_secret, grant_type: 'client_credentials' };
     const { json } = await this.call('POST', '/oauth2/token', new URLSearchParams(form));
@@ -68,10 +66,7 @@ export class SimulatorSetup {
     await this.receiver.close();
   }
 
-  /**
-   * Calls the simulator: the platform's API with the application's credentials, the control API with its secret. Text and forms
-   * are sent unchanged.
-   */
+  /** Calls the platform's API with the application's credentials, or the control API with its secret. Sends text and forms unchanged. */
   async call(method: string, path: string, body?: unknown, headers = this.authorization): Promise<Reply> {
     const isRaw = typeof body === 'string' || body instanceof URLSearchParams;
     const response = await fetch(this.simulator.url + path, {
@@ -88,14 +83,14 @@ export class SimulatorSetup {
     return { status: response.status, headers: response.headers, json };
   }
 
-  /** Returns the body of a request for a subscription. */
+  /** Body of a request to subscribe. */
   subscription(overrides: Record<string, unknown> = {}): Record<string, unknown> {
     const condition = { broadcaster_user_id: '4711', moderator_user_id: '4711' };
     const transport = { method: 'webhook', callback: this.receiver.url, secret };
     return { ...follow, condition, transport, ...overrides };
   }
 
-  /** Subscribes and waits until the challenge has decided the status. */
+  /** Waits until the challenge has decided the status. */
   async subscribe(overrides?: Record<string, unknown>): Promise<{ id: string; status: string }> {
     const { json } = await this.call('POST', '/helix/eventsub/subscriptions', this.subscription(overrides));
     const id = json.data[0]?.id;
@@ -107,7 +102,6 @@ export class SimulatorSetup {
     });
   }
 
-  /** Sends one notification through the control API. */
   send(request: Record<string, unknown> = {}): Promise<Reply> {
     return this.call('POST', '/simulator/notifications', { type: follow.type, ...request });
   }

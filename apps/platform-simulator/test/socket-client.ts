@@ -1,7 +1,7 @@
 import { EventEmitter, on, once } from 'node:events';
 import { WebSocket } from 'ws';
 
-/** A frame of the platform's socket server. */
+/** A frame from the platform's socket server. */
 export interface Frame {
   metadata: {
     message_id: string;
@@ -23,11 +23,11 @@ export interface Frame {
   };
 }
 
-/** A client of the socket server, which records every frame. */
+/** A socket client that records every frame. */
 export class SocketClient {
   readonly frames: Frame[] = [];
   private readonly arrivals = new EventEmitter();
-  /** The code and the text with which the socket was closed. */
+  /** Close code and text. */
   readonly closed: Promise<[code: number, text: string]>;
 
   private constructor(readonly socket: WebSocket) {
@@ -41,7 +41,7 @@ export class SocketClient {
     });
   }
 
-  /** Connects to an address, such as `http://127.0.0.1:8100/ws`, without waiting for the welcome. */
+  /** Does not wait for the welcome. @param url an address such as `http://127.0.0.1:8100/ws` */
   static async open(
     url: string,
     options: { autoPong?: boolean; origin?: string } = {},
@@ -51,14 +51,14 @@ export class SocketClient {
     return client;
   }
 
-  /** Connects and waits for the welcome. */
+  /** Resolves after the welcome. */
   static async connect(simulatorUrl: string, query = ''): Promise<SocketClient> {
     const client = await SocketClient.open(`${simulatorUrl}/ws${query}`);
     await client.waitFor('session_welcome');
     return client;
   }
 
-  /** The id of the session, from the last welcome. */
+  /** Session id from the last welcome. */
   get sessionId(): string {
     const welcome = this.frames.findLast(({ metadata }) => metadata.message_type === 'session_welcome');
     return welcome?.payload.session?.id ?? '';
@@ -68,7 +68,7 @@ export class SocketClient {
     return this.frames.filter(({ metadata }) => metadata.message_type === messageType);
   }
 
-  /** Waits for a number of frames of a type, and returns the last of them. */
+  /** Waits for `count` frames of a type, and returns the last one. */
   async waitFor(messageType: string, count = 1): Promise<Frame> {
     const arrivals = on(this.arrivals, 'arrival', { signal: AbortSignal.timeout(40_000) });
     for (;;) {

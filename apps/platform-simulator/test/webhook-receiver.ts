@@ -3,34 +3,31 @@ import { EventEmitter, on } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A request as it arrived at the receiver. */
+/** A request as it arrived. */
 export interface Received {
   path: string;
   headers: IncomingHttpHeaders;
-  /** The raw text. */
   body: string;
-  /** The body as JSON. */
   json: {
     challenge?: string;
     subscription: { id: string; type: string; status: string; condition: Record<string, string> };
     event?: Record<string, unknown>;
   };
-  /** The expected signature of this message, computed here and not by the simulator. */
+  /** The correct signature, computed independently of the simulator. */
   rightSignature: string;
 }
 
-/** The response to a request. */
 export interface Answer {
   status: number;
   body?: string;
   headers?: Record<string, string>;
 }
 
-/** A callback for tests. Responds to challenges unless a test scripts other responses, and records all requests. */
+/** A callback for tests. Records all requests, and answers challenges unless a test sets other responses. */
 export class WebhookReceiver {
   readonly received: Received[] = [];
   url = '';
-  /** Sets the responses to the next requests. */
+  /** Replace it to script the responses. */
   answer: (received: Received) => Answer | Promise<Answer> = answerChallenge;
   private readonly arrivals = new EventEmitter();
   private readonly server = createServer((request, response) => {
@@ -57,14 +54,14 @@ export class WebhookReceiver {
 
   static async start(secret: string): Promise<WebhookReceiver> {
     const receiver = new WebhookReceiver(secret);
-    // With Node's 5 s, the receiver could close an idle connection while a stalled simulator sends a message over it.
+    // Longer than Node's default of 5 s: the receiver would close an idle connection just as a stalled simulator sends over it.
     receiver.server.keepAliveTimeout = 120_000;
     await new Promise<void>((resolve) => receiver.server.listen(0, '127.0.0.1', resolve));
     receiver.url = `http://127.0.0.1:${(receiver.server.address() as AddressInfo).port}/webhook`;
     return receiver;
   }
 
-  /** Waits for `count` matching requests and returns them. */
+  /** Waits for `count` matching requests. */
   async waitFor(count: number, isWanted: (received: Received) => boolean): Promise<Received[]> {
     const signal = AbortSignal.timeout(40_000);
     const arrivals = on(this.arrivals, 'arrival', { signal });
@@ -85,7 +82,7 @@ export class WebhookReceiver {
   }
 }
 
-/** Accepts every message, and responds to a challenge with the challenge. */
+/** Accepts every message and echoes challenges. */
 export function answerChallenge({ json }: Received): Answer {
   return json.challenge === undefined ? { status: 204 } : { status: 200, body: json.challenge };
 }

@@ -46,7 +46,7 @@ describe('streamerMonitor', () => {
       streaming: false,
       disabled: false,
     });
-    const streamer: Streamer = await store.streamer({ id } as Streamer); // Safe cast: only the id is read.
+    const streamer: Streamer = await store.streamer({ id } as Streamer); // Safe cast: `streamer` only reads the id.
 
     await stream.create();
     platform.streams = [listed(streamer, 's1', startedAt, { title: 'the title' })];

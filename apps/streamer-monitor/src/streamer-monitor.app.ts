@@ -43,10 +43,9 @@ import { schema } from './streamer-monitor.database.js';
 import { StreamerMonitorModule } from './streamer-monitor.module.js';
 import { StreamMaintenance } from './streams/stream-maintenance.service.js';
 
-// Up to six connections for events, two for polls, four for a rebuild, and the rest for requests.
+// Database connections: up to six for events, two for polls, four for a rebuild, and the rest for requests.
 const databaseConnections = 16;
 
-/** The contracts that the streamer monitor serves. */
 const servedContracts: readonly Contract<object, object>[] = [
   listStreamers,
   createStreamer,
@@ -71,7 +70,7 @@ const measures: MeasureSources = {
   streams_running: { metric: 'streamer_monitor_streams_running' },
 };
 
-/** The streamer monitor: records which streamers are live, and their streams. */
+/** The streamer monitor: records which streamers are live, and when they stream. */
 export const streamerMonitor = defineService({
   name: 'streamer-monitor',
   variables,
@@ -119,7 +118,7 @@ async function start(shell: Shell<StreamerMonitorConfig>) {
   });
   health.register('streamer monitor nats', () => strategy.ping());
   return {
-    // Stops requests first, then finishes background work, then closes the connections.
+    // Stop taking requests, finish background work, then close the connections.
     close: () =>
       closeAll([
         () => reporter.stop(),

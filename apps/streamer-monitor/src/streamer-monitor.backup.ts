@@ -1,5 +1,5 @@
 import type { BackedUpSchema } from '@stream-events/database/backup';
 import { schema } from './streamer-monitor.database.js';
 
-/** The streamer monitor's part of a backup. */
+/** The schema that a backup covers for the streamer monitor. */
 export const streamerMonitorBackup: BackedUpSchema = schema;

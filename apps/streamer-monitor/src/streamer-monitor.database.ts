@@ -11,7 +11,6 @@ import { OfflineEvent } from './streams/offline-event.entity.js';
 import { RemovedStream, StreamSample } from './streams/stream-sample.entity.js';
 import { Stream } from './streams/stream.entity.js';
 
-/** The database schema of the streamer monitor. */
 export const schema = {
   name: serviceSchemas['streamer-monitor'],
   entities: [OfflineEvent, Rebuild, RemovedStream, StoreIdentity, Stream, Streamer, StreamSample],

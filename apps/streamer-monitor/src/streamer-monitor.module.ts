@@ -9,7 +9,7 @@ import { StreamEventsModule } from './stream-events/stream-events.module.js';
 import { StreamersModule } from './streamers/streamers.module.js';
 import { StreamsModule } from './streams/streams.module.js';
 
-/** The connections that the app opens before it creates the module. */
+/** The connections that the app opens before it creates this module. */
 export interface StreamerMonitorConnections {
   dataSource: DataSource;
   /** For requests to the platform connector and the events service. */

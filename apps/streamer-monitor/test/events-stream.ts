@@ -12,7 +12,7 @@ import { connectNats } from '@stream-events/messaging';
 import type { TestNats } from '@stream-events/testing';
 import type { StreamEvent } from '../src/streams/stream-recorder.service.js';
 
-/** Plays the events service on a broker: creates the EVENTS stream and publishes to it. */
+/** Stands in for the events service on a broker: creates the EVENTS stream and publishes to it. */
 export class EventsStream {
   private constructor(private readonly connection: NatsConnection) {}
 
@@ -34,17 +34,17 @@ export class EventsStream {
 
   async delete(): Promise<void> {
     const { streams } = await jetstreamManager(this.connection);
-    await streams.delete(eventsStreamName).catch(() => undefined); // it may not exist
+    await streams.delete(eventsStreamName).catch(() => undefined); // the stream may not exist
   }
 
-  /** Returns for each consumer the number of messages that are not acknowledged yet. */
+  /** Counts the messages that are not acknowledged yet, per consumer. */
   async countLeft(): Promise<number[]> {
     const { consumers } = await jetstreamManager(this.connection);
     const infos = await consumers.list(eventsStreamName).next();
     return infos.map(({ num_pending, num_ack_pending }) => num_pending + num_ack_pending);
   }
 
-  /** Returns for each consumer the number of instances that wait for messages. */
+  /** Counts the instances that are waiting for messages, per consumer. */
   async countReaders(): Promise<number[]> {
     const { consumers } = await jetstreamManager(this.connection);
     const infos = await consumers.list(eventsStreamName).next();
@@ -74,7 +74,7 @@ export class EventsStream {
   }
 }
 
-/** Returns a stream event in the form that the events service stores it. */
+/** Returns a stream event as the events service stores it. */
 export function toStoredEvent(event: StreamEvent): StoredEvent {
   const broadcaster = {
     broadcaster_user_id: event.userId,

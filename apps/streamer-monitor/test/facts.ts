@@ -3,10 +3,9 @@ import { v7 as uuidV7 } from 'uuid';
 import type { Streamer } from '../src/streamers/streamer.entity.js';
 import type { StreamEvent } from '../src/streams/stream-recorder.service.js';
 
-/** The base time of these tests. Their times are milliseconds after it. */
+/** The base time of these tests; their times are milliseconds after it. */
 export const epoch = Date.UTC(2026, 0, 1);
 
-/** Returns a stream-online event. */
 export function online(
   { platformId, platformUsername }: Streamer,
   streamId: string,
@@ -31,7 +30,7 @@ export function online(
   };
 }
 
-/** Returns a stream-offline event. The event names the stream if one is given. */
+/** Returns a stream-offline event, which names the stream if `streamId` is given. */
 export function offline(
   { platformId, platformUsername }: Streamer,
   at: number,
@@ -46,7 +45,7 @@ export function offline(
   };
 }
 
-/** Returns a stream in the platform's list. */
+/** Returns a stream as the platform lists it. */
 export function listed(
   { platformId, platformUsername }: Streamer,
   streamId: string,

@@ -43,7 +43,7 @@ export function startMonitorNats(): Promise<TestNats> {
   return startTestNats(Object.values(natsUsers));
 }
 
-/** Sends requests with the gateway's NATS user. */
+/** Sends requests as the gateway's NATS user. */
 export class Caller {
   private constructor(private readonly client: RequestClient) {}
 
@@ -53,10 +53,7 @@ export class Caller {
     return new Caller(client);
   }
 
-  /**
-   * Waits for the service's own reply, which the service also sends when it gives up. A caller that times out first does not get that
-   * reply.
-   */
+  /** Waits long enough for the service's own reply, which it sends even when it gives up. */
   ask<Request extends object, Reply extends object>(
     contract: Contract<Request, Reply>,
     request: Request,
@@ -69,7 +66,7 @@ export class Caller {
   }
 }
 
-/** Returns the sum of a metric's values with these labels. */
+/** Adds up a metric's values with these labels. */
 export async function metricOf(
   metrics: Registry,
   name: string,

@@ -32,13 +32,13 @@ export class MonitorStore {
 
   static async create(): Promise<MonitorStore> {
     const database = await createTestDatabase();
-    // More connections than any test uses concurrently, because waiting for a connection fails after 3 s.
+    // More connections than any test uses at a time, because a request for a connection fails after 3 s.
     return new MonitorStore(database, await connectMonitor(database, 24));
   }
 
   /**
-   * Runs the work in one transaction, in which `now()` of the database does not advance, so that due times do not depend on the speed of the
-   * machine. The transactions of the data source that the work gets are part of this transaction.
+   * Runs `work` in one transaction, where the database's `now()` stands still, so that due times do not depend on the machine's speed.
+   * Transactions that `work` begins become part of it.
    */
   stopClock<T>(work: (dataSource: DataSource) => Promise<T>): Promise<T> {
     return this.dataSource.transaction((manager) => {
@@ -46,11 +46,10 @@ export class MonitorStore {
         query: (sql: string, parameters?: unknown[]) => manager.query(sql, parameters),
         transaction: (change: (transaction: EntityManager) => Promise<unknown>) => change(manager),
       };
-      return work(stopped as DataSource); // Safe cast: the recorders and ClaimsRepository call only these two methods.
+      return work(stopped as DataSource); // Safe cast: the recorders and ClaimsRepository only call these two methods.
     });
   }
 
-  /** Returns a recorder of polls that uses this data source. */
   createPolls(dataSource: DataSource): PollRecorder {
     const recorder = new StreamRecorder(dataSource, this.streamers, this.streams);
     const logger = createLogger('test', 'silent');
@@ -63,13 +62,13 @@ export class MonitorStore {
   }
 
   async clear(): Promise<void> {
-    // Locks the tables in the same order as running services, and the rest one by one, to prevent deadlocks.
+    // Lock these tables in the same order as running services, and the others one by one, so that no deadlock occurs.
     await this.dataSource.query('TRUNCATE streamers, offline_events, streams');
     for (const table of ['stream_samples', 'removed_streams', 'rebuilds'])
       await this.dataSource.query(`TRUNCATE ${table}`);
   }
 
-  /** Adds a streamer that the platform has reported nothing about. A test passes only the fields that it is about. */
+  /** Adds a streamer about which the platform has reported nothing. A test passes only the fields that matter to it. */
   async addStreamer(overrides: Partial<Streamer> = {}): Promise<Streamer> {
     const id = uuidV7();
     const now = new Date();
@@ -97,7 +96,7 @@ export class MonitorStore {
     return this.dataSource.manager.findOneByOrFail(Streamer, { id });
   }
 
-  /** Returns the streams of a streamer, sorted by start. */
+  /** Sorted by start. */
   streamsOf({ id }: Streamer): Promise<Stream[]> {
     return this.dataSource.manager.find(Stream, { where: { streamerId: id }, order: { startedAt: 'ASC' } });
   }
@@ -114,7 +113,7 @@ export class MonitorStore {
   }
 }
 
-/** Connects to a test's own database, with the monitor's schema in it. */
+/** Connects to the test's own database and creates the monitor's schema there. */
 export function connectMonitor(database: TestDatabase, poolSize: number): Promise<DataSource> {
   return connectDatabase({
     url: database.urlFor(schema.name),
@@ -123,9 +122,9 @@ export function connectMonitor(database: TestDatabase, poolSize: number): Promis
     migrations: schema.migrations,
     applicationName: 'test',
     poolSize,
-    // A busy machine can need more than a service's 3 s to open many connections at the same time.
+    // A busy machine may need more than a service's 3 s to open many connections at once.
     connectTimeoutMs: 30_000,
-    // Tests insert thousands of rows at once, and hold locks while a service waits for them. Both can take longer than the default of 10 s.
+    // Tests insert thousands of rows at once, and hold locks for which a service waits: both can exceed the default of 10 s.
     statementTimeoutMs: 60_000,
   });
 }

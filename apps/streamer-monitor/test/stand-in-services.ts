@@ -26,14 +26,14 @@ import { ErrorResponder, Handles, NatsServerStrategy } from '@stream-events/mess
 import { createLogger } from '@stream-events/service';
 import type { TestNats } from '@stream-events/testing';
 
-/** The replies of the stand-in connector, and the requests that it got. */
+/** What the stand-in connector replies, and the requests that it received. */
 export class StandInPlatform {
   users: PlatformUserMessage[] = [];
   streams: PlatformStreamMessage[] = [];
   isAway = false;
   /** The connector's clock, for `askedAt`. */
   now: () => number = () => Date.now();
-  /** Every reply waits for this promise. */
+  /** Replies wait for this promise. */
   gate: Promise<void> = Promise.resolve();
   readonly streamLookUps: string[][] = [];
   readonly userLookUps: LookUpUsersRequest[] = [];
@@ -87,7 +87,7 @@ class StandInConnectorController {
 export class StandInEvents {
   events: StoredEvent[] = [];
   isAway = false;
-  /** Runs during a read, after the page has been chosen. */
+  /** Runs during a read, after the page was chosen. */
   whileRead: () => Promise<unknown> = () => Promise.resolve();
 }
 
@@ -95,7 +95,7 @@ export class StandInEvents {
 class StandInEventsController {
   constructor(private readonly log: StandInEvents) {}
 
-  /** Two events per page, so that there are several pages. */
+  /** Only two events per page, so that tests read several pages. */
   @Handles(listEvents)
   async list({ filters, position }: ListEventsRequest): Promise<ListEventsReply> {
     if (this.log.isAway) throw new ServiceError('unavailable', 'The database is not available.');
@@ -103,7 +103,7 @@ class StandInEventsController {
     const matching = this.log.events.filter(
       (event) =>
         event.eventType === filters.eventType &&
-        (JSON.parse(event.eventData) as Record<string, unknown>).broadcaster_user_id === // Safe cast: tests write objects.
+        (JSON.parse(event.eventData) as Record<string, unknown>).broadcaster_user_id === // Safe cast: the tests write objects.
           filters.broadcasterUserId,
     );
     const begin = position ? matching.findIndex(({ id }) => id === position.id) + 1 : 0;
@@ -129,7 +129,7 @@ class StandInModule {
   }
 }
 
-/** Plays the platform connector on a real broker. */
+/** Stands in for the platform connector on a real broker. */
 export function startStandInConnector(nats: TestNats, platform: StandInPlatform): Promise<INestMicroservice> {
   const contracts = [lookUpUsers, lookUpStreams, reconcileSubscriptions, setStreamerEventTypes];
   return serve(
@@ -140,7 +140,7 @@ export function startStandInConnector(nats: TestNats, platform: StandInPlatform)
   );
 }
 
-/** Plays the events service on a real broker. */
+/** Stands in for the events service on a real broker. */
 export function startStandInEvents(nats: TestNats, log: StandInEvents): Promise<INestMicroservice> {
   return serve(nats, 'events', [listEvents], StandInModule.with(StandInEventsController, log));
 }

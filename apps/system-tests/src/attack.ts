@@ -6,9 +6,9 @@ import { printSections } from './attack/report.js';
 import { say } from './measure/progress.js';
 import { report, type SystemTest } from './measure/report.js';
 
-// npm run attack: attacks a gateway on this machine with thousands of connections, measures what other clients notice, and writes
-// docs/attacks.md. --quick runs a short version; --only <name> runs one attack; --product FOLDER attacks the gateway of another built
-// checkout. With any of these flags, the command only prints the result.
+// npm run attack: attacks a gateway on this machine with thousands of connections, and measures how other clients are affected. Writes
+// docs/attacks.md. --quick runs a short version; --only NAME runs one attack; --product FOLDER attacks the gateway of another built
+// checkout. With any of these options, the command prints the result and leaves the page unchanged.
 
 const test: SystemTest = {
   title: 'Attack test',

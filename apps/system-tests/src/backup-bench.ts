@@ -23,7 +23,7 @@ import { databaseUrlFor, prepareDatabase } from './system/database-roles.js';
 import { runSql, startServers, type Servers } from './system/servers.js';
 
 // npm run bench:backup: backs up and restores a store with 1,000,000 events, and writes docs/backup-benchmarks.md. --quick uses 100,000
-// events; --events N uses N events. Both only print the result.
+// events; --events N uses N. With either option, the command prints the result and leaves the page unchanged.
 
 const test: SystemTest = {
   title: 'Backup benchmarks',
@@ -39,11 +39,12 @@ const { values: flags } = parseArgs({
 const events = Number(flags.events ?? (flags.quick ? 100_000 : 1_000_000));
 const months = 3;
 const smallShare = 0.1;
-// Memory varies with garbage collection. A command that kept all rows in memory would need ten times the memory for ten times the events.
+// Limit for memory growth with ten times the events. Garbage collection makes memory vary; keeping all rows in memory would give a factor
+// of 10.
 const maxGrowth = 1.5;
 const directoryOfArchives = '/var/tmp';
 
-/** A store that was backed up, and restored to a second store that was compared with the first. */
+/** A store that was backed up and restored to a second store, and the comparison of both. */
 interface Drill {
   events: number;
   rows: number;
@@ -106,7 +107,7 @@ async function drill(on: Servers, { name, count }: { name: string; count: number
   };
 }
 
-/** Returns the number of rows, a hash of all events, the number of valid indexes, and the size in bytes of the store at `url`. */
+/** Row count, hash of all events, number of valid indexes, and size in bytes of the store at `url`. */
 async function summarize(
   url: string,
 ): Promise<{ rows: number; hash: string; indexes: string; bytes: number }> {

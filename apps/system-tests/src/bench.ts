@@ -11,8 +11,8 @@ import { readProfiles } from './measure/profile.js';
 import { createStoreTemplate } from './system/filled-store.js';
 import { startServers, type Servers } from './system/servers.js';
 
-// npm run bench: measures the write path and the raw ceiling in turn, and writes docs/benchmarks.md. --quick runs a short version and only
-// prints the result.
+// npm run bench: alternates between the write path and the raw ceiling, and writes docs/benchmarks.md. --quick runs a short version, prints
+// the result, and leaves the page unchanged.
 
 const test: SystemTest = {
   title: 'Benchmarks',
@@ -29,7 +29,7 @@ const filledEvents = flags.quick ? 20_000 : 200_000;
 const rounds = flags.quick ? 1 : 3;
 
 const memorySeconds = flags.quick ? 20 : 300;
-// V8 compiles hot code within a few seconds under load.
+// Warm-up: under load, V8 compiles hot code within a few seconds.
 const pace = { warmUpSeconds: flags.quick ? 4 : 10, seconds: flags.quick ? 6 : 12 };
 const subjects = ['ceiling', '1 + 1', '2 + 2'] as const;
 
@@ -39,7 +39,7 @@ class Benchmark {
     private readonly createStore: () => Promise<string>,
   ) {}
 
-  /** Runs the subjects in alternation, so that other load on the machine affects all subjects equally. */
+  /** Alternates the subjects, so that other load on the machine affects all equally. */
   async compare(): Promise<Record<SubjectName, Measurement[]>> {
     const results: Record<SubjectName, Measurement[]> = { ceiling: [], '1 + 1': [], '2 + 2': [] };
     for (let round = 1; round <= rounds; round += 1) {

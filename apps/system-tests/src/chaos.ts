@@ -5,8 +5,9 @@ import { scenarios, type Pace } from './chaos/scenarios.js';
 import { TestBed } from './chaos/test-bed.js';
 import { report, type SystemTest } from './measure/report.js';
 
-// npm run chaos: kills, freezes, or stops every part of the system under load, looks for lost and duplicate events, and writes
-// docs/chaos.md. --quick runs a short version; --only <name,name> runs some scenarios. With either, the command only prints the result.
+// npm run chaos: kills, freezes, or stops every part of the system under load, and looks for lost and duplicate events. Writes
+// docs/chaos.md. --quick runs a short version; --only NAME,NAME runs some scenarios. With either option, the command prints the result and
+// leaves the page unchanged.
 
 const test: SystemTest = {
   title: 'Chaos test',

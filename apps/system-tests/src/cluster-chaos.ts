@@ -5,9 +5,9 @@ import { ClusterBed, clusterLoad } from './cluster-chaos/cluster-bed.js';
 import { clusterScenarios, runScenario, type ClusterPace } from './cluster-chaos/cluster-scenarios.js';
 import { report, type SystemTest } from './measure/report.js';
 
-// npm run chaos:cluster: kills, pauses, and isolates servers of a cluster, looks for lost and duplicate events, and writes
-// docs/cluster-chaos.md. --quick runs a short version; --only <name,name> runs some scenarios. With either, the command only prints the
-// result.
+// npm run chaos:cluster: kills, pauses, and isolates servers of a cluster, and looks for lost and duplicate events. Writes
+// docs/cluster-chaos.md. --quick runs a short version; --only NAME,NAME runs some scenarios. With either option, the command prints the
+// result and leaves the page unchanged.
 
 const test: SystemTest = {
   title: 'Cluster test',

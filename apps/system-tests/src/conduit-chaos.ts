@@ -8,8 +8,8 @@ import { quantile, median } from './measure/quantile.js';
 import { say } from './measure/progress.js';
 import { formatCount, formatSeconds, report, table, type SystemTest } from './measure/report.js';
 
-// npm run chaos:conduit: kills connectors that share a conduit under load, looks for lost and duplicate events, and writes
-// docs/conduit-chaos.md. --quick kills three times and only prints the result.
+// npm run chaos:conduit: kills connectors that share a conduit under load, and looks for lost and duplicate events. Writes
+// docs/conduit-chaos.md. --quick kills three times, prints the result, and leaves the page unchanged.
 
 const test: SystemTest = {
   title: 'Conduit chaos test',
@@ -22,18 +22,17 @@ const { values: flags } = parseArgs({ options: { quick: { type: 'boolean', defau
 const kills = flags.quick ? 3 : 20;
 const perSecond = 200;
 const channels = 16;
-// The time that a supervisor needs to notice that a process has exited.
+// How long a supervisor needs to notice that a process has exited.
 const supervisorMs = 500;
 
 interface Kills {
   killedAt: number[];
-  /** The time from each kill until the service noticed the loss of a shard. */
+  /** Per kill: how long until the service noticed the loss of a shard. */
   noticedMs: number[];
-  /** The time from each kill until all shards were enabled again. */
+  /** Per kill: how long until all shards were enabled again. */
   enabledMs: number[];
 }
 
-/** Kills connectors at random moments. */
 async function killConnectors(bed: ConduitBed): Promise<Kills> {
   const killedAt: number[] = [];
   const noticedMs: number[] = [];
@@ -46,7 +45,7 @@ async function killConnectors(bed: ConduitBed): Promise<Kills> {
     const startedAt = performance.now();
     await victim?.kill('SIGKILL');
     const restarted = wait(supervisorMs).then(() => victim?.start());
-    // All shards still look enabled until the kill is noticed.
+    // Until the service notices the kill, all shards still look enabled.
     await bed.untilLost();
     noticedMs.push(performance.now() - startedAt);
     await bed.untilEnabled();

@@ -9,8 +9,8 @@ import { formatCount, report, table, type Section, type SystemTest } from './mea
 import { startServers } from './system/servers.js';
 import { startSystem } from './system/system.js';
 
-// npm run load:console: opens the Events page of the console in Chromium while many events arrive, and writes docs/console-load.md. --quick
-// runs a short version and only prints the result.
+// npm run load:console: opens the console's Events page in Chromium while many events arrive, and writes docs/console-load.md. --quick runs
+// a short version, prints the result, and leaves the page unchanged.
 
 const test: SystemTest = {
   title: 'Console load test',
@@ -22,16 +22,15 @@ const test: SystemTest = {
 const { values: flags } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
 
 const perSecond = 200;
-// After the warm-up, the feed has its maximum number of rows, and V8 has compiled the hot code.
+// Long enough to fill the feed to its maximum number of rows, and for V8 to compile the hot code.
 const warmUpSeconds = flags.quick ? 8 : 20;
 const roundSeconds = 10;
 const inputEveryMs = 500;
 const maxInputMs = 100;
-// The heap varies by 10 % from round to round, depending on the requests in flight.
+// Limit for heap growth. Between rounds, the heap varies by 10 % with the number of requests in flight.
 const maxGrowth = 1.1;
 const minLoad = 0.95;
 
-/** The measurements of one round. */
 interface Round {
   events: number;
   frames: number[];
@@ -45,7 +44,7 @@ interface Phase {
   title: string;
   text: string;
   rounds: number;
-  /** Presses a key. Called every half second. */
+  /** Presses a key, twice a second. */
   press: (page: FeedPage, count: number) => Promise<void>;
   feed: FeedState;
 }
@@ -118,14 +117,14 @@ async function measure(
       heapMegabytes: await page.heapMegabytes(),
       elements: await page.countElements(),
     });
-    // The garbage collection stopped the page, so discard what the page recorded meanwhile.
+    // Garbage collection paused the page, so discard what the page has recorded in that time.
     await page.takeRecorded();
     say(`round ${round}/${phase.rounds}: ${describe(results.slice(-1)).slice(1).join(' · ')}`);
   }
   return printSection(phase, results, (performance.now() - beganAt) / 1_000);
 }
 
-/** Presses a key twice a second, for `seconds` seconds. */
+/** Presses a key twice a second. */
 async function pressKeys(page: FeedPage, { press }: Phase, seconds: number): Promise<void> {
   const endsAt = performance.now() + seconds * 1_000;
   for (let count = 0; performance.now() < endsAt; count += 1) {
@@ -184,7 +183,7 @@ function printSection({ title, text }: Phase, results: readonly Round[], seconds
   };
 }
 
-/** Returns the number of processes that ran or waited for a core, on average over the last minute. */
+/** Average number of running or waiting processes in the last minute. */
 function averageLoad(): number {
   return loadavg()[0] ?? Number.NaN;
 }
@@ -197,7 +196,7 @@ function sumUp(results: readonly Round[]): Pick<Round, 'events' | 'frames' | 'in
   };
 }
 
-/** Returns the cells of a table row, without the row's name. */
+/** Cells of a table row, without the row's name. */
 function describe(results: readonly Round[]): string[] {
   const { events, frames, inputs } = sumUp(results);
   const ms = (value: number): string => `${value.toFixed(0)} ms`;

@@ -13,9 +13,9 @@ import { measureSyncIntervals } from './containers/sync-interval.js';
 import { say } from './measure/progress.js';
 import { report, type Section, type SystemTest } from './measure/report.js';
 
-// npm run test:containers: builds the image, starts docker-compose.yml, kills, restarts, and scales its services under load, and writes
+// npm run test:containers: builds the image, starts docker-compose.yml, and kills, restarts, and scales its services under load. Writes
 // docs/containers.md. --quick restarts everything twice instead of 20 times; --only runs one part (system, scaling, or sync-interval). With
-// either, the command only prints the result. --keep-image uses the image of the last run.
+// either option, the command prints the result and leaves the page unchanged. --keep-image uses the image of the last run.
 
 const test: SystemTest = {
   title: 'Container test',

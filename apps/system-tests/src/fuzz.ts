@@ -9,9 +9,9 @@ import { say } from './measure/progress.js';
 import { report, type SystemTest } from './measure/report.js';
 
 // npm run fuzz: sends mutated inputs to the parsers and to the running system, and writes docs/fuzzing.md. --quick sends few inputs;
-// --inputs N sends N inputs to each target; --seed S generates other inputs; --only A,B runs some parts, for example `parser`, `wire`,
-// `schemathesis`, or `wire/webhook`. A run with fewer than 100,000 inputs for each target, or without the results of all parts, only prints
-// its result. --results FOLDER saves the result of each part, so that several runs with --only together write the page.
+// --inputs N sends N inputs to each target; --seed S generates other inputs. --only A,B runs some parts, for example `parser`, `wire`,
+// `schemathesis`, or `wire/webhook`. --results FOLDER saves the result of each part, so that several runs with --only together write the
+// page. Only complete results replace the page: all parts, with 100,000 inputs per target.
 
 const test: SystemTest = {
   title: 'Fuzzing',
@@ -49,7 +49,7 @@ function fileOf(id: string): string | undefined {
   return flags.results === undefined ? undefined : join(flags.results, `${id.replace('/', '-')}.json`);
 }
 
-/** Reads the saved result of a part from an earlier run. Empty if there is none. */
+/** Loads a part's result from an earlier run. Empty if there is none. */
 function readResult({ id }: Part): PartResult[] {
   const file = fileOf(id);
   return file !== undefined && existsSync(file) ? [JSON.parse(readFileSync(file, 'utf8')) as PartResult] : []; // Safe cast: this test wrote it
@@ -76,7 +76,7 @@ try {
   const all = parts.flatMap(({ id }) => results.get(id) ?? []);
   await report(test, {
     servers: bed.servers,
-    // Includes the time of earlier runs.
+    // Add the time of earlier runs.
     startedAt: Math.min(startedAt, performance.now() - all.reduce((total, { ms }) => total + ms, 0)),
     sections: printFuzzSections(all, { seed: flags.seed, inputs }),
     isWhole: all.length === parts.length && inputs >= fullInputs,

@@ -13,8 +13,9 @@ import { middle, printSections, type LiveBenchmarkResults, type Rounds } from '.
 import { say } from './measure/progress.js';
 import { report, type SystemTest } from './measure/report.js';
 
-// npm run bench:live: measures live delivery and a bare `ws` broadcast in turn, and writes docs/live-benchmarks.md. --quick runs a short
-// version; --only maximum, --only latency, or --only many runs one part. With any of these flags, the command only prints the result.
+// npm run bench:live: alternates between live delivery and a bare `ws` broadcast, and writes docs/live-benchmarks.md. --quick runs a short
+// version; --only maximum, --only latency, or --only many runs one part. With any of these options, the command prints the result and
+// leaves the page unchanged.
 
 const test: SystemTest = {
   title: 'Live benchmarks',
@@ -31,18 +32,17 @@ if (flags.only !== undefined && !partNames.includes(flags.only))
 
 const clients = 1_000;
 const eventsPerSecond = 20;
-// The maximum number of clients that one gateway accepts. A fifth of the clients have filters.
+// As many clients as one gateway accepts. One in five has a filter.
 const many = { clients: 10_000, filterEvery: 5, eventsPerSecond: 5 };
 const rounds = flags.quick ? 1 : 3;
-// V8 compiles hot code within a few seconds under load.
+// Warm-up: under load, V8 compiles hot code within a few seconds.
 const pace = flags.quick ? { warmUpSeconds: 2, seconds: 4 } : { warmUpSeconds: 3, seconds: 7 };
 
-/** Whether `part` was chosen. */
 function has(part: string): boolean {
   return flags.only === undefined || flags.only === part;
 }
 
-/** Runs the subjects in alternation, so that other load on the machine affects both equally. */
+/** Alternates the subjects, so that other load on the machine affects both equally. */
 async function alternate(
   label: string,
   work: (subject: SubjectName) => Promise<Measurement>,
@@ -72,7 +72,7 @@ async function measureAll(bed: BenchBed): Promise<Omit<LiveBenchmarkResults, 'co
   return { maximum, oneByOne, half, steady: rounds && { eventsPerSecond, rounds } };
 }
 
-/** Measures on new servers, because earlier parts would have changed the servers' memory. */
+/** Starts new servers, because the earlier parts have changed the memory of the others. */
 async function measureMany(): Promise<LiveBenchmarkResults['many']> {
   if (!has('many')) return undefined;
   const rounds = await onBed(many, (bed) =>

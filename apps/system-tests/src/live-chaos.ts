@@ -8,9 +8,9 @@ import { say } from './measure/progress.js';
 import type { Section } from './measure/report.js';
 import { report, type SystemTest } from './measure/report.js';
 
-// npm run chaos:live: tests a thousand WebSocket clients while gateways and broker restart at random, while readers stop reading, when all
-// clients reconnect together, and with invalid positions. Writes docs/live-chaos.md. --quick runs a short version; --only <part> runs one
-// part. With either, the command only prints the result.
+// npm run chaos:live: tests a thousand WebSocket clients under faults. Gateways and broker restart at random, readers stop reading, all
+// clients reconnect together, and clients send invalid positions. Writes docs/live-chaos.md. --quick runs a short version; --only PART runs
+// one part. With either option, the command prints the result and leaves the page unchanged.
 
 const test: SystemTest = {
   title: 'Live chaos test',
@@ -57,7 +57,7 @@ async function runParts(bed: LiveBed): Promise<Section[]> {
     const partStartedAt = performance.now();
     reports.push(
       await run(bed).catch(async (error: unknown) => {
-        // Run the other parts even if this one fails.
+        // Continue with the other parts.
         await bed.abandon();
         return printFailure(name, error);
       }),

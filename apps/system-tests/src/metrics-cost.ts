@@ -20,7 +20,7 @@ const registry = new Registry();
 const http = new HttpMetrics(registry);
 const ingest = new IngestMetrics(registry, { app: 'gateway' });
 const store = new StoreMetrics(registry);
-// Create as many series as a busy system has.
+// As many series as a busy system has.
 const subjects = Array.from({ length: 60 }, (_, index) => `request.events.subject-${index}`);
 const nothing = new Map<string, number>();
 const handled = new HandledRequests(registry, 'events', () => nothing);

@@ -9,8 +9,8 @@ import { runLimitStatus } from './platform-load/limit-status.js';
 import { runSubscribing } from './platform-load/subscribing.js';
 import { runPolling } from './platform-load/polling.js';
 
-// npm run load:platform: monitors 10,000 streamers on the simulated platform, kills a monitor, makes the platform fail, and
-// writes docs/platform-load.md. --quick runs a short version and only prints the result.
+// npm run load:platform: monitors 10,000 streamers on the simulated platform, kills a monitor, and makes the platform fail. Writes
+// docs/platform-load.md. --quick runs a short version, prints the result, and leaves the page unchanged.
 
 const test: SystemTest = {
   title: 'Platform load test',
@@ -38,7 +38,7 @@ const size: Size = flags.quick
       baselineSeconds: 5,
     };
 
-// The order matters, because later parts use the streamers that the first one adds.
+// Keep this order: later parts use the streamers that the first part adds.
 const parts = {
   subscribing: runSubscribing,
   polling: runPolling,

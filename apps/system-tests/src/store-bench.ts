@@ -17,8 +17,8 @@ import { measureSingleFilters } from './store-bench/single-filters.js';
 import { measureStreamSummary } from './store-bench/stream-summary.js';
 import { measureTokenLimits } from './store-bench/token-limits.js';
 
-// npm run bench:store: fills a store with many events, measures reading and writing it, and writes docs/store-benchmarks.md. --quick runs a
-// short version on a small store, and only prints the result.
+// npm run bench:store: fills a store with many events, measures reads and writes, and writes docs/store-benchmarks.md. --quick uses a small
+// store, prints the result, and leaves the page unchanged.
 //
 //   --events N, --months N      size of the store (default: 10,000,000 events in 14 monthly partitions)
 //   --store FOLDER              keeps the filled store in this folder for later runs, which use copies of the store
@@ -62,7 +62,7 @@ const parts: Record<string, (bed: BenchBed) => Promise<Section>> = {
   summary: measureStreamSummary,
   export: measureExport,
   ingest: measureIngest,
-  // These parts change the store, so they run last.
+  // These parts change the store, so run them last.
   erasure: measureErasure,
   removal: measurePartitionRemoval,
 };

@@ -12,8 +12,8 @@ import { createStoreTemplate } from './system/filled-store.js';
 import { startServers, type Servers } from './system/servers.js';
 import { startSystem } from './system/system.js';
 
-// npm run bench:traces: measures what traces cost, and writes docs/trace-benchmarks.md. --before <path> also compares with a built checkout
-// of an earlier version. --pairs runs fewer pairs and only prints the result.
+// npm run bench:traces: measures the cost of traces, and writes docs/trace-benchmarks.md. --before PATH also measures a built checkout of
+// an earlier version. --pairs runs fewer pairs, prints the result, and leaves the page unchanged.
 
 const test: SystemTest = {
   title: 'Cost of traces',
@@ -30,7 +30,7 @@ const pairs = Number(flags.pairs);
 
 const startedAt = performance.now();
 const filledEvents = 20_000;
-// Far below the maximum rate of two cores, so that batch sizes do not depend on other load on the machine.
+// Events per second: far below the maximum of two cores, so that batch sizes do not depend on other load on the machine.
 const perSecond = 400;
 const warmUpSeconds = 8;
 const seconds = 15;
@@ -56,7 +56,7 @@ class TraceBench {
     this.receiver.close();
   }
 
-  /** Returns the microseconds of CPU per event of all services and servers. */
+  /** CPU microseconds per event, over all services and servers. */
   async measure(variant: Variant): Promise<number> {
     const { servers } = this;
     const { port } = this.receiver.address() as AddressInfo; // Safe cast: the server listens on TCP.
@@ -99,7 +99,7 @@ try {
   const results = new Map<Variant, number[]>(variants.map((variant) => [variant, []]));
   for (let pair = 1; pair <= pairs; pair += 1) {
     say(`round ${pair} of ${pairs}`);
-    // The order alternates, so that no variant always follows the same variant.
+    // Alternate the order, so that no variant always runs after the same other variant.
     const order = pair % 2 === 0 ? variants.toReversed() : variants;
     for (const variant of order) results.get(variant)?.push(await bench.measure(variant));
   }

@@ -24,7 +24,7 @@ describe(createClient.name, () => {
 
   it('sends bodies without the fields that have defaults', async () => {
     const { api } = createClient({ url: server.url, token: 'a-token' });
-    // The test is that this code compiles.
+    // Tests that this code compiles.
     await api.POST('/api/v1/replays', { body: { since: '2026-11-21T06:30:00Z' } });
     await api.POST('/api/v1/platform/scopes', { body: { scope: 'channel:read:raids' } });
     expect(server.connections.map(({ request }) => request.url)).toEqual([
@@ -45,7 +45,7 @@ describe(createClient.name, () => {
     };
     const live = JSON.parse(JSON.stringify({ ...listed, origin: 'replay' })) as LiveEvent;
     const replayed: components['schemas']['ReplayedEventRecord'] = { ...listed, origin: 'replay' };
-    // The test is that this code compiles.
+    // Tests that this code compiles.
     const records: EventRecord[] = [listed, live, replayed];
     expect(records.map(({ origin }) => origin)).toEqual(['platform', 'replay', 'replay']);
   });

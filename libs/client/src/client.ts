@@ -7,56 +7,55 @@ import { WebSocketStream, type WebSocketLike } from './web-socket-stream.js';
 
 /** The service to connect to, and the user's token. */
 export interface ClientOptions {
-  /** Address of the service, for example `http://127.0.0.1:8000`. */
+  /** Service URL, for example `http://127.0.0.1:8000`. */
   url: string;
   /** Access token of a user of the service. */
   token: string;
   /** Replaces the global `fetch`. */
   fetch?: typeof fetch | undefined;
-  /** Replaces the global `WebSocket`, which Node has had since version 22. */
+  /** Replaces the global `WebSocket`. Node has had one since version 22. */
   WebSocket?: (new (url: string) => WebSocketLike) | undefined;
 }
 
-/** Which live events to receive, and how to receive them. */
+/** Which live events to receive, and how. */
 export interface LiveOptions extends LiveCallbacks {
   /** Default: all events. */
   filters?: LiveFilters | undefined;
-  /** Resumes after this position and delivers the events that were missed. Default: only new events. */
+  /** Resumes after this position and delivers the missed events. Default: only new events. */
   after?: string | undefined;
-  /** Name of this connection. Replays, rehearsals, and controls can target connections by name. */
+  /** Name of this connection. Replays, rehearsals, and controls can target it. */
   name?: string | undefined;
   /**
-   * The transport for events. `server-sent` (the default) reads events only as fast as your loop handles them. Use `web-socket` for web
-   * pages that people open in many tabs: a browser opens at most six HTTP/1.1 connections to a host, and WebSockets do not count toward
-   * this limit.
+   * `server-sent` (the default) reads events only as fast as your loop handles them. Use `web-socket` for pages that people open in many
+   * tabs: browsers open at most six HTTP/1.1 connections per host, and WebSockets do not count.
    */
   transport?: 'server-sent' | 'web-socket' | undefined;
-  /** The client reconnects when a connection is silent for this many milliseconds. Default: 45,000. */
+  /** The client reconnects after this many milliseconds of silence. Default: 45,000. */
   silenceMs?: number | undefined;
 }
 
 /** A client of the Stream Event Service. */
 export interface Client {
   /**
-   * Every path of the REST API, typed: `await api.GET('/api/v1/streamers')` returns `{ data, error, response }`. For a 4xx or
-   * 5xx response, `error` is the problem document. Only a network failure throws.
+   * The REST API, typed. `await api.GET('/api/v1/streamers')` returns `{ data, error, response }`. After a 4xx or 5xx response, `error` is
+   * the problem document. Only network failures throw.
    */
   api: ApiClient<paths>;
   /**
    * Live events, in order and without duplicates, across reconnects: `for await (const event of client.live())`.
    *
-   * @throws TypeError if `after` cannot be a position, or if there is no WebSocket for the transport
+   * @throws TypeError if `after` cannot be a position or no WebSocket is available for the transport
    */
   live(options?: LiveOptions): LiveEvents;
 }
 
-// The service sends something every 15 s. A connection on which three messages in a row are missing is dead.
+// The service sends something every 15 s. After three missing messages, the client treats the connection as dead.
 const defaultSilenceMs = 45_000;
 
 /**
- * Creates a client. The client connects when you first use it.
+ * Creates a client, which connects on first use.
  *
- * @throws TypeError if `url` is not a URL, or `token` is missing or has characters that no header can carry
+ * @throws TypeError if `url` is not a URL, or if `token` is missing or cannot be sent in a header
  */
 export function createClient(options: ClientOptions): Client {
   const { url, token, fetch = globalThis.fetch } = options;
@@ -86,9 +85,12 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
-/** Rejects a value that no header can carry, because every connection attempt would fail. The message omits the secret value. */
+/**
+ * Rejects values that cannot be sent in a header, because every connection attempt would fail. The message does not contain the value,
+ * which can be secret.
+ */
 function refuseUnsendable(what: string, value: string | undefined): void {
-  // A JavaScript program may pass an unset environment variable, which would be sent as the text `undefined`.
+  // JavaScript callers can pass an unset environment variable, which would be sent as the text `undefined`.
   if (!value) throw new TypeError(`The ${what} is missing`);
   if (!/^[\x20-\x7e]+$/.test(value))
     throw new TypeError(

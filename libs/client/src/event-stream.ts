@@ -3,19 +3,19 @@ import { LiveError } from './live-error.js';
 import { parseRetryAfter } from './reconnect-delay.js';
 import { BlockParser, type Block } from './server-sent-events.js';
 
-/** The request that opens the event stream. */
+/** The request that opens an event stream. */
 export interface StreamRequest {
   fetch: typeof fetch;
   url: string;
   headers: Readonly<Record<string, string>>;
-  /** A connection that is silent for this long counts as dead. */
+  /** After this much silence, a connection counts as dead. */
   silenceMs: number;
 }
 
-// With these 4xx statuses, the request itself is valid and a retry can succeed (RFC 9110 §15.5.9, RFC 8470 §5.2, RFC 6585 §4).
+// These 4xx statuses do not mean that the request is invalid: a retry can succeed (RFC 9110 §15.5.9, RFC 8470 §5.2, RFC 6585 §4).
 const retryableStatuses = [408, 425, 429];
 
-/** One connection to the stream of server-sent events. */
+/** One connection over server-sent events. */
 export class EventStream implements LiveConnection {
   private readonly ending = new AbortController();
   private readonly parser = new BlockParser();
@@ -45,7 +45,7 @@ export class EventStream implements LiveConnection {
     return undefined;
   }
 
-  /** Returns the next message. Reads from the network only when no block is left from the previous read. */
+  /** Returns the next message. Reads from the network only when no message is left from the previous read. */
   async read(): Promise<LiveMessage | Loss> {
     while (!this.ending.signal.aborted) {
       const block = this.blocks.shift();
@@ -75,7 +75,7 @@ export class EventStream implements LiveConnection {
     return new Loss(error, parseRetryAfter(response.headers.get('retry-after')));
   }
 
-  /** Runs one network step. Returns a Loss if the step fails or takes longer than `silenceMs`. */
+  /** Runs one network operation. Returns a Loss if it fails or takes longer than `silenceMs`. */
   private async attempt<T>(step: () => Promise<T>): Promise<T | Loss> {
     const timer = setTimeout(() => this.endSilent(), this.request.silenceMs);
     try {

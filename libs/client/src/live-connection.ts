@@ -1,29 +1,29 @@
-/** One connection that delivers live events: server-sent events, or a WebSocket. */
+/** A connection that delivers live events, over server-sent events or a WebSocket. */
 export interface LiveConnection {
   /**
    * Connects. Returns undefined on success.
    *
    * @param after the last position that the client received
-   * @throws LiveError if the service refuses and would refuse the next attempt too
+   * @throws LiveError if the service rejects the request and would reject the next one too
    */
   open(after: string | undefined): Promise<Loss | undefined>;
-  /** Returns the next message, which may have arrived earlier. */
+  /** Returns the next message. It can have arrived earlier. */
   read(): Promise<LiveMessage | Loss>;
-  /** Ends the connection. A pending `open` or `read` then returns a Loss. */
+  /** Ends the connection. A pending `open` or `read` returns a Loss. */
   close(): void;
 }
 
 /** A message from the service. */
 export interface LiveMessage {
-  /** `message` for an event. Otherwise a control, such as `gap` or `closed`. */
+  /** `message` for an event; otherwise a control, such as `gap` or `closed`. */
   kind: string;
-  /** The client's position after this message; undefined if the message does not change it. */
+  /** The client's position after this message; undefined if it stays the same. */
   position: string | undefined;
-  /** The record of an event, or the fields of a control; undefined for a message that only has a position. */
+  /** An event's record or a control's fields; undefined if the message only carries a position. */
   content: Record<string, unknown> | undefined;
 }
 
-/** A connection was lost or could not be opened. Another attempt may succeed. */
+/** A connection was lost or failed to open. Another attempt can succeed. */
 export class Loss {
   constructor(
     readonly cause: unknown,
@@ -32,7 +32,7 @@ export class Loss {
   ) {}
 }
 
-/** Parses the data of a message. Anything but a JSON object means that the connection is broken. */
+/** Parses a message's data. If it is not a JSON object, the connection is broken. */
 export function parseObject(data: string): Record<string, unknown> | Loss {
   try {
     const content: unknown = JSON.parse(data);

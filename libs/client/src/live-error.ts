@@ -1,21 +1,21 @@
 import type { components } from './api.js';
 
-/** An error response from the service (RFC 9457). */
+/** An error response of the service (RFC 9457). */
 export type Problem = components['schemas']['Problem'];
 
-/** How the service refused or ended the live events. */
+/** How the service rejected or ended a stream of live events. */
 export interface LiveErrorFacts {
-  /** The HTTP status, if the service refused the request. */
+  /** HTTP status, if the service rejected the request. */
   status?: number;
-  /** The body of that response. */
+  /** Body of the rejection. */
   problem?: Problem | undefined;
-  /** The close code, if the service ended an open stream: see `closeCodes`. */
+  /** Close code, if the service ended an open stream (see `closeCodes`). */
   closeCode?: number;
 }
 
 /**
- * The service refused or ended the live events. When the client throws this error, another attempt would fail the same way. When
- * this error is the `cause` of a `Retry`, the client makes another attempt.
+ * The service rejected or ended the live events. If the client throws this error, another attempt would fail too. If the error is the
+ * `cause` of a `Retry`, the client tries again.
  */
 export class LiveError extends Error {
   override readonly name = 'LiveError';
@@ -47,6 +47,6 @@ async function readProblem(response: Response): Promise<Problem | undefined> {
   try {
     return (await response.json()) as Problem; // Safe cast: the content type is that of a problem document.
   } catch {
-    return undefined; // The body is cut or is not JSON. The status is enough.
+    return undefined; // The body is incomplete or not JSON. The status is enough.
   }
 }

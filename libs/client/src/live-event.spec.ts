@@ -10,12 +10,12 @@ const record: EventRecord = {
   origin: 'platform',
 };
 
-/** Makes a live event of a record, as the client does. */
+/** Imitates how the client receives an event. */
 function receive(sent: EventRecord): LiveEvent {
   return JSON.parse(JSON.stringify(sent)) as LiveEvent;
 }
 
-/** Uses the fields that TypeScript knows after the type of an event was compared. */
+/** Each case uses fields that TypeScript knows only after narrowing the type. */
 function describeEvent(event: LiveEvent): string {
   switch (event.event_type) {
     case 'channel-raid':

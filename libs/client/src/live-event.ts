@@ -3,45 +3,45 @@ import type { EventData } from './event-data.js';
 
 type Schemas = components['schemas'];
 
-/** An event record, from the REST API or live. */
+/** An event record from the REST API or live delivery. */
 export interface EventRecord extends Omit<Schemas['EventRecord'], 'origin'> {
-  /** `replay`: a stored event that is sent to live clients again. The REST API lists it with its original origin. */
+  /** `replay` marks a stored event that was sent to live clients again. The REST API lists that event with its original origin. */
   origin: (Schemas['EventRecord'] | Schemas['ReplayedEventRecord'])['origin'];
 }
 
-/** A type of event that the platform defines. */
+/** An event type that the platform defines. */
 export type PlatformEventType = keyof EventData;
 
-/** The record of an event of this type. `event_data` has the fields that the platform documents, and can have more. */
+/** A record of this event type. `event_data` has the fields that the platform documents, and can have more. */
 export type EventOf<Type extends PlatformEventType> = EventRecord & {
   event_type: Type;
   event_data: EventData[Type];
 };
 
 /**
- * Any text other than the platform's event types. TypeScript cannot exclude texts from `string`, but it knows that no enum value equals one
- * of these types.
+ * Stands for any other event type. TypeScript cannot subtract types from `string`, but it knows that an enum value never equals one of the
+ * platform's types.
  */
 declare enum OtherEventType {
   Any = 'any other type',
 }
 
-/** The record of an event whose type `EventData` does not define: a client posted the event, or the platform added the type later. */
+/** A record whose type is not in `EventData`: a client defined the type, or the platform added it later. */
 export type OtherEvent = EventRecord & { event_type: OtherEventType };
 
 interface Positioned {
-  /** Position in the stream. To resume after this event, pass it as `after`. Undefined for a replay. */
+  /** Position in the stream. Pass it as `after` to resume after this event. Undefined for replays. */
   position: string | undefined;
 }
 
 /**
- * A live event: the record with its position. When you compare `event_type` with one of the platform's types, TypeScript narrows
- * `event_data` to the data of that type. To compare `event_type` with another type, read the event as an `EventRecord`.
+ * A record with its position. Comparing `event_type` with a platform type narrows `event_data` to that type's data. To compare it with any
+ * other type, treat the event as an `EventRecord`.
  */
 export type LiveEvent = Positioned &
   ({ [Type in PlatformEventType]: EventOf<Type> }[PlatformEventType] | OtherEvent);
 
-/** Whether a record, live or from the REST API, has this event type. */
+/** Whether a record has this event type. Narrows `event_data`. */
 export function isEventOf<Type extends PlatformEventType>(
   event: EventRecord,
   type: Type,
@@ -51,12 +51,12 @@ export function isEventOf<Type extends PlatformEventType>(
 
 type ListParameters = NonNullable<paths['/api/v1/platform-events']['get']['parameters']['query']>;
 
-/** The filters of the event list. An event must match all of them; `event_type` can be a list of types. */
+/** The filters of the event list. An event must match all of them. `event_type` can be a list. */
 export type LiveFilters = Partial<
   Record<Exclude<keyof ListParameters, 'cursor' | 'page_size' | 'event_type'>, string | undefined>
 > & { event_type?: string | readonly string[] | undefined };
 
-/** Returns the query of a request for live events, with its question mark. */
+/** Returns the query string of a request for live events, including the question mark. */
 export function printLiveQuery(filters: LiveFilters, name: string | undefined, controls: boolean): string {
   const query = new URLSearchParams();
   const options = { ...filters, name, ...(controls && { controls: 'true' }) };

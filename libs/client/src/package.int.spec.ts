@@ -11,7 +11,8 @@ const library = resolve('libs/client');
 const runFile = promisify(execFile);
 const dependencies = ['openapi-fetch', 'openapi-typescript-helpers'];
 
-// On a slow and busy machine, the start of a process can take 30 s, and the compiler more than a minute. The timeouts of the tests are longer.
+// On a slow, busy machine, starting a process takes up to 30 s, and compiling takes more than a minute. Keep this below the tests'
+// timeouts.
 const untilOutput = { timeoutMs: 100_000 };
 
 const exampleProgram = `
@@ -50,11 +51,11 @@ await api.GET('/api/v1/nothing');
 describe('the package', () => {
   let directory: string;
 
-  /** Runs npm offline in its own folder. */
+  /** Runs npm offline in the test's folder. */
   const npm = (...args: string[]) =>
     runFile('npm', [...args, '--offline', '--ignore-scripts'], { cwd: directory });
 
-  /** Creates a project that has installed the packed client. Its dependencies are packed from this repository's node_modules. */
+  /** Creates a project with the packed client installed. The client's dependencies are packed from this repository's node_modules. */
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'client-package-'));
     const folders = [join(library, 'dist'), ...dependencies.map((name) => resolve('node_modules', name))];
@@ -137,7 +138,7 @@ describe('the examples of the README', () => {
     await rm(directory, { recursive: true });
   });
 
-  /** Runs an example on the built package, as a reader of the README does. */
+  /** Runs an example against the built package, like a reader of the README. */
   const run = (name: string): void => {
     output = '';
     child = spawn(process.execPath, [join(library, 'examples', name)], {
@@ -163,7 +164,7 @@ describe('the examples of the README', () => {
     run('resume.mjs');
     const position = (): Promise<string> => readFile(join(directory, 'position'), 'utf8');
     await eventually(async () => expect(await position()).toBe(positionOf(2)), untilOutput);
-    const closed = once(child, 'close'); // by then, all output has been read
+    const closed = once(child, 'close'); // `close` follows after all output was read
     child.kill('SIGINT');
     expect(await closed).toEqual([0, null]);
     expect(output.split('\n')).toHaveLength(3);

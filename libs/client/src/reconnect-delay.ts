@@ -1,14 +1,15 @@
-/** The shortest wait before the client reconnects. */
+/** Minimum wait before reconnecting. */
 const minDelayMs = 250;
-/** The longest wait before the client reconnects. */
+/** Maximum wait before reconnecting. */
 export const maxDelayMs = 10_000;
 
-// A `Retry-After` of an hour most likely comes from a proxy in front of the service. An attempt every 5 minutes does no harm.
+// Maximum wait for `Retry-After`. A longer one most likely comes from a proxy in front of the service, and an attempt every 5 minutes does
+// no harm.
 const maxRetryAfterMs = 300_000;
 
 /**
- * Returns how long to wait before reconnecting: 250 ms to 10 s. The upper bound doubles with each attempt. The wait is random,
- * so that clients that lost their connections together do not reconnect together.
+ * Returns a random wait between 250 ms and an upper bound, which doubles with each attempt up to 10 s. Clients that lost their connections
+ * together then reconnect at different times.
  *
  * @param attempts failed attempts since the last connection that delivered anything
  */
@@ -18,8 +19,8 @@ export function reconnectDelay(attempts: number, random: () => number = Math.ran
 }
 
 /**
- * Returns how many milliseconds a `Retry-After` header asks the client to wait (RFC 9110 §10.2.3: seconds or a date), at most five minutes.
- * Undefined without a valid header.
+ * Returns the wait in a `Retry-After` header in milliseconds, at most five minutes (RFC 9110 §10.2.3: seconds or a date). Undefined if the
+ * header is missing or invalid.
  */
 export function parseRetryAfter(header: string | null, now = Date.now()): number | undefined {
   if (!header) return undefined;

@@ -1,21 +1,21 @@
-/** A block of server-sent events: the lines before an empty line. */
+/** A server-sent event: the lines before an empty line. */
 export interface Block {
-  /** The `id` field; undefined if the block has none. */
+  /** The `id` field, if any. */
   id: string | undefined;
-  /** The `event` field; `message` if the block has none. */
+  /** The `event` field. Default: `message`. */
   event: string;
-  /** The `data` fields, joined by line breaks; undefined if the block has none. */
+  /** The `data` fields, joined by line breaks; undefined if there are none. */
   data: string | undefined;
 }
 
-/** The longest accepted block, in characters. An event fits in a NATS message, which is at most 1 MiB. */
+/** Maximum length of a block, in characters. Events are smaller, because a NATS message is at most 1 MiB. */
 const maxBlockLength = 4 * 1024 ** 2;
 
 /**
- * Parses server-sent events (HTML standard, "interpreting an event stream") from pieces that may end anywhere.
+ * Parses server-sent events (HTML standard, "interpreting an event stream") from pieces that can end anywhere.
  *
- * Also returns blocks without data, which EventSource and eventsource-parser drop: the service sends an `id` alone to report
- * the client's position while no event passes its filters.
+ * Also returns blocks without data, which EventSource and eventsource-parser drop. The service sends such a block with an `id` to report
+ * the client's position while no event matches its filters.
  */
 export class BlockParser {
   private rest = '';
@@ -23,12 +23,12 @@ export class BlockParser {
   private length = 0;
 
   /**
-   * Parses the next piece and returns the blocks that end in it.
+   * Parses the next piece. Returns the blocks that it completes.
    *
    * @throws RangeError if a block is longer than any event can be
    */
   push(piece: string): Block[] {
-    // A carriage return at the end of a piece may be the first half of a CRLF.
+    // A carriage return at the end of a piece can be the first half of a CRLF.
     const lines = (this.rest + piece).split(/\r\n|\n|\r(?!$)/);
     this.rest = lines.pop() ?? '';
     const blocks: Block[] = [];
@@ -65,7 +65,7 @@ function parseBlock(lines: readonly string[]): Block {
   const data: string[] = [];
   for (const line of lines) {
     const [field, value] = parseLine(line);
-    // The standard ignores an id that contains a NUL.
+    // The standard ignores ids that contain a NUL.
     if (field === 'id' && !value.includes('\0')) id = value;
     else if (field === 'event') event = value;
     else if (field === 'data') data.push(value);
@@ -73,7 +73,7 @@ function parseBlock(lines: readonly string[]): Block {
   return { id, event: event || 'message', data: data.length > 0 ? data.join('\n') : undefined };
 }
 
-/** Splits a line into field and value. For a comment, which begins with a colon, the field is ''. */
+/** Splits a line into field and value. A comment, which starts with a colon, has the field ''. */
 function parseLine(line: string): [field: string, value: string] {
   const colon = line.indexOf(':');
   if (colon === -1) return [line, ''];

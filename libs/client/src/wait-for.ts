@@ -1,4 +1,4 @@
-/** Waits for the delay, or until the signal aborts. */
+/** Waits for `delayMs`. Returns early when the signal aborts. */
 export function waitFor(delayMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const settle = (): void => {

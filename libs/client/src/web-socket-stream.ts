@@ -1,7 +1,7 @@
 import { closeCodes } from './close-codes.js';
 import { Loss, parseObject, type LiveConnection, type LiveMessage } from './live-connection.js';
 
-/** The parts of the browser's WebSocket that the client uses. Other implementations have other types for the events. */
+/** The parts of a WebSocket that the client uses. Implementations differ in their event types. */
 export interface WebSocketLike {
   onopen: ((event: never) => void) | null;
   onmessage: ((event: never) => void) | null;
@@ -11,27 +11,27 @@ export interface WebSocketLike {
   close(): void;
 }
 
-/** The handshake and the first message of a WebSocket. */
+/** What the client needs to open a WebSocket and authenticate. */
 export interface WebSocketRequest {
   WebSocket: new (url: string) => WebSocketLike;
   url: string;
   token: string;
-  /** A connection that is silent for this long counts as dead. */
+  /** After this much silence, a connection counts as dead. */
   silenceMs: number;
 }
 
-// A WebSocket has no backpressure, so unread messages wait in memory. At a thousand events per second, the limit holds about 30 s of
-// events.
+// Maximum size of unread messages. A WebSocket has no backpressure, so they wait in memory. At a thousand events per second, this is about
+// 30 s of events.
 const maxWaitingLength = 32 * 1024 ** 2;
 
-// After a handshake longer than this, a refused token may only be late, so the client tries again. The service waits 10 s for the token,
-// and a page that was suspended during the handshake can send it too late.
+// After a handshake longer than this, the client retries if the service rejects the token. The service waits 10 s for the token, and a page
+// that was suspended during the handshake sends it too late.
 const lateMs = 5_000;
 
-// The codes that a browser reports when a connection ends without a code from the service (RFC 6455 §7.4.1).
+// Browsers report these codes when a connection ends without a code from the service (RFC 6455 §7.4.1).
 const lostCodes = [1005, 1006];
 
-/** One live WebSocket, with positions and keep-alives. */
+/** A live WebSocket that requests positions and keep-alives. */
 export class WebSocketStream implements LiveConnection {
   private socket: WebSocketLike | undefined;
   private readonly texts: string[] = [];
@@ -48,7 +48,7 @@ export class WebSocketStream implements LiveConnection {
     outerSignal.addEventListener('abort', () => this.close(), { signal: this.ending.signal });
   }
 
-  /** Starts to connect. The service sends no reply to the token, so only `read` shows whether the token is valid. */
+  /** Starts to connect. The service does not reply to the token, so only `read` shows whether the token is valid. */
   open(after: string | undefined): Promise<undefined> {
     const { WebSocket, url, token } = this.request;
     const startedAt = performance.now();
@@ -69,7 +69,7 @@ export class WebSocketStream implements LiveConnection {
           ? new Loss(new Error('The token was sent too late'))
           : describeClosing({ code, reason }),
       );
-    // `close` follows every failure. Some implementations throw when `error` has no listener.
+    // `close` follows every failure, so ignore `error`. Some implementations throw if it has no listener.
     socket.onerror = () => undefined;
     return Promise.resolve(undefined);
   }
@@ -106,7 +106,7 @@ export class WebSocketStream implements LiveConnection {
     this.wake?.();
   }
 
-  /** Waits for a message or the end. Ends a connection that is silent for too long. */
+  /** Waits for a message or the end. Ends a connection that stays silent. */
   private untilChanged(): Promise<void> {
     const { silenceMs } = this.request;
     return new Promise((resolve) => {

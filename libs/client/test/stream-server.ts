@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A request for the stream, to which a test responds. */
+/** A request for the stream. The test sends the response. */
 export class StreamConnection {
   isClosed = false;
 
@@ -13,7 +13,7 @@ export class StreamConnection {
     request.socket.once('close', () => (this.isClosed = true));
   }
 
-  /** The position after which the client resumes. */
+  /** Position after which the client resumes. */
   get after(): string | undefined {
     return this.request.headers['last-event-id']?.toString();
   }
@@ -47,7 +47,7 @@ export class StreamConnection {
 
 type Handler = (connection: StreamConnection, index: number) => unknown;
 
-/** A real HTTP server that behaves like the gateway. The test decides what each connection receives. */
+/** An HTTP server that imitates the gateway. The test decides what each connection receives. */
 export class StreamServer {
   readonly connections: StreamConnection[] = [];
   private constructor(
@@ -81,12 +81,11 @@ export class StreamServer {
   }
 }
 
-/** Returns the position of the n-th event. */
 export function positionOf(index: number): string {
   return `0a1b2c3d-${index}-${index.toString(16).padStart(8, '0')}`;
 }
 
-/** Returns an event as the gateway sends it. Its data contains line breaks, because event data is kept as sent. */
+/** Returns an event as the gateway sends it. The record spans several `data` lines, because the gateway keeps line breaks in event data. */
 export function eventBlock(index: number, event_data: object = { text: 'naïve ☕' }): string {
   const record = {
     id: `id-${index}`,
@@ -101,7 +100,7 @@ export function eventBlock(index: number, event_data: object = { text: 'naïve �
   return `id: ${positionOf(index)}\n${lines.map((line) => `data: ${line}\n`).join('')}\n`;
 }
 
-/** Returns a position without an event, which the service sends when the client is live and every 15 s. */
+/** Returns a position without an event. The service sends one when the client is live, and then every 15 s. */
 export function positionBlock(index: number): string {
   return `id: ${positionOf(index)}\n\n`;
 }

@@ -1,6 +1,5 @@
 /**
- * Lists every failure that one part of the system reports to another, with its code on the wire, its HTTP status at the edge, and its log
- * level.
+ * All failures that one part of the system reports to another. The key is the code on the wire; `status` is the HTTP status at the edge.
  */
 export const errorCatalogue = {
   invalid: { status: 400, title: 'Bad Request', logLevel: 'debug' },
@@ -18,24 +17,24 @@ export const errorCatalogue = {
   unavailable: { status: 503, title: 'Service Unavailable', logLevel: 'warn' },
 } as const;
 
-/** The code of a failure on the wire. */
+/** Error code on the wire. */
 export type ErrorCode = keyof typeof errorCatalogue;
 
-/** The messages of a validation error, by field name: `{ "event_type": ["must be text of 1 to 255 characters"] }`. */
+/** Validation messages by field name: `{ "event_type": ["must be text of 1 to 255 characters"] }`. */
 export type FieldErrors = Record<string, string[]>;
 
-/** The optional parts of an error. */
+/** Optional parts of an error. */
 export interface ErrorExtras {
-  /** Error messages by field, for `invalid`. */
+  /** Messages by field, for `invalid`. */
   errors?: FieldErrors;
-  /** Seconds after which a retry makes sense, for `unavailable` and `too_many_requests`. */
+  /** Seconds until a retry makes sense, for `unavailable` and `too_many_requests`. */
   retryAfterSeconds?: number;
-  /** The methods that the path supports, for `method_not_allowed`. */
+  /** Methods that the path supports, for `method_not_allowed`. */
   allow?: string[];
   cause?: unknown;
 }
 
-/** The shape of an error on the wire between services. */
+/** An error on the wire between services. */
 export interface ErrorMessage {
   code: ErrorCode;
   detail: string;
@@ -43,7 +42,7 @@ export interface ErrorMessage {
   retryAfterSeconds?: number;
 }
 
-/** A failure that the receiver can act on. API clients read `detail`, so `detail` must say what was tried and what to do. */
+/** A failure that the receiver can act on. API clients read `detail`, so it must say what was tried and what to do. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly errors: FieldErrors | undefined;
@@ -61,7 +60,7 @@ export class ServiceError extends Error {
     this.allow = extras.allow;
   }
 
-  /** Returns the error as it is sent to other services: without `allow` and the cause. */
+  /** Returns the error for other services, without `allow` and the cause. */
   toMessage(): ErrorMessage {
     return {
       code: this.code,
@@ -71,7 +70,7 @@ export class ServiceError extends Error {
     };
   }
 
-  /** Creates an error from a service's error reply. A reply that is not an `ErrorMessage` becomes `internal`. */
+  /** Recreates an error from a service's reply. A reply that is not an `ErrorMessage` becomes `internal`. */
   static fromMessage(message: unknown): ServiceError {
     if (!isErrorMessage(message)) return new ServiceError('internal', 'A service failed unexpectedly.');
     return new ServiceError(message.code, message.detail, message);
@@ -82,7 +81,7 @@ export class ServiceError extends Error {
     return ServiceError.onFields({ [field]: [message] });
   }
 
-  /** Creates a validation error for several fields. `detail` lists the messages of all fields. */
+  /** Creates a validation error for several fields. `detail` lists all messages. */
   static onFields(errors: FieldErrors): ServiceError {
     const faults = Object.entries(errors).map(([field, messages]) => `${field}: ${messages.join(', ')}`);
     return new ServiceError('invalid', faults.join('; '), { errors });

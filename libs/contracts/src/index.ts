@@ -1,4 +1,4 @@
-// The decorators of the message classes need reflect-metadata before any of the classes is imported.
+// Import this before any message class: the decorators need it.
 import 'reflect-metadata';
 
 export * from './contract.js';

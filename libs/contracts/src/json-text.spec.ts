@@ -7,7 +7,7 @@ import { parseJson } from './parse-json.js';
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
 const read = (text: string) => readJsonObject(encode(text));
 
-/** Returns the error from reading these bytes. Any error other than a ServiceError fails the test. */
+/** Returns the error for these bytes. Any error other than a ServiceError fails the test. */
 function refusalOf(bytes: Uint8Array | undefined): ServiceError | undefined {
   try {
     readJsonObject(bytes);
@@ -24,7 +24,7 @@ const escapeAll = (text: string): string =>
     .split('')
     .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
     .join('')}"`;
-// Strings with characters that a scanner could mistake for structure.
+// Strings whose characters a scanner could mistake for structure.
 const trickyText = fc.oneof(
   fc.string({ unit: fc.constantFrom('"', '\\', '{', '}', '[', ']', ',', ':', ' ', 'a', '\n') }),
   fc.string({ unit: anyCharacter }),
@@ -106,7 +106,7 @@ describe(readJsonObject.name, () => {
   });
 
   it('reads an escaped name after a name with a backslash (nodejs/node#63785)', () => {
-    // Node 24 remembers the name that followed `first`, and confuses it with the next name that follows `first`.
+    // Guards against a bug in Node 24: it remembers the key after `first` and confuses it with the next key after `first`.
     read('{"first":1,"event\\\\u005":1}');
 
     expect(read('{"first":1,"event\\u005ftype":"a"}').value).toEqual({ first: 1, event_type: 'a' });

@@ -2,29 +2,26 @@ import { ServiceError } from './errors.js';
 import { isJsonObject, type JsonObject } from './json-object.js';
 import { endOfString, endOfValue, nestingOf, parseJson, quote, readString, skipSpace } from './parse-json.js';
 
-/** The maximum nesting depth. The payloads of platforms stay far below this limit, and other parsers may fail on deeper nesting. */
+/** Maximum nesting depth. The platform's payloads are far less deep, and other parsers can fail on deeper nesting. */
 export const maxNesting = 32;
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/**
- * A JSON object as it was sent: the parsed value, and the text of each member. Callers can pass members on as text, without parsing and
- * printing them again.
- */
+/** A JSON object with its parsed value and its original text. Callers can pass on the text of members without printing them again. */
 export interface JsonObjectText {
   value: JsonObject;
-  /** The whole text, without surrounding white space. */
+  /** The whole text without surrounding white space. */
   text: string;
-  /** Returns the text of a member's value, exactly as sent. If the name is repeated, returns the last value, like JSON.parse. */
+  /** Returns the text of a member's value, exactly as sent. Of repeated names, the last one counts, as in JSON.parse. */
   memberText(name: string): string | undefined;
-  /** Returns a member that is an object, as it was sent; undefined when the member is missing or is not an object. */
+  /** Returns a member that is an object; undefined if it is missing or has another type. */
   member(name: string): JsonObjectText | undefined;
 }
 
 /**
  * Reads the bytes of a JSON object.
  *
- * @throws ServiceError `invalid` for invalid UTF-8, invalid JSON, deeper nesting than 32, or anything but an object
+ * @throws ServiceError `invalid` for invalid UTF-8 or JSON, nesting deeper than 32, or a value that is not an object
  */
 export function readJsonObject(bytes: Uint8Array | undefined): JsonObjectText {
   if (!bytes || bytes.length === 0)
@@ -51,7 +48,7 @@ function toObjectText(value: JsonObject, text: string): JsonObjectText {
   };
 }
 
-/** @throws ServiceError `invalid` for bytes that are not UTF-8 */
+/** @throws ServiceError `invalid` if the bytes are not UTF-8 */
 export function decodeUtf8(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);
@@ -64,7 +61,7 @@ function parse(text: string): unknown {
   try {
     return parseJson(text);
   } catch (error) {
-    // V8's message quotes the text around the error, which may contain a password. Return only the position.
+    // V8's message quotes the text around the error, which can contain a password. Return only the position.
     const position = /position (\d+)/.exec(error instanceof Error ? error.message : '')?.[1];
     throw new ServiceError(
       'invalid',

@@ -12,8 +12,8 @@ import {
 } from 'class-validator';
 
 /**
- * A position in a list that is sorted by id. A page with the direction `older` continues from this position toward older items, a page with
- * the direction `newer` toward newer items. With `inclusive`, the page includes the item with this id.
+ * A position in a list that is sorted by id. `direction` says where the page goes from here: to older or newer items. With `inclusive`, the
+ * page includes the item with this id.
  */
 export class ListPosition {
   @IsIn(['older', 'newer'])
@@ -33,7 +33,7 @@ export class PageRequest {
   @Max(100)
   pageSize!: number;
 
-  /** Where the page begins. Omit it to request the newest page. */
+  /** Where the page starts. Default: the newest page. */
   @IsOptional()
   @IsObject()
   @ValidateNested()
@@ -41,16 +41,16 @@ export class PageRequest {
   position?: ListPosition;
 }
 
-/** The positions of the pages before and after a page. */
+/** Positions of the pages before and after a page. */
 export class PageReply {
-  /** The position of the page with older items. Only null means the end: a page can be empty even if more items follow. */
+  /** Position of the page with older items; null at the end. An empty page does not mean the end: more items can follow. */
   @IsOptional()
   @IsObject()
   @ValidateNested()
   @Type(() => ListPosition)
   next!: ListPosition | null;
 
-  /** The position of the page with newer items; null when no newer items exist yet. */
+  /** Position of the page with newer items; null if there are none yet. */
   @IsOptional()
   @IsObject()
   @ValidateNested()
@@ -58,22 +58,22 @@ export class PageReply {
   previous!: ListPosition | null;
 }
 
-/** The positions of the pages before and after a page, and the total number of items in the list. */
+/** Positions of the neighboring pages, and the total number of items. */
 export class CountedPageReply extends PageReply {
-  /** The total number of items in the list. */
+  /** Total number of items in the list. */
   @IsInt()
   count!: number;
 }
 
-/** A page in the order in which it was read: oldest first when reading `newer` items. */
+/** A page in the order of reading: oldest first in the direction `newer`. */
 export interface ReadPage {
-  /** The id of the page's first item; undefined when the page is empty. */
+  /** Id of the first item; undefined if the page is empty. */
   firstId: string | undefined;
-  /** The id after which more items may follow; null when the list has no more items in this direction. */
+  /** Id after which more items can follow; null if the list ends here. */
   continueAfter: string | null;
 }
 
-/** Returns the positions before and after the page at this position. Without a position, the page is the newest one. */
+/** Returns the positions before and after the page at `position`. Without `position`, that is the newest page. */
 export function findNeighbours(position: ListPosition | undefined, page: ReadPage): PageReply {
   const { firstId, continueAfter } = page;
   const direction = position?.direction ?? 'older';
@@ -82,7 +82,7 @@ export function findNeighbours(position: ListPosition | undefined, page: ReadPag
   return direction === 'older' ? { next: ahead, previous: behind } : { next: behind, previous: ahead };
 }
 
-/** Returns the position that leads back from a page: before its first item or, for an empty page, at the requested position. */
+/** Returns the position that leads back: before the page's first item or, if the page is empty, the requested position. */
 function turnAround(position: ListPosition, firstId: string | undefined): ListPosition {
   const direction = position.direction === 'older' ? 'newer' : 'older';
   return firstId === undefined

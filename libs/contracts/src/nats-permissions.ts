@@ -6,7 +6,7 @@ import { connectionReportSubject } from './platform/connection-report.js';
 import { instanceReportSubject } from './system/instance-report.js';
 
 /**
- * A NATS account, which is a separate space of subjects. Other accounts see only the subjects that they import from it.
+ * A NATS account is a separate space of subjects. Other accounts see only the subjects that they import from it.
  *
  * ```
  *  SERVICES      requests, the INGEST stream, replays (live.replay.>),    one user for each service
@@ -18,11 +18,11 @@ import { instanceReportSubject } from './system/instance-report.js';
  *  SUBSCRIBERS ◀───────┘                                                  `subscriber`, for your own services
  * ```
  *
- * When a subscriber requests a consumer, the request is sent to the events service instead of JetStream. The events service checks the
- * request (`ConsumerGate`), because permissions cannot inspect the payload and nats-server has no limits for a single user.
+ * When a subscriber asks for a consumer, NATS sends the request to the events service instead of JetStream. The events service checks it
+ * (`ConsumerGate`), because permissions cannot inspect a payload, and nats-server cannot limit a single user.
  *
- * Subscribers use a different account than the stream. Within the stream's account, a reader could make the broker reply on any subject,
- * even on the one that deletes the stream. Replies to an imported request stay in the importing account.
+ * Subscribers and the EVENTS stream have different accounts. In the stream's own account, a reader could make the broker reply on any
+ * subject, even on the one that deletes the stream. Replies to an imported request stay in the importing account.
  */
 export interface NatsAccount {
   name: string;
@@ -30,15 +30,14 @@ export interface NatsAccount {
   imports: readonly NatsImport[];
 }
 
-/** What an account imports from another one: messages (`stream`), or replies to requests (`service`). */
+/** What an account imports: messages (`stream`), or replies to requests (`service`). */
 export type NatsImport = { from: string } & (
   | { stream: string }
-  // A `Singleton` request has one reply. A `Stream` request, such as a pull request, has many. `as` is the name of the subject in the
-  // importing account.
+  // `Singleton`: one reply. `Stream`: many, as for a pull request. `as` is the subject's name in the importing account.
   | { service: string; responseType: 'Singleton' | 'Stream'; as?: string }
 );
 
-/** A NATS user and its permissions. Every service has its own users, and no user can read the reply inboxes of another. */
+/** A NATS user with its permissions. Services have their own users, and no user can read another's reply inboxes. */
 export interface NatsUser {
   name: string;
   account: NatsAccount;
@@ -46,23 +45,23 @@ export interface NatsUser {
   /** Exceptions to `publish`. */
   doNotPublish: readonly string[];
   subscribe: readonly string[];
-  /** Whether the user may reply to the requests that it receives, on the inbox that each request names. */
+  /** Whether the user can reply to the requests that it receives, on the inbox named in each request. */
   servesRequests: boolean;
-  /** The name of the user whose password this user shares. Undefined when this user has its own password. */
+  /** This user shares the password of the named user. Undefined: it has its own. */
   passwordOf?: string;
 }
 
-/** Returns the prefix of a user's reply inboxes: one token of a subject. */
+/** Returns the prefix of a user's reply inboxes. It is one subject token. */
 export function inboxPrefix(user: string): string {
   return `_INBOX_${user.replaceAll('.', '_')}`;
 }
 
-/** Returns the name of a service's second user, in the account EVENTS. Both users of a service have the same password. */
+/** Returns the name of a service's second user, in the account EVENTS. Both users have the same password. */
 export function eventsUserOf(user: string): string {
   return `${user}.events`;
 }
 
-/** The durable consumers of our services on the EVENTS stream, by the event type that each consumer reads. */
+/** Durable consumers of our own services on the EVENTS stream, by the event type that they read. */
 export const durableConsumers = {
   'stream-online': 'streamer-monitor-stream-online',
   'stream-offline': 'streamer-monitor-stream-offline',
@@ -74,11 +73,11 @@ export const durableConsumers = {
 const pullEvents = `$JS.API.CONSUMER.MSG.NEXT.${eventsStreamName}.>`;
 
 /**
- * The JetStream requests that create a consumer. `api` is the beginning of the subject of such a request. `gate` is the beginning of the
- * subject on which the events service receives such requests from subscribers. In both subjects, the consumer's name follows.
+ * Subject prefixes of the requests that create a consumer; the consumer's name follows. `api` is JetStream's subject. `gate` is where the
+ * events service receives the request from subscribers.
  */
 export const consumerCreation = [
-  // The consumer's name must be in the subject, because permissions cannot restrict a name in the payload.
+  // The subject must contain the consumer's name, because permissions cannot restrict a name in the payload.
   { api: `$JS.API.CONSUMER.CREATE.${eventsStreamName}`, gate: 'subscribers.create-consumer' },
   {
     api: `$JS.API.CONSUMER.DURABLE.CREATE.${eventsStreamName}`,
@@ -86,26 +85,26 @@ export const consumerCreation = [
   },
 ] as const;
 
-/** The permissions that a user needs to use its own pull consumers on the EVENTS stream. */
+/** Permissions to use one's own pull consumers on the EVENTS stream. */
 const useConsumers = [
   '$JS.API.INFO',
   `$JS.API.STREAM.INFO.${eventsStreamName}`,
-  // DELETE is not permitted, because it could delete another service's consumer. Unused consumers expire after their inactive_threshold.
+  // DELETE is missing because a user could delete another service's consumer. Unused consumers expire after their inactive_threshold.
   `$JS.API.CONSUMER.INFO.${eventsStreamName}.>`,
   pullEvents,
   `$JS.ACK.${eventsStreamName}.>`,
 ] as const;
 
-/** The permissions that a user needs to read the EVENTS stream with its own pull consumers. */
+/** Permissions to create and use pull consumers on the EVENTS stream. */
 const readEvents = [...consumerCreation.map(({ api }) => `${api}.>`), ...useConsumers];
 
 /**
- * The requests that NATS clients send first (`nats stream ls`, `streams.list()`). The account EVENTS has one stream, so the reply reveals
- * no more than `STREAM.INFO`. Listing consumers stays forbidden: see `natsUsers`.
+ * NATS clients send these requests first (`nats stream ls`, `streams.list()`). The account EVENTS has one stream, so the reply reveals no
+ * more than `STREAM.INFO`. Listing consumers stays forbidden (see `natsUsers`).
  */
 const listStreams = ['$JS.API.STREAM.LIST', '$JS.API.STREAM.NAMES'] as const;
 
-/** The permissions to create, change, pull from, and acknowledge on the durable consumers of our services. */
+/** Permissions to create, change, pull from, and acknowledge on our services' durable consumers. */
 const useDurableConsumers = Object.values(durableConsumers).flatMap((name) => [
   `$JS.API.CONSUMER.*.${eventsStreamName}.${name}`,
   `$JS.API.CONSUMER.*.${eventsStreamName}.${name}.>`,
@@ -136,7 +135,7 @@ const subscribers: NatsAccount = {
   ],
 };
 
-/** Returns a service's user in the account SERVICES. */
+/** Creates a service's user in the account SERVICES. */
 function serviceUser(
   name: string,
   permissions: Pick<NatsUser, 'publish' | 'subscribe' | 'servesRequests'>,
@@ -145,7 +144,7 @@ function serviceUser(
   return { ...permissions, name, account: services, doNotPublish: [], subscribe };
 }
 
-/** Returns a service's second user, in the account EVENTS. */
+/** Creates a service's second user, in the account EVENTS. */
 function eventsUser(service: string, publish: readonly string[]): NatsUser {
   const name = eventsUserOf(service);
   return {
@@ -160,18 +159,18 @@ function eventsUser(service: string, publish: readonly string[]): NatsUser {
 }
 
 /**
- * The users of the system. `subscriber` is for your own services: it reads events with pull consumers, receives replays, and has no other
- * permissions. It can list streams, but not consumers. Its permissions deny each of our services' durable consumers by its fixed name.
- * Permissions cannot deny the gateways' consumers, which have random names: a name is one token of a subject, and a wildcard cannot match a
- * part of a token. A list of consumers would reveal these names, and a subscriber that knows a name could pull a gateway's events or
- * replace its consumer.
+ * All NATS users. `subscriber` is for your own services: it reads events with pull consumers and receives replays, and can do nothing else.
  *
- * The consumer gate refuses push consumers. On nats-server 2.9, a push consumer could deliver to the pull subject of a durable consumer,
- * which would then deliver its events to no one.
+ * `subscriber` can list streams but not consumers. Its permissions deny each durable consumer of our services by name. The gateways'
+ * consumers have random names, which permissions cannot deny: a wildcard cannot match a part of a subject token. With a list of consumers,
+ * a subscriber would learn these names, and could then pull a gateway's events or replace its consumer.
+ *
+ * The consumer gate rejects push consumers. On nats-server 2.9, a push consumer could deliver to the pull subject of a durable consumer,
+ * whose events would then reach no one.
  */
 export const natsUsers = {
   gateway: serviceUser('gateway', {
-    // Gateways of version 0.1.0 publish on intakeSubject. During a rolling upgrade, they use the same user.
+    // During a rolling upgrade, gateways of version 0.1.0 use this user and publish on intakeSubject.
     publish: [
       'request.>',
       ingestSubject,
@@ -188,20 +187,20 @@ export const natsUsers = {
       instanceReportSubject,
       connectionReportSubject,
     ],
-    // Gateways reply to the messages on namedConnectionsSubject.
+    // Gateways reply to messages on namedConnectionsSubject.
     servesRequests: true,
   }),
   'gateway.events': eventsUser('gateway', [
     ...readEvents,
-    // When clients catch up, a gateway creates many consumers per second, and deletes each after its use.
+    // When clients catch up, a gateway creates many consumers per second and deletes each one after use.
     `$JS.API.CONSUMER.DELETE.${eventsStreamName}.>`,
   ]),
-  // In the account SERVICES, JetStream holds the INGEST stream (and INTAKE, until it is drained).
+  // JetStream of the account SERVICES has the INGEST stream, and INTAKE until it is drained.
   events: serviceUser('events', {
     publish: [
       '$JS.API.>',
       '$JS.ACK.>',
-      // For erasing a user who is a monitored streamer.
+      // To erase a user who is a monitored streamer.
       'request.streamer-monitor.list-streamers',
       'request.streamer-monitor.erase-streamer',
       instanceReportSubject,
@@ -213,14 +212,14 @@ export const natsUsers = {
   'platform-connector': serviceUser('platform-connector', {
     publish: [
       'request.streamer-monitor.list-monitored',
-      // A silent channel raises an alarm only while the channel is live.
+      // To raise the alarm about a silent channel only while the channel is live.
       'request.streamer-monitor.find-live-streams',
-      // For monitoring a channel that has given consent.
+      // To monitor a channel that has given consent.
       'request.streamer-monitor.create-streamer',
-      // For moving subscriptions to another webhook secret.
+      // To move subscriptions to another webhook secret.
       'request.events.begin-overlaps',
       'request.events.end-overlaps',
-      // For storing messages that arrive over sockets.
+      // To store messages that arrive over sockets.
       'request.events.store',
       'request.events.store-batch',
       ingestSubject,
@@ -236,9 +235,9 @@ export const natsUsers = {
       'request.platform-connector.look-up-users',
       'request.platform-connector.look-up-streams',
       'request.platform-connector.reconcile-subscriptions',
-      // For deleting the chosen event types of a deleted streamer.
+      // To delete a deleted streamer's chosen event types.
       'request.platform-connector.set-streamer-event-types',
-      // For rebuilding streams from the event log.
+      // To rebuild streams from the event log.
       'request.events.list',
       instanceReportSubject,
     ],

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { parseJson } from './parse-json.js';
 
-/** Texts after which Node 24 misreads names: it remembers these names, and confuses the next escaped name in the same place with them. */
+/** After parsing one of these texts, Node 24 misreads names: it confuses the next escaped name in the same place with a remembered one. */
 const poisons = [
   '{"h":[],"\\\\":0}',
   '{"user_id":"first","user\\\\u0":1}',
   '{"a":[{"list":1,"user\\\\u0":1}]}',
 ];
 
-/** Returns a JSON string with some of its characters written as `\uXXXX`. */
+/** Prints a JSON string with some characters as `\uXXXX`. */
 function escapeSome(text: string, isEscaped: (index: number) => boolean): string {
   const units = text.split('').map((unit, index) => {
     const escape = `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;

@@ -1,11 +1,12 @@
 /**
- * Parses JSON like `JSON.parse`, and reads escaped names correctly.
+ * Parses JSON like `JSON.parse`, but reads escaped names correctly.
  *
- * In Node 24 and 26 (nodejs/node#63785), V8 compares a name that contains an escape, such as `"user\u005fid"`, with the names in previously
- * parsed objects, but compares only the first characters of the raw text. Once any text has contained the name `user\u0`, `JSON.parse`
- * returns that name instead of `user_id`. Names without escapes and all values are always correct. Use this function wherever names come
- * from outside: in request bodies, event data, replies of the platform, and messages of clients. One exception: `libs/client` must not
- * import our other libraries, so it parses event data with `JSON.parse`.
+ * V8 in Node 24 and 26 has a bug (nodejs/node#63785). It compares an escaped name, such as `"user\u005fid"`, with names of previously
+ * parsed objects, but only by the first characters of the raw text. Once any text has contained the name `user\u0`, `JSON.parse` returns
+ * that name instead of `user_id`. Values and names without escapes are always correct.
+ *
+ * Use this function for all JSON from outside: request bodies, event data, platform replies, and client messages. The exception is
+ * `libs/client`: it must not import our other libraries, so it uses `JSON.parse`.
  *
  * @throws SyntaxError
  */
@@ -14,7 +15,7 @@ export function parseJson(text: string): unknown {
   return hasEscapedName(text) ? new JsonReader(text).read() : value;
 }
 
-/** Whether a name in the text contains an escape. Reads only the strings that contain an escape, so the check is cheap. */
+/** Whether any name has an escape. The check is cheap, because it reads only strings with escapes. */
 function hasEscapedName(text: string): boolean {
   let at = text.indexOf('\\');
   while (at !== -1) {
@@ -25,7 +26,7 @@ function hasEscapedName(text: string): boolean {
   return false;
 }
 
-/** Returns how deeply brackets are nested in a text. The text need not be valid JSON. */
+/** Returns the depth of nested brackets. The text does not have to be valid JSON. */
 export function nestingOf(text: string): number {
   let depth = 0;
   let deepest = 0;
@@ -38,7 +39,7 @@ export function nestingOf(text: string): number {
   return deepest;
 }
 
-/** Reads a valid JSON text in one pass. Used only for texts with escaped names, which are rare. */
+/** Parses valid JSON in one pass. Used only for the rare texts with escaped names. */
 class JsonReader {
   private at = 0;
 
@@ -60,10 +61,10 @@ class JsonReader {
       const from = this.at;
       this.at = endOfString(this.text, from);
       const name = readString(this.text.slice(from, this.at));
-      this.at = skipSpace(this.text, this.at) + 1; // the colon
+      this.at = skipSpace(this.text, this.at) + 1; // skip the colon
       members.push([name, this.read()]);
     }
-    // Like JSON.parse, fromEntries makes `__proto__` an ordinary member and keeps the last value of a repeated name.
+    // As in JSON.parse, `__proto__` is an ordinary member, and the last value of a repeated name wins.
     return Object.fromEntries(members);
   }
 
@@ -73,7 +74,7 @@ class JsonReader {
     return items;
   }
 
-  /** Skips the opening bracket or the comma. Returns whether an item follows. If none follows, also skips the closing bracket. */
+  /** Skips the opening bracket or a comma. Returns whether an item follows. If not, also skips the closing bracket. */
   private hasNext(close: number): boolean {
     this.at = skipSpace(this.text, this.at);
     if (this.text.charCodeAt(this.at) !== close) this.at = skipSpace(this.text, this.at + 1);
@@ -83,7 +84,7 @@ class JsonReader {
   }
 }
 
-/** Returns the value of a JSON string. Unlike names, values with escapes are parsed correctly by `JSON.parse` of every Node version. */
+/** Returns a JSON string's value. Every Node version parses escapes in values correctly. */
 export function readString(json: string): string {
   return json.includes('\\') ? String(JSON.parse(json)) : json.slice(1, -1);
 }
@@ -107,22 +108,22 @@ function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }
 
-/** Returns the index after the closing quote of a string. The string begins at `from` or has an escape there. */
+/** Returns the index after the string's closing quote. `from` is the start of the string or an escape inside it. */
 export function endOfString(text: string, from: number): number {
-  // indexOf is many times faster than a loop here, and most of a message consists of strings.
+  // Messages consist mostly of strings, and indexOf is many times faster than a loop.
   let at = text.indexOf('"', from + 1);
   while (at !== -1 && isEscaped(text, at)) at = text.indexOf('"', at + 1);
   return at === -1 ? text.length : at + 1;
 }
 
-/** Whether an odd number of backslashes precedes a character. */
+/** Whether an odd number of backslashes precedes the character. */
 function isEscaped(text: string, at: number): boolean {
   let first = at;
   while (text.charCodeAt(first - 1) === backslash) first -= 1;
   return (at - first) % 2 === 1;
 }
 
-/** Returns the index after the value that begins at `from`. */
+/** Returns the index after the value that starts at `from`. */
 export function endOfValue(text: string, from: number): number {
   const first = text.charCodeAt(from);
   if (first !== openBrace && first !== openBracket) return endOfScalar(text, from);
@@ -139,7 +140,7 @@ export function endOfValue(text: string, from: number): number {
   return text.length;
 }
 
-/** Returns the index after the string, number, or word that begins at `from`. */
+/** Returns the index after the string, number, or word that starts at `from`. */
 function endOfScalar(text: string, from: number): number {
   if (text.charCodeAt(from) === quote) return endOfString(text, from);
   let at = from;

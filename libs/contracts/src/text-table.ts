@@ -2,18 +2,18 @@ import { ServiceError } from './errors.js';
 import { isJsonObject, type JsonObject } from './json-object.js';
 
 /**
- * A head and a list of texts and nulls, encoded as bytes. The texts are joined, so that one call converts all texts to or from UTF-8 and no
- * text needs escapes.
+ * A head and a list of texts and nulls, encoded as bytes. The texts are joined: one call converts all of them to or from UTF-8, and none
+ * needs escapes.
  *
  * ```
  * uint32: bytes of the head │ the head: JSON │ uint32: number of texts │ uint32 for each text: its length │ all texts in UTF-8
  * ```
  *
- * Numbers are little-endian. A length counts UTF-16 code units; 2^32 - 1 stands for null.
+ * Numbers are little-endian. Lengths are in UTF-16 code units; 2^32 - 1 stands for null.
  */
 const numberBytes = 4;
 const nullLength = 2 ** 32 - 1;
-// A UTF-16 code unit becomes at most three bytes of UTF-8.
+// A UTF-16 code unit takes at most three bytes in UTF-8.
 const maxBytesPerUnit = 3;
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -24,10 +24,10 @@ export interface TextTable {
   texts: (string | null)[];
 }
 
-/** Prints a table. The texts must be well-formed Unicode. */
+/** Encodes a table. The texts must be well-formed Unicode. */
 export function printTextTable(head: JsonObject, texts: readonly (string | null)[]): Uint8Array {
   const headText = JSON.stringify(head);
-  const joined = texts.join(''); // leaves nulls out
+  const joined = texts.join(''); // a null becomes an empty text
   const maxHeadBytes = headText.length * maxBytesPerUnit;
   const buffer = Buffer.allocUnsafe(
     2 * numberBytes + maxHeadBytes + texts.length * numberBytes + joined.length * maxBytesPerUnit,

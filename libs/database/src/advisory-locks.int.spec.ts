@@ -10,7 +10,7 @@ import {
 import { connectDatabase } from './connect-database.js';
 
 const names = Object.keys(advisoryLocks) as (keyof typeof advisoryLocks)[];
-// One test holds every lock and two keyed locks, each in its own transaction.
+// One test holds every lock and two keyed locks at once, each in its own transaction.
 const poolSize = names.length + 2;
 
 describe('advisoryLocks', () => {
@@ -21,7 +21,7 @@ describe('advisoryLocks', () => {
   beforeAll(async () => {
     database = await createTestDatabase(['shop']);
     const pool = { url: database.urlFor('shop'), schema: 'shop', applicationName: 'shop-test', poolSize };
-    // A slow machine needs more than 3 s to open all connections at the same time.
+    // A slow machine may need more than 3 s to open all connections at once.
     const connectTimeoutMs = 30_000;
     dataSource = await connectDatabase({ ...pool, entities: [], migrations: [], connectTimeoutMs });
   });
@@ -39,13 +39,13 @@ describe('advisoryLocks', () => {
     }
   });
 
-  /** Begins a transaction that gives up waiting for a lock. */
+  /** Begins a transaction that waits only briefly for a lock. */
   async function begin(): Promise<QueryRunner> {
     const session = dataSource.createQueryRunner();
     sessions.push(session);
     await session.startTransaction();
     await session.query("SET LOCAL lock_timeout = '300ms'");
-    // PostgreSQL would end a session that waits for the other ones for 10 s.
+    // Sessions wait for each other, and PostgreSQL would end an idle one after 10 s.
     await session.query('SET LOCAL idle_in_transaction_session_timeout = 0');
     return session;
   }
@@ -72,7 +72,7 @@ describe('advisoryLocks', () => {
         );
     };
 
-    // As many calls as the pool has connections. More would wait for a connection, and this wait has a time limit.
+    // One call per connection of the pool; more would wait for a connection and could time out.
     await Promise.all(Array.from({ length: poolSize }, (_, n) => takeAll(orders[n % orders.length] ?? [])));
 
     const first = await begin();

@@ -1,54 +1,52 @@
 import type { EntityManager } from 'typeorm';
 
 /**
- * Every advisory lock of the services, with its number in PostgreSQL. All services can share one database, and an advisory lock
- * belongs to the whole database, not to a schema. Two purposes with the same number would therefore block each other.
+ * All advisory locks of the services, with their numbers in PostgreSQL. Services may share a database, where an advisory lock is global,
+ * not per schema, so two purposes with one number would block each other.
  *
- * Never reuse a number for another purpose: instances of two versions run side by side during an upgrade.
+ * Never reuse a number: during an upgrade, instances of two versions run side by side.
  */
 export const advisoryLocks = {
   /** Held while one instance migrates a schema. */
   migrations: 7_243_001,
-  /** Held while a partition of the events table is created, so that two instances do not create the same partition. */
+  /** Held while a partition of the events table is created, so that no two instances create the same one. */
   eventPartitions: 7_243_002,
   /** Held while an instance claims streamers for a username lookup, so that each claim gets a full batch. */
   usernameClaims: 7_243_003,
   /**
    * Held while an instance claims streamers for a poll, so that each claim gets a full batch. Version 0.1.0 used the number of
-   * `eventPartitions` for this purpose. During an upgrade, an old and a new instance can therefore claim at the same time. Such claims are
-   * safe, because each claim skips locked rows: no streamer is claimed twice, but a batch can be smaller.
+   * `eventPartitions` for this, so during an upgrade, an old and a new instance can claim at the same time. Two claims at a time are safe:
+   * claims skip locked rows, so no streamer is claimed twice, and a batch is only smaller.
    */
   pollClaims: 7_243_004,
   /**
-   * Held by the session that builds indexes on partitions of the events table or removes partitions. Without this lock, an index build and
-   * a removal could deadlock.
+   * Held by the session that builds indexes on partitions of the events table, or removes partitions. Without it, the two could deadlock.
    */
   partitionMaintenance: 7_243_005,
-  /** Held while the database roles of the services are created or changed. */
+  /** Held while the services' database roles are created or changed. */
   serviceRoles: 7_243_006,
-  /** Held while the keys that hash the ids of erased users are read or created, so that all instances use the same keys. */
+  /** Held while the keys for hashing the ids of erased users are read or created, so that all instances use the same keys. */
   userHashKeys: 7_243_007,
-  /**
-   * Held while an instance stores a picture and removes the least recently used pictures, so that no two instances remove the same
-   * pictures.
-   */
+  /** Held while an instance stores a picture and removes the least recently used ones, so that no two instances remove the same ones. */
   pictures: 7_243_020,
-  /** Held by the session of a restore, so that two restores do not write to the same database. */
+  /** Held by a restore's session, so that no two restores write to one database. */
   restore: 7_243_030,
 } as const;
 
-/** The name of an advisory lock. */
 export type AdvisoryLock = keyof typeof advisoryLocks;
 
-/** Advisory locks with a second key. PostgreSQL keeps these locks apart from locks without a second key, so the numbers may repeat. */
+/**
+ * Advisory locks with a second key. In PostgreSQL, they are separate from locks without a second key, so numbers may be the same in both
+ * lists.
+ */
 export const keyedAdvisoryLocks = {
-  /** Held for one client id while its application token is renewed, so that only one instance requests a new token from the platform. */
+  /** Held per client id while its application token is renewed, so that only one instance requests a new token. */
   appToken: 7_243_002,
-  /** Held for one connection while its user token is refreshed, because the platform accepts each refresh token only once. */
+  /** Held per connection while its user token is refreshed, because the platform accepts a refresh token only once. */
   userToken: 7_243_007,
-  /** Held for one pair of channels while a raid between them is stored, because the platform can report the same raid twice. */
+  /** Held per pair of channels while a raid between them is stored, because the platform can report a raid twice. */
   raidChannels: 7_243_005,
-  /** Held for one group of pairing keys while deliveries of overlapping subscriptions are stored: see `writeOverlapping`. */
+  /** Held per group of pairing keys while deliveries of overlapping subscriptions are stored; see `writeOverlapping`. */
   overlappingDeliveries: 7_243_006,
 } as const;
 
@@ -59,15 +57,12 @@ interface Transaction {
   query(sql: string, parameters: unknown[]): Promise<unknown>;
 }
 
-/** Waits for an advisory lock. The end of the transaction releases the lock. */
+/** Waits for an advisory lock, which the end of the transaction releases. */
 export async function takeAdvisoryLock(transaction: Queries, lock: AdvisoryLock): Promise<void> {
   await transaction.query('SELECT pg_advisory_xact_lock($1)', [advisoryLocks[lock]]);
 }
 
-/**
- * Takes an advisory lock for the session, unless another session holds it. Returns whether the lock was taken. The end of the
- * session releases the lock.
- */
+/** Takes an advisory lock if no other session holds it, and returns whether it did. The lock is released when the session ends. */
 export async function tryAdvisoryLock(session: Queries, lock: AdvisoryLock): Promise<boolean> {
   const [row] = await session.query<{ isTaken: boolean }[]>('SELECT pg_try_advisory_lock($1) AS "isTaken"', [
     advisoryLocks[lock],
@@ -76,8 +71,8 @@ export async function tryAdvisoryLock(session: Queries, lock: AdvisoryLock): Pro
 }
 
 /**
- * Waits for the advisory locks of several keys. The end of the transaction releases the locks. Every transaction takes the locks in the
- * same order, so that transactions with common keys do not deadlock.
+ * Waits for the locks of several keys, which the end of the transaction releases. All transactions take the locks in the same order, so
+ * common keys cannot cause a deadlock.
  */
 export async function takeKeyedAdvisoryLocks(
   transaction: Transaction,
@@ -92,7 +87,7 @@ export async function takeKeyedAdvisoryLocks(
   );
 }
 
-/** Waits for an advisory lock of one key. The end of the transaction releases the lock. */
+/** Waits for the lock of one key, which the end of the transaction releases. */
 export async function takeKeyedAdvisoryLock(
   transaction: Transaction,
   lock: keyof typeof keyedAdvisoryLocks,

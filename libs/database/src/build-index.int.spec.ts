@@ -20,7 +20,7 @@ afterEach(async () => {
   await database.drop();
 });
 
-/** Reads whether the index is valid; undefined when it does not exist. */
+/** Whether the index is valid; undefined when it does not exist. */
 async function readValidity(): Promise<boolean | undefined> {
   const [row] = await dataSource.query<{ valid: boolean }[]>(
     `SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = to_regclass('things_index')`,

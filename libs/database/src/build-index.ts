@@ -1,23 +1,23 @@
 import type { QueryRunner } from 'typeorm';
 
-// How long to wait for other transactions. Other sessions are not blocked during this wait.
+// How long to wait for other transactions, which can continue in the meantime.
 const waitLimitMs = 60_000;
 
 /**
- * Builds an index while other sessions read and write the table, unless the index already exists. For migrations outside a transaction
- * (`transaction = false`), which run again from their beginning after a failure or a crash.
+ * Builds an index while other sessions read and write the table, unless it already exists. Use this in migrations with `transaction =
+ * false`, which start over after a failure or a crash.
  *
- * @param definition the part of CREATE INDEX from the name of the table on
- * @throws when another session is in a transaction for longer than a minute. An invalid index can remain; the next attempt replaces it.
+ * @param definition the part of CREATE INDEX from the table name on
+ * @throws when another session's transaction takes longer than a minute; an invalid index may remain, which the next attempt replaces
  */
 export async function buildIndex(queryRunner: QueryRunner, name: string, definition: string): Promise<void> {
-  if (await isValid(queryRunner, name)) return; // an earlier attempt has built the index
+  if (await isValid(queryRunner, name)) return; // built by an earlier attempt
   await withPatience(queryRunner, async () => {
     await drop(queryRunner, name); // left by an interrupted attempt
     try {
       await queryRunner.query(`CREATE INDEX CONCURRENTLY ${name} ON ${definition}`);
     } catch (error) {
-      // A failed build leaves an invalid index, which would slow down every write.
+      // A failed build leaves an invalid index that would slow down every write.
       await drop(queryRunner, name).catch(() => undefined);
       throw error;
     }
@@ -25,9 +25,9 @@ export async function buildIndex(queryRunner: QueryRunner, name: string, definit
 }
 
 /**
- * Drops an index, if it exists, while other sessions read and write the table. Cannot run in a transaction.
+ * Drops an index if it exists, while other sessions read and write the table. Does not work inside a transaction.
  *
- * @throws when another session is in a transaction for longer than a minute
+ * @throws when another session's transaction takes longer than a minute
  */
 export async function dropIndex(queryRunner: QueryRunner, name: string): Promise<void> {
   await withPatience(queryRunner, () => drop(queryRunner, name));
@@ -41,11 +41,11 @@ async function isValid(queryRunner: QueryRunner, name: string): Promise<boolean>
   const [index] = (await queryRunner.query(
     'SELECT indisvalid AS "isValid" FROM pg_index WHERE indexrelid = to_regclass($1)',
     [name],
-  )) as { isValid: boolean }[]; // Safe cast: the columns of the query.
+  )) as { isValid: boolean }[]; // Safe cast: this is the column of the query.
   return index?.isValid === true;
 }
 
-/** Runs statements with a longer lock timeout than that of the session. */
+/** Runs `work` with a longer lock timeout, then restores the session's own. */
 async function withPatience(queryRunner: QueryRunner, work: () => Promise<void>): Promise<void> {
   // Safe cast: PostgreSQL returns one row with this column.
   const [limit] = (await queryRunner.query('SHOW lock_timeout')) as { lock_timeout: string }[];

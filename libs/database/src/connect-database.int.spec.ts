@@ -2,7 +2,7 @@ import { createTestDatabase, eventually, type TestDatabase } from '@stream-event
 import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
 import { connectDatabase, type DatabaseOptions } from './connect-database.js';
 
-/** Not idempotent, and slow enough to still be running when the other instances start. */
+/** Can run only once, and takes long enough that the other instances start while it runs. */
 class CreateThings1700000000001 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query('CREATE TABLE things (id int PRIMARY KEY)');
@@ -36,7 +36,10 @@ class Fails1700000000003 implements MigrationInterface {
   }
 }
 
-/** Builds an index while another instance waits for the migration lock. PostgreSQL first waits for all running statements. */
+/**
+ * Builds an index while another instance is waiting for the migration lock. PostgreSQL first waits for all running statements, so a waiting
+ * statement would deadlock with the build.
+ */
 class IndexThings1700000000004 implements MigrationInterface {
   readonly transaction = false;
 
@@ -157,7 +160,7 @@ describe(connectDatabase.name, () => {
     });
     afterEach(() => reader.destroy());
 
-    /** Holds a lock on the table while `work` runs, as a backup does. */
+    /** Holds a lock on the table while `work` runs, like a backup. */
     const whileLocked = (work: (unlock: () => Promise<void>) => Promise<void>): Promise<void> =>
       reader.transaction(async (backup) => {
         await backup.query('SET LOCAL idle_in_transaction_session_timeout = 0');
@@ -178,7 +181,7 @@ describe(connectDatabase.name, () => {
         migrated.catch(() => undefined); // awaited below
         await eventually(async () => expect(await countWaiting()).toBe(1));
 
-        // Without a limit, this statement would wait behind the migration until the end of the other transaction.
+        // If the migration had no limit, this statement would queue behind it until the other transaction ends.
         expect(await readThings(reader)).toEqual([1]);
 
         await unlock();
@@ -221,7 +224,7 @@ describe(connectDatabase.name, () => {
     await expect(connectDatabase(options({ url: url.href }))).rejects.toThrow(
       /cannot connect to PostgreSQL: database "absent" does not exist/,
     );
-    // Only for a database that is starting, it waits up to 30 s.
+    // `connectDatabase` waits 30 s only for a database that is starting.
     expect(Date.now() - startedAt).toBeLessThan(28_000);
   });
 

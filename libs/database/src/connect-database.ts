@@ -13,32 +13,31 @@ import {
 
 export type { SessionOptions };
 
-/** How a service connects to its schema. */
+/** How a service connects to its schema through a pool. */
 export interface PoolOptions extends SessionOptions {
-  /** Maximum number of connections. */
   poolSize: number;
-  /** Maximum age of a connection; no limit by default. Replacing a connection also discards its prepared statements. */
+  /** Maximum age of a connection; unlimited by default. A replacement starts without the prepared statements of the old connection. */
   maxLifetimeSeconds?: number;
 }
 
-/** How a service connects to its schema, with its tables and migrations. */
+/** How a service connects to its schema, with its entities and migrations. */
 export interface DatabaseOptions extends PoolOptions {
   entities: NonNullable<DataSourceOptions['entities']>;
   migrations: NonNullable<DataSourceOptions['migrations']>;
-  /** Whether a backup is being restored. Otherwise, connecting fails when the schema holds only a part of a backup. */
+  /** Set while a backup is being restored. If false, connecting fails when the schema contains an incomplete restore. */
   isRestoring?: boolean;
 }
 
-// How long to retry the first connection: long enough for a database that starts together with the service. After a longer outage, the
-// start fails, and the orchestrator tries again.
+// How long to retry the first connection: long enough for a database that starts along with the service. After a longer outage, the service
+// fails to start, and the orchestrator restarts it.
 const firstConnectionLimitMs = 30_000;
 
-// How long an idle connection stays open. A request on a new connection waits for the DNS, a new PostgreSQL process, the password check,
-// and the planning of its statements. With pg's default of 10 s, most requests of a service with little load would be slow.
+// How long to keep an idle connection open. A request that needs a new connection waits for DNS, a new PostgreSQL process, the password
+// check, and the planning of its statements. With pg's default of 10 s, that would slow down most requests to a service with little load.
 const idleTimeoutMillis = 5 * 60_000;
 
 /**
- * Connects to PostgreSQL, retrying for 30 s, and runs the pending migrations of the service's schema.
+ * Connects to PostgreSQL, retrying for up to 30 s, and runs the pending migrations.
  *
  * @throws when the database does not respond, a migration fails, or a pooler shares sessions between clients
  */
@@ -51,7 +50,7 @@ export async function connectDatabase(options: DatabaseOptions): Promise<DataSou
 }
 
 /**
- * Runs the pending migrations of the service's schema, and disconnects. Retries the connection for 30 s.
+ * Runs the pending migrations and disconnects. Retries the connection for up to 30 s.
  *
  * @throws when the database does not respond or a migration fails
  */
@@ -69,8 +68,8 @@ export async function migrateDatabase(options: Omit<DatabaseOptions, 'poolSize'>
 }
 
 /**
- * Creates a separate pool of connections for the most frequent statements. These statements need two features that TypeORM
- * lacks: named statements, which PostgreSQL plans once per connection, and binary parameters. The pool connects on first use.
+ * Creates a separate connection pool for the most frequent statements, which need what TypeORM lacks: named statements, which each
+ * connection plans once, and binary parameters. The pool connects on first use.
  */
 export function createPool(options: PoolOptions): pg.Pool {
   const pool = new pg.Pool({
@@ -81,13 +80,13 @@ export function createPool(options: PoolOptions): pg.Pool {
     ...(options.maxLifetimeSeconds !== undefined && { maxLifetimeSeconds: options.maxLifetimeSeconds }),
     ...poolOptions(options),
   });
-  // The pool replaces an idle connection that breaks. An error on a connection in use reaches the code that uses the connection.
+  // The pool replaces idle connections that break; for a connection in use, the code that uses it gets the error.
   pool.on('error', () => undefined);
   endStuckConnections(pool);
   return pool;
 }
 
-/** Opens a connection outside of any pool, for a long session. The caller closes it. */
+/** Opens a connection outside any pool, for a long session. The caller must close it. */
 export async function connectClient(options: SessionOptions): Promise<pg.Client> {
   const client = new PrimaryClient({
     ...toPrimary(options.url),
@@ -100,7 +99,7 @@ export async function connectClient(options: SessionOptions): Promise<pg.Client>
     await applySettings(client, options);
     return client;
   } catch (error) {
-    // Ignore an error from `end`: the caller gets the first error, and the connection is lost in any case.
+    // Ignore this error: the caller gets the first one, and the connection is lost in any case.
     await client.end().catch(() => undefined);
     throw error;
   }
@@ -111,7 +110,7 @@ interface PoolOfClients {
   on(event: 'release', listener: (error: unknown, client: PooledClient) => void): void;
 }
 interface PooledClient {
-  /** The query that the client is waiting for. Private to pg: the public name is deprecated and has no replacement. */
+  /** The query that the client is waiting for. This field is private to pg, but its public name is deprecated without a replacement. */
   _activeQuery?: unknown;
   connection: { stream: { destroy(): void } };
 }
@@ -122,8 +121,8 @@ function dropStuckConnections(dataSource: DataSource): void {
 }
 
 /**
- * Destroys connections that return to the pool in the middle of a query. The network to the server has failed, so the next query on such a
- * connection would wait forever for a reply.
+ * Destroys connections that are released to the pool in the middle of a query. The query timed out because the network failed, and the next
+ * query on the connection would wait forever for a reply.
  */
 function endStuckConnections(pool: PoolOfClients): void {
   pool.on('release', (_error, client) => {
@@ -131,7 +130,7 @@ function endStuckConnections(pool: PoolOfClients): void {
   });
 }
 
-/** Creates the data source of a service, but does not connect. */
+/** Creates a service's data source without connecting. */
 export function createDataSource(options: DatabaseOptions): DataSource {
   const { connectionString, ...primary } = toPrimary(options.url);
   return new DataSource({
@@ -143,7 +142,7 @@ export function createDataSource(options: DatabaseOptions): DataSource {
     migrations: options.migrations,
     migrationsTableName: 'migrations',
     synchronize: false,
-    // A service's role lacks the right to create extensions, and no service needs an extension.
+    // A service's role may not create extensions, and no service needs one.
     installExtensions: false,
     logging: false,
     poolSize: options.poolSize,
@@ -178,7 +177,7 @@ async function connectWithin(dataSource: DataSource): Promise<void> {
   }
 }
 
-/** Whether a retry cannot help, because the password is wrong, the database is unknown, or a permission is missing. */
+/** Whether a retry is useless: wrong password, unknown database, or missing permission. */
 function isFinal(error: unknown): boolean {
   const code: unknown =
     typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;

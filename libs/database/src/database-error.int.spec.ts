@@ -78,7 +78,7 @@ describe('the classification of database errors', () => {
     await one.query('UPDATE things SET value = 5 WHERE id = 1');
     await two.query('UPDATE things SET value = 5 WHERE id = 2');
 
-    // The session that notices the deadlock fails. The other one gets the row.
+    // The session that detects the deadlock fails, and the other session gets the row.
     const crossing = [
       one.query('UPDATE things SET value = 6 WHERE id = 2').then(() => one.rollbackTransaction()),
       two.query('UPDATE things SET value = 6 WHERE id = 1').then(() => two.rollbackTransaction()),

@@ -73,7 +73,7 @@ describe(isDroppedTableError.name, () => {
 });
 
 describe(readDespiteDrops.name, () => {
-  /** Reads from a table whose partitions are dropped this number of times. */
+  /** Reads from a table that loses a partition during each of the first `drops` reads. */
   function readDuring(drops: number, error: Error) {
     let reads = 0;
     return (): Promise<number> => {

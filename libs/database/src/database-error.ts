@@ -1,15 +1,15 @@
 import { ServiceError } from '@stream-events/contracts';
 
-// Requires a digit, because Node's code EPIPE also has five characters.
+// Requires a digit, because Node's EPIPE also has five characters.
 const sqlStatePattern = /^(?=.*\d)[0-9A-Z]{5}$/;
 
-// Node's codes for network failures: refused, reset, cut off, unknown host.
+// Node's codes for network failures, such as a refused or lost connection, or an unknown host.
 const networkCodePattern = /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
 
 // Two retries are enough: partitions are dropped one at a time, a day or a month apart, except after RETENTION_DAYS was lowered.
 const maxReads = 3;
 
-/** The SQLSTATE of an error of TypeORM or pg; undefined when the error has none. */
+/** Returns the SQLSTATE of an error from TypeORM or pg; undefined when it has none. */
 export function sqlState(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   if ('code' in error && typeof error.code === 'string' && sqlStatePattern.test(error.code))
@@ -17,28 +17,26 @@ export function sqlState(error: unknown): string | undefined {
   return 'driverError' in error ? sqlState(error.driverError) : undefined;
 }
 
-/** The name of the constraint that a statement violated; undefined when the error names none. */
+/** Returns the name of the violated constraint; undefined when the error names none. */
 export function violatedConstraint(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   if ('constraint' in error && typeof error.constraint === 'string') return error.constraint;
   return 'driverError' in error ? violatedConstraint(error.driverError) : undefined;
 }
 
-/** Whether the database rejected the content of the statement (SQLSTATE classes 22, 23, and 54). A retry cannot help. */
+/** Whether the database rejected the content of a statement (SQLSTATE class 22, 23, or 54), so a retry cannot help. */
 export function isContentError(error: unknown): boolean {
   return /^(22|23|54)/.test(sqlState(error) ?? '');
 }
 
-/**
- * Whether the statement failed because of a conflict with a concurrent transaction (deadlock, serialization failure). A retry can succeed.
- */
+/** Whether a statement lost to a concurrent transaction (deadlock or serialization failure), so a retry can help. */
 export function isConflictError(error: unknown): boolean {
   return /^40(P01|001)$/.test(sqlState(error) ?? '');
 }
 
 /**
- * Whether a statement failed because a table was dropped during or after the planning of the statement. PostgreSQL reports an undefined
- * table (42P01), or an internal error (XX000), whose text is always in English. A retry plans the statement without the table.
+ * Whether a statement failed because a table was dropped while or after it was planned. PostgreSQL reports an undefined table (42P01) or an
+ * internal error (XX000), whose text is always English. A retry plans the statement again, without the table.
  */
 export function isDroppedTableError(error: unknown): boolean {
   const state = sqlState(error);
@@ -47,7 +45,7 @@ export function isDroppedTableError(error: unknown): boolean {
   return /could not open relation with OID|cache lookup failed for relation/.test(String(error.message));
 }
 
-/** Reads from a partitioned table. Retries up to two times when a partition is dropped during the read. */
+/** Reads from a partitioned table, and retries up to twice when a partition is dropped during the read. */
 export async function readDespiteDrops<T>(read: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -59,21 +57,21 @@ export async function readDespiteDrops<T>(read: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Whether the database is unavailable: connection lost or refused (08, or no SQLSTATE), starting or shutting down (57P),
- * out of resources (53), a query that exceeded its time limit (57014), read-only after a failover (25006), I/O errors (58).
+ * Whether the database is unavailable: connection lost or refused (08, or no SQLSTATE), starting or shutting down (57P), out of resources
+ * (53), statement timed out (57014), read-only after a failover (25006), or I/O error (58).
  */
 export function isUnavailableError(error: unknown): boolean {
   const state = sqlState(error);
   if (state !== undefined) return /^(08|53|57|25006|58)/.test(state);
-  // No `instanceof Error`: under Jest, Node's errors belong to another realm.
+  // `instanceof Error` does not work here: under Jest, Node's errors come from another realm.
   if (typeof error !== 'object' || error === null) return false;
   if ('code' in error && networkCodePattern.test(String(error.code))) return true;
   return 'message' in error && /timeout|terminated|connection|not established/i.test(String(error.message));
 }
 
-/** Converts an error of an unavailable database into a ServiceError `unavailable`. Returns any other error unchanged. */
+/** Turns an error of an unavailable database into a ServiceError `unavailable`, and returns other errors unchanged. */
 export function toUnavailable(error: unknown): unknown {
-  // Check the class first: the message of a ServiceError can contain client input, such as a user named "timeout".
+  // Check the class first: a ServiceError's message may contain client input, such as a user named "timeout".
   if (error instanceof ServiceError || !isUnavailableError(error)) return error;
   return new ServiceError(
     'unavailable',

@@ -1,29 +1,32 @@
 import type { SecretBox } from '@stream-events/service';
 import type { DataSource } from 'typeorm';
 
-/** A column whose values are encrypted with `SECRET_KEY`, each bound to the primary key of its row. */
+/** A column with values that are encrypted with `SECRET_KEY` and bound to the primary key of their row. */
 export interface EncryptedColumn {
   table: string;
   column: string;
-  /** The primary key. */
+  /** The primary key column. */
   boundTo: string;
-  /** Whether the service obtains a new value when it cannot decrypt the stored value. A key that only such values need can be removed. */
+  /**
+   * Whether the service can replace a value that it cannot decrypt, for example by a new token. A key that only such values need may be
+   * removed.
+   */
   isReplaceable?: boolean;
 }
 
-/** The number of encrypted values, by the key that encrypted them. */
+/** The number of encrypted values by key. */
 export interface EncryptedCounts {
-  /** Encrypted under the first key. */
+  /** Encrypted with the first key. */
   first: number;
-  /** Encrypted under another key of `SECRET_KEY`. */
+  /** Encrypted with another key in `SECRET_KEY`. */
   older: number;
-  /** Not decrypted by any key of `SECRET_KEY`. */
+  /** No key in `SECRET_KEY` decrypts them. */
   unknown: number;
 }
 
-/** Reads and re-encrypts one column, in order of the primary key. */
+/** Reads and re-encrypts one column in order of the primary key. */
 export class EncryptedValues {
-  // Decrypting a batch of this size takes about a millisecond, so client requests do not wait.
+  // Rows per batch: decrypting a batch takes about a millisecond, so client requests do not have to wait.
   static readonly batchRows = 200;
 
   constructor(
@@ -41,10 +44,10 @@ export class EncryptedValues {
   }
 
   /**
-   * Counts the values of the next batch by key. If `isMoving`, also re-encrypts the values of older keys under the first key.
-   * Returns undefined after the last batch.
+   * Counts the values of the next batch by key; undefined after the last batch. If `isMoving`, also re-encrypts values of older keys with
+   * the first key.
    *
-   * @param after the last primary key of the previous batch; undefined at the beginning
+   * @param after the last primary key of the previous batch; undefined for the first batch
    */
   async next(
     after: string | undefined,
@@ -73,7 +76,7 @@ export class EncryptedValues {
     );
   }
 
-  /** Replaces values that have not changed since they were read (compare and set). Returns how many values were replaced. */
+  /** Replaces values, unless they have changed since they were read (compare and set). Returns how many it replaced. */
   private async replace(values: readonly { id: string; value: string; moved: string }[]): Promise<number> {
     const { table, column, boundTo } = this.column;
     const [, count] = await this.dataSource.query<[unknown, number]>(

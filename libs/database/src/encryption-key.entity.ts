@@ -1,7 +1,7 @@
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { LeaseColumns } from './lease.js';
 
-/** The statement that creates the table of `EncryptionKey`, for the migrations of services that store encrypted values. */
+/** SQL that creates the table of `EncryptionKey`, for the migrations of services that store encrypted values. */
 export const createEncryptionKeys = `CREATE TABLE encryption_keys (
   number bigint GENERATED ALWAYS AS IDENTITY,
   id text NOT NULL,
@@ -15,20 +15,20 @@ export const createEncryptionKeys = `CREATE TABLE encryption_keys (
 export const encryptionLease = new LeaseColumns({ holder: 'leased_by', until: 'leased_until' }, 20);
 
 /**
- * A key that was the first key in the `SECRET_KEY` of some instance. Values move to the key with the highest number. Without this table, an
- * instance that still has the old order of keys would move values back during a rotation.
+ * A key that has been the first one in some instance's `SECRET_KEY`. Values move to the key with the highest number. Without this record,
+ * an instance that still has the old order would move values back during a rotation.
  */
 @Entity({ name: 'encryption_keys' })
 export class EncryptionKey {
-  /** Ascends in the order in which the keys were first used. */
+  /** The order in which the keys came into use. */
   @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' })
   number!: string;
 
-  /** `SecretBox.firstKeyId`, which does not reveal the key. */
+  /** `SecretBox.firstKeyId`, from which the key cannot be derived. */
   @Column('text', { unique: true })
   id!: string;
 
-  /** The instance that re-encrypts values, or the last instance that did. */
+  /** The instance that is re-encrypting values, or did so last. */
   @Column('uuid', { name: 'leased_by', nullable: true })
   leasedBy!: string | null;
 

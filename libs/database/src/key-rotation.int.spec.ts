@@ -21,7 +21,7 @@ describe(KeyRotation.name, () => {
   beforeAll(async () => {
     database = await createTestDatabase();
     const pool = { url: database.url, schema: 'shop', applicationName: 'shop-test', poolSize: 5 };
-    // A slow machine needs more than 3 s to open all connections at the same time.
+    // A slow machine may need more than 3 s to open all connections at once.
     const connectTimeoutMs = 30_000;
     dataSource = await connectDatabase({ ...pool, entities: [], migrations: [], connectTimeoutMs });
     await dataSource.query(createEncryptionKeys);
@@ -46,7 +46,7 @@ describe(KeyRotation.name, () => {
     const logger = { info: log('info'), warn: log('warn'), error: log('error') };
     const rotation = new KeyRotation({
       ...{ schema: 'shop', columns, dataSource, box: new SecretBox(keys), metrics },
-      ...{ logger: logger as never, idleMs: 20, progressMs: 0 }, // Safe cast: the rotation uses only these methods.
+      ...{ logger: logger as never, idleMs: 20, progressMs: 0 }, // Safe cast: the rotation only uses these methods.
     });
     started.push(rotation);
     return rotation;
@@ -61,7 +61,7 @@ describe(KeyRotation.name, () => {
     ]);
   }
 
-  /** Counts the values that this key alone decrypts correctly. */
+  /** Counts the values that this key alone decrypts. */
   async function countUnder(key: string): Promise<number> {
     const box = new SecretBox([key]);
     const rows = await dataSource.query<{ id: string; secret: string }[]>(
@@ -114,7 +114,7 @@ describe(KeyRotation.name, () => {
 
     await eventually(async () => expect(await countUnder(fresh)).toBe(450));
     await eventually(() => expect(messages('info').at(-1)).toMatch(/^All 450 .* can be removed$/));
-    // That instance may still write under the old key.
+    // That instance may still write with the old key.
     await add(3, old);
     await eventually(async () => expect(await countUnder(fresh)).toBe(453));
     expect(lines.reduce((sum, { fields }) => Math.max(sum, Number(fields.moved ?? 0)), 0)).toBe(450);
@@ -132,9 +132,9 @@ describe(KeyRotation.name, () => {
           await dataSource.query('UPDATE safe SET secret = $2 WHERE id = $1', [id, newer]);
         return dataSource.query<unknown>(sql, values);
       },
-    } as unknown as DataSource; // Safe cast: the rotation uses only this method.
+    } as unknown as DataSource; // Safe cast: the rotation only uses this method.
     const options = { schema: 'shop', columns: [column], box: new SecretBox([fresh, old]) };
-    const logger = { info: () => undefined } as never; // Safe cast: no other method is called.
+    const logger = { info: () => undefined } as never; // Safe cast: the rotation calls nothing else.
 
     expect(await new KeyRotation({ ...options, logger, dataSource: racing }).runOnce()).toBe(199);
 

@@ -14,7 +14,6 @@ import { encryptionLease } from './encryption-key.entity.js';
 import { Lease } from './lease.js';
 import { MoveProgress } from './move-progress.js';
 
-/** The encrypted values of one service. */
 export interface KeyRotationOptions {
   /** The schema of the service. */
   schema: string;
@@ -23,13 +22,13 @@ export interface KeyRotationOptions {
   box: SecretBox;
   logger: Pick<Logger, 'info' | 'warn' | 'error'>;
   metrics?: Registry;
-  /** The time between two passes, in milliseconds. Default: one minute. */
+  /** Time between two passes in milliseconds; default: one minute. */
   idleMs?: number;
-  /** The time between two log lines about the progress, in milliseconds. Default: 10 s. */
+  /** Time between two log lines about the progress in milliseconds; default: 10 s. */
   progressMs?: number;
 }
 
-// If an instance with the old order of keys writes a value, the value moves to the first key within this time.
+// How soon a value moves to the first key after an instance with the old order of keys has written it.
 const defaultIdleMs = 60_000;
 const maxBackoffMs = 60_000;
 
@@ -44,7 +43,7 @@ const gaugeOf = perRegistry(
 );
 
 /**
- * Re-encrypts the values of a service under the first key of `SECRET_KEY`, in the background, while they are in use.
+ * Re-encrypts a service's values with the first key of `SECRET_KEY`, in the background, while the service uses them.
  *
  * ```
  *  SECRET_KEY   [old] ──▶ [old,new] ──▶ [new,old] ─────────────▶ [new]
@@ -52,15 +51,15 @@ const gaugeOf = perRegistry(
  *                                        moves the rest to it    while a value needs old
  * ```
  *
- * Only one instance moves values at any time. It moves values only to the most recently introduced first key, because instances with the
- * `SECRET_KEY` of two neighboring columns can run side by side. If a value changes during its move, the new value is kept.
+ * One instance at a time moves values, and only to the most recent first key, because instances from two neighboring steps can run side by
+ * side. If a value changes during its move, the new value stays.
  */
 export class KeyRotation {
   private readonly values: readonly EncryptedValues[];
   private readonly gauge: Gauge<'schema' | 'key'> | undefined;
   private readonly loop: WorkerLoop;
   private readonly holder = randomUUID();
-  /** The state that was logged last, so that the next pass does not log the same state again. */
+  /** What was logged last, so that the next pass does not log it again. */
   private reportedEnd: number | undefined;
   private reportedUnknown = '';
 
@@ -77,21 +76,21 @@ export class KeyRotation {
   }
 
   /**
-   * Checks that `SECRET_KEY` decrypts every value, and starts moving values to the first key.
+   * Checks that `SECRET_KEY` decrypts every value, then starts moving values to the first key.
    *
-   * @throws Error that says how many values of which table need a key that is missing
+   * @throws Error that says how many values in which table need a missing key
    */
   async start(): Promise<void> {
     await this.registerKey();
     this.show(await this.check());
-    // With only one key, no value can move to another key.
+    // A single key leaves nothing to move.
     if (this.options.box.keyCount > 1) this.loop.start();
   }
 
   /**
    * Checks that `SECRET_KEY` decrypts every value.
    *
-   * @throws Error that says how many values of which table need a key that is missing
+   * @throws Error that says how many values in which table need a missing key
    */
   async check(): Promise<EncryptedCounts> {
     const total: EncryptedCounts = { first: 0, older: 0, unknown: 0 };
@@ -108,10 +107,9 @@ export class KeyRotation {
   }
 
   /**
-   * Moves all values now, for a command that runs while all services are stopped. Returns the number of values under the first
-   * key.
+   * Moves all values at once; for a command that runs while the services are stopped. Returns how many values the first key encrypts now.
    *
-   * @throws Error when a value needs a key that is missing
+   * @throws Error when a value needs a missing key
    */
   async runOnce(): Promise<number> {
     await this.registerKey();
@@ -134,7 +132,7 @@ export class KeyRotation {
 
   private async work(stopping: AbortSignal): Promise<boolean> {
     if (!(await this.takeLease())) {
-      // Export no counts: another instance exports them, or this instance has the old order of keys.
+      // Export no counts here: another instance exports them, or this one has the old order of keys.
       this.hide();
       return false;
     }
@@ -142,16 +140,16 @@ export class KeyRotation {
     try {
       const signal = AbortSignal.any([stopping, lease.lost]);
       const counts = await this.pass(signal);
-      // Values that changed during the pass may still be under an older key: start another pass immediately.
+      // Values that changed during the pass may still be encrypted with an older key, so start another pass at once.
       return counts.older > 0 && !signal.aborted;
     } finally {
       lease.end();
-      // If the release fails, the lease expires by itself.
+      // If this update fails, the lease expires.
       await this.update(encryptionLease.release).catch(() => undefined);
     }
   }
 
-  /** Takes the lease. Returns false when another instance holds the lease, or when another first key is newer. */
+  /** Returns false when another instance holds the lease, or when another key became the first one later. */
   private async takeLease(): Promise<boolean> {
     const { dataSource, box } = this.options;
     const [, count] = await dataSource.query<[unknown, number]>(
@@ -170,7 +168,7 @@ export class KeyRotation {
     return count > 0;
   }
 
-  /** Visits every value once, and moves the values that are encrypted under an older key. */
+  /** Visits every value once, and moves those of older keys. */
   private async pass(signal: AbortSignal): Promise<EncryptedCounts> {
     const total: EncryptedCounts = { first: 0, older: 0, unknown: 0 };
     for (const values of this.values) {
@@ -227,7 +225,7 @@ interface Visit {
   onBatch: (moved: number, visited: number) => Promise<void>;
 }
 
-/** Counts all values of a column by key. With `visit`, also moves values, and pauses after each batch for as long as the batch took. */
+/** Counts a column's values by key. With `visit`, also moves values, and after each batch pauses for as long as the batch took. */
 async function readAll(values: EncryptedValues, visit?: Visit): Promise<EncryptedCounts> {
   const total: EncryptedCounts = { first: 0, older: 0, unknown: 0 };
   let after: string | undefined;

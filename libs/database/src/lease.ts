@@ -1,6 +1,6 @@
 /**
- * Generates the SQL of a lease that is stored in two columns of a row: the holder, and the end of the lease by the database's
- * clock. While an instance holds the lease, no other instance does the work that belongs to the row.
+ * SQL for a lease that two columns of a row store: the holder, and the end of the lease by the database's clock. While an instance holds
+ * it, no other instance does the work that the row stands for.
  *
  * ```
  *          take                          renewed, every quarter of its time
@@ -10,47 +10,46 @@
  *   └── expired ──────────┘ not renewed in time: the holder has died, or cannot reach the database
  * ```
  *
- * An expired lease belongs to its holder until another instance takes the lease. Until then, the holder can still renew it.
+ * An expired lease still belongs to its holder, who can renew it, until another instance takes it.
  *
- * Put these SQL fragments into the app's own statements, so that the lease changes together with the row. Every statement that
- * the holder runs on the row must have the condition `isHeldBy`. Such a statement changes nothing once another instance holds
- * the lease.
+ * Put these SQL fragments into your own statements, so that the lease and the row change together. Add the condition `isHeldBy` to every
+ * statement that the holder runs on the row: once another instance holds the lease, the statement then changes nothing.
  */
 export class LeaseColumns {
   constructor(
     private readonly names: { holder: string; until: string },
-    /** How long the lease lasts after each renewal. Must be the same number in every version: see `isExpired`. */
+    /** How long the lease lasts from each renewal. Never change it: `isExpired` needs the same length in all versions. */
     readonly seconds: number,
   ) {}
 
-  /** Assignments that give the lease to a holder. @param holder the parameter with its UUID, such as `$1` */
+  /** Assigns the lease to a holder. @param holder the parameter with the holder's UUID, such as `$1` */
   take(holder: string): string {
     return `${this.names.holder} = ${holder}::uuid, ${this.renewal}`;
   }
 
-  /** Assignment that renews the lease. */
+  /** Extends the lease. */
   get renewal(): string {
     return `${this.names.until} = ${this.end}`;
   }
 
-  /** The end of a lease that is taken or renewed now: the value for an INSERT. */
+  /** The end of a lease that starts now, as a value for an INSERT. */
   get end(): string {
     return `now() + interval '${this.seconds} seconds'`;
   }
 
-  /** Assignment that releases the lease, so that any instance can take the lease immediately. */
+  /** Ends the lease, so that any instance can take it at once. */
   get release(): string {
     return `${this.names.until} = now()`;
   }
 
-  /** Condition: the lease belongs to this holder. @param holder the parameter with its UUID, such as `$1` */
+  /** Condition: this holder has the lease. @param holder the parameter with the holder's UUID, such as `$1` */
   isHeldBy(holder: string): string {
     return `${this.names.holder} = ${holder}::uuid`;
   }
 
   /**
-   * Condition: the holder has not renewed the lease in time. A lease also counts as expired when its end is further away than its length.
-   * The database's clock was then set back after the last renewal, and the lease would last too long.
+   * Condition: the holder did not renew the lease in time. An end that is further away than the length also counts as expired. The
+   * database's clock was set back after the last renewal, and the lease would last too long.
    */
   get isExpired(): string {
     const { until } = this.names;
@@ -59,8 +58,8 @@ export class LeaseColumns {
 }
 
 /**
- * A lease that this process holds. Renews the lease while the holder works. Aborts `lost` when another instance has taken the
- * lease, or when the lease could not be renewed and, by default, will soon expire.
+ * A lease that this process holds, and renews while it works. Aborts `lost` when another instance has taken the lease, or when renewals
+ * fail for so long that it will soon expire.
  */
 export class Lease {
   private readonly losing = new AbortController();
@@ -71,10 +70,10 @@ export class Lease {
   private failure: unknown;
 
   /**
-   * @param seconds the length of the lease, which was just taken
+   * @param seconds the length of the lease, which must just have been taken
    * @param renew renews the lease in the database; false when another instance holds it
-   * @param trustedMs how long to keep the lease without a successful renewal, in milliseconds. By default shorter than the lease, so that
-   *   the holder stops its work before another instance can take the lease. May be longer only if two simultaneous holders do little harm
+   * @param trustedMs how long to trust the lease without a successful renewal, in milliseconds. The default is shorter than the lease, so
+   * that the holder stops before another instance can take the lease. It may only be longer if two holders at a time do little harm
    */
   constructor(
     seconds: number,
@@ -85,14 +84,12 @@ export class Lease {
     this.lossTimer = this.loseIn(this.trustedMs);
   }
 
-  /**
-   * Aborts when the holder must stop its work. If a renewal failed, the abort reason has the error of the last failed renewal as its cause.
-   */
+  /** Aborts when the holder must stop working. The cause of the abort reason is the error of the last renewal, if that renewal failed. */
   get lost(): AbortSignal {
     return this.losing.signal;
   }
 
-  /** Stops renewing. Does not release the lease in the database. */
+  /** Stops renewing, but does not release the lease in the database. */
   end(): void {
     this.isEnded = true;
     clearInterval(this.renewTimer);
@@ -101,7 +98,7 @@ export class Lease {
 
   private async renewNow(): Promise<void> {
     const askedAt = performance.now();
-    // A failed renewal does not lose the lease: the next attempt may succeed. If no attempt succeeds in time, the timer reports the loss.
+    // After a failed renewal, the next attempt may succeed; if none does, the timer reports the loss.
     const isOurs = await this.renew().catch((error: unknown) => {
       this.failure = error;
       return undefined;
@@ -109,7 +106,7 @@ export class Lease {
     if (isOurs === undefined || this.isEnded) return;
     this.failure = undefined;
     clearTimeout(this.lossTimer);
-    // Measure from the start of the request, because the reply can be slow.
+    // Count from the start of the request, because the reply can be slow.
     this.lossTimer = this.loseIn(isOurs ? askedAt + this.trustedMs - performance.now() : 0);
   }
 

@@ -77,7 +77,7 @@ describe(MaintenanceSessions.name, () => {
   });
 });
 
-/** Returns the statements that maintenance sessions are running. */
+/** Returns the running statements of maintenance sessions. */
 async function running(): Promise<string[]> {
   const rows = await dataSource.query<{ query: string }[]>(
     `SELECT query FROM pg_stat_activity

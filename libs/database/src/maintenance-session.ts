@@ -4,20 +4,19 @@ import { advisoryLocks, type AdvisoryLock } from './advisory-locks.js';
 import { connectClient, type SessionOptions } from './connect-database.js';
 import { migrationTimeoutMs } from './run-migrations.js';
 
-// How long to wait for the end of a session. A service has 25 s to stop, and a database server that does not respond must not use up this
-// time.
+// How long to wait until a session has ended. A service has 25 s to stop, and a server that does not respond must not use up this time.
 const endLimitMs = 2_000;
 
-/** Opens sessions for maintenance statements, which can take hours, such as building an index. */
+/** Opens sessions for maintenance statements that can take hours, such as building an index. */
 export class MaintenanceSessions {
   constructor(private readonly options: Omit<SessionOptions, 'statementTimeoutMs'>) {}
 
   /**
-   * Opens a session that holds an advisory lock until it is closed. Returns undefined when another session holds the lock; the
-   * caller tries again later. Never waits for the lock: `CREATE INDEX CONCURRENTLY` waits for all running statements, so it
-   * would deadlock with a statement that waits for the lock.
+   * Opens a session and takes an advisory lock, which the session holds until it is closed. Returns undefined when another session holds
+   * the lock; the caller tries again later. Never waits for the lock: `CREATE INDEX CONCURRENTLY` waits for all running statements and
+   * would deadlock with one that waits for the lock.
    *
-   * @param stopping ends the session when the signal aborts, even in the middle of a statement
+   * @param stopping when it aborts, the session ends, even in the middle of a statement
    */
   async open(lock: AdvisoryLock, stopping: AbortSignal): Promise<MaintenanceSession | undefined> {
     const client = await connectClient({ ...this.options, statementTimeoutMs: migrationTimeoutMs });
@@ -36,7 +35,7 @@ export class MaintenanceSessions {
     return undefined;
   }
 
-  /** Ends a session on the server. Otherwise, the server would notice the closed connection only after the running statement. */
+  /** Ends a session on the server, which otherwise notices a closed connection only after the running statement. */
   private async terminate(pid: number): Promise<void> {
     const client = await connectClient({ ...this.options, statementTimeoutMs: endLimitMs });
     try {
@@ -47,7 +46,7 @@ export class MaintenanceSessions {
   }
 }
 
-/** A session without a short statement timeout. Runs one statement at a time. */
+/** A session for long statements, one at a time. */
 export class MaintenanceSession {
   private terminated: Promise<void> | undefined;
   private readonly onStop = (): void => {
@@ -63,7 +62,7 @@ export class MaintenanceSession {
     if (stopping.aborted) this.onStop();
   }
 
-  /** Runs a statement outside of a transaction. */
+  /** Runs a statement outside a transaction. */
   async query<Row extends QueryResultRow>(sql: string, values?: unknown[]): Promise<Row[]> {
     return (await this.client.query<Row>(sql, values)).rows;
   }
@@ -75,7 +74,7 @@ export class MaintenanceSession {
   }
 }
 
-/** Closes the connection. A running statement fails. */
+/** Closes the connection, so a running statement fails. */
 async function end(client: Client): Promise<void> {
   await within(endLimitMs, client.end());
 }

@@ -3,7 +3,7 @@ import type { EncryptedValues } from './encrypted-columns.js';
 
 const defaultProgressMs = 10_000;
 
-/** Logs the start of a move and its progress. Logs nothing while there is nothing to move. */
+/** Logs the start and the progress of a move, and nothing while there is nothing to move. */
 export class MoveProgress {
   private moved = 0;
   private visited = 0;

@@ -30,7 +30,7 @@ const poolsOf = perRegistry((registry) => {
   return pools;
 });
 
-/** Exports the metrics of a connection pool. `name` must be unique among the pools of the process. */
+/** Exports a connection pool's metrics. `name` must be unique in the process. */
 export function measurePool(registry: Registry, name: string, pool: PoolCounts | DataSource): void {
   // Safe cast: TypeORM's postgres driver keeps its pool there.
   const counts = 'driver' in pool ? (pool.driver as unknown as { master: PoolCounts }).master : pool;

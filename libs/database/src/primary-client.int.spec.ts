@@ -11,7 +11,7 @@ import { connectDatabase, createPool, type DatabaseOptions } from './connect-dat
 import { isUnavailableError } from './database-error.js';
 import { resolveHostOf } from './resolve-host.js';
 
-// Starts two servers, and copies the data of the first one.
+// The tests start two servers and copy the data of the first.
 jest.setTimeout(240_000);
 
 describe('a DATABASE_URL with several hosts', () => {

@@ -4,15 +4,15 @@ import { resolveHostOf } from './resolve-host.js';
 
 type ConnectCallback = (error?: Error) => void;
 
-/** The options of pg's pools and clients that make them connect to the primary. */
+/** Makes pg's pools and clients connect to the primary. */
 export interface PrimaryOptions {
-  /** Pools and TypeORM pass all options of this interface to the constructor. pg's types do not say so. */
+  /** Pools and TypeORM pass all these options to the constructor, although pg's types do not say so. */
   Client: new (...options: never[]) => pg.ClientBase;
-  /** Shared by all connections of a pool. */
+  /** One search for all connections of a pool. */
   primarySearch: PrimarySearch;
 }
 
-/** The parts of pg's client that its types do not show. */
+/** The parts of pg's client that its types omit. */
 interface InnerClient {
   host: string;
   port: number;
@@ -22,7 +22,7 @@ interface InnerClient {
   };
 }
 
-// SQLSTATE of a write on a server that has become read-only or is a standby.
+// The SQLSTATE of a write on a standby, or on a server that has become read-only.
 const readOnlyTransaction = '25006';
 
 /**
@@ -35,8 +35,8 @@ const readOnlyTransaction = '25006';
  *                        └──── no reply ──────────────┘   └────▶ standby: fail
  * ```
  *
- * The connection ends when a statement fails with SQLSTATE 25006 (read-only), so that the pool opens another connection. The caller
- * retries, as after any lost connection.
+ * When a statement fails with SQLSTATE 25006 (read-only), the connection ends, so that the pool opens another one. The caller retries, as
+ * after any lost connection.
  */
 export class PrimaryClient extends pg.Client {
   private readonly search: PrimarySearch;
@@ -46,11 +46,10 @@ export class PrimaryClient extends pg.Client {
     super(options);
     this.search = options.primarySearch;
     this.isReadOnly = watchReadOnly(this);
-    // Without a listener, an error between two queries would end the process. The listener can ignore the error, because the next query
-    // fails in any case.
+    // Without a listener, an error between two queries would end the process; the next query fails anyway, so the listener may ignore it.
     this.on('error', () => undefined);
     this.inner.connection.on('errorMessage', ({ code }) => {
-      // Wait until the failed statement has received its error.
+      // Close only after the failed statement has received its error.
       if (code === readOnlyTransaction) setImmediate(() => this.leave());
     });
   }
@@ -62,7 +61,8 @@ export class PrimaryClient extends pg.Client {
     if (!callback) return connected;
     connected.then(
       () => callback(),
-      // Safe cast: pg and Node reject with errors. No `instanceof Error`: under Jest, Node's errors belong to another realm.
+      // Safe cast: pg and Node reject with errors. `instanceof Error` does not work here: under Jest, Node's errors come from another
+      // realm.
       (error: unknown) => callback(error as Error),
     );
   }
@@ -74,7 +74,7 @@ export class PrimaryClient extends pg.Client {
     try {
       await super.connect();
     } catch (error) {
-      // The host refused the role, or has too many connections. A host that replies is still the primary.
+      // A host that replied is still the primary, even if it refused the role or has too many connections.
       const hasReplied = error instanceof pg.DatabaseError && /^(28|53)/.test(error.code ?? '');
       if (!hasReplied) this.search.forget();
       throw error;
@@ -94,7 +94,7 @@ export class PrimaryClient extends pg.Client {
   }
 }
 
-/** Options for pg's pools and clients, for a `DATABASE_URL` with one or several hosts. */
+/** Options for pg's pools and clients. The `DATABASE_URL` may have one or several hosts. */
 export function toPrimary(url: string): PrimaryOptions & { connectionString: string } {
   const primarySearch = new PrimarySearch(url);
   return { connectionString: primarySearch.firstUrl, Client: PrimaryClient, primarySearch };

@@ -8,7 +8,7 @@ export interface Primary {
   port: number;
 }
 
-/** The part of pg's connection that reports the settings of a session. pg's types do not show it. */
+/** The part of pg's connection that reports session settings, which pg's types do not show. */
 interface ReportingConnection {
   on(
     event: 'parameterStatus',
@@ -16,21 +16,20 @@ interface ReportingConnection {
   ): void;
 }
 
-// How long a search may take. Shorter than the time limit of a connection attempt (3 s), which includes the search.
+// How long a search may take. A connection attempt includes the search, so this must be shorter than the attempt's limit of 3 s.
 const searchLimitMs = 2_000;
 
-// The server reports these settings at the start of a session, and whenever one of them changes. `on`: the session cannot
-// write.
+// The server reports these settings when a session starts and when they change. If one is `on`, the session cannot write.
 const readOnlySettings = ['in_hot_standby', 'default_transaction_read_only'];
 
-/** Currently, no host accepts writes. */
+/** No host accepts writes at present. */
 export class NoPrimaryError extends Error {
   constructor(reason: string, options?: ErrorOptions) {
     super(`no connection to a primary: ${reason}`, options);
   }
 }
 
-/** Finds the primary among the hosts of a `DATABASE_URL`. Remembers the primary until `forget`. */
+/** Finds the primary among the hosts of a `DATABASE_URL`, and remembers it until `forget` is called. */
 export class PrimarySearch {
   private readonly urls: readonly string[];
   private found: Promise<Primary> | undefined;
@@ -39,14 +38,12 @@ export class PrimarySearch {
     this.urls = splitHosts(url);
   }
 
-  /** The URL of the first host. */
   get firstUrl(): string {
     return this.urls[0] ?? '';
   }
 
   /**
-   * Returns the primary. Asks all hosts at once which host accepts writes, unless the primary is known. Returns undefined when the URL has
-   * only one host.
+   * Returns the known primary, or asks all hosts at once which one accepts writes. Returns undefined when the URL has a single host.
    *
    * @throws when no host replies as a primary within 2 s
    */
@@ -60,7 +57,7 @@ export class PrimarySearch {
     });
   }
 
-  /** Call this when the primary did not reply or is no longer the primary. The next connection searches again. */
+  /** Call this when the primary did not reply or is no longer primary, so that the next connection searches again. */
   forget(found = this.found): void {
     if (found === this.found) this.found = undefined;
   }
@@ -69,8 +66,8 @@ export class PrimarySearch {
     try {
       return await Promise.any(this.urls.map(askHost));
     } catch (error) {
-      const reasons = error instanceof AggregateError ? (error.errors as unknown[]) : [error]; // Promise.any collects the reasons.
-      // A retry cannot fix a wrong password or database name.
+      const reasons = error instanceof AggregateError ? (error.errors as unknown[]) : [error]; // Safe cast: Promise.any collects the reasons.
+      // Retries cannot fix a wrong password or database name.
       if (reasons.every((reason) => isRefusal(reason))) throw reasons[0];
       const texts = reasons.map((reason) => (reason instanceof Error ? reason.message : String(reason)));
       throw new NoPrimaryError(texts.join('; '), { cause: error });
@@ -78,7 +75,7 @@ export class PrimarySearch {
   }
 }
 
-/** Tracks the settings of a session. The returned function returns whether the session is read-only. */
+/** Tracks a session's settings, and returns a function that tells whether the session is read-only. */
 export function watchReadOnly(client: pg.Client): () => boolean {
   const settings = new Map<string, string>();
   const { connection } = client as unknown as { connection: ReportingConnection }; // Safe cast: pg's client has a connection.
@@ -94,7 +91,7 @@ async function askHost(url: string): Promise<Primary> {
     application_name: 'primary-search',
     connectionTimeoutMillis: searchLimitMs,
   });
-  client.on('error', () => undefined); // a failure after the reply does not matter
+  client.on('error', () => undefined); // once the host has replied, a failure does not matter
   const isReadOnly = watchReadOnly(client);
   const { host, port } = client;
   try {
@@ -108,7 +105,7 @@ async function askHost(url: string): Promise<Primary> {
       cause: error,
     });
   } finally {
-    // Ignore the error: the host has already replied or failed.
+    // Ignore the error: the host has replied or failed already.
     void client.end().catch(() => undefined);
   }
 }

@@ -2,8 +2,8 @@ import type pg from 'pg';
 import { PrimaryClient, toPrimary } from './primary-client.js';
 import { connectionOptions, type SessionOptions } from './session-settings.js';
 
-// How often the check is repeated. A pooler gives the most recently released session to the next client, so the first round nearly always
-// detects the pooler.
+// How often to repeat the check. A pooler hands the session that was released last to the next client, so one round nearly always detects
+// it.
 const rounds = 5;
 
 const advice =
@@ -11,8 +11,8 @@ const advice =
   'Set pool_mode = session in the pooler, or connect to PostgreSQL directly.';
 
 /**
- * Refuses a pooler in front of PostgreSQL that gives a session to another client after each transaction or statement. Behind such a pooler,
- * two connections take turns in one session, or one connection moves between sessions.
+ * Refuses a pooler that hands a PostgreSQL session to another client after each transaction or statement. With such a pooler, two
+ * connections share a session, or one connection moves between sessions.
  *
  * @throws Error that says what to change
  */
@@ -30,7 +30,7 @@ export async function refuseTransactionPooler(options: SessionOptions): Promise<
     const sessions: number[][] = [];
     for (const client of clients) await client.connect();
     for (let round = 1; round <= rounds; round += 1)
-      // Run the queries one after the other, so that the pooler can give the released session to the next client.
+      // Run the queries one by one, so that the pooler can hand the released session to the next client.
       for (const [index, client] of clients.entries())
         (sessions[index] ??= []).push(await readSession(client));
     const distinct = sessions.map((pids) => new Set(pids).size);
@@ -40,7 +40,7 @@ export async function refuseTransactionPooler(options: SessionOptions): Promise<
         `cannot use PostgreSQL as ${options.applicationName}: the address leads to a pooler that shares sessions between clients, per transaction or per statement. ${advice}`,
       );
   } finally {
-    // Ignore errors: only the check used these connections, and its result is known.
+    // Ignore errors: only the check used these connections, and it is done.
     await Promise.allSettled(clients.map((client) => client.end()));
   }
 }

@@ -17,15 +17,15 @@ interface ResolveOptions {
 const pauseMs = 100;
 
 /**
- * Resolves a host name to its addresses. Retries for up to 2 s, because the DNS of a container engine or cluster can have gaps while
- * containers start and stop, and such a gap should not make a request fail. Returns undefined when the name does not resolve, or when
- * `host` is not a name. The caller then connects as usual; if the name does not resolve, the connection attempt reports the error.
+ * Resolves a host name to its addresses. Retries for up to 2 s. The DNS of a container engine or cluster can have gaps while containers
+ * start and stop, and a gap should not make a request fail. Returns undefined when `host` does not resolve or is not a name. The caller
+ * then connects as usual, and the attempt reports the error.
  *
  * @param host a name, an IP address, or the directory of a Unix socket
  */
 export async function resolveHost(
   host: string,
-  // Less than the time limit of a connection attempt (3 s).
+  // Shorter than the limit of a connection attempt (3 s).
   { resolve = lookup, limitMs = 2_000 }: ResolveOptions = {},
 ): Promise<LookupAddress[] | undefined> {
   if (isIP(host) !== 0 || host.startsWith('/')) return undefined;
@@ -42,7 +42,7 @@ export async function resolveHost(
   return undefined;
 }
 
-/** Returns a lookup function that always finds these addresses, so that a socket does not resolve the name again. */
+/** Returns a lookup function that always answers with these addresses, so that a socket does not resolve the name again. */
 export function lookUpIn(addresses: LookupAddress[]): LookupFunction {
   return (_host, { all }, callback) => {
     const [first] = addresses;
@@ -52,17 +52,17 @@ export function lookUpIn(addresses: LookupAddress[]): LookupFunction {
 }
 
 /**
- * Resolves the host of a client before the client connects. pg itself would fail at the first gap in the DNS.
+ * Resolves a client's host before the client connects, because pg itself would fail at the first gap in the DNS.
  *
- * @throws when the connection attempt timed out in the meantime: the pool has already destroyed the socket, but pg would still connect with
- * it
+ * @throws when the connection attempt has timed out: the pool has destroyed the socket by then, but pg would still connect
+ * with it
  */
 export async function resolveHostOf(client: pg.Client, options?: ResolveOptions): Promise<void> {
   const addresses = await resolveHost(client.host, options);
   const { stream } = (client as unknown as { connection: { stream: Socket } }).connection; // Safe cast: pg's client has a connection with a socket.
   if (stream.destroyed) throw new Error('timeout exceeded when trying to connect');
   if (!addresses) return;
-  const connect = stream.connect.bind(stream) as (options: TcpSocketConnectOpts) => Socket; // Safe cast: one of its forms.
+  const connect = stream.connect.bind(stream) as (options: TcpSocketConnectOpts) => Socket; // Safe cast: `connect` has this form.
   const lookup = lookUpIn(addresses);
   const connectTo = (port: number, host: string): Socket => connect({ port, host, lookup });
   stream.connect = connectTo as Socket['connect']; // Safe cast: pg calls this form.

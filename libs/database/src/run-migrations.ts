@@ -4,25 +4,25 @@ import { tryAdvisoryLock } from './advisory-locks.js';
 import { refuseIncompleteRestore } from './backup/restore-mark.js';
 import { sqlState } from './database-error.js';
 
-/** Time limit of one statement of a migration. Building an index on a large table can take hours. */
+/** Maximum duration of one statement in a migration: building an index on a large table can take hours. */
 export const migrationTimeoutMs = 6 * 3_600_000;
 
-// When instances start together, they usually wait only for a few short migrations, so poll often at first. During a long migration,
-// frequent polls would load the database.
+// How often to try for the migration lock. When instances start together, the wait is usually short, so try often at first; during a long
+// migration, frequent attempts would load the database.
 const firstPollMs = 10;
 const lastPollMs = 250;
 
-// How long each attempt waits for a lock on a table. While a migration waits for a lock, all other sessions wait behind it, and a backup
-// holds its locks until it ends. Later attempts wait longer, because the statements of a busy service overlap.
+// How long each attempt may wait for a lock on a table. A waiting migration blocks all other sessions, and a backup holds its locks until
+// it ends. Each attempt waits longer, because a busy service's statements overlap.
 const lockLimitsMs = [500, 1_000, 2_000, 4_000];
 const lockRetryMs = 2_000;
 const lockNotAvailable = '55P03';
 
 /**
- * Runs the pending migrations of a schema, each in its own transaction unless it opts out. When several instances start at once, one migrates
- * and the others wait. Destroys the data source afterwards.
+ * Runs the pending migrations of a schema, each in its own transaction unless the migration opts out. When instances start together, one
+ * migrates and the others wait. Afterwards, destroys the data source.
  *
- * @throws when a migration fails, or when it cannot lock its tables in a few attempts
+ * @throws when a migration fails, or cannot lock its tables in four attempts
  */
 export async function runMigrations(
   dataSource: DataSource,
@@ -31,18 +31,18 @@ export async function runMigrations(
 ): Promise<void> {
   await connect(dataSource);
   try {
-    // The pool has one connection, so the lock and the migrations share a session.
+    // The pool has a single connection, so the lock and the migrations share a session.
     await waitForMigrationLock(dataSource, schema);
     const comment = await ensureSchema(dataSource, schema);
     if (!isRestoring) refuseIncompleteRestore(schema, comment);
     await migrateDespiteLocks(dataSource, schema);
   } finally {
-    // The end of the session releases the lock.
+    // Ending the session releases the lock.
     await dataSource.destroy();
   }
 }
 
-/** Runs the pending migrations. Repeats a migration that cannot lock a table. */
+/** Runs the pending migrations, and repeats one that cannot lock a table. */
 async function migrateDespiteLocks(dataSource: DataSource, schema: string): Promise<void> {
   let lastError: unknown;
   for (const [attempt, limitMs] of lockLimitsMs.entries()) {
@@ -65,8 +65,8 @@ async function migrateDespiteLocks(dataSource: DataSource, schema: string): Prom
 }
 
 /**
- * Creates the schema when it is missing, and returns its comment. Avoids IF NOT EXISTS, which needs the right to create schemas even if the
- * schema exists.
+ * Creates the schema if it is missing, and returns its comment. Avoids IF NOT EXISTS, which requires the right to create schemas even if
+ * the schema exists.
  */
 async function ensureSchema(dataSource: DataSource, schema: string): Promise<string | null> {
   const [found] = await dataSource.query<{ comment: string | null }[]>(
@@ -78,8 +78,8 @@ async function ensureSchema(dataSource: DataSource, schema: string): Promise<str
 }
 
 /**
- * Waits by polling. `CREATE INDEX CONCURRENTLY` waits for the end of all running statements, so a session that waited for the
- * lock inside a statement would deadlock with a migration that builds an index.
+ * Polls instead of waiting inside a statement. `CREATE INDEX CONCURRENTLY` waits for all running statements, so a statement that waits for
+ * the lock would deadlock with a migration that builds an index.
  */
 async function waitForMigrationLock(dataSource: DataSource, schema: string): Promise<void> {
   const deadline = performance.now() + migrationTimeoutMs;

@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn, type DataSource } from 'typeorm';
 
-/** The statement that creates the table of `StoreIdentity`, for the migrations of services that store data of a platform. */
+/** SQL that creates the table of `StoreIdentity`, for the migrations of services that store a platform's data. */
 export const createStoreIdentity = `CREATE TABLE store_identity (
   id boolean NOT NULL DEFAULT true,
   platform text NOT NULL,
@@ -8,7 +8,7 @@ export const createStoreIdentity = `CREATE TABLE store_identity (
   CONSTRAINT store_identity_one_row CHECK (id)
 )`;
 
-/** The only row of the table: the platform that all data in the service's schema belongs to. */
+/** The table's only row: the platform to which all data in the service's schema belongs. */
 @Entity({ name: 'store_identity' })
 export class StoreIdentity {
   @PrimaryColumn('boolean', { default: true })
@@ -19,9 +19,9 @@ export class StoreIdentity {
 }
 
 /**
- * At the first start, records the platform that a service's data belongs to.
+ * Records the platform at the first start.
  *
- * @throws Error at a later start with another platform, because simulated events and users must never mix with real ones
+ * @throws Error when a later start names another platform: simulated events and users must never mix with real ones
  */
 export async function claimStoreFor(platform: string, dataSource: DataSource): Promise<void> {
   await dataSource.query('INSERT INTO store_identity (platform) VALUES ($1) ON CONFLICT DO NOTHING', [

@@ -4,7 +4,7 @@ import type { DataSource } from 'typeorm';
 import { connectDatabase } from './connect-database.js';
 import { isUnavailableError } from './database-error.js';
 
-/** A network between a service and its database, whose current connections can go silent. */
+/** A network between a service and its database that can make connections go silent. */
 class Network {
   private readonly sockets = new Set<Socket>();
   private readonly server: Server;
@@ -34,7 +34,7 @@ class Network {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** Drops all traffic of the current connections without closing them, as when a host loses power. New connections work. */
+  /** Makes the current connections drop all traffic without closing, as when a host loses power. New connections still work. */
   loseConnections(): void {
     for (const socket of this.sockets) socket.unpipe();
     for (const socket of this.sockets) socket.resume();
@@ -74,7 +74,7 @@ describe('a database that becomes unreachable without closing its connections', 
   });
 
   it('fails the query that waits, and the next query uses another connection', async () => {
-    await eventually(() => dataSource.query('SELECT 1')); // retried, because the time limits are short for a busy machine
+    await eventually(() => dataSource.query('SELECT 1')); // retried, because these time limits are short for a busy machine
     network.loseConnections();
 
     const failure: unknown = await dataSource.query('SELECT 1').catch((error: unknown) => error);

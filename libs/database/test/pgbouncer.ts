@@ -16,7 +16,7 @@ export interface PgBouncer {
   stop(): Promise<void>;
 }
 
-/** Starts PgBouncer with its default settings, apart from the mode. */
+/** Starts PgBouncer with its defaults, except for the mode and `settings`. */
 export async function startPgBouncer(
   databaseUrl: string,
   mode: 'session' | 'transaction' | 'statement',
@@ -27,7 +27,7 @@ export async function startPgBouncer(
   const listenPort = await freePort();
   const isRoot = process.getuid?.() === 0;
   const directory = await mkdtemp(join(isRoot ? '/tmp' : tmpdir(), 'pgbouncer-'));
-  // Under root, PgBouncer runs as another user.
+  // When run by root, PgBouncer switches to another user, who must be able to read this directory.
   if (isRoot) await chmod(directory, 0o755);
   const file = join(directory, 'pgbouncer.ini');
   const server = `host=${hostname} port=${port} user=${username} password=${password}`;
@@ -35,7 +35,7 @@ export async function startPgBouncer(
     listen_addr: '127.0.0.1',
     listen_port: String(listenPort),
     unix_socket_dir: '',
-    // Accepts every client, and logs in to PostgreSQL with the user of the database's line.
+    // Accept every client, and log in to PostgreSQL as the user in the `[databases]` line.
     auth_type: 'any',
     pool_mode: mode,
     ...settings,

@@ -14,7 +14,6 @@ import {
   type StopStep,
 } from './server-process.js';
 
-/** A PostgreSQL server that `pg_ctl` starts and stops. */
 export interface ControlledPostgresCommand {
   pgCtl: string;
   dataDirectory: string;
@@ -22,23 +21,22 @@ export interface ControlledPostgresCommand {
   logFile: string;
   account: Account | undefined;
   readyTimeoutMs: number;
-  /** Reads the postmaster's pid from its pid file. */
   readPid(): Promise<number>;
 }
 
 type StopOptions = Pick<ControlledPostgresCommand, 'pgCtl' | 'dataDirectory' | 'account'>;
 
-/** The shutdown mode of `pg_ctl` for each signal, with the same effect as the signal. */
+/** The `pg_ctl` shutdown mode that equals each signal. */
 const MODES: Partial<Record<NodeJS.Signals, string>> = { SIGINT: 'fast', SIGQUIT: 'immediate' };
 const EXIT_POLL_MS = 500;
 const KILL_WAIT_MS = 10_000;
 const CONFIRM_WAIT_MS = 180_000;
 
 /**
- * Starts PostgreSQL through `pg_ctl`, and resolves when the server accepts connections. The server is not a child of this process, so this
- * process uses the pid to check whether the server runs.
+ * Starts PostgreSQL through `pg_ctl`. Resolves when the server accepts connections. The server is not a child process, so only its pid
+ * shows whether it still runs.
  *
- * @throws ServerStartError with the end of the log when the server does not start
+ * @throws ServerStartError with the end of the log if the server does not start
  */
 export async function startThroughControl(
   command: ControlledPostgresCommand,
@@ -56,7 +54,7 @@ export async function startThroughControl(
     pgCtl,
     ['start', '-D', dataDirectory, '-l', logFile, '-o', options, '-w', '-t', seconds],
     {
-      // The server would inherit the pipes of pg_ctl and keep them open, so this process would not notice that pg_ctl has ended.
+      // With pipes, this process would never see `pg_ctl` end: the server inherits the pipes and keeps them open.
       stdio: 'ignore',
       windowsHide: true,
       cwd: system.rootFolder,
@@ -64,14 +62,14 @@ export async function startThroughControl(
       ...(account ? { uid: account.uid, gid: account.gid } : {}),
     },
   );
-  const [code] = (await once(child, 'exit')) as [number | null]; // Safe cast: the first argument of the event
+  const [code] = (await once(child, 'exit')) as [number | null]; // Safe cast: the event's first argument
   if (code !== 0) {
     throw new ServerStartError(`${pgCtl} start failed with code ${code}.`, logFile, await readTail(logFile));
   }
   return new ControlledPostgres(await command.readPid(), command);
 }
 
-/** Runs the steps one after the other until the server ends. Returns whether the server has ended. */
+/** Runs the steps in order until the server ends. Returns whether it has ended. */
 export async function stopThroughControl(
   pid: number,
   { pgCtl, dataDirectory, account }: StopOptions,
@@ -97,7 +95,7 @@ class ControlledPostgres implements RunningServer {
     this.exited = this.watch();
   }
 
-  /** `pg_ctl` has already waited for the server. */
+  /** `pg_ctl` has already waited for startup, so only confirms that the server is ready. */
   async waitUntilReady(isReady: () => Promise<boolean>): Promise<void> {
     const deadline = performance.now() + CONFIRM_WAIT_MS;
     while (!(await isReady())) {

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { hasCode } from './error-code.js';
 import { identifyProcess, isSameProcess, type ProcessIdentity } from './running-process.js';
 
-/** A lock that the process holds until `release()` or until the process ends, even if it is killed. */
+/** A lock on a directory. Held until `release()` or until this process ends, even if the process is killed. */
 export interface DirectoryLock {
   release(): Promise<void>;
 }
 
-/** A running process holds the lock of the directory. */
+/** Another process holds the lock. */
 export class DirectoryLockedError extends Error {
   constructor(
     readonly directory: string,
@@ -24,11 +24,11 @@ const LOCK_FILE = /^lock\.(\d+)$/;
 const RELEASED = 'released';
 
 /**
- * Locks a directory, so that only one process on this machine uses it at any time. Creates the directory when it is missing. Throws a
- * DirectoryLockedError when another process holds the lock.
+ * Locks a directory for this process. Creates the directory if it is missing. Throws a DirectoryLockedError if another process on this
+ * machine holds the lock.
  *
- * The lock is a file `lock.<generation>` that names its holder. Only the file with the highest generation counts. This file is
- * never removed, only replaced by the next generation:
+ * The lock is a file `lock.<generation>` that names its holder. Only the file with the highest generation counts. It is never removed, only
+ * replaced by the next generation:
  *
  *   highest generation            | next step
  *   ------------------------------|----------------------------------------------------------
@@ -36,7 +36,7 @@ const RELEASED = 'released';
  *   holder runs                   | DirectoryLockedError
  *   higher than our new file      | our list of files was outdated: remove our file, start over
  *
- * With a single file, two processes that find a stale lock could each remove the lock that the other process has just created.
+ * A single lock file would not be safe: of two processes that find it stale, one could remove the lock that the other has just created.
  */
 export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   await mkdir(directory, { recursive: true });
@@ -63,7 +63,7 @@ async function claim(directory: string, generation: number, self: ProcessIdentit
   const path = lockPath(directory, generation);
   const draft = await writeDraft(directory, JSON.stringify(self));
   try {
-    // A link appears with its complete content, and linking fails when the name exists.
+    // Linking is atomic: the file appears with its full content, and `link` fails if the name exists.
     await link(draft, path);
   } catch (error) {
     if (hasCode(error, 'EEXIST')) return false;
@@ -85,7 +85,7 @@ async function markReleased(directory: string, generation: number): Promise<void
   try {
     await rename(await writeDraft(directory, RELEASED), lockPath(directory, generation));
   } catch (error) {
-    // Ignore a missing directory: the lock was removed with the directory.
+    // Somebody removed the directory, and the lock with it.
     if (!hasCode(error, 'ENOENT')) throw error;
   }
 }
@@ -100,13 +100,13 @@ async function readHolder(path: string): Promise<ProcessIdentity | undefined> {
   try {
     return parseHolder(await readFile(path, 'utf8'));
   } catch (error) {
-    // A newer generation has just replaced this file, so the claim that follows fails and the process starts over.
+    // A newer generation has replaced this file. The next claim fails, and this process starts over.
     if (hasCode(error, 'ENOENT')) return undefined;
     throw error;
   }
 }
 
-/** Returns undefined when the lock was released, or when a crash of the machine damaged the file. */
+/** Returns undefined if the lock was released, or if a system crash damaged the file. */
 export function parseHolder(content: string): ProcessIdentity | undefined {
   const match = /^\{"pid":(\d+),"startedAt":"([^"]*)"\}$/.exec(content);
   if (!match?.[1] || match[2] === undefined) return undefined;

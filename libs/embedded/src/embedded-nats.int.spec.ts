@@ -72,7 +72,7 @@ describe(startEmbeddedNats.name, () => {
     const { bavail, bsize } = await statfs(directory);
     const { streams } = await jetstreamManager(await connectAs(await start(), 'admin'));
 
-    // Only reserves the space. By default, nats-server would allow three quarters of the free space.
+    // Reserves space without writing data. nats-server's default limit is only 75% of the free space.
     await streams.add({ name: 'LARGE', subjects: ['large'], max_bytes: Math.floor(0.9 * bavail * bsize) });
   });
 
@@ -145,7 +145,7 @@ describe(startEmbeddedNats.name, () => {
     const server = await start();
 
     await expect(connect({ servers: `nats://[::1]:${server.port}`, reconnect: false })).rejects.toThrow();
-    // On Linux, all of 127.0.0.0/8 is this machine, so a server on 0.0.0.0 would respond there.
+    // On Linux, all of 127.0.0.0/8 is local. A server on 0.0.0.0 would accept this connection.
     await expect(
       connect({ servers: `nats://127.0.0.2:${server.port}`, reconnect: false, timeout: 1_000 }),
     ).rejects.toThrow(/refused|timeout/i);

@@ -23,41 +23,40 @@ import {
   type StopStep,
 } from './server-process.js';
 
-/** Options of `startEmbeddedNats`. */
 export interface EmbeddedNatsOptions {
-  /** Contains the folder `nats` with the streams, the configuration, and the log. Created when missing. */
+  /** Base directory, created if missing. Streams, configuration, and log go into its folder `nats`. */
   directory: string;
   /** Default: any free port. */
   port?: number;
-  /** The preferred port when `port` is not set. If this port is in use, any free port. */
+  /** Port to try first if `port` is not set. If it is in use, the server takes any free port. */
   preferredPort?: number;
   users: readonly NatsUser[];
-  /** Makes the server a member of a cluster, under a permanent name. The server is ready before the cluster is. */
+  /** Makes the server a cluster member with a permanent name. The server can be ready before the cluster is. */
   member?: { serverName: string; cluster: NatsClusterOptions };
   log: Log;
-  /** Stops a server that is still starting, except on Windows. */
+  /** Aborts a startup in progress. Has no effect on Windows. */
   signal?: AbortSignal;
-  /** Path of a program named nats-server. Default: `findNatsServer` with `directory` as its cache. */
+  /** Path of the nats-server program. Default: `findNatsServer` with `directory` as its cache. */
   binary?: string;
 }
 
 /** A running nats-server. */
 export interface EmbeddedNats {
-  /** nats://127.0.0.1:<port>, without credentials. */
+  /** Contains no credentials. */
   url: string;
   port: number;
   pid: number;
-  /** nats://<user>:<password>@127.0.0.1:<port>. Throws for a user that was not configured. */
+  /** URL with the user's credentials. Throws for an unknown user. */
   urlFor(userName: string): string;
-  /** Resolves when the server process ends, for any reason. */
+  /** Resolves when the server process ends for any reason. */
   exited: Promise<ServerExit>;
-  /** Shuts down gracefully. May be called more than once. */
+  /** Shuts down gracefully. Safe to call more than once. */
   stop(): Promise<void>;
-  /** Kills the server with SIGKILL, for tests of a crash. */
+  /** Simulates a crash: kills the server with SIGKILL. */
   kill(): Promise<void>;
 }
 
-/** On SIGINT, the server flushes its streams and exits, usually in less than a second. */
+/** How to stop the server. After SIGINT, it flushes its streams and usually exits within a second. */
 const STOP_STEPS: readonly StopStep[] = [
   { signal: 'SIGINT', waitMs: 10_000 },
   { signal: 'SIGTERM', waitMs: 5_000 },
@@ -66,12 +65,12 @@ const PROBE_TIMEOUT_MS = 1_000;
 const maxPortAttempts = 3;
 
 /**
- * Starts a nats-server with JetStream on 127.0.0.1 as a child process. First stops any server that a killed run left behind on
- * the same directory.
+ * Starts a nats-server with JetStream on 127.0.0.1 as a child process. First stops a server that a killed run left behind on the same
+ * directory.
  *
- * @param system the operating system; differs from the current one only in tests
- * @throws DirectoryLockedError while another process uses the directory
- * @throws ServerStartError with the end of the server's log when the server does not start
+ * @param system only tests pass another system
+ * @throws DirectoryLockedError if another process uses the directory
+ * @throws ServerStartError with the end of the server's log if the server does not start
  */
 export async function startEmbeddedNats(
   options: EmbeddedNatsOptions,
@@ -128,7 +127,7 @@ interface ServerSetup {
   signal: AbortSignal | undefined;
 }
 
-/** Starts the server on a free port. Tries another port if another program takes the port before the server listens. */
+/** Starts the server on a free port. Tries the next port if another program takes the port first. */
 async function startOnFreePort(setup: ServerSetup): Promise<{ server: ServerProcess; port: number }> {
   if (setup.port !== undefined) return startServer(setup, setup.port);
   for (let attempt = 1; ; attempt += 1) {
@@ -182,20 +181,14 @@ async function startServer(
   return { server, port };
 }
 
-/**
- * Writes the configuration so that only the current user can read the file, because it contains passwords. The rename makes the write
- * atomic.
- */
+/** Creates the file with mode 0600, because it contains passwords. The rename makes the write atomic. */
 async function writeConfig(directory: string, content: string): Promise<void> {
   const draft = `${configPath(directory)}.${randomUUID()}`;
   await writeFile(draft, content, { mode: 0o600, flag: 'wx' });
   await rename(draft, configPath(directory));
 }
 
-/**
- * The server greets each connection with `INFO {…}`. The server name in this message distinguishes our server from another server on the
- * port.
- */
+/** The server greets each connection with `INFO {…}`. The name in the greeting shows whether our server or another one has the port. */
 function isServing(port: number, serverName: string): Promise<boolean> {
   return new Promise((resolve) => {
     let received = '';
@@ -205,7 +198,7 @@ function isServing(port: number, serverName: string): Promise<boolean> {
       resolve(isReady);
     };
     socket.setTimeout(PROBE_TIMEOUT_MS, () => finish(false));
-    // The server does not listen yet. The caller retries until its time limit.
+    // The server does not listen yet. The caller tries again.
     socket.once('error', () => finish(false));
     socket.once('close', () => finish(false));
     socket.on('data', (chunk) => {

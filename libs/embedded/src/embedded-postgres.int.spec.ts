@@ -8,7 +8,7 @@ import pg, { type QueryResult } from 'pg';
 import { DirectoryLockedError } from './directory-lock.js';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './embedded-postgres.js';
 
-// Each test creates a cluster and starts servers, which takes many times longer on a busy machine.
+// Each test creates a cluster and starts servers. A busy machine needs minutes for this.
 jest.setTimeout(300_000);
 
 const NOT_DURABLE = { fsync: 'off' };
@@ -17,7 +17,7 @@ let directory: string;
 let running: EmbeddedPostgres[] = [];
 
 beforeEach(async () => {
-  // Under /tmp, where every user can enter it, because PostgreSQL runs as another user when the test runs as root.
+  // If the test runs as root, PostgreSQL runs as another user. Every user can enter /tmp.
   directory = await mkdtemp('/tmp/embedded-postgres-test-');
   await chmod(directory, 0o711);
 });
@@ -151,7 +151,7 @@ describe(startEmbeddedPostgres.name, () => {
     const first = await start();
     await first.stop();
     const data = join(first.dataHome, 'data');
-    // A process of the same user, because PostgreSQL itself recognizes a pid of another user's process as stale.
+    // The process must belong to the same user. PostgreSQL itself detects the stale pid file if another user's process has the pid.
     const { uid, gid } = await stat(data);
     const other = spawn('sleep', ['600'], { cwd: '/', ...(process.getuid?.() === 0 ? { uid, gid } : {}) });
     await writeFile(join(data, 'postmaster.pid'), `${other.pid ?? ''}\n${data}\n`);

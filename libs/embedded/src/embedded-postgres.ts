@@ -20,60 +20,55 @@ import {
   type StopStep,
 } from './server-process.js';
 
-/** Options of `startEmbeddedPostgres`. */
 export interface EmbeddedPostgresOptions {
-  /** Contains the password. Also contains the data, unless the server's user cannot enter the directory (see `dataHome`). */
+  /** Contains the password, and usually the data (see `dataHome`). */
   directory: string;
   /** Default: any free port. */
   port?: number;
   log: Log;
-  /** Stops a server that is still starting, except on Windows. */
+  /** Aborts a startup in progress. Has no effect on Windows. */
   signal?: AbortSignal;
-  /** Additional settings of postgresql.conf, for example `{ fsync: 'off' }` for tests. */
+  /** Extra settings for postgresql.conf. Tests pass `{ fsync: 'off' }`. */
   settings?: Readonly<Record<string, string>>;
 }
 
 /** A running PostgreSQL server. */
 export interface EmbeddedPostgres {
-  /** URL of the database `stream_events` for the superuser, with the password. */
+  /** URL of the database `stream_events`, with the superuser's password. */
   url: string;
   port: number;
-  /** The pid of the postmaster, which is the parent of all other processes of the server. */
+  /** The pid of the postmaster, the parent of PostgreSQL's other processes. */
   pid: number;
-  /**
-   * The folder with data and log: below `directory`, or below /var/lib/stream-events if the server's user cannot enter
-   * `directory`.
-   */
+  /** Folder with data and log: below `directory`, or below /var/lib/stream-events if the server's user cannot enter `directory`. */
   dataHome: string;
-  /** Resolves when the server process ends, for any reason. */
+  /** Resolves when the server process ends for any reason. */
   exited: Promise<ServerExit>;
-  /** Fast shutdown: rolls back open transactions and flushes the data. May be called more than once. */
+  /** Fast shutdown: rolls back open transactions and flushes the data. Safe to call more than once. */
   stop(): Promise<void>;
-  /** Kills the server with SIGKILL, for tests of a crash. */
+  /** Simulates a crash: kills the server with SIGKILL. */
   kill(): Promise<void>;
 }
 
-/** The database of the services. */
+/** Name of the services' database. */
 export const DATABASE = 'stream_events';
-/** "fast", then "immediate" shutdown: https://www.postgresql.org/docs/current/server-shutdown.html */
+/** How to stop the server: shutdown modes "fast", then "immediate" (https://www.postgresql.org/docs/current/server-shutdown.html). */
 const STOP_STEPS: readonly StopStep[] = [
   { signal: 'SIGINT', waitMs: 30_000 },
   { signal: 'SIGQUIT', waitMs: 10_000 },
 ];
 const CONNECT_TIMEOUT_MS = 3_000;
 /**
- * How long to retry a start. The workers of a killed server hold its shared memory for a second or two, until they notice that the server
- * has ended.
+ * How long to retry startup while shared memory is in use. After PostgreSQL is killed, its workers hold the memory for one or two seconds.
  */
 const BUSY_RETRY_MS = 15_000;
 
 /**
- * Starts PostgreSQL on 127.0.0.1 as a child process. First stops any server that a killed run left behind on the same data.
- * Creates the cluster and its database when they are missing. Durable unless `settings` turn fsync off.
+ * Starts PostgreSQL on 127.0.0.1 as a child process. First stops a server that a killed run left behind on the same data. Creates the
+ * cluster and its database if they are missing. Commits are durable unless `settings` turn fsync off.
  *
- * @param system the operating system; differs from the current one only in tests
- * @throws DirectoryLockedError while another process uses the directory
- * @throws ServerStartError with the end of the server's log when the server does not start
+ * @param system only tests pass another system
+ * @throws DirectoryLockedError if another process uses the directory
+ * @throws ServerStartError with the end of the server's log if the server does not start
  */
 export async function startEmbeddedPostgres(
   options: EmbeddedPostgresOptions,
@@ -151,7 +146,7 @@ async function startReadyServer(setup: ServerSetup, port: number, url: string): 
   }
 }
 
-/** Starts the server as a child process, or through pg_ctl on systems where a child process would have too many rights. */
+/** Starts the server as a child process. On Windows, starts it through pg_ctl, because a child process would have administrator rights. */
 function startProcess({ site, options, system }: ServerSetup, port: number): Promise<RunningServer> {
   const settings = settingArguments({ ...options.settings, port: String(port) });
   const { account, binaries } = site;
@@ -187,24 +182,24 @@ function settingArguments(settings: Readonly<Record<string, string>>): string[] 
 
 function isWorthRetrying(error: unknown, givenPort: number | undefined): boolean {
   if (!(error instanceof ServerStartError)) return false;
-  // The second message is from Windows.
+  // The second message is the one on Windows.
   const portWasTaken =
     givenPort === undefined && /Address already in use|Only one usage of each socket/.test(error.logTail);
   return portWasTaken || error.logTail.includes('shared memory block');
 }
 
-/** Reads the pid file of our server (pid on line 1, state on line 8), because another server may listen on the port. */
+/** Checks the pid file (line 1: pid, line 8: state). A test connection would not do, because another server may have the port. */
 async function isListening(site: PostgresSite, pid: number | undefined): Promise<boolean> {
   const lines = (await readPidFile(site)).split('\n');
   return lines[0] === String(pid) && lines[7]?.trim() === 'ready';
 }
 
 function readPidFile(site: PostgresSite): Promise<string> {
-  // A missing pid file means that no server runs, or that the server has only just started.
+  // No server runs, or it has not written its pid file yet.
   return readFile(join(dataPath(site), 'postmaster.pid'), 'utf8').catch(() => '');
 }
 
-/** Returns whether the server accepts connections. Throws when a retry cannot help (wrong password). */
+/** Returns false if a retry can help. Throws on a wrong password. */
 async function accepts(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
   try {
@@ -221,7 +216,7 @@ async function accepts(url: string): Promise<boolean> {
     }
     return false;
   } finally {
-    // Ignore the error: it is already known whether the server accepts connections.
+    // A failed close does not change the result.
     await client.end().catch(() => undefined);
   }
 }
@@ -257,8 +252,7 @@ async function stopLeftOver(site: PostgresSite, log: Log, system: OperatingSyste
     await stopOrphan(orphan, STOP_STEPS);
     log(`PostgreSQL: stopped a server (pid ${pid}) that an earlier run left behind`);
   }
-  // PostgreSQL does not start while any process has the pid in this file, even an unrelated program or a zombie. Removing the
-  // file is safe: if a server still runs on this data, its shared memory, which is keyed by the data folder, prevents a second
-  // start.
+  // PostgreSQL refuses to start while the pid in this file exists, even as an unrelated program or a zombie. Removing the file is safe: if
+  // a server still runs on this data, its shared memory blocks a second start.
   await rm(join(dataPath(site), 'postmaster.pid'), { force: true });
 }

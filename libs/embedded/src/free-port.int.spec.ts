@@ -18,7 +18,7 @@ describe(findFreePort.name, () => {
   }
 
   it('returns the preferred port when it is free', async () => {
-    const port = await freePort(); // not a port that the system assigns to others
+    const port = await freePort(); // outside the range that the system assigns
 
     expect(await findFreePort(port)).toBe(port);
   });

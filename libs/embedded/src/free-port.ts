@@ -1,16 +1,14 @@
 import { createServer } from 'node:net';
 
 /**
- * Finds a TCP port on 127.0.0.1 that is free now: `preferred`, or a port that the system chooses when `preferred` is 0 or in use. Another
- * program can take the port before the caller uses it.
+ * Finds a free TCP port on 127.0.0.1: `preferred`, or a port from the system if `preferred` is 0 or in use. Another program can take the
+ * port before you use it.
  */
 export async function findFreePort(preferred: number): Promise<number> {
   return (await tryToListen(preferred)) ?? (await tryToListen(0)) ?? refuse();
 }
 
-/**
- * Listens briefly, and returns the port. Returns undefined when the port is in use, or when this user has no permission to listen on it.
- */
+/** Returns undefined if the port is in use or if this user may not listen on it. */
 function tryToListen(port: number): Promise<number | undefined> {
   return new Promise((resolve) => {
     const server = createServer();

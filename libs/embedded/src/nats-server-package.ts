@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { hasCode } from './error-code.js';
 import { plainEnvironment, runCommand, type CommandResult, type Log } from './run-command.js';
 
-/** Debian's package lists are about 10 MB, and the package is 4 MB. On a slow connection, the download takes minutes. */
+/** Time limit for a download of about 14 MB: 10 MB of Debian package lists and a 4 MB package. Slow connections need minutes. */
 export const DOWNLOAD_TIMEOUT_MS = 300_000;
 export const APT_GET = '/usr/bin/apt-get';
 const SYSTEM_APT = '/etc/apt';
 
 /**
- * apt verifies a package by its hash in the repository's package list, and the list by its hash in the repository's signed Release file.
- * These settings reject all unverified packages, even if apt.conf allows them.
+ * apt checks a package against the hash in the package list, and the list against the signed Release file. These settings reject unverified
+ * packages even if apt.conf allows them.
  */
 const VERIFIED_ONLY = [
   'APT::Get::AllowUnauthenticated=false',
@@ -19,22 +19,21 @@ const VERIFIED_ONLY = [
   'Acquire::AllowDowngradeToInsecureRepositories=false',
 ];
 
-/** The options that make apt trust a repository without a signature, in the one-line format and in the format of .sources files. */
+/** Options that make apt trust an unsigned repository. TRUST_OPTION matches one-line sources, TRUST_FIELD matches .sources files. */
 const TRUST_OPTION = /\b(?:trusted|allow-(?:insecure|weak|downgrade-to-insecure))\s*=\s*[^\s\]]+/gi;
 const TRUST_FIELD = /^(?:Trusted|Allow-(?:Insecure|Weak|Downgrade-To-Insecure))\s*:.*$/gim;
 
-/** A package, and where to look for it. */
 export interface PackageSource {
   name: string;
-  /** The folder with apt's sources. Default: the system's folder. */
+  /** Folder with apt's sources. Default: the system's. */
   aptDirectory?: string;
 }
 
 /**
- * Downloads a package that apt has verified into the folder `work`. Uses the system's package lists at first. Downloads new lists when the
- * system's lists are empty or old, or when a repository is marked as trusted without a signature, because this function ignores such marks.
+ * Downloads a package that apt has verified into the folder `work`. Downloads fresh package lists if the system's lists are empty or old,
+ * or if an apt source is set to trust unsigned repositories.
  *
- * @param reasons receives the reasons why the package could not be downloaded
+ * @param reasons collects why the download failed
  */
 export async function downloadPackage(
   work: string,
@@ -69,19 +68,19 @@ export async function downloadPackage(
   return undefined;
 }
 
-/** Installs a package that apt has verified. Requires root. */
+/** Installs a package that apt has verified. Needs root. */
 export function installPackage(name: string): Promise<CommandResult> {
   return aptGet(['install', '--yes', '--no-install-recommends', name], { cwd: '/', settings: [] });
 }
 
-/** Returns the errors of apt without its warnings, in one line. */
+/** Extracts apt's errors, without warnings, as one line. */
 export function explain(result: CommandResult): string {
   const lines = result.output.split('\n');
   const errors = lines.filter((line) => line.startsWith('E:'));
   return (errors.length > 0 ? errors : lines.slice(-2)).join(' ');
 }
 
-/** Copies apt's sources without marks of trust. Returns whether the sources had any such marks. */
+/** Copies apt's sources without the options that trust unsigned repositories. Returns whether there were any. */
 async function copySources(from: string, to: string): Promise<boolean> {
   await mkdir(join(to, 'sources.list.d'), { recursive: true });
   let hadMarks = false;
@@ -110,8 +109,7 @@ function aptGet(
   args: readonly string[],
   options: { cwd: string; settings: readonly string[] },
 ): Promise<CommandResult> {
-  // As root, apt would download as the user _apt, which cannot write to our folder. Timeouts keep a dead connection from blocking
-  // the start.
+  // Run as root: apt's default user _apt cannot write to our folder. The timeouts keep a dead connection from blocking startup.
   const settings = [
     ...['APT::Sandbox::User=root', 'Acquire::http::Timeout=20', 'Acquire::Retries=1'],
     ...VERIFIED_ONLY,

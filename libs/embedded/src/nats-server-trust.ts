@@ -7,17 +7,17 @@ import { hasCode } from './error-code.js';
 import { runCommand } from './run-command.js';
 
 const VERSION_TIMEOUT_MS = 10_000;
-/** The oldest version whose configuration and JetStream API the service uses, as [major, minor]. */
+/** Oldest supported version as [major, minor]. The service needs its configuration format and JetStream API. */
 const OLDEST = [2, 9] as const;
 const WRITABLE_BY_GROUP = 0o020;
 const WRITABLE_BY_ALL = 0o002;
 
-/** The version of a program that is safe to start, or the reason why the program must not be started. */
+/** The version of a safe program, or why it must not run. */
 export type Verdict = { version: string } | { reason: string };
 
 /**
- * Decides whether to run an installed program as nats-server. If another user could replace the program, that user could get every password
- * of NATS and read every event.
+ * Decides whether an installed nats-server is safe to run. A user who can replace the program could read every NATS password and every
+ * event.
  */
 export async function judgeInstalled(path: string): Promise<Verdict> {
   const fault = await findFaultOf(path);
@@ -28,7 +28,7 @@ export async function judgeInstalled(path: string): Promise<Verdict> {
 export async function findTrusted(program: string): Promise<string | undefined> {
   for (const folder of (process.env.PATH ?? '').split(delimiter)) {
     const path = join(folder, program);
-    // The program does not exist, or this user has no permission to run it: look in the next folder.
+    // Missing or not executable: look in the next folder.
     const isExecutable = await access(path, constants.X_OK).then(
       () => true,
       () => false,
@@ -38,10 +38,10 @@ export async function findTrusted(program: string): Promise<string | undefined> 
   return undefined;
 }
 
-/** Returns the reason why another user could replace a program. Returns undefined when no other user can. */
+/** Returns how another user could replace the program, or undefined if none can. */
 async function findFaultOf(path: string): Promise<string | undefined> {
   if (!isAbsolute(path)) return 'its path is not absolute';
-  // A link is as safe as its own folder and the program that it points to.
+  // Check the folder of the link, the folder of its target, and the target.
   const target = await realpath(path);
   for (const part of new Set([dirname(path), dirname(target), target])) {
     const fault = await findFault(part);
@@ -50,7 +50,7 @@ async function findFaultOf(path: string): Promise<string | undefined> {
   return undefined;
 }
 
-/** Decides whether a program is a nats-server of a supported version. */
+/** Checks that a program is a nats-server of a supported version. */
 export async function judgeVersion(path: string): Promise<Verdict> {
   const { succeeded, output } = await runCommand(path, ['--version'], { timeoutMs: VERSION_TIMEOUT_MS });
   const [, version, major, minor] = /^nats-server: (v?(\d+)\.(\d+)\S*)/.exec(output) ?? [];
@@ -64,10 +64,10 @@ export async function judgeVersion(path: string): Promise<Verdict> {
 async function findFault(path: string): Promise<string | undefined> {
   const { uid, gid, mode } = await stat(path);
   const user = process.getuid?.();
-  if (user === undefined) return undefined; // Windows has other permissions
+  if (user === undefined) return undefined; // Windows has no such modes
   if (uid !== 0 && uid !== user) return `${path} belongs to another user (${uid})`;
   if (mode & WRITABLE_BY_ALL) return `every user can write to ${path}`;
-  // The user's own group may write: on many systems, each user has a group of the same name without other members.
+  // The user's own group may write: on many systems, it has no other members.
   if (mode & WRITABLE_BY_GROUP && gid !== 0 && gid !== process.getgid?.())
     return `the group ${gid} can write to ${path}`;
   return undefined;
@@ -78,18 +78,18 @@ function pinPath(program: string): string {
 }
 
 /**
- * Records the SHA-256 of a program, so that later starts notice a change.
+ * Records the program's SHA-256, so that later starts detect changes.
  *
- * @param content the file with the program, if it is not at its final path yet
+ * @param content the file to hash, if the program is not at its final path yet
  */
 export async function pinProgram(program: string, content = program): Promise<void> {
   await writeFile(pinPath(program), `${await hashFile(content)}\n`, { mode: 0o600, flush: true });
 }
 
 /**
- * Checks a program against its pin. If an earlier version stored the program without a pin, creates the pin.
+ * Checks a program against its pin. Creates a missing pin, because earlier versions did not write one.
  *
- * @throws Error when the program has changed
+ * @throws Error if the program has changed
  */
 export async function checkPin(program: string): Promise<void> {
   const pinned = await readFile(pinPath(program), 'utf8').catch((error: unknown) => {
@@ -108,7 +108,7 @@ export async function checkPin(program: string): Promise<void> {
   );
 }
 
-/** The SHA-256 of a file, in hexadecimal digits. */
+/** SHA-256 in hexadecimal. */
 export async function hashFile(path: string): Promise<string> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(path), hash);

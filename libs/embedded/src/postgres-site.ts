@@ -13,11 +13,9 @@ import { unlessMissing } from './error-code.js';
 import { isRoot } from './operating-system.js';
 import { runCommand, type Account, type Log } from './run-command.js';
 
-/** Folder, user, and programs of a PostgreSQL server. */
+/** Where a PostgreSQL server keeps its files, and which user and programs run it. */
 export interface PostgresSite {
-  /**
-   * The folder that contains the data folder, the lock, and the log. The server's account can enter this folder, but cannot write to it.
-   */
+  /** Parent of the data folder, lock, and log. The server's account can enter this folder but cannot write to it. */
   home: string;
   /** The user that runs the server. Undefined: the current user. */
   account: Account | undefined;
@@ -28,7 +26,7 @@ export const POINTER_FILE = 'postgres-is-elsewhere.txt';
 const PROBE_TIMEOUT_MS = 10_000;
 
 /**
- * Chooses where the data is and which user runs PostgreSQL:
+ * Chooses the data folder and the user that runs PostgreSQL:
  *
  *   started by | directory reachable for the account | home of the data
  *   -----------|-------------------------------------|------------------------------------------------
@@ -68,17 +66,14 @@ export async function choosePostgresSite(givenDirectory: string, log: Log): Prom
   return { home: await moveAway(directory, home, account, log), account, binaries: reachable };
 }
 
-/** The server's account can enter the folders created here, but not list them. */
+/** New folders let the server's account pass through, but not list their content. */
 async function openDirectory(directory: string, asRoot: boolean): Promise<string> {
   const created = await mkdir(directory, { recursive: true });
   if (created !== undefined && asRoot) await chmod(directory, 0o711);
   return realpath(directory);
 }
 
-/**
- * Whether the account can enter the folder. Tries to enter the folder, because modes of parent folders, ACLs, and security modules can all
- * prevent access.
- */
+/** Tries to enter the folder, because modes of parent folders, ACLs, and security modules can all prevent it. */
 async function canEnter(directory: string, account: Account): Promise<boolean> {
   const args = ['-c', 'cd -- "$1"', 'sh', directory];
   return (await runCommand('/bin/sh', args, { timeoutMs: PROBE_TIMEOUT_MS, account })).succeeded;

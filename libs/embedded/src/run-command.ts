@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
 import { currentSystem } from './operating-system.js';
 
-/** Prints one line of progress for the person who started the program. */
+/** Prints a line of progress for the operator. */
 export type Log = (message: string) => void;
 
-/** A user of this machine that runs a program. */
+/** A user account that programs run as. */
 export interface Account {
   name: string;
   uid: number;
@@ -13,22 +13,22 @@ export interface Account {
 
 export interface CommandOptions {
   timeoutMs: number;
-  /** Only root can run a program as another user. */
+  /** Runs the program as this user. Needs root. */
   account?: Account | undefined;
   cwd?: string;
   env?: Record<string, string>;
-  /** What the program reads from standard input. */
+  /** Written to standard input. */
   input?: string;
 }
 
 export interface CommandResult {
   succeeded: boolean;
   stdout: string;
-  /** Standard output and standard error, or why the program did not run; for error messages. */
+  /** Standard output and standard error, or why the program did not run. For error messages only. */
   output: string;
 }
 
-/** Runs a program until it exits. Returns every failure as a result, and never throws. */
+/** Runs a program until it exits. Never throws; returns failures as results. */
 export function runCommand(
   command: string,
   args: readonly string[],
@@ -40,7 +40,7 @@ export function runCommand(
       command,
       args,
       {
-        // The account may be unable to enter the current folder, and initdb needs a working directory that it can enter.
+        // initdb needs a working directory that it can enter, and the account may be unable to enter the current one.
         cwd: options.cwd ?? currentSystem.rootFolder,
         env: options.env ?? plainEnvironment(),
         timeout: options.timeoutMs,
@@ -54,15 +54,15 @@ export function runCommand(
         resolve({ succeeded: error === null, stdout, output: printed || (error?.message ?? '') });
       },
     );
-    // Writing to a program that has ended early fails. Ignore this error, because the exit code already reports the failure.
+    // Writing fails if the program has already exited. The exit code reports the failure.
     child.stdin?.on('error', () => undefined);
     child.stdin?.end(options.input);
   });
 }
 
 /**
- * Returns the environment for servers and tools. The environment of this process can contain secrets, and variables such as
- * PGPORT or PGOPTIONS would change how PostgreSQL behaves.
+ * A minimal environment for servers and tools. This process's variables can contain secrets. Some, such as PGPORT and PGOPTIONS, would
+ * change PostgreSQL's behavior.
  */
 export function plainEnvironment(): Record<string, string> {
   const environment: Record<string, string> = { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C' };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './embedded-postgres.js';
 import { findRunningPostgres } from './running-postgres.js';
 
-// Each test creates a cluster and starts servers, which takes many times longer on a busy machine.
+// Each test creates a cluster and starts servers. A busy machine needs minutes for this.
 jest.setTimeout(300_000);
 
 describe(findRunningPostgres.name, () => {
@@ -16,7 +16,7 @@ describe(findRunningPostgres.name, () => {
     server = await startEmbeddedPostgres({ directory: directory, settings, log: () => undefined });
   };
   beforeAll(async () => {
-    // As root, PostgreSQL runs as another user.
+    // If the test runs as root, PostgreSQL runs as another user, who must enter this folder.
     directory = await mkdtemp('/tmp/running-postgres-test-');
     await chmod(directory, 0o711);
     await start();

@@ -5,16 +5,15 @@ import { SUPERUSER } from './postgres-cluster.js';
 import { POINTER_FILE } from './postgres-site.js';
 
 /**
- * Finds the PostgreSQL server that another process on this machine runs on a data folder. Only root and the user who started the server can
- * find it.
+ * Finds the PostgreSQL server that another process runs on a data folder. Works only for root and for the user who started the server.
  *
- * @returns the URL of the database `stream_events` for the superuser; undefined when no server is ready
+ * @returns the superuser's URL of the database `stream_events`, or undefined if no server is ready
  */
 export async function findRunningPostgres(directory: string): Promise<string | undefined> {
   const read = (path: string): Promise<string> => readFile(path, 'utf8').catch(() => '');
   const elsewhere = (await read(join(directory, POINTER_FILE))).trim();
   const home = elsewhere === '' ? join(directory, 'postgres') : elsewhere;
-  // The lines of the file: the pid, the data folder, the start time, the port, …, and on line 8 the state.
+  // Lines of postmaster.pid: 1 pid, 2 data folder, 3 start time, 4 port, 8 state.
   const lines = (await read(join(home, 'data', 'postmaster.pid'))).split('\n');
   const password = (await read(join(directory, 'postgres-password'))).trim();
   const port = Number(lines[3]);
@@ -28,6 +27,6 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch {
-    return false; // a killed server left the pid file behind
+    return false; // stale pid file of a killed server
   }
 }

@@ -7,13 +7,12 @@ import { currentSystem, type OperatingSystem } from './operating-system.js';
 import { plainEnvironment, type Account } from './run-command.js';
 import { isProgram, waitForEnd } from './running-process.js';
 
-/** The exit code or the signal of a server process that ended. */
 export interface ServerExit {
   code: number | null;
   signal: NodeJS.Signals | null;
 }
 
-/** One step of stopping a server: a signal, and how long to wait before the next, harsher step. */
+/** A signal, and how long to wait before the next, harsher step. */
 export interface StopStep {
   signal: NodeJS.Signals;
   waitMs: number;
@@ -28,36 +27,34 @@ export interface ServerCommand {
 
 const KILL: StopStep = { signal: 'SIGKILL', waitMs: 10_000 };
 /**
- * How long a server may take until it is ready. After a crash, PostgreSQL replays its log and nats-server reads its streams, which takes
- * many minutes on a slow disk. A server that is stopped before the end starts this work again at its next start.
+ * Time limit for startup. After a crash, PostgreSQL replays its log and nats-server reads its streams, which takes many minutes on a slow
+ * disk. A server stopped during this work starts over next time.
  */
 export const readyTimeoutMs = 3_600_000;
 const reportIntervalMs = 10_000;
 const TAIL_LINES = 15;
 
-/** How to wait for a server that is starting. */
 export interface WaitOptions {
-  /** Called every 10 s with the elapsed time, because a server can need minutes after a crash. */
+  /** Called every 10 s with the elapsed time, because recovery after a crash takes minutes. */
   onWait: (seconds: number) => void;
-  /** Ends the wait. */
+  /** Aborts the wait. */
   signal?: AbortSignal | undefined;
 }
 
 /** A running server. */
 export interface RunningServer {
   pid: number;
-  /** Resolves when the server ends, for any reason. */
+  /** Resolves when the server ends for any reason. */
   exited: Promise<ServerExit>;
   /**
-   * Resolves when `isReady` returns true. After a crash, a server can need minutes, so `onWait` gets the elapsed seconds every 10 s. Throws
-   * an error with the end of the log when the server exits, or is not ready within an hour.
+   * Resolves when `isReady` returns true. Throws an error with the end of the log if the server exits first, or is not ready within an
+   * hour.
    */
   waitUntilReady(isReady: () => Promise<boolean>, options: WaitOptions): Promise<void>;
-  /** Runs one step after the other until the server ends. The last step kills the server. */
+  /** Runs the steps in order until the server ends. The last step kills it. */
   stop(steps: readonly StopStep[]): Promise<void>;
 }
 
-/** A server running as a child process. */
 export class ServerProcess implements RunningServer {
   readonly exited: Promise<ServerExit>;
 
@@ -71,7 +68,7 @@ export class ServerProcess implements RunningServer {
     });
   }
 
-  /** @param system the operating system; differs from the current one only in tests */
+  /** @param system only tests pass another system */
   static async start(
     command: ServerCommand,
     system: OperatingSystem = currentSystem,
@@ -80,8 +77,8 @@ export class ServerProcess implements RunningServer {
     const log = await open(command.logFile, 'w', 0o600);
     try {
       const child = spawn(command.command, command.args, {
-        // Start the server in its own session, so that Ctrl-C reaches only this process, which stops services and servers in order. On
-        // Windows, a separate hidden console has the same effect.
+        // Run in a separate session: Ctrl-C then reaches only this process, which stops services before servers. On Windows, a hidden
+        // console does the same.
         detached: system.hasSignals,
         windowsHide: true,
         stdio: system.inheritsLogFiles ? ['ignore', log.fd, log.fd] : ['ignore', 'pipe', 'pipe'],
@@ -134,7 +131,7 @@ export class ServerProcess implements RunningServer {
       const giveUp = new AbortController();
       await Promise.race([
         this.exited,
-        // Ignore the rejection: only the abort below, after the race, causes it.
+        // Only the abort below rejects this promise, after the race is over.
         wait(step.waitMs, undefined, { signal: giveUp.signal }).catch(() => undefined),
       ]);
       giveUp.abort();
@@ -151,8 +148,8 @@ export class ServerProcess implements RunningServer {
 const children = new Set<ChildProcess>();
 
 /**
- * Asks a server to stop when this process ends without having stopped it, for example at a second Ctrl-C. Otherwise, the server would run
- * until the next start.
+ * Signals the server if this process exits without stopping it, for example at a second Ctrl-C. The server would run on until the next
+ * start.
  */
 function stopAtExit(child: ChildProcess, system: OperatingSystem): void {
   if (!system.hasSignals) return;
@@ -168,13 +165,13 @@ function stopChildren(): void {
   for (const child of children) child.kill('SIGINT');
 }
 
-/** Keeps the log of the previous run and drops older logs, so that the log file does not grow forever. */
+/** Keeps one previous log and drops older ones, so that logs do not fill the disk. */
 export async function keepPreviousLog(logFile: string): Promise<void> {
-  // The first start has no earlier log. Opening the log reports any other problem with the folder.
+  // Fails at the first start, which has no earlier log. Opening the log reports any other problem.
   await rename(logFile, `${logFile}.1`).catch(() => undefined);
 }
 
-/** A server did not start or stop. The message contains the last lines of its log. */
+/** A server failed to start or stop. The message contains the end of its log. */
 export class ServerStartError extends Error {
   constructor(
     what: string,
@@ -186,15 +183,15 @@ export class ServerStartError extends Error {
   }
 }
 
-/** A server that may still run even though its parent process has ended. */
+/** A server that may still run after its parent process ended. */
 export interface Orphan {
   pid: number;
   program: string;
-  /** A path that only the command line of this server contains. */
+  /** A path that occurs only in this server's command line. */
   argument: string;
 }
 
-/** Stops the orphan if the pid still belongs to the server. Never signals another program. */
+/** Stops the orphan. Checks its command line before each signal, so never signals another program. */
 export async function stopOrphan(
   orphan: Orphan,
   steps: readonly StopStep[],
@@ -202,7 +199,7 @@ export async function stopOrphan(
   const { pid, program, argument } = orphan;
   if (!(await isProgram(pid, program, argument))) return 'not-ours';
   for (const step of [...(currentSystem.hasSignals ? steps : []), KILL]) {
-    // Check before each signal: the server can have ended, and another program can have received its pid.
+    // The server may have ended, and another program may have its pid.
     if (!(await isProgram(pid, program, argument))) return 'stopped';
     process.kill(pid, step.signal);
     if (await waitForEnd(pid, step.waitMs)) return 'stopped';
@@ -212,9 +209,9 @@ export async function stopOrphan(
   );
 }
 
-/** The last lines of a log. */
+/** The last 15 lines of a log. */
 export async function readTail(path: string): Promise<string> {
-  // Ignore the error: the log would only explain another failure, whose message names the log file.
+  // Ignore a missing log: it would only add detail to an error that already names the file.
   const content = await readFile(path, 'utf8').catch(() => '');
   return content.trimEnd().split('\n').slice(-TAIL_LINES).join('\n');
 }

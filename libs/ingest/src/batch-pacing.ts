@@ -1,28 +1,27 @@
-/** The clock of `BatchPacing`. */
 export interface BatchPacingOptions {
   /** A monotonic clock, in milliseconds. */
   now: () => number;
 }
 
-/** Three batches keep the database busy even when one is slow; more would only queue there. */
+/** At most this many batches may be in flight. Three keep the database busy even when one is slow; more would only queue there. */
 const maxInFlight = 3;
 
 /**
- * When a batch takes longer than this time, the next batch starts in parallel. A normal batch takes a third of this time. The
- * events that arrive during a normal batch form one batch instead of several small batches.
+ * After a batch starts, wait up to this time for it before sending another in parallel. Most batches take a third of this time, so events
+ * that arrive during one form a single batch instead of several small ones.
  */
 const patienceMs = 10;
 
 /**
- * Clients that just got a reply usually send again together. After a batch of at least 8 events, wait up to 4 ms for the same
- * number of events: a batch costs the gateway, NATS, the events service, and PostgreSQL the same, whether it contains 5 events
- * or 50.
+ * How long to collect after a batch of at least 8 events (`manyEvents`), unless the same number of events arrives sooner. Clients that just
+ * got a reply usually send again together. A batch costs the gateway, NATS, the events service, and PostgreSQL the same for 5 events as for
+ * 50.
  */
 const lingerMs = 4;
 const manyEvents = 8;
 
 /**
- * Decides when to send the next batch. Makes batches fuller under load, and never delays a single event.
+ * Decides when to send the next batch. Fills batches under load, but never delays a single event.
  *
  * ```
  *                     ┌─ the batch is full ────────────────────────────────▶ send (at most 3 in flight)
@@ -38,23 +37,20 @@ export class BatchPacing {
 
   constructor(private readonly options: BatchPacingOptions) {}
 
-  /**
-   * Returns how many milliseconds to keep collecting: 0 means that the batch should be sent now, and Infinity means that the batch must
-   * wait until another batch ends.
-   */
+  /** Returns how many milliseconds to keep collecting. 0: send the batch now. Infinity: wait until a batch in flight ends. */
   delay(waiting: { count: number; isFull: boolean }): number {
     if (this.inFlight >= maxInFlight) return Infinity;
     if (waiting.isFull || (this.inFlight === 0 && waiting.count >= this.expected)) return 0;
     return Math.max(0, this.collectUntil - this.options.now());
   }
 
-  /** Records that a batch was sent. Each `begin` must be followed by an `end`. */
+  /** Call this when a batch is sent, and `end` when that batch has ended. */
   begin(): void {
     this.inFlight += 1;
     this.collectUntil = this.options.now() + patienceMs;
   }
 
-  /** Records that a batch of this many events got its reply or failed. */
+  /** Call this when the batch has its reply or has failed. @param events the number of events in the batch */
   end(events: number): void {
     this.inFlight -= 1;
     if (this.inFlight > 0) return;

@@ -13,21 +13,19 @@ import { eventually } from '@stream-events/testing';
 import { v7 as uuidV7 } from 'uuid';
 import { EventIngest, IngestFullError, mayBeDeferred } from './event-ingest.service.js';
 
-/** The events service's reply to a batch. */
 type Answer = 'stored' | Error;
 
 /**
- * An EventIngest with a fake events service: `answer` provides the reply, `batches` records the ids of each batch. Before
- * `version` 2, the service only knows the JSON contract.
+ * Creates an EventIngest with a fake events service. `answer` supplies the reply; `batches` records the ids of each batch. With `version`
+ * 1, the fake knows only the JSON contract.
  */
 function setUp({ circuitRestMs = 60_000, version = 2 } = {}) {
   const batches: string[][] = [];
   const service = {
     answer: (): Answer | Promise<Answer> => 'stored',
     exceptions: [] as StoreException[],
-    /** How many events of a batch the reply leaves out. */
+    /** How many events the reply leaves out. */
     missing: 0,
-    /** The requests as they were sent. */
     requests: [] as { subject: string; events: NewEvent[] }[],
   };
   const request = async ({ subject }: { subject: string }, { events }: StoreEventsRequest) => {

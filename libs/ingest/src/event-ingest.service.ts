@@ -19,17 +19,17 @@ import { BatchPacing } from './batch-pacing.js';
 import { IngestMetrics } from './ingest-metrics.js';
 import { defaultCircuitRestMs, INGEST_OPTIONS, type IngestOptions } from './ingest-options.js';
 
-// At these limits, the service cannot keep up: reject new events immediately rather than let clients wait. The estimated size of an event
-// counts three bytes for each character, so 96 MiB are about 32 MiB of ordinary text.
+// How many events, and how many bytes, may wait. Beyond these limits, reject new events immediately rather than let clients wait. The size
+// estimate counts three bytes per character, so 96 MiB hold about 32 MiB of ordinary text.
 const maxWaitingEvents = 4_096;
 const maxWaitingBytes = 96 * 1024 * 1024;
-// Two attempts are enough: after a few seconds, platforms and clients give up and send the same event again.
+// How often to send a batch. A third attempt would be too late: platforms and clients give up after a few seconds and resend the event.
 const maxAttempts = 2;
-// When the events service replies that it is unavailable, retry after this time: long enough for the service to re-establish a
-// lost connection, short enough for an immediate 503.
+// How long to wait before retrying when the events service replies that it is unavailable. The service can restore a lost connection in
+// this time, and the client still gets a prompt 503.
 const unavailableRetryMs = 100;
 
-/** Events arrive faster than they can be stored. The event store itself works, so the sender should retry later. */
+/** Thrown when events arrive faster than they can be stored. The event store itself works, so the sender should retry later. */
 export class IngestFullError extends ServiceError {
   constructor() {
     super(
@@ -42,13 +42,13 @@ export class IngestFullError extends ServiceError {
 interface WaitingEvent {
   event: EventWithColumns;
   bytes: number;
-  /** The span of the HTTP request, if it is part of a sampled trace. */
+  /** The span of the HTTP request, if its trace is sampled. */
   parent: SpanIds | undefined;
   resolve: (outcome: StoreOutcome) => void;
   reject: (error: unknown) => void;
 }
 
-/** A batch, with the trace of each event that is part of a sampled trace. */
+/** A batch, and the traces of its events. Only events in a sampled trace have one. */
 interface TracedBatch {
   events: EventWithColumns[];
   eventTraces: readonly EventTrace[];
@@ -57,9 +57,9 @@ interface TracedBatch {
 const noTraces: readonly EventTrace[] = [];
 
 /**
- * Combines concurrent events into requests to the events service. Events that arrive while a batch is in flight form the next
- * batch. A single event therefore does not wait, and a burst makes full batches (see `BatchPacing`). When the events service is
- * unavailable, the circuit opens: new events are rejected immediately, except for one probe batch per second.
+ * Combines concurrent events into requests to the events service. Events that arrive while a batch is in flight form the next batch (see
+ * `BatchPacing`). While the events service is unavailable, the circuit is open: one probe batch per second is sent, and all other events
+ * are rejected immediately.
  */
 @Injectable()
 export class EventIngest {
@@ -87,13 +87,12 @@ export class EventIngest {
   }
 
   /**
-   * Sends an event to the events service. When this returns, the event is on disk: newly stored, already known, or kept as
-   * a dead letter.
+   * Sends an event to the events service. When this returns, the event is on disk: newly stored, already known, or kept as a dead letter.
    *
    * @param requestId the id of the HTTP request behind the event, for traces
    * @throws IngestFullError when too many events are already waiting
-   * @throws ServiceError `unavailable` when the event was not stored or, after timeouts, may have been stored. The sender can send the same
-   * message or the same id again, because the event is stored only once
+   * @throws ServiceError `unavailable` when the event was not stored or, after timeouts, may have been stored. The sender can safely send
+   * the same message or id again: the event is stored only once
    */
   async store(received: EventWithColumns, requestId?: string): Promise<StoreOutcome> {
     try {
@@ -106,7 +105,7 @@ export class EventIngest {
     }
   }
 
-  /** Like `store`, for `PlatformIngest`, which itself counts the events of the platform. */
+  /** Like `store`, but does not count the event. `PlatformIngest` counts platform events itself. */
   async storeUncounted(received: EventWithColumns, requestId?: string): Promise<StoreOutcome> {
     if (!this.circuit.permits) throw storeUnavailable();
     const event = withColumns(received);
@@ -152,7 +151,7 @@ export class EventIngest {
 
   private pumpAfter(delayMs: number): void {
     clearTimeout(this.pumpTimer);
-    // Infinity needs no timer: the end of a batch calls pump().
+    // Infinity needs no timer: pump() runs again when a batch ends.
     if (delayMs !== Infinity) this.pumpTimer = setTimeout(() => this.pump(), delayMs);
   }
 
@@ -182,14 +181,14 @@ export class EventIngest {
       });
     } catch (error) {
       if (isUnavailable(error)) this.onUnavailable(begunAt);
-      else this.circuit.succeed(); // the events service replied
+      else this.circuit.succeed(); // an error reply also shows that the events service works
       for (const entry of batch) entry.reject(error);
     } finally {
       this.metrics.noteBatch(batch.length, startedAt);
     }
   }
 
-  /** Records the failure. If the failure opens the circuit, also rejects the waiting events, because no batch would be sent for them. */
+  /** Records the failure. If the circuit opens, also rejects the waiting events, because no batch would carry them. */
   private onUnavailable(begunAt: number): void {
     this.circuit.fail(begunAt);
     if (this.circuit.isClosed) return;
@@ -198,8 +197,8 @@ export class EventIngest {
   }
 
   /**
-   * After a timeout or a lost connection, it is unknown whether the batch was stored. Retrying with the same ids is safe,
-   * because each event is stored only once.
+   * Sends a batch, and retries when the events service is unavailable. After a timeout, it is unknown whether the batch was stored.
+   * Retrying with the same ids is safe: each event is stored only once.
    */
   private async sendWithRetries(batch: TracedBatch, maxTries: number): Promise<StoreOutcome[]> {
     for (let attempt = 1; ; attempt += 1) {
@@ -221,7 +220,7 @@ export class EventIngest {
   /** Sends a batch in the newest format that a running events service understands. */
   private async send({ events, eventTraces }: TracedBatch): Promise<StoreOutcome[]> {
     try {
-      // Send no correlation id, because a batch belongs to many HTTP requests.
+      // Send no correlation id: a batch combines the events of many HTTP requests.
       return toOutcomes(events, await this.client.request(storeEventBatch, { events }, { eventTraces }));
     } catch (error) {
       if (!(error instanceof NoServiceError)) throw error;
@@ -241,9 +240,9 @@ export class EventIngest {
 }
 
 /**
- * Whether a platform message may be diverted to the INGEST stream after an error: the store is unavailable, or failed for an unexpected
- * reason, such as a rejected login or a damaged index. When only the content is at fault, the store replies with a dead letter instead.
- * Messages for an overloaded store are not diverted, because the store still works and the sender should retry.
+ * Whether a platform message may be diverted to the INGEST stream after this error. Yes, when the store is unavailable or failed
+ * unexpectedly (a rejected login, a damaged index). No, when the store is only overloaded: the sender should retry. Invalid content causes
+ * no error, because the store keeps such an event as a dead letter.
  */
 export function mayBeDeferred(error: unknown): boolean {
   if (error instanceof IngestFullError) return false;
@@ -259,12 +258,12 @@ function isUnavailable(error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'unavailable';
 }
 
-/** Derives the columns before the event waits, because the size of the columns counts toward the size of a batch. */
+/** Derives the columns now, because they count toward the size of the batch. */
 function withColumns(event: EventWithColumns): EventWithColumns {
   return event.columns ? event : { ...event, columns: readEventColumns(event.eventType, event.eventData) };
 }
 
-/** @throws ServiceError `internal` when the reply has another number of events than the batch */
+/** @throws ServiceError `internal` when the reply covers more or fewer events than the batch */
 function toOutcomes(
   events: readonly EventWithColumns[],
   { events: count, exceptions }: StoreEventBatchReply,

@@ -4,7 +4,7 @@ import { validate, version } from 'uuid';
 import { generateId } from './generate-id.js';
 
 describe(generateId.name, () => {
-  // Needs several times the buffered random bytes.
+  // Enough ids to refill the buffer of random bytes many times.
   const ids = Array.from({ length: 20_000 }, generateId);
 
   it('generates valid UUIDs of version 7', () => {

@@ -18,13 +18,13 @@ const transports = {
 } as const;
 const outcomes = ['stored', 'known', 'dead_lettered', 'deferred', 'unavailable', 'failed'];
 
-/** The state of the ingest path of one service. */
+/** The current state of one service's ingest path, for the gauges. */
 export interface IngestState {
   isDegraded: () => boolean;
   countWaiting: () => number;
 }
 
-/** Metrics of the ingest path. The gateway and the platform connector each have their own ingest path, and can share a registry. */
+/** The metrics of the ingest path. The gateway and the platform connector can share a registry, so each metric has the label `app`. */
 const metricsOf = perRegistry((registry) => {
   const registers = [registry];
   const states = new Map<string, IngestState>();
@@ -82,7 +82,6 @@ const metricsOf = perRegistry((registry) => {
   };
 });
 
-/** Measures the ingest path of one service. */
 export class IngestMetrics {
   private readonly app: string;
   private readonly metrics: ReturnType<typeof metricsOf>;

@@ -1,15 +1,16 @@
-/** Injection token of the `IngestOptions`. */
 export const INGEST_OPTIONS = Symbol('INGEST_OPTIONS');
 
-/** How a service ingests events. */
 export interface IngestOptions {
-  /** The label `app` of the metrics, because several services in one process share a registry. */
+  /** The value of the metrics' label `app`. Services in one process share a registry. */
   app: 'gateway' | 'platform-connector';
   /** Whether platform messages that cannot be stored are published to the INGEST stream. */
   hasFallback: boolean;
-  /** How long the circuit stays open after a failure, in milliseconds; 1,000 by default. Tests shorten it. */
+  /** How long the circuit stays open after a failure, in milliseconds. The default is 1,000. Tests shorten it. */
   circuitRestMs?: number;
 }
 
-/** After a failure, send nothing for this time. Otherwise, a store that hangs would delay every client by seconds. */
+/**
+ * How long the circuit stays open after a failure. While it is open, clients fail immediately instead of waiting seconds for a store that
+ * hangs.
+ */
 export const defaultCircuitRestMs = 1_000;

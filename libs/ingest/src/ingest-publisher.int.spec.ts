@@ -29,7 +29,7 @@ afterAll(async () => {
   await nats.stop();
 });
 afterEach(async () => {
-  await (await streams()).delete(ingestStreamName).catch(() => undefined); // some tests have none
+  await (await streams()).delete(ingestStreamName).catch(() => undefined); // some tests create no stream
 });
 
 function newEvent(overrides: Partial<NewEvent> = {}): NewEvent {
@@ -65,12 +65,12 @@ async function readStream(): Promise<NewEvent[]> {
   return messages.flatMap((message) => (message ? [parseIngestMessage(message.data)] : []));
 }
 
-/** Publishes like the platform, which retries when the publisher times out after 2 s. The stream drops duplicates. */
+/** Publishes an event, and retries after each failure, as the platform does. The stream drops the duplicates. */
 function put(event = newEvent()): Promise<void> {
   return eventually(() => publisher.publish(event));
 }
 
-/** Returns why a publish failed, and how long that took. */
+/** Publishes an event, and returns why that failed and how long it took. */
 async function refusal(event = newEvent(), by = publisher): Promise<{ reason: string; elapsedMs: number }> {
   const startedAt = performance.now();
   const reason = await by.publish(event).then(
@@ -129,7 +129,7 @@ describe(IngestPublisher.name, () => {
   });
 
   it('waits 2 s for an acknowledgement, with at most 32 MiB unacknowledged', async () => {
-    // Use a separate connection: it receives all 32 MiB, which would delay the operator's requests.
+    // Use a separate connection: this subscriber receives all 32 MiB, which would delay the operator's own requests.
     const silence = await connectNats({ urls: [nats.urlFor('operator')], name: 'silence' });
     silence.subscribe(ingestSubject, { callback: () => undefined });
     await silence.flush();
@@ -179,7 +179,7 @@ describe(IngestPublisher.name, () => {
     const hasWaitedToItsLimit = performance.now() - startedAt >= 1_000;
 
     const confirmed = (await published).filter(({ status }) => status === 'fulfilled');
-    // On a very slow machine, the acknowledgements arrive only after the publisher has waited for 1 s.
+    // On a very slow machine, acknowledgements can arrive after `close` has waited its full 1 s.
     expect(confirmed.length).toBeGreaterThanOrEqual(hasWaitedToItsLimit ? 1 : events.length);
     await eventually(async () => expect(await readStream()).toHaveLength(20));
   });

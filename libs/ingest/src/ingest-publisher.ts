@@ -12,13 +12,13 @@ import {
 import { CircuitBreaker, within } from '@stream-events/service';
 import { PermissionViolationError, type NatsConnection } from '@nats-io/transport-node';
 
-// How long to wait for an acknowledgement. The platform gives up after a few seconds, and the request may already have spent a part of this
-// time waiting for the events service.
+// How long to wait for an acknowledgement. The platform gives up on a request after a few seconds, and part of that time may be spent on
+// the attempt to store the event.
 const acknowledgementTimeoutMs = 2_000;
-// Limits the memory that unacknowledged messages use when the broker is slow.
+// Maximum size of all unacknowledged messages. They use this much memory when the broker is slow.
 const maxPendingBytes = 32 * 1024 * 1024;
-// While the broker does not reply, publish one probe per second and reject all other messages. Otherwise, the messages would stay in memory
-// until the connection is closed, and their senders would wait for the timeout.
+// How long the circuit rests after a timeout. Until the broker replies again, one probe per second is published, and all other messages are
+// rejected. Without the circuit, their senders would wait for the timeout.
 const restMs = 1_000;
 // How long `close` waits for acknowledgements. A working stream acknowledges within milliseconds.
 const closeLimitMs = 1_000;
@@ -34,24 +34,21 @@ export class IngestPublisher {
 
   constructor(private readonly options: NatsOptions) {}
 
-  /** Connects. The service does not start without this connection. */
+  /** Connects to NATS. The service does not start without this connection. */
   async connect(): Promise<void> {
     this.connection = await connectNats(this.options);
     const { inboxPrefix } = natsConnectionOptions(this.options);
     const stream = new StreamPublisher(this.connection, { inboxPrefix, timeoutMs: acknowledgementTimeoutMs });
     this.stream = stream;
     this.watch = new ConnectionWatch(this.connection, {
-      // When this user has no permission to publish a message, the broker drops the message and sends no acknowledgement.
+      // When this user lacks permission to publish, the broker drops the message and sends no acknowledgement.
       onError: (error) => {
         if (error instanceof PermissionViolationError) stream.abandon(error.message);
       },
     });
   }
 
-  /**
-   * Waits up to 1 s for the acknowledgements of messages in flight, closes the connection, and fails the messages that are still
-   * unacknowledged.
-   */
+  /** Waits up to 1 s for outstanding acknowledgements, then closes the connection. Messages that are still unacknowledged fail. */
   async close(): Promise<void> {
     await within(closeLimitMs, Promise.allSettled(this.inFlight));
     if (this.connection) await closeNats(this.connection);
@@ -59,13 +56,13 @@ export class IngestPublisher {
   }
 
   /**
-   * Publishes an event. When this returns, the event is on the stream. The stream deduplicates by the platform's message id. A
-   * redelivered message is therefore on the stream only once, although each delivery gets its own event id.
+   * Publishes an event. When this returns, the event is on the stream. The stream deduplicates by the platform's message id. A redelivered
+   * message is therefore stored once, although each delivery gets its own event id.
    *
-   * @throws Error that says why the stream did not store the event, or (after 2 s) that it is unknown whether the event was stored
+   * @throws Error that says why the stream did not store the event. After a timeout of 2 s, the event may have been stored
    */
   async publish(event: NewEvent): Promise<void> {
-    // Without this check, the client would buffer published messages without a limit until NATS is back.
+    // Without this check, the NATS client would buffer messages without limit until it reconnects.
     if (!this.stream || !this.watch?.isConnected) throw new Error('NATS is not connected');
     if (!this.circuit.permits) throw new Error('NATS does not reply');
     const payload = Buffer.from(printIngestMessage(event));
@@ -82,7 +79,7 @@ export class IngestPublisher {
       this.circuit.succeed();
     } catch (error) {
       if (error instanceof AcknowledgementTimeoutError) this.circuit.fail(begunAt);
-      else this.circuit.succeed(); // rejected immediately, by the broker or the client
+      else this.circuit.succeed(); // not a timeout: the broker or the client rejected it at once
       throw error;
     } finally {
       this.inFlight.delete(acknowledged);
@@ -91,7 +88,7 @@ export class IngestPublisher {
   }
 }
 
-/** Returns a hash, because the platform's message id can contain characters that are invalid in a header. */
+/** Hashes the platform's message id, because the id can contain characters that are invalid in a header. */
 function messageIdOf({ id, eventId }: NewEvent): string {
   return createHash('sha256')
     .update(eventId ?? id)

@@ -6,8 +6,8 @@ import { IngestPublisher } from './ingest-publisher.js';
 import { PlatformIngest } from './platform-ingest.service.js';
 
 /**
- * Makes `EventIngest` and `PlatformIngest` injectable in every feature of a service. Needs the service's `ShellModule` and
- * an injectable `RequestClient`. The service connects and closes the `IngestPublisher`.
+ * Makes `EventIngest` and `PlatformIngest` injectable in all features of a service. The service must provide `ShellModule` and a
+ * `RequestClient`, and must connect and close the `IngestPublisher`.
  */
 @Module({})
 export class IngestModule {

@@ -6,10 +6,9 @@ import { IngestMetrics, type IngestTransport } from './ingest-metrics.js';
 import { INGEST_OPTIONS, type IngestOptions } from './ingest-options.js';
 import { IngestPublisher } from './ingest-publisher.js';
 
-/** The outcome for a platform message: the store's outcome, or `deferred` when the message is on the INGEST stream. */
 export type PlatformIngestOutcome = StoreOutcome['outcome'] | 'deferred';
 
-/** A period in which events cannot be stored: how many messages were diverted to the INGEST stream, and how many were rejected. */
+/** A period in which the event store accepts no events. Counts the messages that were diverted to INGEST (`deferred`) and rejected. */
 interface Outage {
   deferred: number;
   rejected: number;
@@ -20,9 +19,8 @@ interface Outage {
 const settledMs = 10_000;
 
 /**
- * Stores platform messages. While the event store is unavailable or fails, publishes the messages to the INGEST stream, from which the
- * events service stores them later. Logs a warning, because a message on INGEST survives the crash of a process, but not a
- * power failure.
+ * Stores platform messages. While the event store is unavailable or fails, publishes them to the INGEST stream; the events service stores
+ * them later. Each outage logs a warning, because a message on INGEST survives a process crash but not a power failure.
  *
  * ```
  *          store unavailable          event stored, 10 s after the last failure
@@ -48,8 +46,8 @@ export class PlatformIngest {
   }
 
   /**
-   * Stores an event or, when the event store is unavailable, publishes it to INGEST. After a timeout, an event can be in the
-   * store and on the stream. Both copies have the same id and key, so the event is stored only once.
+   * Stores an event or, when the event store is unavailable, publishes it to INGEST. After a timeout, the event can be in both. The two
+   * copies have the same id and key, so the event is stored only once.
    *
    * @param requestId the id of the HTTP request behind the event, for traces
    * @throws ServiceError `unavailable` when neither the event store nor INGEST accepted the event
@@ -110,7 +108,7 @@ export class PlatformIngest {
     return { deferred: 0, rejected: 0, failedAt: performance.now() };
   }
 
-  /** Ends the outage, unless a message failed a moment ago: some faults affect only a part of the messages. */
+  /** Ends the outage after 10 s without a failure, because some faults affect only some messages. */
   private endOutage(): void {
     if (!this.outage || performance.now() < this.outage.failedAt + settledMs) return;
     const { deferred, rejected } = this.outage;
@@ -119,7 +117,7 @@ export class PlatformIngest {
   }
 }
 
-/** The store or INGEST may accept the event later, so the sender should retry. */
+/** Reports the failure as `unavailable`, so that the sender retries. */
 function toUnavailable(error: unknown): unknown {
   if (error instanceof ServiceError && error.code === 'unavailable') return error;
   return new ServiceError(

@@ -54,7 +54,7 @@ describe(ConnectionWatch.name, () => {
     for (let count = 0; count < 10; count += 1) connection.publish('nobody.may', '{}');
 
     await eventually(() => expect(onError).toHaveBeenCalledTimes(10));
-    // On a slow machine, the errors may arrive in different seconds.
+    // On a slow machine, the errors may spread over several seconds.
     expect(error.mock.calls.length).toBeGreaterThan(0);
     expect(error.mock.calls.length).toBeLessThanOrEqual(1 + (performance.now() - beganAt) / 1_000);
     for (const [logged] of error.mock.calls)

@@ -1,37 +1,35 @@
 import { Logger, type LoggerService } from '@nestjs/common';
 import type { NatsConnection, Status } from '@nats-io/transport-node';
 
-/** Callbacks for a lost connection, a restored connection, and an error that the broker reports. */
+/** Callbacks for changes of the connection, and for errors that the broker reports. */
 export interface ConnectionListeners {
   onLost?: () => void;
   onBack?: () => void;
   /**
-   * Called when the broker reports an error, for example because this user has no permission for a subject. `ConnectionWatch` also logs the
-   * error.
+   * Called when the broker reports an error, for example because this user may not use a subject. `ConnectionWatch` also logs the error.
    */
   onError?: (error: Error) => void;
 }
 
-// The broker reports a refused subject for each message, so limit the number of log lines.
+// Minimum time between two log lines: the broker reports a refused subject for each message.
 const errorIntervalMs = 1_000;
 
 /**
- * Tracks whether a NATS connection currently reaches the broker, and logs the errors that the broker reports, at most one line
- * per second. Check `isConnected` before you publish: while the broker is away, the client buffers published messages in
- * memory, without a limit, and drops them at its next attempt to connect.
+ * Tracks whether a NATS connection reaches the broker, and logs the broker's errors, at most one per second. Check `isConnected` before you
+ * publish: while the broker is away, the client buffers messages in memory without limit, and drops them when it next tries to connect.
  */
 export class ConnectionWatch {
   private connected = true;
   private lastErrorAt = Number.NEGATIVE_INFINITY;
 
-  /** Watches until the connection is closed. */
+  /** The watch ends when the connection is closed. */
   constructor(
     private readonly connection: NatsConnection,
     private readonly listeners: ConnectionListeners = {},
     private readonly logger: LoggerService = new Logger(ConnectionWatch.name),
   ) {
     void this.follow();
-    // `rtt` fails immediately when the connection is already lost. `status` reports only later changes.
+    // `status` reports only later changes, while `rtt` fails at once if the connection is already lost.
     connection.rtt().catch(() => (this.connected = false));
   }
 
@@ -45,7 +43,7 @@ export class ConnectionWatch {
       try {
         this.onStatus(status);
       } catch (error) {
-        this.logger.error(error); // a listener failed; the next status must still be read
+        this.logger.error(error); // a listener failed; keep reading the status
       }
     }
   }
@@ -71,7 +69,7 @@ export class ConnectionWatch {
   }
 }
 
-/** Watches a connection and logs its losses and the errors that the broker reports. */
+/** Watches a connection, and logs losses and the broker's errors. */
 export function logConnection(connection: NatsConnection, logger: LoggerService): ConnectionWatch {
   const listeners = {
     onLost: () => {

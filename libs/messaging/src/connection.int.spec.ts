@@ -132,7 +132,7 @@ describe(connectNats.name, () => {
     })();
 
     await nats.changePasswords({ gateway: 'new-password' });
-    // By default, the client gives up after the second rejection.
+    // By default, the client would give up after the second rejection.
     await eventually(() => expect(rejections).toBeGreaterThan(2));
     await nats.changePasswords({ gateway: old });
 
@@ -140,7 +140,7 @@ describe(connectNats.name, () => {
   });
 });
 
-/** Starts a proxy that forwards everything but the data of muted clients. The server waits for their password in vain. */
+/** Starts a proxy that withholds the data of muted clients, so that the server waits for their password in vain. */
 async function startMuteProxy(target: string, isMuted: () => boolean): Promise<Server> {
   const { hostname, port } = new URL(target);
   const proxy = createServer((client) => {

@@ -5,33 +5,33 @@ import { within, type Tracing } from '@stream-events/service';
 import { connect, type ConnectionOptions, type NatsConnection } from '@nats-io/transport-node';
 import { traceConnection } from './message-traces.js';
 
-/** Injection token of a service's NATS connection in the account EVENTS. */
+/** Injection token of the service's connection to the NATS account EVENTS. */
 export const EVENTS_CONNECTION = Symbol('EVENTS_CONNECTION');
 
 /** How a service reaches NATS. */
 export interface NatsOptions {
   /**
-   * The members of the cluster, each with user and password: `nats://events:…@127.0.0.1:4222`. While a password is being changed, the
-   * list has each member twice, with the new and the old password.
+   * The cluster's members, each with user and password: `nats://events:…@127.0.0.1:4222`. While a password changes, the list contains each
+   * member twice: with the new and with the old password.
    */
   urls: readonly string[];
-  /** Shown in the server's connection list. */
+  /** The name in the server's connection list. */
   name: string;
-  /** The NATS account. Undefined: the account of the services, for requests. `EVENTS`: the account of the EVENTS stream. */
+  /** The NATS account: undefined for the services' account, which carries requests; `EVENTS` for the account with the EVENTS stream. */
   account?: 'EVENTS';
-  /** Adds the connection's messages to traces. Undefined when traces are off. */
+  /** Adds this connection's messages to traces; undefined when tracing is off. */
   tracing?: Tracing | undefined;
 }
 
-// How long to retry the first connection: long enough for a broker that starts together with the service. After a longer outage, the start
-// fails, and the orchestrator tries again.
+// How long to retry the first connection: long enough for a broker that starts along with the service. After a longer outage, the service
+// fails to start, and the orchestrator restarts it.
 const firstConnectionLimitMs = 30_000;
 const clockCheckMs = 1_000;
 
 /**
- * Returns the options for the NATS client: the credentials from the URLs, the inbox prefix of the user, and unlimited reconnect attempts.
+ * Returns options for the NATS client: the credentials from the URLs, the user's inbox prefix, and unlimited reconnect attempts.
  *
- * @param attempt the number of earlier attempts that the server rejected; selects the next password
+ * @param attempt how many attempts the server has rejected, which selects the next password
  */
 export function natsConnectionOptions(
   options: NatsOptions,
@@ -50,24 +50,24 @@ export function natsConnectionOptions(
     name: options.name,
     inboxPrefix: inboxPrefix(user || options.name),
     maxReconnectAttempts: -1,
-    // Without this option, the client gives up permanently when two passwords are rejected in a row. Two rejections in a row happen during
-    // a change of passwords, when the server has the new password before the service.
+    // Without this option, the client gives up for good after two rejections in a row. Such rejections happen during a change of passwords,
+    // when the server knows the new password before the service does.
     ignoreAuthErrorAbort: true,
     reconnectTimeWait: 250,
     reconnectJitter: 250,
     pingInterval: 5_000,
     maxPingOut: 2,
     timeout: 5_000,
-    // Without this option, the client captures a stack trace for each request. The capture takes a third of the request's CPU
-    // time, and the trace only reaches RequestClient.
+    // Without this option, the client captures a stack trace for each request, which takes a third of the request's CPU time. The trace
+    // would only lead to RequestClient.
     noAsyncTraces: true,
   };
 }
 
 /**
- * Connects to NATS. Retries for 30 s.
+ * Connects to NATS, and retries for 30 s.
  *
- * @throws Error with the client's last error when no member of the cluster replied in this time; immediately when the server rejects all
+ * @throws Error with the client's last error when no member of the cluster replies within 30 s; at once when the server rejects all
  * passwords
  */
 export async function connectNats(options: NatsOptions): Promise<NatsConnection> {
@@ -95,15 +95,15 @@ export async function connectNats(options: NatsOptions): Promise<NatsConnection>
 }
 
 /**
- * Helps the client in two situations in which it would wait too long before it connects again.
+ * Speeds up two reconnects for which the client would wait too long:
  *
- * - The broker no longer replies. The client first waits until the kernel has taken all data, which takes up to 15 minutes when the network
- *   loses the data, or forever when the broker is frozen. This function destroys the socket.
- * - The clock was set back. The client compares the time with that of its last attempt, so it would wait until the clock has caught up. This
- *   function makes the client forget attempts in the future.
+ * - When the broker no longer replies, the client first waits until the kernel has sent all data: up to 15 minutes on a network that loses
+ *   data, or forever if the broker is frozen. This function destroys the socket instead.
+ * - When the clock was set back, the client would wait until the clock reaches the time of its last attempt. This function resets attempts
+ *   that lie in the future.
  */
 export function superviseConnection(connection: NatsConnection): void {
-  // Safe cast: the client has no public access to its socket and its servers.
+  // Safe cast: the client has no public access to its socket and servers.
   const { protocol } = connection as unknown as { protocol: ClientInternals };
   const forgetFutureAttempts = (): void => {
     for (const server of protocol.servers.servers)
@@ -128,28 +128,28 @@ interface ClientInternals {
   servers: { servers: { lastConnect: number }[] };
 }
 
-/** Sends the buffered messages of a connection and closes the connection. Waits at most 1 s for the broker. */
+/** Sends what the connection has buffered, waiting at most 1 s for the broker, and closes the connection. */
 export async function closeNats(connection: NatsConnection): Promise<void> {
   if (connection.isClosed()) return;
   await within(1_000, connection.drain());
   await connection.close();
 }
 
-/** The user for the account. Empty when the URL names no user, because the server is configured without users. */
+/** Returns the user for the account; empty when the URL names no user, because the server is set up without users. */
 function userOf({ urls, account }: NatsOptions): string {
   const [first] = urls;
   const user = first === undefined ? '' : decodeURIComponent(new URL(first).username);
   return account === 'EVENTS' && user !== '' ? eventsUserOf(user) : user;
 }
 
-/** The passwords in the URLs, each once, in order. */
+/** Returns the passwords in the URLs, in order and without duplicates. */
 function passwordsOf({ urls }: NatsOptions): string[] {
   return [...new Set(urls.map((text) => decodeURIComponent(new URL(text).password)))];
 }
 
 /**
- * Whether the server rejected the password. An authentication timeout does not count: the client was too busy to send the password in time,
- * so another attempt can succeed.
+ * Whether the server rejected the password. An authentication timeout is not a rejection: the client was too busy to send its password in
+ * time, and a retry can succeed.
  */
 function isRejection(error: unknown): boolean {
   if (!(error instanceof Error) || /authentication timeout/i.test(error.message)) return false;

@@ -4,21 +4,21 @@ import { consumerCreation, durableConsumers, eventsStreamName } from '@stream-ev
 import { within, type FailureLog } from '@stream-events/service';
 import { isStreamNotFound } from './stream-not-found.js';
 
-/** The connections and limits of a consumer gate. */
+/** The connections and the limit of a consumer gate. */
 export interface ConsumerGateOptions {
-  /** The connection to the account of the services, where subscriber requests arrive. */
+  /** The connection to the services' account, where subscribers' requests arrive. */
   services: NatsConnection;
-  /** The connection to the account EVENTS, with all permissions in that account. */
+  /** The connection to the account EVENTS, with all permissions there. */
   events: NatsConnection;
   log: FailureLog;
   /**
-   * Default: 500. This is enough for a client that restarts every second and leaves an ephemeral consumer each time, which expires after 5
-   * minutes.
+   * How many consumers subscribers may have in total; 500 by default. Enough for a client that restarts every second and each time leaves
+   * an ephemeral consumer, which expires after 5 minutes.
    */
   maxConsumers?: number;
 }
 
-/** The error in a reply of the JetStream API. */
+/** The error in a JetStream API reply. */
 interface ApiError {
   code: number;
   err_code: number;
@@ -26,27 +26,22 @@ interface ApiError {
 }
 
 const defaultMaxConsumers = 500;
-// Maximum number of waiting requests, which are handled one after the other. In a longer queue, the last request would exceed its client's
-// timeout.
+// Maximum number of waiting requests, which are handled one by one. In a longer queue, the last client would time out.
 const maxWaiting = 256;
 const maxPayloadBytes = 16_384;
 const apiTimeoutMs = 4_000;
 const stopLimitMs = 1_000;
 /**
- * The maximum age of the consumer count, in milliseconds. Counting is expensive, because the broker sends the configurations of up to 256
- * consumers.
+ * Maximum age of the consumer count, in milliseconds. Counting is expensive: the broker sends up to 256 consumer configurations at a time.
  */
 const maxCountAgeMs = 1_000;
 
-/**
- * The description of every consumer that a subscriber created begins with this prefix. The gate adds this prefix, so subscribers cannot
- * create a consumer without it.
- */
+/** Marks consumers of subscribers: their description begins with this prefix. The gate adds it, so a subscriber cannot avoid it. */
 export const subscriberMark = 'subscriber';
 
 /**
- * The fields of a pull consumer. The gate forwards only these fields to the broker. A list of forbidden fields would not be enough, because
- * the broker ignores the case of field names.
+ * The fields of a pull consumer's configuration that the gate forwards. A list of forbidden fields would not do, because the broker ignores
+ * the case of field names.
  */
 const allowedFields = [
   ...['durable_name', 'name', 'description', 'metadata', 'inactive_threshold', 'mem_storage', 'num_replicas'],
@@ -64,16 +59,16 @@ const allowedFields = [
 ];
 
 /**
- * Creates the consumers of subscribers on the EVENTS stream. NATS delivers the requests of the user `subscriber` to the events service
- * instead of JetStream. The gate refuses push consumers, the names of our own consumers, and new consumers when subscribers already have
- * `maxConsumers`. It forwards all other requests.
+ * Creates subscribers' consumers on the EVENTS stream. NATS routes these requests of the user `subscriber` to the events service instead of
+ * JetStream. The gate refuses push consumers, the names of our own consumers, and any consumer beyond `maxConsumers`. The gate forwards all
+ * other requests.
  *
  * ```
  *  subscriber ── $JS.API.CONSUMER.CREATE.EVENTS.<name> ──▶ gate ── the same request, checked ──▶ JetStream
  * ```
  *
- * Several instances share the requests. Each instance counts all consumers at most one second before it needs the count, and adds the
- * consumers that it has created since then. Together, n instances can therefore exceed the limit, but not n times the limit.
+ * Several instances share the requests. Each one counts all consumers at most a second before it decides, and adds those that it has
+ * created since. Together, n instances can therefore exceed the limit slightly, but never reach n times the limit.
  */
 export class ConsumerGate {
   private readonly subscriptions: Subscription[] = [];
@@ -102,7 +97,7 @@ export class ConsumerGate {
       );
   }
 
-  /** Stops receiving, and finishes the requests that have arrived, unless the broker is away. */
+  /** Stops taking requests, and finishes those that have arrived, waiting up to 1 s for each step. */
   async stop(): Promise<void> {
     const drained = Promise.all(this.subscriptions.splice(0).map((subscription) => subscription.drain()));
     await within(stopLimitMs, drained);
@@ -126,7 +121,7 @@ export class ConsumerGate {
       });
   }
 
-  /** @param target the consumer's name; if the request has a filter, followed by a dot and the filter */
+  /** @param target the consumer's name; for a request with a filter, followed by a dot and the filter */
   private async handle(message: Msg, api: string, target: string): Promise<void> {
     const name = target.split('.', 1)[0] ?? '';
     const request = readRequest(message, name);
@@ -150,7 +145,7 @@ export class ConsumerGate {
     const { maxConsumers = defaultMaxConsumers } = this.options;
     if (performance.now() > this.countedAt + maxCountAgeMs) await this.count();
     if (this.known.has(name) || this.known.size < maxConsumers) return undefined;
-    // The code that JetStream sends when an account has reached its limit, because clients know this code.
+    // Clients know this code, which JetStream uses when an account has reached its limit.
     const description = `maximum consumers limit reached: subscribers have ${maxConsumers} consumers. Give consumers an inactive_threshold, so that unused consumers expire`;
     return { code: 400, err_code: 10_026, description };
   }
@@ -163,7 +158,7 @@ export class ConsumerGate {
       for await (const { name, config } of this.manager.consumers.list(eventsStreamName))
         if (config.description?.startsWith(subscriberMark)) known.add(name);
     } catch (error) {
-      // Ignore a missing stream: the client gets this error in JetStream's reply.
+      // Ignore a missing stream: JetStream's reply tells the client.
       if (!isStreamNotFound(error)) throw error;
     }
     this.known = known;
@@ -171,7 +166,7 @@ export class ConsumerGate {
   }
 }
 
-/** Parses and checks a request, and returns the request to forward. */
+/** Checks a request, and returns the version to forward. */
 function readRequest(message: Msg, name: string): { forwarded: object } | { fault: ApiError } {
   if (message.data.length > maxPayloadBytes) return { fault: invalid('the request is too large') };
   const body = parseObject(message.string());
@@ -202,13 +197,13 @@ function parseObject(text: string): Record<string, unknown> | undefined {
   try {
     return asObject(JSON.parse(text));
   } catch {
-    // `readRequest` then replies that the request has no consumer configuration.
+    // `readRequest` then reports that the request has no consumer configuration.
     return undefined;
   }
 }
 
 function asObject(value: unknown): Record<string, unknown> | undefined {
-  // Safe cast: an object that is not an array has fields.
+  // Safe cast: a non-null object that is not an array has fields.
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Record<string, unknown>)
     : undefined;

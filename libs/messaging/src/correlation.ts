@@ -1,2 +1,2 @@
-/** The NATS header with the id of the HTTP request behind a message. Every service logs failures with this id. */
+/** NATS header with the id of the HTTP request that caused the message. Services include the id when they log a failure. */
 export const correlationHeader = 'Correlation-Id';

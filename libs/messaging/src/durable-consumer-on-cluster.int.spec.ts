@@ -15,7 +15,7 @@ import { DurableConsumer } from './durable-consumer.js';
 const binary = process.env.TEST_NATS_BINARY;
 const stream = ingestStreamName;
 
-// Three servers start, elect leaders, and replicate every message.
+// Three servers must start, elect leaders, and replicate every message.
 jest.setTimeout(240_000);
 
 describe(`${DurableConsumer.name} on a cluster`, () => {
@@ -36,7 +36,7 @@ describe(`${DurableConsumer.name} on a cluster`, () => {
     connection = await connectNats({ urls: cluster.urlsFor('events'), name: 'test' });
     publisher = await connectNats({ urls: cluster.urlsFor('gateway'), name: 'test' });
     manager = await jetstreamManager(connection, { checkAPI: false, timeout: 5_000 });
-    // The servers have to elect a leader first.
+    // Retry until the servers have elected a leader.
     await eventually(
       () =>
         manager.streams.add({
@@ -56,7 +56,7 @@ describe(`${DurableConsumer.name} on a cluster`, () => {
     await directory.remove();
   });
 
-  /** Publishes with retries, because a new stream has no leader for some seconds. The id prevents storing a message twice. */
+  /** Publishes with retries, because a new stream has no leader for some seconds. The id keeps a retry from storing the message twice. */
   const publish = (text: string): Promise<unknown> => {
     const ids = headers();
     ids.set('Nats-Msg-Id', text);
@@ -87,7 +87,7 @@ describe(`${DurableConsumer.name} on a cluster`, () => {
     );
 
     sut.start();
-    // More than the 30 s after which lost messages are delivered again.
+    // Longer than the 30 s after which lost messages are redelivered.
     await eventually(async () => expect((await manager.streams.info(stream)).state.messages).toBe(0), {
       timeoutMs: 50_000,
     });

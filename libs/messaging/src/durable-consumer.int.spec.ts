@@ -21,12 +21,12 @@ import {
 const name = 'test';
 const stream = ingestStreamName;
 
-// When this process is stalled during a fetch, the client can drop messages, which the broker redelivers after 30 s.
+// If this process stalls during a fetch, the client may drop messages, which the broker redelivers after 30 s.
 const limitMs = 50_000;
 jest.setTimeout(3 * limitMs);
 const eventually: typeof eventuallyIn = (check, options) =>
   eventuallyIn(check, { timeoutMs: limitMs, ...options });
-// For tests of messages that the consumer must give back itself.
+// For tests in which the consumer itself must return the messages.
 const noRedelivery = { ack_wait: nanos(600_000) };
 
 let nats: TestNats;
@@ -63,20 +63,19 @@ async function createStream(): Promise<void> {
 }
 
 async function deleteStream(): Promise<void> {
-  await manager.streams.delete(stream).catch(() => undefined); // some tests have deleted it
+  await manager.streams.delete(stream).catch(() => undefined); // a test may have deleted it
 }
 
-/** Publishes texts in this order. */
 async function publish(...texts: string[]): Promise<void> {
   for (const text of texts) await publisher.request(ingestSubject, text, { timeout: 30_000 });
 }
 
-/** Publishes a text after a restart of the broker. The client drops requests that it sends before it has reconnected. */
+/** After a restart of the broker, retries until the client has reconnected: until then, the client drops requests. */
 function publishAfterRestart(text: string): Promise<unknown> {
   return eventually(() => publisher.request(ingestSubject, text, { timeout: 2_000 }));
 }
 
-/** Counts the messages on the stream, including those in progress. */
+/** Counts all messages on the stream, including those in progress. */
 async function countStored(): Promise<number> {
   return (await manager.streams.info(stream)).state.messages;
 }
@@ -96,7 +95,7 @@ function start(
   return sut;
 }
 
-/** A handler whose messages wait until they get an outcome. */
+/** Records messages, which wait until the test gives them an outcome. */
 class Handler {
   readonly texts: string[] = [];
   readonly waiting = new Map<string, (outcome: Outcome) => void>();
@@ -139,7 +138,7 @@ describe(DurableConsumer.name, () => {
         Object.fromEntries(Object.entries(deliveries).map(([text, { length }]) => [text, length])),
       ).toEqual({ retry: 3, throw: 3, done: 1, discard: 1 });
       const [first, second, third] = deliveries.retry!;
-      // 0.5 s and 1 s later, minus the difference between the timers of two processes.
+      // 0.5 s and 1 s later, minus some tolerance for the timers of two processes.
       expect(second! - first!).toBeGreaterThan(450);
       expect(third! - second!).toBeGreaterThan(950);
     });
@@ -233,13 +232,13 @@ describe(DurableConsumer.name, () => {
       for (const handler of handlers) start(handler);
       await eventually(async () => expect((await manager.consumers.info(stream, name)).num_waiting).toBe(2));
 
-      // One instance may get several messages while the other one is between two fetches.
+      // Publish repeatedly: one instance may get several messages while the other is between two fetches.
       await eventually(async () => {
         await publish('a', 'b');
         expect(handlers.map(({ waiting }) => waiting.size)).toEqual([1, 1]);
       });
 
-      // The stopped consumers give back the messages that are left.
+      // A stopping consumer returns the messages that are left.
       const stopped = consumers.map((consumer) => consumer.stop());
       for (const { waiting } of handlers) for (const finish of waiting.values()) finish('done');
       await Promise.all(stopped);
@@ -247,7 +246,7 @@ describe(DurableConsumer.name, () => {
   });
 
   describe('with a handler of batches', () => {
-    /** Records the batches, and retries the given messages. */
+    /** Records the batches. Each message in `retried` gets the outcome `retry`. */
     function batches(...retried: string[]) {
       const seen: string[][] = [];
       return {
@@ -293,7 +292,7 @@ describe(DurableConsumer.name, () => {
     });
 
     it('gets acknowledged messages again that are still on the stream of a work queue', async () => {
-      // A stream with this retention keeps acknowledged messages, as if a crash had brought them back to a work queue.
+      // This stream is not a work queue and keeps acknowledged messages, as if a crash had brought them back.
       await deleteStream();
       await manager.streams.add({ name: stream, subjects: [ingestSubject] });
       const handling = batches();
@@ -352,7 +351,7 @@ describe(DurableConsumer.name, () => {
         failures += 1;
         return Promise.reject(new Error('no database'));
       };
-      // Safe cast: the consumer logs only with these methods.
+      // Safe cast: the consumer logs with these two methods only.
       const logger = { info: note, warn: note } as unknown as Logger;
       const sut = new DurableConsumer(
         connection,
@@ -372,7 +371,7 @@ describe(DurableConsumer.name, () => {
 
     it('retries a batch that failed, and pauses longer each time', async () => {
       const times: number[] = [];
-      // One message, because the broker may redeliver two in different batches.
+      // Use a single message, because the broker may redeliver two of them in different batches.
       await publish('a');
 
       start({
@@ -426,7 +425,7 @@ describe(DurableConsumer.name, () => {
       const sut = start(new Handler(1), { prepareStream: () => Promise.resolve((asked += 1) < 0) });
       await eventually(() => expect(asked).toBe(1));
 
-      // No measured time: a stop that waits for nothing also ends before this timer when the process is stalled.
+      // Race a timer instead of measuring time: a stop that waits for nothing wins even when the process stalls.
       const late = wait(2_000, 'late', { ref: false });
       expect(await Promise.race([sut.stop().then(() => 'stopped'), late])).toBe('stopped');
       expect(asked).toBe(1);
@@ -467,7 +466,7 @@ describe(DurableConsumer.name, () => {
     handler.waiting.get('a')!('done');
   });
 
-  // Keep this test last: it kills the broker.
+  // This test must be the last one, because it kills the broker.
   it('continues after the broker was killed and restarted', async () => {
     const texts: string[] = [];
     start({

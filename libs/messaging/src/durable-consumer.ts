@@ -24,11 +24,11 @@ import { ConsumedMessages } from './message-metrics.js';
 import { readTrace, tracingOf } from './message-traces.js';
 import { isStreamNotFound } from './stream-not-found.js';
 
-/** A message as a handler sees it. The handler returns an outcome instead of acknowledging the message. */
+/** A message as a handler gets it: the handler returns an outcome and does not acknowledge the message itself. */
 export type DeliveredMessage = Pick<JsMsg, 'data' | 'headers' | 'info' | 'seq' | 'string' | 'subject'>;
 
 /**
- * The outcome of handling a message.
+ * What the handler of a message decides.
  *
  * | outcome                   | acknowledgement | the broker                               |
  * |---------------------------|-----------------|------------------------------------------|
@@ -39,18 +39,18 @@ export type DeliveredMessage = Pick<JsMsg, 'data' | 'headers' | 'info' | 'seq' |
  */
 export type Outcome = 'done' | 'discard' | 'retry';
 
-/** Handles messages one by one, as they arrive. */
+/** Handles each message as it arrives. */
 export interface MessageHandling {
-  /** The maximum number of messages that are handled concurrently. With 1, messages are handled in the order of the stream. */
+  /** Maximum number of messages to handle at a time. With 1, the handler gets messages in stream order. */
   maxInFlight: number;
   handle(message: DeliveredMessage): Promise<Outcome>;
 }
 
-/** Handles messages in batches of up to 100 messages and 2 MiB, collected for at most 0.5 s. */
+/** Handles messages in batches of up to 100 messages and 2 MiB. The consumer collects a batch for at most 0.5 s. */
 export interface BatchHandling {
   /**
-   * Returns the outcome of each message, in the order of the messages. When this method throws, the consumer retries every message in the
-   * batch. When it throws or every outcome is `retry`, the database is probably unavailable, so the consumer pauses, longer each time.
+   * Returns the messages' outcomes in the same order. If this method throws, the consumer retries the whole batch. If it throws, or returns
+   * only `retry`, the database is probably unavailable, so the consumer pauses, longer each time.
    */
   handleBatch(messages: readonly DeliveredMessage[]): Promise<readonly Outcome[]>;
 }
@@ -60,51 +60,52 @@ type Batches = AsyncGenerator<JsMsg[], undefined>;
 /** What a durable consumer reads, and how it handles messages. */
 export interface DurableConsumerOptions {
   stream: string;
-  /** The durable name. Instances that use the same name share the messages. */
+  /** The durable name, by which instances share the messages. */
   name: string;
   config?: Partial<ConsumerConfig>;
   handling: MessageHandling | BatchHandling;
-  /** The longest delay before a redelivery, in milliseconds. The first delay is 0.5 s, and each further delay is twice as long. */
+  /** Maximum delay before a redelivery, in milliseconds. Delays start at 0.5 s and double each time. */
   maxRetryDelayMs: number;
   /**
-   * True when the stream is a work queue and this is its only consumer. The consumer then also gets messages that a crash of the broker
-   * brought back to the stream.
+   * Set when the stream is a work queue without other consumers. The consumer then also gets messages that a crash of the broker brought
+   * back.
    */
   isWorkQueue?: boolean;
   /**
-   * Creates or updates the stream. Without this callback, the consumer waits until another service creates the stream.
+   * Creates or updates the stream. Without it, the consumer waits until another service creates the stream.
    *
-   * @returns false when the stream does not exist and should not be created; the consumer checks again after a minute
+   * @returns false when the stream does not exist and should not; the consumer asks again after a minute
    */
   prepareStream?: () => Promise<boolean>;
-  /** How long a fetch waits for messages, in milliseconds; at most 60,000. */
+  /** How long a fetch waits for messages, in milliseconds: 5,000 by default, 60,000 at most. */
   fetchMs?: number;
   /** Called after a fetch that found no message. */
   onIdle?: () => Promise<void>;
-  /** The registry for the metrics that count messages. */
+  /** Where to register the metrics that count messages. */
   metrics?: Registry;
 }
 
-// The broker redelivers a message that is not acknowledged within this time. A handler is faster: it usually runs for milliseconds, and for
-// at most 12 s (the time limit of a query).
+// After this time without an acknowledgement, the broker redelivers a message. Handlers are faster: they normally take milliseconds, and at
+// most 12 s (the time limit of a query).
 const ackWaitMs = 30_000;
 const maxMessages = 100;
-// How long a fetch waits for messages. When the broker is silent for as long, the client ends the fetch and drops messages that arrive later.
+// How long a fetch waits for messages. If the broker is silent for that long, the client ends the fetch and drops messages that arrive
+// later.
 const defaultFetchMs = 5_000;
 const minRetryDelayMs = 500;
 const maxPauseMs = 5_000;
 const absentStreamPauseMs = 60_000;
 const requestLimitMs = 5_000;
-// The broker's code for a consumer of this name with another configuration. Adding an identical consumer succeeds.
+// The broker's error code when a consumer of this name exists with another configuration. Adding an identical consumer succeeds.
 const consumerExists = 10_148;
-// How long a stop waits for handlers, which normally take milliseconds. If the database hangs, the consumer stops after this time, and the
-// broker redelivers the message to another instance.
+// How long `stop` waits for handlers, which normally take milliseconds. If the database hangs, `stop` gives up, and the broker redelivers
+// the messages to another instance.
 const stopLimitMs = 3_000;
 
 /**
- * Reads a stream through a durable consumer that all instances of a service share, and turns the outcome of each message
- * into its acknowledgement. Survives restarts of the broker. Recreates the consumer when the consumer or its stream was
- * deleted. A new consumer gets every message that is on the stream.
+ * Reads a stream through a durable consumer that all instances of a service share, and acknowledges each message according to its outcome.
+ * Continues after a restart of the broker, and recreates the consumer when it or its stream was deleted. A new consumer starts with the
+ * first message on the stream.
  *
  * ```
  *              ┌──────────────── acknowledge ◀── outcome ────────────┐
@@ -122,7 +123,7 @@ export class DurableConsumer {
   private readonly tracing: Tracing | undefined;
   private consumer: Consumer | undefined;
   /**
-   * The fetch of batches in progress. It outlives a failed batch: ending it early could drop messages that are on their way, which the broker
+   * The running fetch of batches, which continues after a failed batch: ending it early could drop messages in transit, which the broker
    * redelivers only after `ackWaitMs`.
    */
   private unfinished: { fetching: ConsumerMessages; batches: Batches } | undefined;
@@ -150,8 +151,8 @@ export class DurableConsumer {
   }
 
   /**
-   * Stops fetching, and waits up to 3 s for the messages in progress. The broker immediately delivers the other fetched messages to another
-   * instance and, after 30 s, also the messages whose handling did not finish.
+   * Stops fetching, and waits up to 3 s for messages in progress. The broker redelivers the other fetched messages at once, and unfinished
+   * ones after 30 s.
    */
   async stop(): Promise<void> {
     await within(
@@ -161,7 +162,7 @@ export class DurableConsumer {
   }
 
   /**
-   * Returns the number of messages that the consumer has not delivered yet, which is the same on every instance.
+   * Counts the messages that the consumer has not delivered yet, on all instances together.
    *
    * @throws when the broker does not respond, or the consumer does not exist
    */
@@ -170,21 +171,20 @@ export class DurableConsumer {
     return (await consumers.info(this.options.stream, this.options.name)).num_pending;
   }
 
-  /** Fetches once. Returns false when `prepareStream` found that the stream should not exist. */
+  /** Runs one fetch. Returns false when `prepareStream` says that the stream should not exist. */
   private async work(stopping: AbortSignal): Promise<boolean> {
     try {
       this.consumer ??= await this.prepare();
       if (!this.consumer) return false;
       const isContinued = this.unfinished !== undefined;
       let count = await this.fetch(this.consumer, stopping);
-      // The end of a fetch whose batch has failed is no success.
+      // An empty rest of the failed fetch does not show that the stream works again, so fetch once more.
       if (isContinued && count === 0 && !stopping.aborted) count = await this.fetch(this.consumer, stopping);
       if (count === 0 && !stopping.aborted) await this.onEmptyFetch(this.consumer);
     } catch (error) {
       const wasPrepared = this.consumer !== undefined;
       this.consumer = undefined;
-      // This service owns the stream and has deleted it. The next `prepare` recreates the stream, or finds that the service no
-      // longer needs it.
+      // The service has deleted its own stream, so the next `prepare` recreates it or finds that the service no longer needs it.
       if (wasPrepared && this.options.prepareStream && isStreamNotFound(error)) return true;
       throw error;
     }
@@ -202,18 +202,18 @@ export class DurableConsumer {
       await consumers.add(stream, { ...wanted, durable_name: name, ack_policy: AckPolicy.Explicit });
     } catch (error) {
       if (!(error instanceof JetStreamApiError) || error.code !== consumerExists) throw error;
-      // An earlier version, or a server with other limits, has created the consumer with another configuration.
+      // An earlier version, or a server with other limits, created the consumer with another configuration.
       await consumers.update(stream, name, wanted);
     }
     return jetstream(this.connection).consumers.get(stream, name);
   }
 
-  /** Handles the messages of one fetch and returns their number. */
+  /** Handles the messages of one fetch, and returns how many there were. */
   private async fetch(consumer: Consumer, stopping: AbortSignal): Promise<number> {
     const { handling } = this.options;
-    // Do not set `max_bytes`: in a cluster, nats-server 2.15 reports that a fetch with this limit is complete before its messages arrive.
-    // The client treats this as an error and drops the messages, and the broker redelivers them after `ackWaitMs`. Events have at most 256
-    // KiB, so `maxMessages` of them fit into the server's buffer for one client (64 MiB).
+    // Do not set `max_bytes`: in a cluster, nats-server 2.15 then reports a fetch as complete before its messages arrive. The client takes
+    // this as an error and drops the messages, which the broker redelivers only after `ackWaitMs`. Events have at most 256 KiB, so
+    // `maxMessages` of them fit in the server's buffer per client (64 MiB).
     const { fetchMs = defaultFetchMs } = this.options;
     const fetching =
       this.unfinished?.fetching ?? (await consumer.fetch({ max_messages: maxMessages, expires: fetchMs }));
@@ -249,12 +249,12 @@ export class DurableConsumer {
         }
         const handled = this.handleOne(message, handling).finally(() => this.inFlight.delete(handled));
         this.inFlight.add(handled);
-        // After `stop`, do not wait for slow handlers: the connection may be closed before they end.
+        // After `stop`, do not wait for slow handlers, because the connection may close before they finish.
         if (this.inFlight.size >= handling.maxInFlight) await Promise.race([...this.inFlight, stopped]);
       }
     } catch (error) {
-      // Ignore the error of a fetch that had messages: when handlers take longer than the fetch, the client reports missing heartbeats. All
-      // messages that arrived have been handled. Any other error occurs again at the next fetch.
+      // Ignore the error if messages arrived: all were handled, and when handlers take longer than the fetch, the client reports missing
+      // heartbeats. Any other problem shows again at the next fetch.
       if (count === 0) throw error;
     } finally {
       await Promise.all(this.inFlight);
@@ -285,7 +285,7 @@ export class DurableConsumer {
     this.acknowledge(message, outcome);
   }
 
-  /** @throws when every message of a batch must be retried. The next call continues with the same fetch. */
+  /** @throws when every message of a batch must be retried; the next call continues with the same fetch */
   private async handleBatches(
     fetching: ConsumerMessages,
     handling: BatchHandling,
@@ -313,7 +313,7 @@ export class DurableConsumer {
     }
   }
 
-  /** Gives back the messages of a fetch that a failed batch has left unfinished. */
+  /** Returns the messages of a fetch that a failed batch left unfinished, so that the broker redelivers them at once. */
   private async giveBack(): Promise<void> {
     if (!this.unfinished) return;
     const { fetching, batches } = this.unfinished;
@@ -350,7 +350,7 @@ export class DurableConsumer {
           return message.nak(retryInMs);
       }
     } catch (err) {
-      // The connection is being closed. The broker delivers the message to another instance.
+      // The connection is closing; the broker redelivers the message to another instance.
       this.failureLog.warn('cannot acknowledge a message, the broker will redeliver it', {
         ...this.fields,
         err,
@@ -358,7 +358,7 @@ export class DurableConsumer {
     }
   }
 
-  /** The delay before a redelivery: 0.5 s after the first delivery, and twice as long after each further delivery. */
+  /** Returns 0.5 s after the first delivery, and doubles with each further delivery. */
   private retryDelayMs({ info }: JsMsg): number {
     return Math.min(minRetryDelayMs * 2 ** (info.deliveryCount - 1), this.options.maxRetryDelayMs);
   }
@@ -366,21 +366,20 @@ export class DurableConsumer {
   private async onEmptyFetch(consumer: Consumer): Promise<void> {
     await this.options.onIdle?.();
     if (this.options.isWorkQueue) await this.redeliverForgotten();
-    // A fetch is also empty when the consumer was deleted. In that case, `info` throws.
+    // An empty fetch can also mean that the consumer was deleted; `info` then throws.
     else await consumer.info();
   }
 
   /**
-   * Deletes the consumer when the stream still holds acknowledged messages, so that the next consumer gets them again. nats-server 2.9
-   * writes the removal of a message from a work queue to disk late. After a crash, acknowledged messages are therefore on the stream again,
-   * and the old consumer never delivers them.
+   * Deletes the consumer if the stream still has acknowledged messages, so that the next consumer gets them again. nats-server 2.9 writes
+   * the deletion of work queue messages to disk late, so a crash brings them back, and the old consumer never delivers them.
    */
   private async redeliverForgotten(): Promise<void> {
     const { stream, name } = this.options;
     const { consumers, streams } = await this.manage();
     if ((await streams.info(stream)).state.messages === 0) return;
-    // Read the acknowledgement floor before the state of the stream. Every message up to the floor was then acknowledged before the state
-    // was read.
+    // Read the acknowledgement floor before the stream's state. All messages up to the floor were then acknowledged before the state was
+    // read.
     const { ack_floor } = await consumers.info(stream, name);
     const { state } = await streams.info(stream);
     if (state.messages === 0 || state.first_seq > ack_floor.stream_seq) return;
@@ -392,12 +391,12 @@ export class DurableConsumer {
     return jetstreamManager(this.connection, { checkAPI: false, timeout: requestLimitMs });
   }
 
-  /** Logs only the first failure of an outage. */
+  /** Logs an outage once, at its first failure. */
   private onFailure(err: unknown): void {
     const state = isStreamNotFound(err) ? 'waiting for the stream' : 'failing';
     if (state === this.state) return;
     this.state = state;
-    // A missing stream is not a failure: the service that creates the stream may start later.
+    // A missing stream is normal: the service that creates it may start later.
     if (state === 'waiting for the stream')
       this.logger.info(this.fields, 'stream does not exist, waiting for it');
     else this.logger.warn({ ...this.fields, err }, 'cannot read the stream or handle its messages, retrying');
@@ -408,7 +407,7 @@ export class DurableConsumer {
   }
 }
 
-/** The durable consumer of the platform's events of one type on the EVENTS stream. */
+/** Names the durable consumer that reads platform events of one type from the EVENTS stream. */
 export function platformEvents(
   eventType: keyof typeof durableConsumers,
 ): Pick<DurableConsumerOptions, 'stream' | 'name' | 'config'> {
@@ -420,8 +419,9 @@ export function platformEvents(
 }
 
 /**
- * Ends a fetch after the messages that are already on their way. `stop` of the client would drop them, and the broker would redeliver them
- * only after `ackWaitMs`. The client drains the subscription of a fetch when it drains its whole connection, but offers no method for it.
+ * Ends a fetch, but only after the messages in transit have arrived. The client's `stop` would drop these, and the broker would redeliver
+ * them only after `ackWaitMs`. The client can drain a fetch's subscription, as it does for a whole connection, but has no public method for
+ * it.
  */
 function drain(fetching: ConsumerMessages): void {
   const { sub } = fetching as ConsumerMessages & { sub: Subscription };

@@ -6,18 +6,18 @@ import type { MsgHdrs } from '@nats-io/transport-node';
 import { throwError, type Observable } from 'rxjs';
 import { correlationHeader } from './correlation.js';
 
-/** The methods of pino's logger that the responder uses. */
+/** The part of pino's logger that the responder uses. */
 export interface ErrorLogger extends FailureLogger {
   error(fields: object, message: string): void;
   debug(fields: object, message: string): void;
 }
 
-/** Replies to a failed request with the code of its error and logs it. Any error other than a ServiceError becomes `internal`. */
+/** Logs a failed request, and replies with the error's code. Errors other than ServiceError become `internal`. */
 @Catch()
 export class ErrorResponder implements ExceptionFilter<unknown> {
   private readonly refusals: FailureLog;
 
-  /** @param translate turns errors of the service's libraries, such as the database's, into a ServiceError */
+  /** @param translate turns errors from the service's libraries, such as the database's, into a ServiceError */
   constructor(
     private readonly logger: ErrorLogger,
     private readonly translate: (error: unknown) => unknown,
@@ -41,7 +41,7 @@ export class ErrorResponder implements ExceptionFilter<unknown> {
       code: error.code,
       err: error.cause ?? error,
     };
-    // In an outage, hundreds of requests per second fail for the same reason, so limit the log lines.
+    // In an outage, hundreds of requests per second fail for the same reason, so limit these log lines.
     if (error.code === 'unavailable')
       this.refusals.warn('requests from other services failed: unavailable', details);
     else this.logger[errorCatalogue[error.code].logLevel](details, 'request failed');

@@ -27,7 +27,7 @@ class Oracle {
     return Promise.resolve({ number: question.text.length });
   }
 
-  // These lines are the test: the repository's type check fails if one of them compiles.
+  // These lines are the test: if one of them compiles, the repository's type check fails.
 
   // @ts-expect-error the reply has another type
   @Handles(ask)

@@ -11,12 +11,12 @@ class ContractPipe implements PipeTransform {
   }
 }
 
-/** A method that handles the requests of a contract. */
+/** Handles the requests of a contract. */
 type Handler<Request extends object, Reply extends object> = (request: Request) => Promise<Reply>;
 
 /**
- * Makes a method of a controller the handler of a contract. The method receives validated requests. A method whose request or reply type
- * differs from the contract does not compile.
+ * Makes a controller method the handler of a contract. The method receives validated requests. A method whose request or reply type differs
+ * from the contract does not compile.
  */
 export function Handles<Request extends object, Reply extends object>(contract: Contract<Request, Reply>) {
   return (

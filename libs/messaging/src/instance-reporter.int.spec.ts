@@ -34,7 +34,7 @@ describe(InstanceReporter.name, () => {
   });
   afterEach(async () => {
     reporter?.stop();
-    // The next test must not hear the last reports of this one.
+    // Flush, so that the next test does not get the last reports of this one.
     await client?.ping();
     await gateway?.ping();
   });
@@ -82,7 +82,7 @@ describe(InstanceReporter.name, () => {
       problems: ['events database: refused'],
       measures: { dead_letters: 3, memory_bytes: expect.any(Number) },
     });
-    // The rate is about 1,000 per second. With the other outcome, it would be a billion.
+    // The rate is about 1,000 per second; including the other outcome, it would be a billion.
     expect(reports.at(-1)?.measures.events_stored_per_second).toBeLessThan(1_000_000);
     reporter?.stop();
     await eventually(() => expect(reports.at(-1)).toMatchObject({ isLeaving: true }));

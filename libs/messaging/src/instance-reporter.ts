@@ -12,40 +12,38 @@ import {
 import { FailureLog, version, type Health, type Logger, type Registry } from '@stream-events/service';
 import type { RequestClient } from './request-client.js';
 
-/** The source of a measure: the sum of a metric's values with these labels, or the increase of that sum per second. */
+/** Where a measure comes from: the sum of a metric's values with these labels, or how fast that sum grows per second. */
 export interface MeasureSource {
   metric: string;
   labels?: Readonly<Record<string, string>>;
   isRate?: true;
 }
 
-/** The sources of the measures that a service reports. */
 export type MeasureSources = Readonly<Partial<Record<SystemMeasure, MeasureSource>>>;
 
-/** The measures that an instance reports, and the time between two reports. */
+/** What an instance reports, and how often. */
 export interface InstanceReporterOptions {
   service: ReportingService;
   measures: MeasureSources;
-  /** Returns the live connections. Only for gateways. */
+  /** Only gateways have this: returns the live connections. */
   readLive?: () => LiveReport;
-  /** Default: 5 s. */
+  /** 5 s by default. */
   intervalMs?: number;
 }
 
 type Measures = Partial<Record<SystemMeasure, number>>;
 
-// Some metrics read the database. When the database does not respond within this time, the report omits the measures of these
-// metrics.
+// How long to wait for a metric, because some metrics read the database. A report leaves out measures that take longer.
 const measureLimitMs = 2_000;
 
 /**
- * Reports the version, the health, and the measures of this instance of a service to the gateways every 5 s. A report is lost when no
- * gateway listens or NATS is away. A lost report does no harm, because each report is complete.
+ * Reports this instance's version, health, and measures to the gateways every 5 s. If no gateway listens or NATS is away, the report is
+ * lost, which does no harm, because each report is complete.
  */
 export class InstanceReporter {
   private readonly id = randomUUID();
   private readonly startedAt = Date.now();
-  /** When the instance started, by a monotonic clock, in milliseconds. */
+  /** When the instance started, in milliseconds by a monotonic clock. */
   private readonly startedAtMs = performance.now();
   private readonly failureLog: FailureLog;
   private readonly earlier = new Map<SystemMeasure, { sum: number; at: number }>();
@@ -74,7 +72,7 @@ export class InstanceReporter {
   }
 
   private async report(): Promise<void> {
-    // Do not start a report while another is running, because a check or a metric can take longer than the interval.
+    // A check or metric can take longer than the interval, so never run two reports at a time.
     if (this.isReporting) return;
     this.isReporting = true;
     try {
@@ -114,7 +112,7 @@ export class InstanceReporter {
     return measures;
   }
 
-  /** Returns NaN when the value is not known. */
+  /** Returns NaN when the value is unknown. */
   private async read(name: SystemMeasure, { metric, labels = {}, isRate }: MeasureSource): Promise<number> {
     const sum = await withinLimit(this.sum(metric, labels).catch(() => Number.NaN));
     if (!isRate) return sum;
@@ -137,7 +135,7 @@ function round(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
-/** Returns the value, or NaN when the value is not available in time. */
+/** Returns NaN when the value does not arrive in time. */
 async function withinLimit(value: Promise<number>): Promise<number> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<number>((resolve) => {

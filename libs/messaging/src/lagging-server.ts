@@ -1,12 +1,15 @@
 import type { JetStreamManager, NextMsgRequest, SeqMsgRequest } from '@nats-io/jetstream';
 
-/** A part of a stream: the first and the last sequence, both inclusive. */
+/** A part of a stream, both ends inclusive. */
 export interface SequenceRange {
   from: number;
   until: number;
 }
 
-/** A server whose copy of the stream lacks messages has answered. Read again: NATS may place the next consumer on another server. */
+/**
+ * The server that answered has a copy of the stream that lacks messages. Read again, because NATS may place the next consumer on another
+ * server.
+ */
 export class LaggingServerError extends Error {
   constructor(stream: string, from: number) {
     super(
@@ -16,9 +19,9 @@ export class LaggingServerError extends Error {
 }
 
 /**
- * Confirms with the stream's leader that a part of a stream has no messages. NATS places a consumer without replicas on any server that
- * stores the stream, even on a server that still catches up with the leader after a restart. The consumer then reports the end of this
- * server's copy as the end of the stream. The leader, which answers this request, has all messages.
+ * Asks the stream's leader whether a part of the stream really has no messages. NATS can place a consumer without replicas on any server
+ * with a copy of the stream, even one that is still catching up after a restart. That consumer mistakes the end of this copy for the end of
+ * the stream. The leader, which answers here, has all messages.
  *
  * @throws LaggingServerError when there is a message; another error when the broker does not respond
  */
@@ -27,9 +30,9 @@ export async function confirmNoMessages(
   stream: string,
   { from, until }: SequenceRange,
 ): Promise<void> {
-  // The next message at or after the sequence, on any subject. The client's type does not know this combination.
+  // Asks for the next message at or after the sequence, on any subject, a combination that the client's type does not know.
   const next: SeqMsgRequest & NextMsgRequest = { seq: from, next_by_subj: '>' };
   const message = await streams.getMessage(stream, next);
-  // Messages after `until` may be newer than the consumer's answer.
+  // A message after `until` may have arrived after the consumer answered.
   if (message && message.seq <= until) throw new LaggingServerError(stream, from);
 }

@@ -5,7 +5,7 @@ interface Sized {
   data: Uint8Array;
 }
 
-/** A fetch that ends when the test says so. */
+/** A fetch that the test controls and ends. */
 function startFetch() {
   const fetched = new PassThrough({ objectMode: true, highWaterMark: 1_000 });
   const arrive = (...sizes: number[]): void => {

@@ -4,15 +4,15 @@ import type { JsMsg } from '@nats-io/jetstream';
 type Message = Pick<JsMsg, 'data'>;
 
 const maxMessages = 100;
-// Maximum size of a batch. A larger message forms a batch by itself.
+// Maximum size of a batch. A larger message is a batch of its own.
 const maxBytes = 2 * 1024 ** 2;
 const gatherMs = 500;
 
 /**
- * Yields the messages of a fetch in batches of at most 100 messages and 2 MiB, in their order. A batch ends when it is full, 0.5 s after its
- * first message arrived, or with the fetch. Messages continue to arrive while the caller handles a batch, so read to the end.
+ * Yields the messages of a fetch in order, in batches of at most 100 messages and 2 MiB. A batch ends when it is full, 0.5 s after its
+ * first message, or with the fetch. While the caller handles a batch, more messages arrive, so read to the end.
  *
- * @throws the error that ended the fetch, when no message has arrived. Otherwise, the error occurs again at the next fetch.
+ * @throws the error that ended the fetch, if no message has arrived; otherwise, the next fetch fails with it
  */
 export async function* batchesOf<T extends Message>(
   fetched: AsyncIterable<T>,
@@ -37,10 +37,10 @@ class Arrivals<T extends Message> {
 
   constructor(fetched: AsyncIterable<T>) {
     this.ended = this.collect(fetched);
-    this.ended.catch(() => undefined); // its error counts as unhandled until somebody awaits it
+    this.ended.catch(() => undefined); // until someone awaits `ended`, Node would treat its error as unhandled
   }
 
-  /** Waits until the condition is true for the waiting messages, or the fetch has ended. */
+  /** Waits until the waiting messages meet the condition, or the fetch has ended. */
   wait(isTrue: (waiting: readonly T[]) => boolean): Promise<void> {
     return new Promise((resolve) => {
       this.onChange = () => {
@@ -71,7 +71,7 @@ function hasFullBatch(messages: readonly Message[]): boolean {
   return messages.length >= maxMessages || countOfBatch(messages) < messages.length;
 }
 
-/** Counts the first messages that form one batch: at least one message. */
+/** Returns how many of the first messages fit in one batch; at least one. */
 function countOfBatch(messages: readonly Message[]): number {
   let bytes = 0;
   const end = messages.findIndex(

@@ -42,7 +42,7 @@ describe('the metrics of requests', () => {
 
   beforeAll(async () => {
     nats = await startTestNats(Object.values(natsUsers));
-    // One registry for both, as in `npm start`.
+    // Service and client share a registry, as in `npm start`.
     metrics = new Registry();
     const strategy = new NatsServerStrategy({
       ...{ urls: [nats.urlFor('events')], name: 'events', queue: 'events', contracts: [wished], metrics },
@@ -117,7 +117,7 @@ describe('the metrics of requests', () => {
     });
     for (const each of release.splice(0)) each();
     await hanging;
-    // The time limit is short only here, where no reply may arrive in time.
+    // This limit can be short, because no reply arrives in any case.
     await expect(client.request({ ...wished, timeoutMs: 200 }, { outcome: 'hang' })).rejects.toMatchObject({
       code: 'unavailable',
     });

@@ -7,12 +7,12 @@ import {
   type Registry,
 } from '@stream-events/service';
 
-/** Returns the current number of requests by subject. */
+/** Returns how many requests there are now, by subject. */
 type ReadCounts = () => ReadonlyMap<string, number>;
 
 /**
- * The metrics of requests between services, and of messages from streams. The label `subject` has only the subjects of contracts, and
- * therefore few values.
+ * Metrics of requests between services, and of messages from streams. The label `subject` only has the subjects of contracts, so it has few
+ * values.
  */
 const metricsOf = perRegistry((registry) => {
   const registers = [registry];

@@ -9,22 +9,17 @@ import {
 import type { MsgHdrs, NatsConnection } from '@nats-io/transport-node';
 import { correlationHeader } from './correlation.js';
 
-/**
- * The header of W3C Trace Context, on requests and on the messages of the EVENTS stream. Only messages of sampled traces have this header.
- */
+/** The W3C Trace Context header on requests and on messages of the EVENTS stream. Only messages of sampled traces have it. */
 export const traceparentHeader = 'traceparent';
 
-/**
- * A batch has one header with this name for each event in a sampled trace. The value of the header is the id of the event, a space, and the
- * `traceparent`.
- */
+/** A batch has one of these headers for each event in a sampled trace. The value is the event's id, a space, and the `traceparent`. */
 export const eventTraceHeader = 'Event-Trace';
 
-// Maximum number of these headers on a request. A message has at most 1 MiB, of which the largest batch takes 1000 KiB. A header has about
-// 110 bytes, so 64 headers always fit.
+// Maximum number of these headers on a request. A message may take 1 MiB, and the largest batch takes 1000 KiB of it. A header takes about
+// 110 bytes, so 64 always fit.
 const maxEventTraces = 64;
 
-/** An event of a request, and the span that it continues. */
+/** An event in a request, and the span that continues with it. */
 export interface EventTrace {
   id: string;
   parent: SpanIds;
@@ -37,17 +32,17 @@ export interface MessageSpans {
 
 const tracingByConnection = new WeakMap<NatsConnection, Tracing>();
 
-/** Turns on tracing for the messages of a connection. */
+/** Turns on tracing for a connection's messages. */
 export function traceConnection(connection: NatsConnection, tracing: Tracing): void {
   tracingByConnection.set(connection, tracing);
 }
 
-/** Returns the tracing of a connection. Undefined when traces are off. */
+/** Returns undefined when tracing is off. */
 export function tracingOf(connection: NatsConnection): Tracing | undefined {
   return tracingByConnection.get(connection);
 }
 
-/** Starts the spans of a request that is being sent, and sets the headers that let the handler continue the spans. */
+/** Starts the spans of an outgoing request, and sets the headers with which the handler continues them. */
 export function traceRequest(
   tracing: Tracing,
   { subject }: Contract<object, object>,
@@ -74,7 +69,7 @@ export function traceRequest(
   return { end: (error) => endAll(spans, error) };
 }
 
-/** Starts the spans of a request that is being handled. Returns undefined when the request does not belong to a sampled trace. */
+/** Starts the spans of an incoming request; undefined when it belongs to no sampled trace. */
 export function traceHandling(
   tracing: Tracing,
   subject: string,
@@ -97,7 +92,7 @@ export function traceHandling(
   for (const text of events) {
     const [id = '', traceparent] = text.split(' ');
     const continued = parseTraceparent(traceparent);
-    // The event's span stays available after this request, because the event is published in the background.
+    // Keep the event's span beyond this request, because the event is published later, in the background.
     if (continued) start(continued, id);
   }
   return {
@@ -108,7 +103,7 @@ export function traceHandling(
   };
 }
 
-/** A message for a stream, whose headers may get a `traceparent`. */
+/** A message for a stream, which may get a `traceparent` header. */
 interface Publishable {
   subject: string;
   messageId: string;
@@ -116,8 +111,8 @@ interface Publishable {
 }
 
 /**
- * For each message whose id has a kept span, starts a span that continues the kept span, and adds the header `traceparent`. Returns all
- * messages, and the started spans.
+ * For each message whose id has a kept span, starts a span that continues it, and adds a `traceparent` header. Returns all messages, and
+ * the spans that it started.
  */
 export function tracePublishing<M extends Publishable>(
   tracing: Tracing,
@@ -141,7 +136,7 @@ export function tracePublishing<M extends Publishable>(
   return { messages: traced, spans: { end: (error) => endAll(spans, error) } };
 }
 
-/** Returns the span that a received message continues. Returns undefined when the message does not belong to a sampled trace. */
+/** Returns the span that a received message continues; undefined when it belongs to no sampled trace. */
 export function readTrace({ headers }: { headers?: MsgHdrs | undefined }): SpanIds | undefined {
   return headers ? parseTraceparent(headers.get(traceparentHeader)) : undefined;
 }

@@ -11,7 +11,10 @@ beforeAll(async () => {
 });
 afterAll(() => nats.stop());
 
-/** Returns the subjects that the broker refuses the user. A last subject, refused to every user, shows that all were checked. */
+/**
+ * Returns the subjects that the broker refuses to this user. A final subject, refused to everyone, shows that the broker has checked all of
+ * them.
+ */
 async function findRefused(
   user: UserName,
   subjects: readonly string[],

@@ -16,7 +16,7 @@ class Count {
   value!: number;
 }
 
-// Requests wait while the tests prepare the next step.
+// The limit covers requests that wait while the tests prepare the next step.
 const shared = { request: Count, reply: Count, errors: [], timeoutMs: 50_000 };
 const one = defineContract({ subject: 'request.events.one', ...shared });
 const two = defineContract({ subject: 'request.events.two', ...shared });
@@ -70,7 +70,7 @@ async function createService(
   return service;
 }
 
-/** Starts a service, and waits until the broker knows its subscriptions. Requests arrive on other connections. */
+/** Starts a service, and waits until the broker knows its subscriptions, because requests arrive through other connections. */
 async function listen(service: INestMicroservice): Promise<void> {
   await service.listen();
   await service.unwrap<NatsConnection>().flush();
@@ -144,14 +144,14 @@ describe(NatsServerStrategy.name, () => {
 
       await service.listen();
 
-      // The request and the subscription arrive on two connections, so the broker may get the request first.
+      // Retry, because the broker may get the request before the subscription, which comes through another connection.
       expect(await eventually(() => client.request(one, { value: 1 }))).toEqual({ value: 1 });
       await client.close();
       await service.close();
     });
   });
 
-  /** Starts a service whose requests wait for `resume()`. After `release()`, later requests do not wait. */
+  /** Starts a service whose requests wait for `resume()`, and no longer wait after `release()`. */
   async function startSlow() {
     const arrived: number[] = [];
     const waiting: (() => void)[] = [];
@@ -167,7 +167,7 @@ describe(NatsServerStrategy.name, () => {
     }
     const service = await createService([Slow], [one]);
     await listen(service);
-    /** Replies to the requests that wait now, not to later ones. */
+    /** Replies to the requests that are waiting now, but not to later ones. */
     const resume = (): void => {
       for (const answer of waiting.splice(0)) answer();
     };
@@ -220,7 +220,7 @@ describe(NatsServerStrategy.name, () => {
         const requests = send();
         let refused = 0;
         for (const request of requests) request.catch(() => (refused += 1));
-        // Every request is now waiting or rejected, so none is in transit when there is room again.
+        // Every request is now waiting or rejected, so none is in transit when room becomes free.
         await eventually(() => expect(refused).toBe(100));
         expect(arrived).toHaveLength(round * maxRequestsInProgress);
         resume();
@@ -259,13 +259,13 @@ describe(NatsServerStrategy.name, () => {
       await eventually(() => expect(arrived).toHaveLength(50));
 
       const closing = service.close();
-      // The broker reports when no instance is subscribed. The requests in flight are still waiting then.
+      // The broker reports when no instance subscribes anymore, while the requests in flight still wait.
       const probe = { ...one, timeoutMs: 1_000 };
       await eventually(async () => {
         const failure: unknown = await client.request(probe, { value: -1 }).catch((error: unknown) => error);
         expect(failure).not.toBeInstanceOf(ReplyTimeoutError);
       });
-      // Longer than a service needs that does not wait, and much shorter than the 15 s after which the service abandons requests.
+      // Long enough for a service that does not wait to stop, and much shorter than the 15 s after which the service abandons requests.
       const probedAt = performance.now();
       do await client.ping();
       while (performance.now() < probedAt + 100);

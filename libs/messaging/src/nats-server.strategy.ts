@@ -9,23 +9,23 @@ import { HandledRequests } from './message-metrics.js';
 import { traceHandling, type MessageSpans } from './message-traces.js';
 import { acceptRawHeader, rawReplyHeaders, RequestDeserializer } from './raw-messages.js';
 
-/** The contracts that a service handles, and how the service connects. */
+/** Which contracts a service handles, and how it connects. */
 export interface NatsServerOptions extends NatsOptions {
-  /** The queue group: the instances of a service share its requests. */
+  /** The queue group, in which a service's instances share requests. */
   queue: string;
-  /** Every contract that this service handles. */
+  /** All contracts that this service handles. */
   contracts: readonly Contract<object, object>[];
-  /** The registry for the metrics that count requests, with the queue group as the label `app`. */
+  /** Where to register the metrics that count requests; their label `app` is the queue group. */
   metrics?: Registry;
 }
 
-// After SIGTERM, requests in flight have this much time to finish. After this time, the service abandons them.
+// How long requests in flight may take to finish after SIGTERM. The service abandons the rest.
 const drainLimitMs = 15_000;
 
 /**
- * Maximum number of concurrent requests per contract and instance. A service has ten database connections, and a request takes
- * milliseconds: a request that waits behind 256 others would exceed its caller's time limit (2 s or more). A request takes up to 1 MiB of
- * memory, so 256 write requests take up to 256 MiB.
+ * Maximum number of requests in progress, per contract and instance. A service has ten database connections and needs milliseconds per
+ * request, so a request behind 256 others would exceed its caller's time limit (2 s or more). A request takes up to 1 MiB of memory, so 256
+ * write requests take up to 256 MiB.
  */
 export const maxRequestsInProgress = 256;
 
@@ -49,19 +49,18 @@ const tooBusy = new ServiceError(
 );
 
 /**
- * Nest's NATS server with four additions. It refuses to start when a contract has no handler or two handlers. It loses no request when it
- * stops: first the subscriptions drain (the broker sends new requests to other instances), then the requests in flight finish, then the
- * connection drains. When `maxRequestsInProgress` requests of a contract are in progress, it immediately rejects further requests of this
- * contract as `unavailable`, so that a flood of list requests does not block writes. It reads and sends the raw messages of contracts with
- * a raw format.
+ * Nest's NATS server with four additions. The server refuses to start when a contract has no handler, or two. The server loses no request
+ * when it stops. First the subscriptions drain (new requests go to other instances), then the requests in flight finish, and then the
+ * connection drains. While `maxRequestsInProgress` requests of a contract are in progress, the server rejects more of them as
+ * `unavailable`, so that a flood of list requests cannot block writes. The server supports contracts with raw messages.
  */
 export class NatsServerStrategy extends ServerNats {
-  /** How many requests are in progress, by subject. */
+  /** Requests in progress by subject. */
   private readonly inProgress = new Map<string, number>();
   private readonly contracts: ReadonlyMap<string, Contract<object, object>>;
   private readonly drainable: Subscription[] = [];
   private connection: NatsConnection | undefined;
-  /** The spans of the requests in progress that are part of sampled traces. */
+  /** Spans of requests in progress that belong to sampled traces. */
   private readonly spans = new WeakMap<object, MessageSpans>();
   private readonly handledTwice = new Set<string>();
   private readonly handled: HandledRequests | undefined;
@@ -114,7 +113,7 @@ export class NatsServerStrategy extends ServerNats {
   }
 
   override bindEvents(client: NatsConnection): void {
-    // Nest's list of subscriptions is private, so record the subscriptions here, to drain them later.
+    // Nest keeps its subscriptions private, so record them here to drain them later.
     const subscribe: NatsConnection['subscribe'] = (subject, options) => {
       const subscription = client.subscribe(subject, options);
       this.drainable.push(subscription);
@@ -143,17 +142,18 @@ export class NatsServerStrategy extends ServerNats {
     await super.close();
   }
 
-  /** Replaces Nest's lookup, which first parses the subject as JSON, and so throws and catches an error for each request. */
+  /** Replaces Nest's lookup, which parses the subject as JSON and so throws and catches an error per request. */
   override getHandlerByPattern(subject: string): MessageHandler | null {
     return this.messageHandlers.get(subject) ?? null;
   }
 
-  // The start hook cannot reply, so check the limit here. The hook counts the request during this call, so the limit is never exceeded.
+  // Check the limit here, because the start hook cannot reply. The hook counts the request during this call, so no request can slip past
+  // the limit.
   protected override handleRequest(...[context, produce, respond]: HandleRequestParameters): void {
     const subject = subjectOf(context);
     const inProgress = this.inProgress.get(subject) ?? 0;
     const noteAndRespond = this.noting(subject, respond);
-    // Return Nest's promise, although the type says void: Nest logs its failure.
+    // Return Nest's promise, although the type says void, because Nest logs its failure.
     if (inProgress < maxRequestsInProgress) {
       this.trace(context);
       return super.handleRequest(context, produce, noteAndRespond);
@@ -198,7 +198,7 @@ export class NatsServerStrategy extends ServerNats {
     if (connection.isClosed()) return;
     const deadline = performance.now() + drainLimitMs;
     await within(drainLimitMs, Promise.all(this.drainable.map((subscription) => subscription.drain())));
-    // Nest sends the reply only after the hook has counted the request as done, so wait at least once.
+    // Wait at least once, because Nest sends the reply only after the hook has counted the request as done.
     do await wait(5);
     while (this.isBusy() && performance.now() < deadline);
     await closeNats(connection);
@@ -217,7 +217,7 @@ export class NatsServerStrategy extends ServerNats {
   }
 }
 
-/** `ok`, or the code of the error. An error without a known code comes from Nest, and counts as `internal`. */
+/** Returns `ok` or the error's code. An error without a known code comes from Nest and counts as `internal`. */
 function resultOf({ err }: { err?: unknown }): string {
   if (err == null) return 'ok';
   const code: unknown = typeof err === 'object' && 'code' in err ? err.code : undefined;

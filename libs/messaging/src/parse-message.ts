@@ -10,10 +10,10 @@ import { plainToInstance } from 'class-transformer';
 import { validateSync, type ValidationError } from 'class-validator';
 
 /**
- * Turns a parsed message into an instance of its class. Drops unknown fields, because a service of a newer version can send
- * more fields. Never converts a value of the wrong type.
+ * Turns a parsed message into an instance of its class, and drops unknown fields, which a newer version of a service may send. Never
+ * converts values of a wrong type.
  *
- * @throws ServiceError `invalid` with all errors, by field
+ * @throws ServiceError `invalid` with all errors by field
  */
 export function parseMessage<T extends object>(type: MessageClass<T>, message: unknown): T {
   if (!isJsonObject(message)) {
@@ -26,7 +26,7 @@ export function parseMessage<T extends object>(type: MessageClass<T>, message: u
   return instance;
 }
 
-/** class-transformer throws when a member is named `constructor`, or when the nesting is too deep for the stack. */
+/** class-transformer throws on a member named `constructor`, and on nesting too deep for the stack. */
 function toInstance<T extends object>(type: MessageClass<T>, message: JsonObject): T {
   try {
     return plainToInstance(type, message);
@@ -35,7 +35,7 @@ function toInstance<T extends object>(type: MessageClass<T>, message: JsonObject
   }
 }
 
-/** Parses the request of a contract, with the contract's own format or parser if it has one. */
+/** Parses a contract's request, by the contract's own format or parser if it has one. */
 export function parseRequest<Request extends object>(
   contract: Contract<Request, object>,
   message: unknown,
@@ -47,9 +47,9 @@ export function parseRequest<Request extends object>(
   return contract.parseRequest ? contract.parseRequest(message) : parseMessage(contract.request, message);
 }
 
-/** Converts the errors of class-validator into a validation error. */
+/** Turns class-validator's errors into a validation error. */
 export function toValidationError(faults: ValidationError[]): ServiceError {
-  const errors = Object.create(null) as FieldErrors; // Safe cast: the object is empty. It has no prototype, so a field may be named `__proto__`.
+  const errors = Object.create(null) as FieldErrors; // Safe cast: the object is empty; it has no prototype, so that a field may be named `__proto__`.
   collect(faults, '', errors);
   return ServiceError.onFields(errors);
 }

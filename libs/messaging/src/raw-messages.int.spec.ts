@@ -19,7 +19,7 @@ class Text {
   text!: string;
 }
 
-/** A format that sends the text itself. Every byte is a letter, so a JSON envelope around the text is an error. */
+/** Sends the bare text. Only letters are valid, so a JSON envelope around the text would be an error. */
 const letters: RawFormat<Text> = {
   print: ({ text }) => Buffer.from(text),
   parse: (bytes) => {
@@ -92,7 +92,7 @@ async function serve(controller: Type, contract: Contract<object, object>): Prom
   await service.listen();
 }
 
-/** Sends a request until the subscription of the service has reached the broker. */
+/** Repeats the request until the service's subscription has reached the broker. */
 function ask(contract: Contract<Text, Text>, text: string): Promise<Text> {
   return eventually(() => client.request(contract, { text }));
 }

@@ -3,14 +3,12 @@ import { isJsonObject, type Contract, type JsonObject } from '@stream-events/con
 import { headers, type Msg, type MsgHdrs } from '@nats-io/transport-node';
 
 /**
- * The NATS headers of messages that are bytes instead of JSON (see `RawFormat`). A caller that can read a raw reply sends `Accept-Raw`. A
- * raw reply has the header `Raw`. A reply without this header is JSON: an error, or the reply of a service that does not know these
- * headers.
+ * NATS headers for messages that are bytes instead of JSON (see `RawFormat`). A caller that can read a raw reply sends `Accept-Raw`, and a
+ * raw reply carries `Raw`. A reply without `Raw` is JSON: either an error, or from a service that does not know these headers.
  */
 export const acceptRawHeader = 'Accept-Raw';
 export const rawHeader = 'Raw';
 
-/** The headers of a raw reply. */
 export function rawReplyHeaders(): MsgHdrs {
   const replyHeaders = headers();
   replyHeaders.set(rawHeader, '1');
@@ -18,8 +16,8 @@ export function rawReplyHeaders(): MsgHdrs {
 }
 
 /**
- * Reads Nest's envelopes, and raw requests, which have no envelope. Any other message becomes a request without data, which the contract
- * rejects. Nest itself would log an error and send no reply, so the caller would wait until its time limit.
+ * Reads Nest's envelopes, and raw requests, which have none. Turns any other message into a request without data, which the contract
+ * rejects. Nest would log an error and not reply, so the caller would wait until it times out.
  */
 export class RequestDeserializer extends NatsRequestJSONDeserializer {
   private readonly rawSubjects: ReadonlySet<string>;
@@ -40,11 +38,10 @@ export class RequestDeserializer extends NatsRequestJSONDeserializer {
   }
 }
 
-// Nest treats a message without an id as an event and sends no reply. A constant id is enough, because the reply inbox of each
-// request is unique.
+// A constant id for requests, whose inboxes are unique anyway. Nest takes a message without an id for an event and does not reply.
 const noId = 'none';
 
-/** `json()` can misread escaped names of members, but our services escape no names (see `parseJson`). */
+/** `json()` can misread escaped member names, but our services escape none (see `parseJson`). */
 function readEnvelope(message: Msg): JsonObject {
   try {
     const envelope: unknown = message.json();

@@ -57,7 +57,7 @@ const read = defineReadContract({
   reply: Answer,
   ...shared,
 });
-// The service is too old to know the limits of this contract.
+// The service is too old to know this contract's limits.
 const readByOld = defineReadContract({
   subject: 'request.events.read-by-old',
   request: Question,
@@ -145,7 +145,7 @@ beforeAll(async () => {
       : error;
   service.useGlobalFilters(new ErrorResponder(logger, translate));
   await service.listen();
-  // Requests arrive on another connection, so wait until the broker knows the subscriptions.
+  // Requests come through another connection, so wait until the broker knows the subscriptions.
   await service.unwrap<NatsConnection>().flush();
   client = new RequestClient({ urls: [nats.urlFor('gateway')], name: 'gateway' });
   await client.connect();
@@ -162,7 +162,7 @@ beforeEach(() => {
   logger.lines.length = 0;
 });
 
-/** Returns the error of a request, and how long the request took. */
+/** Returns a request's error, and how long the request took. */
 async function failureOf(request: Promise<unknown>): Promise<{ error: ServiceError; afterMs: number }> {
   const startedAt = Date.now();
   const error = await request.then(
@@ -191,7 +191,7 @@ describe(RequestClient.name, () => {
     });
 
     it('throws all errors when the request does not match its class', async () => {
-      // A service of another version may send what our types forbid.
+      // Another version of a service may send what our types forbid.
       const request = JSON.parse('{"number":"21"}') as Question;
 
       const { error } = await failureOf(client.request(double, request));
@@ -266,7 +266,7 @@ describe(RequestClient.name, () => {
 
       const { error } = await failureOf(client.request(hang, { number: 1 }));
 
-      // The error came before any request got a reply or timed out.
+      // The error came before any other request had ended.
       expect(ended).toBe(0);
       expect((await client.request(double, { number: 1 })).double).toBe(2);
       expect(error).toMatchObject({

@@ -24,33 +24,30 @@ import { traceRequest, type EventTrace } from './message-traces.js';
 import { parseMessage } from './parse-message.js';
 import { acceptRawHeader, rawHeader } from './raw-messages.js';
 
-/** How a service sends requests. */
 export interface RequestClientOptions extends NatsOptions {
-  /** The registry in which requests are counted, and the service that sends the requests. */
+  /** Where to count requests, and the name of the service that sends them. */
   metrics?: { registry: Registry; app: string };
 }
 
-/** Metadata of a request. */
 export interface RequestOptions {
-  /** The id of the HTTP request behind this request. The other service logs failures with this id. */
+  /** The id of the HTTP request that caused this one. The other service logs its failures with this id. */
   correlationId?: string;
-  /** For each event of the request in a sampled trace: the id, and the span that the event continues. */
+  /** For each event in a sampled trace: its id, and the span with which it continues. */
   eventTraces?: readonly EventTrace[];
 }
 
-/** Metadata of a request that reads events. */
 export interface ReadOptions extends RequestOptions {
-  /** The limits on the events that the reader may see. Undefined: the reader may see all events. */
+  /** Which events the reader may see; undefined for all. */
   limits: ReadLimits | undefined;
 }
 
 /**
- * Maximum number of requests per contract that wait for a reply: four times the limit of one service instance (`maxRequestsInProgress`).
- * The instances would probably reject further requests. While a service does not reply, each waiting request takes up to 1 MiB of memory.
+ * Maximum number of requests per contract that wait for a reply: four times one instance's limit (`maxRequestsInProgress`). More would
+ * probably be rejected anyway, and while a service does not reply, each one takes up to 1 MiB of memory.
  */
 export const maxWaitingRequests = 1_024;
 
-/** No reply arrived in time: it is unknown whether the service carried out the request. */
+/** No reply arrived in time, so it is unknown whether the service carried out the request. */
 export class ReplyTimeoutError extends ServiceError {
   constructor(subject: string, timeoutMs: number) {
     super(
@@ -61,7 +58,7 @@ export class ReplyTimeoutError extends ServiceError {
   }
 }
 
-/** No running instance of any service handles this kind of request. The request was not carried out. */
+/** No running instance handles this kind of request, so it was not carried out. */
 export class NoServiceError extends ServiceError {
   constructor(options: ErrorOptions) {
     super('unavailable', unavailableDetail, options);
@@ -72,15 +69,15 @@ const unavailableDetail =
   'A service that this request needs is unavailable. Retry after the time in `Retry-After`.';
 
 /**
- * Sends requests to other services, typed by their contracts, in the wire format of Nest's NATS transport or in the contract's raw format.
- * All replies share one inbox, whereas Nest's own client subscribes to a new inbox for each request and unsubscribes afterwards.
+ * Sends requests to other services, typed by their contracts: in the format of Nest's NATS transport, or in the contract's raw format. Uses
+ * one inbox for all replies; Nest's own client subscribes and unsubscribes for each request.
  */
 @Injectable()
 export class RequestClient {
   private readonly logger = new Logger(RequestClient.name);
   private connection: NatsConnection | undefined;
   private watch: ConnectionWatch | undefined;
-  /** Number of requests that wait for a reply, by subject, so that a flood of requests on one subject does not block other subjects. */
+  /** Requests that wait for a reply, by subject. The limit is per subject, so that a flood on one does not block the others. */
   private readonly waiting = new Map<string, number>();
   private readonly sent: SentRequests | undefined;
   private lastId = 0;
@@ -90,18 +87,18 @@ export class RequestClient {
     this.sent = metrics && new SentRequests(metrics.registry, metrics.app, () => this.waiting);
   }
 
-  /** The traces that requests belong to. Undefined when traces are off. */
+  /** Undefined when tracing is off. */
   get tracing(): Tracing | undefined {
     return this.options.tracing;
   }
 
-  /** Connects. The service does not start without this connection. */
+  /** Call this at the start: the service must not start without a connection. */
   async connect(): Promise<void> {
     this.connection = await connectNats(this.options);
     this.watch = logConnection(this.connection, this.logger);
   }
 
-  /** Closes the connection. Requests that wait for a reply fail. */
+  /** Closes the connection, so waiting requests fail. */
   async close(): Promise<void> {
     await this.connection?.close();
   }
@@ -112,14 +109,14 @@ export class RequestClient {
   }
 
   /**
-   * Publishes a message to the current listeners. Drops the message while NATS is not connected, because the client would keep the message
-   * in memory.
+   * Publishes a message to those who currently listen. While NATS is not connected, drops the message, which the client would keep in
+   * memory.
    */
   announce(subject: string, text: string): void {
     if (this.watch?.isConnected) this.connection?.publish(subject, text);
   }
 
-  /** Passes the text of every announcement on a subject to the listener, which must not throw. Call `connect` first. */
+  /** Calls the listener, which must not throw, with the text of each announcement on a subject. Connect first. */
   listen(subject: string, listener: (text: string) => void): void {
     this.connection?.subscribe(subject, {
       callback: (error, message) => {
@@ -132,11 +129,10 @@ export class RequestClient {
   /**
    * Sends a request and waits for its reply.
    *
-   * @throws ServiceError with the code that the service replied; `unavailable` immediately when no instance of the service
-   * runs, NATS is not connected, or too many requests wait already; `internal` when the reply or the code of the error
-   * violates the contract
-   * @throws NoServiceError immediately when no instance of the service runs
-   * @throws ReplyTimeoutError after the time limit of the contract
+   * @throws ServiceError with the code from the service's reply; `unavailable` at once when no instance of the service
+   * runs, NATS is not connected, or too many requests are waiting; `internal` when the reply or the error code violates the contract
+   * @throws NoServiceError at once when no instance of the service runs
+   * @throws ReplyTimeoutError after the contract's time limit
    */
   async request<Request extends object, Reply extends object>(
     contract: Contract<Request, Reply>,
@@ -164,15 +160,15 @@ export class RequestClient {
     try {
       return parseReply(contract, reply);
     } catch (error) {
-      // Replace the code `invalid`, which would blame the caller for a bug in the other service.
+      // Do not keep the code `invalid`: it would blame the caller for the other service's bug.
       throw toInternal(`the reply to ${contract.subject} violates its contract`, error);
     }
   }
 
   /**
-   * Reads events for a reader, and only those within the reader's limits.
+   * Reads events within the reader's limits.
    *
-   * @throws the same errors as `request`; also `unavailable` when all instances of the service are too old to support limits
+   * @throws like `request`; also `unavailable` when all instances of the service are too old for limits
    */
   read<Request extends object, Reply extends object>(
     contract: ReadContract<Request, Reply>,
@@ -230,12 +226,12 @@ export class RequestClient {
 
   private print({ subject, rawRequest }: Contract<object, object>, request: object): string | Uint8Array {
     if (rawRequest) return rawRequest.print(request);
-    // Nest's server treats a message without an id as an event and sends no reply.
+    // Nest's server takes a message without an id for an event and does not reply.
     const id = String((this.lastId += 1));
     return JSON.stringify({ pattern: subject, data: request, id });
   }
 
-  /** Returns the connection. Throws if the connection is lost, because the client would then keep requests in memory until NATS is back. */
+  /** Throws when the connection is lost, because the client would keep requests in memory until NATS is back. */
   private reach(): NatsConnection {
     if (!this.connection || !this.watch?.isConnected) throw new Error('NATS is not connected');
     return this.connection;
@@ -253,7 +249,7 @@ function headersOf(
   return messageHeaders;
 }
 
-/** @param reply the bytes of a raw reply, or the parsed JSON of any other reply */
+/** @param reply a raw reply's bytes, or the parsed JSON of another reply */
 function parseReply<Reply extends object>(contract: Contract<object, Reply>, reply: unknown): Reply {
   if (contract.rawReply && reply instanceof Uint8Array) return contract.rawReply.parse(reply);
   return contract.parseReply ? contract.parseReply(reply) : parseMessage(contract.reply, reply);
@@ -268,8 +264,8 @@ function readReply(message: Msg, contract: Contract<object, object>): unknown {
 }
 
 /**
- * Returns undefined when the reply is not JSON; the contract's parser then rejects it. `json()` can misread escaped names of
- * members, but our services escape no names (see `parseJson`).
+ * Returns undefined for a reply that is not JSON, which the contract's parser then rejects. `json()` can misread escaped member names, but
+ * our services escape none (see `parseJson`).
  */
 function readJson(message: Msg): unknown {
   try {
@@ -279,10 +275,7 @@ function readJson(message: Msg): unknown {
   }
 }
 
-/**
- * Returns an error that the contract declares unchanged. Replaces any other error with `internal`, because such an error is a bug in a
- * service, not the caller's fault.
- */
+/** Returns errors that the contract declares. Turns others into `internal`: they are a bug in a service, not the caller's fault. */
 function asDeclared(error: ServiceError, contract: Contract<object, object>): ServiceError {
   const isDeclared =
     contract.errors.includes(error.code) || error.code === 'unavailable' || error.code === 'internal';
@@ -291,14 +284,14 @@ function asDeclared(error: ServiceError, contract: Contract<object, object>): Se
     : toInternal(`${contract.subject} failed with an error that its contract does not declare`, error);
 }
 
-/** Returns the value of the label `result` for a failed request. */
+/** Returns a failed request's value for the label `result`. */
 function resultOf(error: unknown): string {
   if (error instanceof ReplyTimeoutError) return 'timeout';
   if (error instanceof NoServiceError) return 'no_service';
   return error instanceof ServiceError ? error.code : 'internal';
 }
 
-/** Creates an error that reveals nothing about the services to the client. The cause, which is logged, contains the reason. */
+/** Creates an error that hides the services from the client. The log shows the reason, which is in the cause. */
 function toInternal(reason: string, cause: unknown): ServiceError {
   const detail = 'The service failed unexpectedly. Search its logs for the X-Request-Id of this response.';
   return new ServiceError('internal', detail, { cause: new Error(reason, { cause }) });

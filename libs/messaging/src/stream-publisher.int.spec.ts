@@ -24,7 +24,7 @@ import {
 const name = 'EVENTS';
 const subject = 'events.test.x._';
 const account = 'EVENTS';
-// The default is 5 s, which a busy machine may exceed.
+// A busy machine may exceed the default of 5 s.
 const options = { inboxPrefix: inboxPrefix('events.events'), timeoutMs: 30_000 };
 
 let nats: TestNats;
@@ -47,7 +47,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   publisher.close();
-  await streams.delete(name).catch(() => undefined); // some tests have none
+  await streams.delete(name).catch(() => undefined); // a test may have no stream
 });
 
 function newMessages(count: number, overrides: Partial<OutgoingMessage> = {}): OutgoingMessage[] {
@@ -58,7 +58,7 @@ function newMessages(count: number, overrides: Partial<OutgoingMessage> = {}): O
 }
 
 const binary = process.env.TEST_NATS_BINARY;
-/** Version of the nats-server that these tests start, like `2.9.10`; undefined when it runs in a container. */
+/** The version of nats-server, such as `2.9.10`; undefined when it runs in a container. */
 const version =
   binary && /v(\d+\.\d+\.\d+)/.exec(execFileSync(binary, ['--version'], { encoding: 'utf8' }))?.[1];
 
@@ -155,7 +155,7 @@ describe(StreamPublisher.name, () => {
   const reason = isAffected
     ? ''
     : ` (skipped: only nats-server 2.9 replies with this error, this is ${version})`;
-  // Use a separate server, so that no other test gets one whose files are gone.
+  // Use a separate server, because this test deletes a stream's files.
   (isAffected ? it : it.skip)(title + reason, async () => {
     const directory = await createGuardedDirectory();
     const embedded = await startEmbeddedNats({
@@ -163,7 +163,7 @@ describe(StreamPublisher.name, () => {
       users: Object.values(natsUsers),
       log: () => undefined,
       port: await freePort(),
-      // Without a path, startEmbeddedNats might download the server.
+      // Without a path, startEmbeddedNats may download the server.
       ...(binary === undefined ? {} : { binary }),
     });
     const own = await connectNats({ urls: [embedded.urlFor('events')], name: 'test', account });
@@ -171,11 +171,11 @@ describe(StreamPublisher.name, () => {
     const sut = new StreamPublisher(own, options);
     const large = { payload: 'x'.repeat(500_000) };
     await sut.publish(newMessages(1, large));
-    // The broker may still write to the directory.
+    // Retry, because the broker may be writing to the directory.
     const files = join(directory.path, 'nats/jetstream/jetstream/EVENTS/streams/EVENTS');
     await rm(files, { recursive: true, maxRetries: 10 });
 
-    // A file holds 8 MiB, so these messages need another file.
+    // A file holds 8 MiB, so these messages need a new one.
     await expect(sut.publish(newMessages(20, large))).rejects.toThrow(StreamFilesGoneError);
 
     sut.close();

@@ -9,36 +9,34 @@ import {
 import type { Tracing } from '@stream-events/service';
 import { tracePublishing, tracingOf } from './message-traces.js';
 
-/** A message for a JetStream stream. */
 export interface OutgoingMessage {
   subject: string;
   /**
-   * The `Nats-Msg-Id`: within its deduplication window, the stream keeps only one message per id. The id must contain no line breaks. The
+   * The `Nats-Msg-Id`: within the deduplication window, the stream keeps one message per id. The id must not contain line breaks. The
    * publisher does not check this.
    */
   messageId: string;
   payload: string | Uint8Array;
-  /** Additional headers. Names and values must be valid in a header. The publisher does not check this. */
+  /** Additional headers, whose names and values must be valid: the publisher does not check them. */
   headers?: Readonly<Record<string, string>>;
 }
 
-/** The inbox and the time limit for acknowledgements. */
 export interface StreamPublisherOptions {
-  /** The inbox prefix that the connection's user may subscribe to. */
+  /** A prefix to which the connection's user may subscribe. */
   inboxPrefix: string;
-  /** How long to wait for the acknowledgements of one batch, in milliseconds; 5 s by default. */
+  /** How long to wait for a batch's acknowledgements, in milliseconds; 5 s by default. */
   timeoutMs?: number;
 }
 
-/** No stream accepted the message: the subject has no stream, the stream currently has no leader, or the stream did not reply. */
+/** No stream accepted the message: no stream has its subject, the stream has no leader, or the stream did not reply. */
 export class StreamUnreachableError extends Error {}
 
-/** An acknowledgement is still missing at the time limit, so it is unknown which messages the stream has stored. */
+/** An acknowledgement is late, so it is unknown which messages the stream has stored. */
 export class AcknowledgementTimeoutError extends StreamUnreachableError {}
 
 /**
- * The broker has lost the files of the stream. This can happen in nats-server 2.9 when a stream is created while a stream of the same name
- * is still being deleted. The server then acknowledges messages until it has to create the next file, and rejects all later messages.
+ * The broker has lost the stream's files. nats-server 2.9 can lose them when a stream is created while one of the same name is being
+ * deleted. The server then acknowledges messages until it needs a new file, and rejects all later ones.
  */
 export class StreamFilesGoneError extends Error {}
 
@@ -50,12 +48,13 @@ interface PendingBatch {
   timer: NodeJS.Timeout;
 }
 
-// How long to wait for acknowledgements. A working stream acknowledges within milliseconds; a cluster elects a new leader within seconds.
+// How long to wait for acknowledgements. A working stream acknowledges within milliseconds, and a cluster elects a new leader within
+// seconds.
 const defaultTimeoutMs = 5_000;
 
 /**
- * Publishes batches of messages to a stream and counts the acknowledgements of each batch on one inbox. A promise for
- * each message would halve the throughput.
+ * Publishes messages to a stream in batches, and counts each batch's acknowledgements on one inbox. One promise per message would halve the
+ * throughput.
  */
 export class StreamPublisher {
   private readonly pending = new Map<string, PendingBatch>();
@@ -74,7 +73,7 @@ export class StreamPublisher {
     this.inbox = createInbox(inboxPrefix);
     this.subscription = connection.subscribe(`${this.inbox}.*`, {
       callback: (error, message) => {
-        // When acknowledgements cannot be received, fail all waiting batches with the reason.
+        // If acknowledgements cannot be received, fail all waiting batches with the reason.
         if (error) this.settleAll(error);
         else this.onAcknowledgement(message);
       },
@@ -82,16 +81,15 @@ export class StreamPublisher {
   }
 
   /**
-   * Publishes messages and returns when the stream has acknowledged every message. When this method throws, any of the messages
-   * can be on the stream.
+   * Publishes messages, and returns once the stream has acknowledged them all. If this throws, any of the messages may be on the stream.
    *
-   * @returns the highest stream sequence of a message in the batch; 0 for an empty batch
-   * @throws StreamUnreachableError when a subject has no stream
-   * @throws AcknowledgementTimeoutError when an acknowledgement is still missing at the time limit
+   * @returns the highest stream sequence in the batch; 0 for an empty batch
+   * @throws StreamUnreachableError when no stream has the subject
+   * @throws AcknowledgementTimeoutError when an acknowledgement is late
    * @throws StreamFilesGoneError; Error with the broker's reason when the stream refuses a message
    */
   async publish(messages: readonly OutgoingMessage[]): Promise<number> {
-    // No acknowledgement would ever complete an empty batch.
+    // An empty batch gets no acknowledgement and would never complete.
     if (messages.length === 0) return 0;
     if (!this.tracing) return this.send(messages);
     const { messages: traced, spans } = tracePublishing(this.tracing, messages);
@@ -124,8 +122,8 @@ export class StreamPublisher {
   }
 
   /**
-   * Fails every unacknowledged batch. Call this function when the connection or the stream is lost. Otherwise, the batches fail only at the
-   * time limit.
+   * Fails every unacknowledged batch at once. Call this when the connection or the stream is lost, so that the batches do not wait for
+   * their time limits.
    */
   abandon(reason: string): void {
     this.settleAll(new Error(reason));
@@ -165,7 +163,7 @@ export class StreamPublisher {
   }
 }
 
-/** Headers that are already encoded. To publish them, the NATS client needs only their bytes. */
+/** Encoded headers; the NATS client only asks for their bytes. */
 class PrintedHeaders extends MsgHdrsImpl {
   constructor(private readonly bytes: Uint8Array) {
     super();
@@ -182,12 +180,11 @@ interface PrintedMessage {
   payload: Uint8Array;
 }
 
-// A UTF-16 code unit becomes at most three bytes of UTF-8.
+// In UTF-8, a UTF-16 code unit takes at most three bytes.
 const maxBytesPerUnit = 3;
 
 /**
- * Writes the headers and payloads of a batch into one buffer. The NATS client itself would make two buffers for each message, and check the
- * names and values of the headers.
+ * Writes a batch's headers and payloads into one buffer. The NATS client would allocate two buffers per message, and check every header.
  */
 function printMessages(messages: readonly OutgoingMessage[]): PrintedMessage[] {
   const texts = messages.map(printHeaders);
@@ -220,16 +217,15 @@ function timedOut(count: number, timeoutMs: number): AcknowledgementTimeoutError
   );
 }
 
-// Avoid JSON.parse for each message: nearly every reply is {"stream":"EVENTS", "seq":7}. A rejection contains "error" and the
-// sequence 0.
+// Match the text, which is faster than JSON.parse: nearly every reply is {"stream":"EVENTS", "seq":7}. A rejection contains "error", and 0
+// as its sequence.
 const sequencePattern = /"seq"\s*:\s*([1-9]\d*)/;
 
-// The broker's code for a storage failure, with the operating system's message for a missing file.
+// The broker's code for a storage failure, together with the operating system's message for a missing file.
 const filesGonePattern = /"err_code"\s*:\s*10077\b.*no such file or directory/s;
 
 /**
- * Returns the sequence of the stored message, or the error in the acknowledgement. A 503 without a body means that the subject has no
- * stream.
+ * Returns the stored message's sequence, or the error from the acknowledgement. A 503 without a body means that no stream has the subject.
  */
 function readSequence(message: Msg): number | Error {
   if (message.headers?.code === 503)

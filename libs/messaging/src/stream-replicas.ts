@@ -2,26 +2,26 @@ import { JetStreamApiError, jetstreamManager, type JetStreamManager } from '@nat
 import type { NatsConnection } from '@nats-io/transport-node';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** A stream cannot have the configured number of replicas, because too few nats-servers are available. */
+/** Too few nats-servers are available for the configured number of replicas. */
 export class TooFewServersError extends Error {}
 
-// The broker's error codes for "replicas > 1 not supported in non-clustered mode", for "no suitable peers for placement", and for
-// "insufficient storage resources available".
+// The broker's error codes for "replicas > 1 not supported in non-clustered mode", "no suitable peers for placement", and "insufficient
+// storage resources available".
 const replicasUnsupported = 10_074;
 const noSuitablePeers = 10_005;
 const insufficientStorage = 10_047;
 
-// How long to retry. Servers that start together elect the leader of their cluster within seconds. After a longer outage, the start fails,
-// and the orchestrator tries again.
+// How long to retry while a cluster has no leader. Servers that start together elect one within seconds. After a longer outage, the service
+// fails to start, and the orchestrator restarts it.
 const startLimitMs = 30_000;
 const retryMs = 500;
 const requestLimitMs = 5_000;
 
 /**
- * Creates or updates a stream.
+ * Runs `change`, which creates or updates a stream, and explains its errors.
  *
  * @param replicas the number of replicas in the stream's configuration, for the error message
- * @throws TooFewServersError when the broker has too few servers for the replicas; otherwise, the broker's error
+ * @throws TooFewServersError when the broker has too few servers for the replicas; otherwise the broker's error
  */
 export async function placeStream<T>(replicas: number, change: () => Promise<T>): Promise<T> {
   try {
@@ -38,7 +38,7 @@ export async function placeStream<T>(replicas: number, change: () => Promise<T>)
   }
 }
 
-/** Whether the error means that the broker has no disk space left for a stream. A cluster reports that no server is suitable. */
+/** Whether the broker has too little disk space for a stream. A cluster reports this as having no suitable server. */
 export function isInsufficientStorage(error: unknown): boolean {
   if (!(error instanceof JetStreamApiError)) return false;
   return (
@@ -48,9 +48,9 @@ export function isInsufficientStorage(error: unknown): boolean {
 }
 
 /**
- * Opens JetStream. Retries for 30 s while the servers of a cluster have no leader.
+ * Opens JetStream, and retries for 30 s while a cluster has no leader.
  *
- * @throws when the broker has no JetStream, or does not respond
+ * @throws when the broker has no JetStream or does not respond
  */
 export async function openJetStream(connection: NatsConnection): Promise<JetStreamManager> {
   const deadline = performance.now() + startLimitMs;
@@ -64,7 +64,7 @@ export async function openJetStream(connection: NatsConnection): Promise<JetStre
   }
 }
 
-/** Whether the server at the other end of the connection belongs to a cluster. */
+/** Whether the connected server belongs to a cluster. */
 export function isClustered({ info }: NatsConnection): boolean {
-  return typeof (info as { cluster?: unknown } | undefined)?.cluster === 'string'; // The field is missing in the client's types.
+  return typeof (info as { cluster?: unknown } | undefined)?.cluster === 'string'; // Safe cast: the client's types lack this field.
 }

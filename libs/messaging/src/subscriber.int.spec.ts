@@ -33,16 +33,16 @@ const durable = durableConsumers['stream-online'];
 const stored = ['1', '2', '3'].map((id) => `{"id":"${id}"}`);
 
 let nats: TestNats;
-/** Has every permission in the accounts of the services and of the stream. */
+/** Connections with all permissions in the accounts of the services and of the stream. */
 let services: NatsConnection;
 let events: NatsConnection;
-/** The connections of the events service, which runs the consumer gate. */
+/** The connections of the events service, on which the gate runs. */
 let gateConnections: { services: NatsConnection; events: NatsConnection };
 let gate: ConsumerGate;
 let subscriber: NatsConnection;
-/** The subjects that the broker refused the subscriber. */
+/** Subjects that the broker refused to the subscriber. */
 let refused: string[];
-/** The subjects of all messages in the account of the services. */
+/** Subjects of all messages in the services' account. */
 let heard: string[];
 
 beforeAll(async () => {
@@ -89,13 +89,13 @@ async function collectRefusals(connection: NatsConnection): Promise<void> {
       refused.push(status.error.subject);
 }
 
-// The client's defaults are 1 s and 5 s, which a busy machine may exceed.
+// A busy machine may exceed the client's defaults of 1 s and 5 s.
 const timeout = 20_000;
 const jetstream = (connection: NatsConnection): JetStreamClient => jetstreamIn(connection, { timeout });
 const jetstreamManager = (connection: NatsConnection): Promise<JetStreamManager> =>
   jetstreamManagerIn(connection, { timeout });
 
-/** Creates a consumer for the subscriber, as an attacker's own client would. */
+/** Creates a consumer by a raw request, as an attacker's own client could. */
 async function createConsumer(
   config: Partial<ConsumerConfig> & { name: string } & Record<string, unknown>,
   connection = subscriber,
@@ -106,7 +106,7 @@ async function createConsumer(
   if (reply.error) throw new Error(JSON.stringify(reply.error));
 }
 
-/** Returns the subject on which a message is acknowledged. The client keeps this subject private. */
+/** Returns the subject on which to acknowledge a message, which the client keeps private. */
 function ackSubject(consumer: string, { info, seq }: JsMsg): string {
   const { deliveryCount, deliverySequence, timestampNanos, pending } = info;
   return `$JS.ACK.EVENTS.${consumer}.${deliveryCount}.${seq}.${deliverySequence}.${timestampNanos}.${pending}`;
@@ -142,10 +142,10 @@ async function readState(): Promise<object> {
   };
 }
 
-// Longer than any of these tests.
+// Longer than any of these tests takes.
 const inactive_threshold = nanos(600_000);
 const api = '$JS.API';
-/** Makes the broker send replies to a subject, with every request that reading needs. Acknowledges one message at the end. */
+/** Makes the broker reply to `target`, through every request that reading needs. Finally acknowledges a message. */
 async function sendAnswersTo(target: string, connection: NatsConnection): Promise<Consumer> {
   const config = { ack_policy: AckPolicy.Explicit, headers_only: true, inactive_threshold };
   await createConsumer({ ...config, name: 'mine' }, connection);
@@ -155,7 +155,7 @@ async function sendAnswersTo(target: string, connection: NatsConnection): Promis
   for (const verb of ['INFO.EVENTS', 'LIST', 'NAMES'])
     connection.publish(`${api}.STREAM.${verb}`, '', { reply: target });
   connection.publish(next, '', { reply: target });
-  // The broker replies to both with an empty message, which looks like a deletion request.
+  // The broker replies to both with an empty message, which would look like a request to delete something.
   connection.publish(next, '{"batch":5,"no_wait":true}', { reply: target });
   connection.publish(ackSubject('mine', message), '+ACK', { reply: target });
   return mine;
@@ -264,7 +264,7 @@ describe('natsUsers.subscriber', () => {
     `${api}.STREAM.PURGE.EVENTS`,
     `${api}.STREAM.DELETE.EVENTS`,
     `${api}.CONSUMER.DELETE.${ofDurable}`,
-    // On nats-server 2.9, a push consumer could make a durable consumer deliver events to no one.
+    // On nats-server 2.9, a push consumer could make a durable consumer deliver its events to nobody.
     `${api}.CONSUMER.MSG.NEXT.${ofDurable}`,
   ];
   it.each(pushTargets)('cannot have events pushed to %s', async (target) => {
@@ -275,7 +275,7 @@ describe('natsUsers.subscriber', () => {
     await Promise.all([services.flush(), events.flush()]);
     const push = { ack_policy: AckPolicy.None, deliver_policy: DeliverPolicy.All };
 
-    // The broker ignores the case of field names, and reads a long s (ſ) as an s.
+    // The broker ignores the case of field names, and even reads a long s (ſ) as an s.
     for (const [index, field] of ['deliver_subject', 'Deliver_Subject', 'DELIVER_SUBJECT'].entries())
       await expect(createConsumer({ ...push, name: `attack-${index}`, [field]: target })).rejects.toThrow(
         'push consumers are not available',
@@ -305,7 +305,7 @@ describe('natsUsers.subscriber', () => {
   it.each(targets)('cannot have replies sent to %s', async (target) => {
     const before = await readState();
     const listening = listen(services, '>');
-    listen(services, target); // the broker does some things for exact subjects only
+    listen(services, target); // the broker treats exact subjects differently
     await services.flush();
 
     const mine = await sendAnswersTo(target, subscriber);
@@ -332,11 +332,11 @@ describe('natsUsers.subscriber', () => {
           () => 'created',
           (error: unknown) => String(error),
         );
-        // The gate gives JetStream 4 s. A consumer that was created late can be opened again.
+        // The gate waits 4 s for JetStream. A consumer that was created too late for that can be opened again.
         if (outcome.includes('"err_code":10008')) throw new Error(outcome);
         return outcome;
       });
-    // A consumer that our services have created does not count.
+    // Consumers of our own services do not count.
     await consumers.add(eventsStreamName, { ...ephemeral, name: 'of-a-gateway' });
     const outcomes: string[] = [];
     for (let batch = 0; batch < 26; batch += 1) {
@@ -346,7 +346,7 @@ describe('natsUsers.subscriber', () => {
 
     expect(outcomes.filter((outcome) => outcome === 'created')).toHaveLength(500);
     expect(outcomes.filter((outcome) => outcome.includes('"err_code":10026'))).toHaveLength(20);
-    // A consumer that exists can be opened again.
+    // Opening an existing consumer again still works.
     expect(await create('flood-0-0')).toBe('created');
     const insider = await connectNats({ urls: [nats.urlFor('gateway')], name: 'test', account: 'EVENTS' });
     const reader = await jetstream(insider).consumers.get(eventsStreamName, { inactive_threshold: 60_000 });
@@ -354,7 +354,7 @@ describe('natsUsers.subscriber', () => {
     await insider.close();
     const own = await jetstream(events).consumers.get(eventsStreamName, durable);
     expect((await own.next())?.string()).toBe(stored[0]);
-    // A consumer that expires makes room for another one.
+    // A consumer that disappears makes room for another one.
     await consumers.delete(eventsStreamName, 'flood-1-1');
     await eventually(async () => expect(await create('after')).toBe('created'));
     expect(await create('one-more')).toContain('maximum consumers limit reached');

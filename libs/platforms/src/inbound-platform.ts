@@ -1,7 +1,7 @@
 import type { JsonObject, JsonObjectText } from '@stream-events/contracts';
 import type { DisabledShard } from './outbound-platform.js';
 
-/** The headers of a webhook message. An absent or repeated header is an empty text, which fails verification. */
+/** The headers of a webhook message. An absent or repeated header becomes an empty text, which fails verification. */
 export interface MessageHeaders {
   messageId: string;
   timestamp: string;
@@ -9,19 +9,18 @@ export interface MessageHeaders {
   type: string;
 }
 
-/** The signed parts of a webhook message. */
+/** The parts of a webhook message that the signature covers, and the signature. */
 export interface SignedMessage extends Omit<MessageHeaders, 'type'> {
-  /** The raw bytes. Parsing and printing them again would invalidate the signature. */
+  /** The raw bytes. Parsing and reprinting the JSON would invalidate the signature. */
   body: Uint8Array;
 }
 
-/** A secret, prepared for HMAC: its block, combined with the inner and the outer pad (RFC 2104). */
+/** A secret that is prepared for HMAC (RFC 2104): its padded block, XORed with the inner pad and with the outer pad. */
 export interface SigningKey {
   inner: Uint8Array;
   outer: Uint8Array;
 }
 
-/** The subscription that a notification belongs to. */
 export interface NotifyingSubscription {
   /** See `subscriptionKey`. */
   key: string;
@@ -29,10 +28,10 @@ export interface NotifyingSubscription {
   createdAt: number;
 }
 
-/** The content of a verified message. `eventType` is the service's spelling: `stream-offline`. */
+/** What a verified message says. `eventType` is the service's spelling: `stream-offline`. */
 export type PlatformMessage =
   | { kind: 'challenge'; challenge: string; eventType: string }
-  /** `eventData` is the JSON text of an object, exactly as sent; `data` is the object. */
+  /** `eventData` is the JSON text exactly as the platform sent it; `data` is the parsed object. */
   | {
       kind: 'notification';
       eventType: string;
@@ -42,55 +41,52 @@ export type PlatformMessage =
       subscription: NotifyingSubscription | null;
     }
   | { kind: 'revocation'; eventType: string; eventData: string; data: JsonObject }
-  /** A kind of message that this version does not know. Platforms add new kinds. */
+  /** A kind of message that this version does not know. Platforms add kinds over time. */
   | { kind: 'other' };
 
 /** A platform message that becomes an event. */
 export type EventMessage = Extract<PlatformMessage, { kind: 'notification' | 'revocation' }>;
 
-/** A message that arrived over a socket. The message has no signature, because TLS authenticates the sender. */
+/** A message from a socket. It has no signature, because TLS authenticates the sender. */
 export interface SocketMessage {
-  /** The platform's message id. Stays the same when the platform redelivers the message. */
+  /** The platform's message id. A redelivery of the message has the same id. */
   id: string;
-  /** The type of the message, for `readContent`. */
   type: string;
   /** Milliseconds since 1970, by the platform's clock; null when the message contains no valid time. */
   sentAt: number | null;
-  /** The content, which is the body in a webhook message. */
+  /** The content: the JSON that a webhook message has as its body. */
   content: JsonObjectText;
 }
 
-/** A frame of a socket. */
 export type SocketFrame =
-  /** The platform has opened a session over this socket, or continues a session from another socket. */
+  /** The platform opened a session on this socket, or moved a session to it from another socket. */
   | { kind: 'welcome'; session: SocketSession }
-  /** A keep-alive: the connection works, but there is no message. */
+  /** The connection works, but there is no message. */
   | { kind: 'keep_alive' }
-  /** The client must continue the session at this URL, which can be used only once. */
+  /** The client must continue the session at this URL. The URL works only once. */
   | { kind: 'reconnect'; url: string }
   | { kind: 'message'; message: SocketMessage };
 
-/** A session of a socket. */
 export interface SocketSession {
   /** Identifies the session in subscriptions and shards. */
   id: string;
-  /** The platform sends a frame at least this often, in milliseconds. */
+  /** The longest time between two frames from the platform, in milliseconds. */
   keepAliveMs: number;
 }
 
-/** Receives a platform's messages. The methods run for every message, so they must not allocate memory unnecessarily. */
+/** Verifies and parses a platform's messages. The methods run for every message, so they must not allocate memory needlessly. */
 export interface InboundPlatform {
-  /** The names of the headers as the platform writes them, for the API description. */
+  /** The header names with the platform's capitalization, for the API description. */
   readonly headerNames: Readonly<MessageHeaders>;
   readHeaders(headers: Record<string, string | string[] | undefined>): MessageHeaders;
-  /** Prepares the signing keys of the secrets. Call this once, not for every message. */
+  /** Prepares the signing keys. Call this once per secret, not for every message. */
   toSigningKeys(secrets: readonly string[]): SigningKey[];
   /** Whether a message was signed with one of the keys. Compares in constant time. */
   isSignatureValid(message: SignedMessage, keys: readonly SigningKey[]): boolean;
   /** Whether a timestamp is recent enough; `now` is milliseconds since 1970. */
   isTimestampFresh(timestamp: string, now: number): boolean;
   /**
-   * Parses the body of a verified message. Ignores unknown fields: platforms add fields without notice.
+   * Parses the body of a verified message. Ignores unknown fields, because platforms add fields without notice.
    *
    * @throws ServiceError `invalid` when the body does not match its message type
    */
@@ -102,15 +98,15 @@ export interface InboundPlatform {
    */
   readFrame(bytes: Uint8Array): SocketFrame;
   /**
-   * Reads the content of a socket's message, like `readMessage` for the body of a webhook message.
+   * Parses the content of a socket's message, as `readMessage` parses the body of a webhook message.
    *
    * @throws ServiceError `invalid` when the content does not match its message type
    */
   readContent(type: string, content: JsonObjectText): PlatformMessage;
-  /** The meanings of the sockets' close codes, for logs. The platform may add codes without notice. */
+  /** The meanings of the socket close codes, for logs. The platform may add codes without notice. */
   readonly closeReasons: Readonly<Record<number, string>>;
-  /** Reads a report about a lost shard from the content of a socket's message; undefined for any other message. */
+  /** Reads the report about a lost shard in a socket's message. Returns undefined for any other message. */
   readDisabledShard(content: JsonObjectText): DisabledShard | undefined;
-  /** The service's event type of a platform's subscription type: `stream.offline` → `stream-offline`. */
+  /** Converts a platform's subscription type to the service's event type: `stream.offline` → `stream-offline`. */
   toEventType(subscriptionType: string): string;
 }

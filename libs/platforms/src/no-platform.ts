@@ -1,7 +1,7 @@
 import type { OutboundPlatform } from './outbound-platform.js';
 import { PlatformUnavailableError } from './platform-call-error.js';
 
-// Retrying is pointless until the service restarts with another configuration.
+// Retrying helps only after the service has restarted with another configuration.
 const retryAfterSeconds = 3_600;
 
 /** The outbound side of `PLATFORM=none`: every call fails. */

@@ -1,4 +1,4 @@
-/** The platform is currently unavailable. Contains the reason, and the number of seconds after which a retry makes sense. */
+/** The platform is unavailable. The message says why; `retryAfterSeconds` says when a retry makes sense. */
 export class PlatformUnavailableError extends Error {
   override readonly name = 'PlatformUnavailableError';
 
@@ -11,7 +11,7 @@ export class PlatformUnavailableError extends Error {
   }
 }
 
-/** The reason why a call got no usable reply. */
+/** Why a call got no usable reply. */
 export type CallFailure =
   | 'timeout'
   | 'connection_failed'
@@ -28,9 +28,10 @@ const transientFailures: readonly CallFailure[] = [
   'malformed',
 ];
 
-// Most failures end within seconds. Callers that can wait longer have their own schedules.
+// The wait after most failures, which end within seconds. Callers that can wait longer have their own schedules.
 const retryAfterSeconds = 5;
-// For a status that the platform's documentation does not list. Longer, because another server has replied or the platform has changed.
+// The wait after a status that the platform's documentation does not list. It is longer, because either another server replied or the
+// platform has changed.
 const unexpectedRetrySeconds = 60;
 
 /** One call got no usable reply. Other calls may succeed. */
@@ -49,7 +50,7 @@ export class PlatformCallError extends PlatformUnavailableError {
   }
 }
 
-/** Creates the error for a reply that differs from the platform's documentation. */
+/** Returns the error for a reply that does not match the platform's documentation. */
 export function malformed(what: string): PlatformCallError {
   return new PlatformCallError('malformed', `The platform sent a malformed reply: ${what}.`);
 }

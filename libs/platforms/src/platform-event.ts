@@ -14,16 +14,16 @@ export interface Arrival {
   id: string;
   /** The platform's message id. */
   messageId: string;
-  /** When the platform sent the message, in milliseconds since 1970; null when the time is unknown. */
+  /** When the platform sent the message, in milliseconds since 1970; null when unknown. */
   occurredAt: number | null;
   /** See `Delivery.via`. */
   via: string;
 }
 
 /**
- * Returns the event of a platform message.
+ * Converts a platform message to an event.
  *
- * @throws ServiceError `invalid` when the message id cannot be stored
+ * @throws ServiceError `invalid` when the message id does not have 1 to 255 characters
  */
 export function toPlatformEvent(message: EventMessage, arrival: Arrival): EventWithColumns {
   const { id, messageId, occurredAt, via } = arrival;
@@ -45,8 +45,8 @@ export function toPlatformEvent(message: EventMessage, arrival: Arrival): EventW
 }
 
 /**
- * Returns undefined for a revocation, because every subscription gets its own revocation, and for a message that does not describe its
- * subscription.
+ * Returns undefined when the message does not describe its subscription. Also returns undefined for a revocation, because each subscription
+ * gets its own.
  */
 function readDelivery(message: EventMessage, via: string): Delivery | undefined {
   if (message.kind !== 'notification' || message.subscription === null) return undefined;

@@ -1,6 +1,5 @@
 import { oneOf, optionalUrl } from '@stream-events/service';
 
-/** The values of `PLATFORM`. */
 export const platformNames = ['simulator', 'twitch', 'none'] as const;
 export type PlatformName = (typeof platformNames)[number];
 

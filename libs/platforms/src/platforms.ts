@@ -16,13 +16,13 @@ import { TwitchOutbound } from './twitch/twitch-outbound.js';
 import { twitchProtocol } from './twitch/twitch-protocol.js';
 import { addressesBelow, twitchUrls } from './twitch/twitch-urls.js';
 
-/** The outbound implementation for one value of `PLATFORM`. */
+/** How to call the platform that `PLATFORM` selects. */
 export interface PlatformDefinition {
   protocol: PlatformProtocol;
   consent: ConsentProtocol;
   urls: PlatformUrls;
   createOutbound(caller: PlatformCaller, urls: PlatformUrls): OutboundPlatform;
-  /** The origins that serve the platform's pictures. The service fetches pictures only from these origins. */
+  /** The origins from which the service may fetch pictures. */
   pictureOrigins(urls: PlatformUrls): readonly string[];
 }
 
@@ -34,12 +34,12 @@ const twitch: PlatformDefinition = {
   pictureOrigins: () => pictureOrigins,
 };
 
-/** Returns the URLs of a simulator with this base URL. */
+/** Returns the URLs of a simulator that runs at this base URL. */
 export function simulatorUrls(baseUrl: string): PlatformUrls {
   return addressesBelow(baseUrl);
 }
 
-/** The outbound implementation of each platform. The simulator speaks Twitch's protocol. */
+/** The outbound implementation of each platform. The simulator uses Twitch's protocol. */
 export const platforms: Readonly<Record<PlatformName, PlatformDefinition>> = {
   twitch,
   simulator: {
@@ -50,7 +50,7 @@ export const platforms: Readonly<Record<PlatformName, PlatformDefinition>> = {
   none: { ...twitch, createOutbound: createNoPlatform },
 };
 
-/** Returns the base URLs that the environment configures. Default: the URLs of the platform that `PLATFORM` selects. */
+/** Returns the base URLs from the environment. By default, these are the URLs of the platform that `PLATFORM` selects. */
 export function readPlatformUrls(config: ConfigOf<typeof platformVariables>): PlatformUrls {
   const { urls } = platforms[config.PLATFORM];
   const api = config.PLATFORM_API_URL ?? urls.api;
@@ -62,7 +62,7 @@ export function readPlatformUrls(config: ConfigOf<typeof platformVariables>): Pl
   };
 }
 
-/** Returns the environment variables that configure these base URLs. */
+/** Returns the environment variables that set these base URLs. */
 export function toPlatformEnvironment(urls: PlatformUrls): Record<string, string> {
   return {
     PLATFORM_API_URL: urls.api,
@@ -72,5 +72,5 @@ export function toPlatformEnvironment(urls: PlatformUrls): Record<string, string
   };
 }
 
-/** The inbound implementation. It does not depend on `PLATFORM`, because every platform so far speaks the same protocol. */
+/** The inbound implementation. It does not depend on `PLATFORM`, because all current platforms use the same protocol. */
 export const inbound: InboundPlatform = twitchInbound;

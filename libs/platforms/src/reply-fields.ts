@@ -7,27 +7,26 @@ export function readObject(value: unknown, what: string): JsonObject {
   return value;
 }
 
-/** Reads a list of objects. */
 export function readObjects(fields: JsonObject, name: string): JsonObject[] {
   const list = fields[name];
   if (!Array.isArray(list)) throw malformed(`${name} is not a list`);
   return list.map((item: unknown) => readObject(item, `an item of ${name}`));
 }
 
-/** Reads a required text that is not empty. */
+/** Reads a required text. Rejects an empty text. */
 export function readText(fields: JsonObject, name: string): string {
   const text = readOptionalText(fields, name);
   if (text === '') throw malformed(`${name} is not a text`);
   return text;
 }
 
-/** Reads a text that may be missing or empty, without the characters that the database cannot store. */
+/** Reads an optional text. Removes the characters that the database cannot store. */
 export function readOptionalText(fields: JsonObject, name: string): string {
   const text = fields[name];
   return typeof text === 'string' ? toStorable(text) : '';
 }
 
-// The largest value of the database's integer columns.
+// The largest value that the database's integer columns can hold.
 const maxCount = 2 ** 31 - 1;
 
 /** Reads a required whole number from 0 to 2,147,483,647. */
@@ -37,14 +36,14 @@ export function readCount(fields: JsonObject, name: string): number {
   return count;
 }
 
-/** Reads a whole number from 0 to 2,147,483,647. Returns undefined when the field is missing or has another value. */
+/** Reads a whole number from 0 to 2,147,483,647. Returns undefined when the field is missing or has any other value. */
 export function readOptionalCount(fields: JsonObject, name: string): number | undefined {
   const count = fields[name];
   const isCount = typeof count === 'number' && Number.isInteger(count) && count >= 0 && count <= maxCount;
   return isCount ? count : undefined;
 }
 
-/** Reads a required time, as milliseconds since 1970. */
+/** Reads a required time. Returns milliseconds since 1970. */
 export function readTime(fields: JsonObject, name: string): number {
   const text = fields[name];
   const time = typeof text === 'string' ? Date.parse(text) : Number.NaN;

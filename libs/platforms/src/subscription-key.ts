@@ -1,8 +1,8 @@
 import type { Condition } from './outbound-platform.js';
 
 /**
- * Identifies what a subscription is about: type, version, and condition. The platform allows one subscription for each key and
- * callback (docs/platform-facts.md §4.5).
+ * Returns a key for a subscription's type, version, and condition. The platform allows one subscription per key and callback
+ * (docs/platform-facts.md §4.5).
  */
 export function subscriptionKey({
   type,
@@ -13,7 +13,7 @@ export function subscriptionKey({
   version: string;
   condition: Condition;
 }): string {
-  // The platform's replies also contain the optional keys that the service did not send, with empty values.
+  // Ignore empty values: the platform's replies also list the optional keys that the service never sent, with empty values.
   const given = Object.entries(condition).filter(([, value]) => value !== '');
   return JSON.stringify([type, version, ...given.sort(([a], [b]) => (a < b ? -1 : 1))]);
 }

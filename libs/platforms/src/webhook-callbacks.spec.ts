@@ -3,7 +3,7 @@ import { callbackOf, fingerprintOf, readCallback } from './webhook-callbacks.js'
 const publicUrl = 'https://events.example';
 
 describe(fingerprintOf.name, () => {
-  // A change would orphan all existing subscriptions.
+  // A different fingerprint would orphan all existing subscriptions.
   it('stays the same in every version', () => {
     expect(fingerprintOf('a webhook secret')).toBe('75225d87');
     expect(fingerprintOf('another webhook secret')).not.toBe(fingerprintOf('a webhook secret'));

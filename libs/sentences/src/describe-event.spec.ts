@@ -4,11 +4,11 @@ import { sentences } from './event-sentences.js';
 
 type Data = Record<string, unknown>;
 
-// Read as a file, because pages must not import the platform's code.
+// Read the file directly, because libraries for pages must not import the platform's code.
 const catalogue = 'libs/platforms/src/twitch/catalogue/event-examples.json';
 const examples = Object.entries(JSON.parse(readFileSync(catalogue, 'utf8')) as Record<string, Data>);
 
-/** Returns the example of a type as the service stores it. The platform sends drops in batches. */
+/** Returns the example as the service stores it. The platform sends drops in batches. */
 const toEvent = ([name, example]: [string, Data]) => {
   const event_type = name.slice(0, name.lastIndexOf('/')).replaceAll('.', '-');
   return {

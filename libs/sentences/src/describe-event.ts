@@ -1,7 +1,7 @@
 import { parseTime } from './parse-time.js';
 import { sentences } from './event-sentences.js';
 
-/** A piece of a sentence. Names and texts come from users. */
+/** A piece of a sentence. `name` and `text` come from platform users. */
 export interface Part {
   kind: 'words' | 'value' | 'name' | 'text';
   text: string;
@@ -9,7 +9,7 @@ export interface Part {
 
 type Data = Readonly<Record<string, unknown>>;
 
-/** The part of an event record that a sentence is about. */
+/** The fields of an event record that a sentence needs. */
 export interface DescribedEvent {
   event_type: string;
   event_data: Data;
@@ -18,18 +18,18 @@ export interface DescribedEvent {
 /** A user or a channel. */
 export interface Actor {
   name: string;
-  /** The user's id on the platform. */
+  /** Id on the platform. */
   id: string | undefined;
 }
 
-/** Returns the sentence about an event. For an unknown type, the sentence contains the words of the type, the user, and the channel. */
+/** Returns the sentence about an event. For an unknown type, it has the type's words, the user, and the channel. */
 export function describeEvent({ event_type, event_data }: DescribedEvent): Part[] {
   const template = Object.hasOwn(sentences, event_type) ? sentences[event_type] : undefined;
   const parts = template === undefined ? undefined : fill(template, event_data);
   return parts ?? fill(`${printWords(event_type)}[ by {@user}][ on {@channel}]`, event_data) ?? [];
 }
 
-/** Returns the acting user or, if the event names none, the channel. Undefined if the event names neither. */
+/** Returns the acting user; otherwise the channel; undefined if the event names neither. */
 export function actorOf(data: Data): Actor | undefined {
   for (const prefix of [userPrefixOf(data), ...channelPrefixes]) {
     const name = nameOf(data, prefix);
@@ -39,7 +39,7 @@ export function actorOf(data: Data): Actor | undefined {
   return undefined;
 }
 
-/** Returns the sentence. Undefined if a value outside brackets is missing, because the event differs from the definition of its type. */
+/** Fills a template. Returns undefined if a value outside brackets is missing: the event differs from its type's definition. */
 function fill(template: string, data: Data): Part[] | undefined {
   const pieces = template.split(/(\[[^\]]*\])/);
   const parts: Part[] = [];
@@ -86,7 +86,7 @@ function find(path: string, data: Data): unknown {
   return path.split('.').reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), data);
 }
 
-// The prefixes of the top-level keys by which the service finds the acting user, without the broadcaster (docs/live.md, filters).
+// Prefixes of the top-level keys in which the service finds the acting user, except the broadcaster (docs/live.md, filters).
 const userPrefixes = ['user', 'chatter_user', 'from_broadcaster_user', 'from_user'];
 
 function userPrefixOf(data: Data): string | undefined {
@@ -97,7 +97,7 @@ function findUser(data: Data): string | undefined {
   return nameOf(data, userPrefixOf(data));
 }
 
-/** Whether the event has a user, who may be anonymous. */
+/** Whether the event has a user, even an anonymous one. */
 function hasUser(data: Data): boolean {
   return userPrefixes.some((prefix) => `${prefix}_id` in data);
 }
@@ -108,7 +108,7 @@ function findChannel(data: Data): string | undefined {
   return channelPrefixes.map((prefix) => nameOf(data, prefix)).find(isFilledText);
 }
 
-/** Returns the display name of a user, or else the login, or else the id. */
+/** Returns the display name, else the login, else the id. */
 function nameOf(data: Data, prefix: string | undefined): string | undefined {
   if (prefix === undefined) return undefined;
   return ['name', 'login', 'id'].map((key) => data[`${prefix}_${key}`]).find(isFilledText);
@@ -116,7 +116,7 @@ function nameOf(data: Data, prefix: string | undefined): string | undefined {
 
 const number = new Intl.NumberFormat();
 
-/** The printers that a placeholder can name. Each printer returns undefined for a value that it cannot print. */
+/** Printers that a placeholder can name. They return undefined for values that they cannot print. */
 const printers: Record<string, (value: unknown) => string | undefined> = {
   number: (value) => (typeof value === 'number' ? number.format(value) : undefined),
   words: (value) => (isFilledText(value) ? value.replaceAll('_', ' ').toLowerCase() : undefined),

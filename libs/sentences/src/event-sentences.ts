@@ -1,11 +1,11 @@
 /**
- * One sentence for each event type. It says who did what to whom.
+ * One sentence per event type: who did what to whom.
  *
  * ```
  * {path}      a value of event_data, for example {bits} or {reward.title}
  * {@path}     a name. `user` is the acting user, `channel` the channel
  * {"path}     text that a user wrote
- * {path|how}  a value that the printer `how` prints, see `printers`
+ * {path|how}  a value, formatted by the printer `how` (see `printers`)
  * {path|s}    the `s` of a plural, unless the number is 1
  * [ … ]       a part that is left out if a value in it is missing
  * ```

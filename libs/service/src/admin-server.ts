@@ -4,29 +4,27 @@ import { isIPv4, type AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 import type { Health } from './health.js';
 
-/** A running admin server. */
 export interface AdminServer {
   port: number;
   close(): Promise<void>;
 }
 
-/** Where the admin server listens, and who may see metrics and the details of failures. */
 export interface AdminOptions {
   host: string;
   port: number;
   /**
-   * The token for metrics and details. Without a token, everybody may see metrics and details if only this machine can reach the server;
-   * otherwise, nobody may.
+   * The token that clients must present to see metrics and failure details. Without a token, only a server that listens on loopback shows
+   * them.
    */
   token?: string | undefined;
 }
 
-/** Who may see metrics and details: everybody, clients with the token, or nobody. */
+/** Who may see metrics and failure details: everybody, clients with the token, or nobody. */
 type Permission = { kind: 'everybody' | 'nobody' } | { kind: 'token'; hash: Buffer };
 
 /**
- * Serves `/health/live`, `/health/ready`, and `/metrics` of a process on a separate port. Probes need no token. Metrics and the details of
- * failures can name hosts, users, and volumes, so only this machine or a client with the token can see them.
+ * Serves `/health/live`, `/health/ready`, and `/metrics` on a separate port. Probes need no token. Metrics and failure details can name
+ * hosts, users, and volumes. Only clients on this machine or with the token can see them.
  */
 export async function startAdminServer({
   host,

@@ -17,7 +17,7 @@ describe(Alarms.name, () => {
     sut = new Alarms(save, { info: () => undefined, warn: () => undefined }, () => now);
   });
 
-  /** Lets time pass. The alarms are saved every second. */
+  /** Advances the clock and saves once per second, as the background task does. */
   const pass = async (seconds: number): Promise<void> => {
     for (let second = 0; second < seconds; second += 1) {
       now += 1_000;

@@ -7,16 +7,16 @@ import {
 import { FailureLog, type FailureLogger } from './failure-log.js';
 import { WorkerLoop } from './worker-loop.js';
 
-/** Saves a report of alarms in the database, directly or through a request to another service. */
+/** Saves alarms in the database, directly or through a request to another service. */
 export type SaveAlarms = (report: ReportAlarmsRequest) => Promise<unknown>;
 
-// How long to wait before saving changes again. Short, because an alarm must be raised within 90 s of its cause.
+// How often to look for changes to save. An alarm must be raised within 90 s of its cause.
 const idleMs = 1_000;
 const maxBackoffMs = 10_000;
 
 /**
- * Raises and clears alarms, each by a stable key. The methods return immediately and cannot fail: a background task saves the changes, and
- * retries while the database is unavailable.
+ * Raises and clears alarms, each identified by a stable key. The methods return immediately and cannot fail: a background task saves the
+ * changes, and retries while the database is unavailable.
  *
  * ```
  *              raise                    clear
@@ -24,14 +24,13 @@ const maxBackoffMs = 10_000;
  *                       every 20 s   └── not repeated for 90 s: the process is gone ──▶ cleared
  * ```
  *
- * Two processes that raise the same key share one alarm. Either process can clear this alarm, so a key must have one owner at a
- * time.
+ * Processes that raise the same key share one alarm, and each of them can clear it. At any time, only one process should own a key.
  */
 export class Alarms {
   private readonly raised = new Map<AlarmKey, string>();
-  /** The keys to clear. */
+  /** The keys whose alarms must still be cleared in the database. */
   private readonly clearing = new Set<AlarmKey>();
-  /** When each key was last cleared, so that a caller that clears a key at every check does not cause a request each time. */
+  /** When each key was last cleared. A caller may clear a key at every check; only one of these calls per 20 s causes a request. */
   private readonly clearedAt = new Map<AlarmKey, number>();
   private readonly loop: WorkerLoop;
   private savedAt = Number.NEGATIVE_INFINITY;
@@ -57,22 +56,22 @@ export class Alarms {
     this.loop.start();
   }
 
-  /** Stops without clearing any alarm. Another instance raises the alarms again while their causes remain. */
+  /** Stops without clearing any alarm. If a cause remains, another instance raises its alarm again. */
   stop(): Promise<void> {
     return this.loop.stop();
   }
 
-  /** Raises an alarm, or changes its message. @param message the problem and the remedy; without secrets */
+  /** Raises an alarm, or changes its message. @param message the problem and its remedy, without secrets */
   raise(key: AlarmKey, message: string): void {
     this.clearing.delete(key);
     if (this.raised.get(key) === message) return;
-    // Drop further alarms, because they would not help to find the cause.
+    // Beyond the limit, drop alarms: more of them would not help to find the cause.
     if (!this.raised.has(key) && this.raised.size >= maxOpenAlarms) return;
     this.raised.set(key, message);
     this.isChanged = true;
   }
 
-  /** Clears an alarm, if the alarm is open. The alarm may have been raised by another process. */
+  /** Clears an alarm if it is open, even if another process raised it. */
   clear(key: AlarmKey): void {
     const isRepeated = this.now() < (this.clearedAt.get(key) ?? Number.NEGATIVE_INFINITY) + alarmRepeatMs;
     if (!this.raised.delete(key) && isRepeated) return;
@@ -82,15 +81,12 @@ export class Alarms {
     this.isChanged = true;
   }
 
-  /** Hands an alarm over to another process, which repeats or clears the alarm from now on. */
+  /** Stops repeating an alarm that another process now owns, without clearing it. */
   withdraw(key: AlarmKey): void {
     this.raised.delete(key);
   }
 
-  /**
-   * Saves all alarms when one has changed or a repetition is due. Runs every second. Always returns false, so that the loop pauses for one
-   * second.
-   */
+  /** Saves all alarms when one has changed or a repetition is due. Returns false, so that the loop pauses for 1 s. */
   async saveChanges(): Promise<boolean> {
     const isRepetitionDue = this.raised.size > 0 && this.now() >= this.savedAt + alarmRepeatMs;
     if (!this.isChanged && !isRepetitionDue) return false;

@@ -7,7 +7,7 @@ beforeEach(() => {
   breaker = new CircuitBreaker({ restMs: () => 1_000, now: () => now });
 });
 
-/** Begins a request if it is permitted, and returns whether it was. */
+/** Begins a request, and returns true, if the breaker permits one. */
 function tryRequest(): boolean {
   if (!breaker.permits) return false;
   breaker.begin();

@@ -1,10 +1,9 @@
-/** When a circuit breaker opens, and for how long. */
 export interface CircuitBreakerOptions {
-  /** The number of consecutive failures that opens the circuit; 1 by default. */
+  /** The number of consecutive failures that opens the circuit. The default is 1. */
   failuresToOpen?: number;
   /**
-   * Returns how long the circuit rests, in milliseconds, after `failedProbes` consecutive failed probes (0 when the circuit has just
-   * opened).
+   * Returns how long the open circuit rests, in milliseconds. `failedProbes` counts the consecutive failed probes: 0 when the circuit has
+   * just opened.
    */
   restMs: (failedProbes: number) => number;
   /** A monotonic clock, in milliseconds. */
@@ -12,7 +11,7 @@ export interface CircuitBreakerOptions {
 }
 
 /**
- * Stops requests to a failing service, and probes whether the service works again.
+ * Stops requests to a failing service, and probes it until it works again.
  *
  * ```
  *          failed too often            rest is over, begin()
@@ -22,9 +21,9 @@ export interface CircuitBreakerOptions {
  *    └────── succeeded ─────────────┴──────────────────────────  succeeded ─┘
  * ```
  *
- * Requests that began before the circuit opened can end while it is open. If such a request succeeds, the circuit closes. If it fails, the
- * rest starts again with its current length, because only a failed probe shows that the rest was too short. A failure is ignored when
- * another request succeeded after the failed request began, because perhaps only one of several instances hangs.
+ * A request that began before the circuit opened can end while it is open. If such a request succeeds, the circuit closes. If it fails, the
+ * rest restarts with its current length; only a failed probe makes the rest longer. A failed request is ignored if another request
+ * succeeded after it began: perhaps only one of several instances hangs.
  */
 export class CircuitBreaker {
   private state: 'closed' | 'open' | 'half open' = 'closed';
@@ -43,27 +42,23 @@ export class CircuitBreaker {
     return this.state === 'closed';
   }
 
-  /**
-   * Whether a request may begin now. A closed circuit permits any number of requests. An open circuit permits one request (the probe) after
-   * its rest.
-   */
+  /** Whether a request may begin now. A closed circuit permits every request; an open circuit permits one probe after its rest. */
   get permits(): boolean {
     if (this.state === 'closed') return true;
     return this.state === 'open' && this.options.now() >= this.restsUntil;
   }
 
-  /** The remaining milliseconds of the rest; 0 when the circuit does not rest. */
+  /** The remaining rest in milliseconds; 0 when the circuit does not rest. */
   get restsForMs(): number {
     return this.state === 'closed' ? 0 : Math.max(0, this.restsUntil - this.options.now());
   }
 
-  /** Records the start of a permitted request and returns the time by the clock `now`. The request must end with `succeed` or `fail`. */
+  /** Records the start of a permitted request, and returns its start time. Call `succeed` or `fail` when the request ends. */
   begin(): number {
     if (this.state === 'open') this.state = 'half open';
     return this.options.now();
   }
 
-  /** Records that a request succeeded. */
   succeed(): void {
     this.lastSuccessAt = this.options.now();
     this.failuresInRow = 0;
@@ -71,7 +66,7 @@ export class CircuitBreaker {
     this.state = 'closed';
   }
 
-  /** Records that a request failed. @param begunAt the time that `begin` returned for the request */
+  /** @param begunAt the time that `begin` returned for the failed request */
   fail(begunAt: number): void {
     if (this.lastSuccessAt > begunAt) return;
     this.failuresInRow += 1;

@@ -1,6 +1,6 @@
 /**
- * Runs the steps of a shutdown in order, including the steps after one that fails: an unavailable broker must not keep the
- * database connection or a server open.
+ * Runs the steps of a shutdown in order. A failed step does not prevent the later ones: when the broker is unavailable, the database
+ * connection must still close.
  *
  * @throws AggregateError with the failures, after the last step
  */

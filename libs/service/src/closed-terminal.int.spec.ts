@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { eventually } from '@stream-events/testing';
 import { onceStopped } from './service.js';
 
-/** Only a process of its own can have a terminal, so it runs the built files (npm test builds first). */
+/** A test cannot close its own terminal, so run the built files in a child process (`npm test` builds them first). */
 const program = `
   import { writeFileSync } from 'node:fs';
   import { createLogger, exitOnUnexpectedErrors, onceStopped } from '@stream-events/service';
@@ -18,7 +18,7 @@ const program = `
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
     writeFileSync(process.env.STOPPED, 'stopped');
-    // Two lines without a pause before the end: the second one waits for the first one.
+    // Two lines without a pause: the second must wait until the first is written.
     logger.warn('one');
     logger.fatal('two');
   };
@@ -49,7 +49,6 @@ describeOnLinux(
       await eventually(() => expect(output).toMatch(/ready \d+/));
       const pid = Number(/ready (\d+)/.exec(output)?.[1]);
 
-      // Closes the terminal, as a closed window does.
       terminal.kill('SIGKILL');
       await once(terminal, 'exit');
 

@@ -1,6 +1,6 @@
 import { ConcurrencyLimit } from './concurrency-limit.js';
 
-/** Starts work that ends when the test says so. */
+/** Starts work that the test ends or fails. */
 function startWork(limit: ConcurrencyLimit) {
   let [end, fail] = [(_result: string): void => undefined, (_error: Error): void => undefined];
   const ended = new Promise<string>((resolve, reject) => {
@@ -14,7 +14,6 @@ function startWork(limit: ConcurrencyLimit) {
   return { result, end, fail, isRunning: () => isRunning };
 }
 
-/** Lets everything that is due run. */
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe(ConcurrencyLimit.name, () => {

@@ -1,6 +1,5 @@
 import { ServiceError } from '@stream-events/contracts';
 
-/** How many tasks may run concurrently, and how many may wait for their turn. */
 export interface ConcurrencyLimitOptions {
   running: number;
   waiting: number;
@@ -8,7 +7,7 @@ export interface ConcurrencyLimitOptions {
   refusal: string;
 }
 
-/** Limits how many tasks run concurrently. Further tasks wait for their turn, in order of arrival. */
+/** Limits how many tasks run concurrently. The other tasks wait in order of arrival. */
 export class ConcurrencyLimit {
   private running = 0;
   private readonly waiting: (() => void)[] = [];
@@ -27,7 +26,7 @@ export class ConcurrencyLimit {
       return await work();
     } finally {
       const next = this.waiting.shift();
-      // Pass the turn directly to the next waiting task, so that no new task can take the turn first.
+      // Hand the turn directly to the next waiting task. Otherwise, a new task could take it first.
       if (next) next();
       else this.running -= 1;
     }

@@ -93,7 +93,8 @@ describe(loadConfig.name, () => {
     };
 
     expect(faultsOf(variables, { PORT: '1', [oldName]: 'on' })).toEqual([fault]);
-    // The fault is reported with all other faults, even when the new variable is set too, and in a service that reads neither variable.
+    // Reports the renamed variable together with all other faults. Neither the new variable nor a service that reads neither name hides
+    // this fault.
     expect(faultsOf(variables, { PORT: '10', [oldName]: 'on', [newName]: 'on' })).toEqual([
       fault,
       'PORT must be a whole number from 1 to 9',

@@ -1,30 +1,28 @@
 import { readFileSync } from 'node:fs';
 import { splitHosts } from './host-urls.js';
 
-/** One environment variable: the parser of its text, its default value, and its documentation. */
+/** An environment variable: how to parse it, its default value, and its documentation. */
 export interface Variable<T> {
-  /** Turns the text into the value. Throws an Error that says which values are allowed. */
+  /** Throws an Error that says which values are allowed. */
   readonly parse: (text: string) => T;
   /** The value when the variable is empty or not set. Without a default, the variable is required. */
   readonly defaultValue?: T;
   readonly description: string;
-  /** The text that the configuration table shows instead of the default value. */
+  /** The text for the configuration table, when it should not show the default value itself. */
   readonly defaultText?: string;
-  /** Whether the value is a secret. A secret is never printed, and can also be read from the file that `<NAME>_FILE` names. */
+  /** Whether the value is a secret. Secrets are never printed, and can also be read from the file that `<NAME>_FILE` names. */
   readonly isSecret: boolean;
 }
 
-/** The variables of an app by name. */
 export type Variables = Record<string, Variable<unknown>>;
 
-/** The values of an app's variables. */
 export type ConfigOf<V extends Variables> = {
   readonly [Name in keyof V]: V[Name] extends Variable<infer T> ? T : never;
 };
 
 /**
- * The variables of earlier versions that have a new name. A service does not start while an old name is set. Otherwise, the service would
- * run with a default value that the operator did not choose.
+ * Old names of renamed variables. A service refuses to start while an old name is set. Otherwise, it would silently ignore the operator's
+ * value and use a default.
  */
 const renamedVariables: Readonly<Record<string, string>> = {
   // 0.1.0
@@ -32,7 +30,6 @@ const renamedVariables: Readonly<Record<string, string>> = {
   INTAKE_MAX_GB: 'INGEST_MAX_GB',
 };
 
-/** All errors in a configuration. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 
@@ -49,12 +46,11 @@ interface Options<T> {
   secret?: boolean;
 }
 
-/** Declares a variable of free text. */
 export function text(description: string, options: Options<string> = {}): Variable<string> {
   return variable(description, options, (value) => value);
 }
 
-/** Declares a variable that may be absent. A value must match `pattern`; otherwise, `fault` is the error message. */
+/** Declares an optional variable. `fault` is the error message for a value that does not match `pattern`. */
 export function optionalText(
   description: string,
   options: { secret?: boolean; pattern?: RegExp; fault?: string } = {},
@@ -66,10 +62,8 @@ export function optionalText(
   });
 }
 
-/** The smallest and the largest value of a number. */
 type Bounds = readonly [min: number, max: number];
 
-/** Declares a variable that is a whole number within bounds. */
 export function integer(
   description: string,
   bounds: Bounds,
@@ -78,7 +72,6 @@ export function integer(
   return variable(description, options, (value) => parseNumber(value, /^-?\d+$/, 'a whole number', bounds));
 }
 
-/** Declares a variable that is a number within bounds. */
 export function decimal(
   description: string,
   bounds: Bounds,
@@ -101,7 +94,7 @@ export function oneOf<const T extends string>(
   });
 }
 
-/** Declares a variable that is a list, separated by commas. */
+/** Declares a variable that is a comma-separated list. */
 export function list(
   description: string,
   options: Options<string[]> & { minLength?: number; maxLength?: number } = {},
@@ -130,7 +123,7 @@ export function url(
   return variable(description, options, (value) => parseUrl(value, schemes));
 }
 
-/** Declares a variable that is a URL whose host may be a list, separated by commas: `postgres://a:5432,b:5432/database`. */
+/** Declares a URL variable whose host may be a comma-separated list: `postgres://a:5432,b:5432/database`. */
 export function urlOfHosts(
   description: string,
   schemes: readonly string[],
@@ -142,7 +135,7 @@ export function urlOfHosts(
   });
 }
 
-/** Declares a variable that is one or more URLs, separated by commas: the members of a cluster. */
+/** Declares a variable that is a comma-separated list of URLs, such as the members of a cluster. */
 export function urls(
   description: string,
   schemes: readonly string[],
@@ -153,7 +146,7 @@ export function urls(
   );
 }
 
-/** Declares a variable that is a URL and may be absent. */
+/** Declares an optional variable that is a URL. */
 export function optionalUrl(
   description: string,
   schemes: readonly string[],
@@ -168,8 +161,8 @@ export function optionalUrl(
 }
 
 /**
- * Reads an app's variables from an environment. An empty value counts as not set. The value of a secret can also be in the
- * file that `<NAME>_FILE` names.
+ * Reads an app's variables from an environment. Treats an empty value as not set. A secret can also be in the file that `<NAME>_FILE`
+ * names.
  *
  * @throws ConfigError with all errors, including renamed variables. The message contains no secrets
  */
@@ -187,7 +180,7 @@ export function loadConfig<V extends Variables>(variables: V, environment: NodeJ
   return values as ConfigOf<V>; // Safe cast: the loop above has read every name of V with its own parse function.
 }
 
-/** Checks every renamed variable, whether the app reads it or not: all services of a deployment share one environment. */
+/** Checks every renamed variable, even those that this app never read: all services of a deployment share one environment. */
 function findRenamed(environment: NodeJS.ProcessEnv): string[] {
   return Object.entries(renamedVariables)
     .filter(([oldName]) => environment[oldName]?.trim())

@@ -1,18 +1,18 @@
-// An outage causes hundreds of failures per second, but one log line per second is enough.
+// The minimum time between two log lines with the same message. An outage can cause hundreds of failures per second.
 const intervalMs = 1_000;
 
-// Services that start together find each other within this time. Until then, failures are expected.
+// Failures within this time after the start are expected. Services that start together need up to 5 s to find each other.
 const startMs = 5_000;
 
-/** The methods of pino's logger that the failure log uses. */
+/** The part of pino's logger that the failure log uses. */
 export interface FailureLogger {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
 }
 
 /**
- * Logs failures that occur in bursts: at most one line per second for each message, with the number of failures since the
- * last line. The level is warn, or info in the first 5 s after the start.
+ * Logs failures that occur in bursts. Writes at most one line per second for each message, with the number of failures since the last line.
+ * The level is warn, or info in the first 5 s after the start.
  */
 export class FailureLog {
   private readonly kinds = new Map<string, { lastLineAt: number; failures: number }>();
@@ -26,12 +26,15 @@ export class FailureLog {
     this.startedAt = now();
   }
 
-  /** Whether the service has just started, so that failures are expected. */
+  /** Whether the service started less than 5 s ago. Until then, failures are expected. */
   get isStarting(): boolean {
     return this.now() < this.startedAt + startMs;
   }
 
-  /** Counts a failure, and logs it if the last line with this message is at least 1 s old. The message must be a fixed text. */
+  /**
+   * Counts a failure, and logs at most one line per second for each message. Pass a fixed text as `message`; put variable parts into
+   * `details`.
+   */
   warn(message: string, details: { err?: unknown } & Record<string, unknown>): void {
     const { lastLineAt, failures } = this.kinds.get(message) ?? { lastLineAt: -Infinity, failures: 0 };
     const isDue = this.now() >= lastLineAt + intervalMs;

@@ -1,32 +1,31 @@
-/** Checks one part of a process. Throws an error when the part does not work. Operators see the message of the error. */
+/** Checks one part of a process. Throws when that part does not work; operators see the error message. */
 export type HealthCheck = () => Promise<void>;
 
-/** The state of the parts of a process, as `/health/ready` shows it. */
 export interface HealthReport {
   status: 'ok' | 'error';
   checks: Record<string, { status: 'ok' | 'error'; detail?: string }>;
 }
 
-// A slower check counts as failed, because load balancers give up soon after this time.
+// How long a check may take. Load balancers give up on the request soon after this time.
 const checkTimeoutMs = 2_000;
 
-/** Collects the checks that decide whether a process is ready. The services of all-in-one share one instance. */
+/** Collects the checks that decide whether a process is ready. In all-in-one, all services share one instance. */
 export class Health {
   private readonly checks = new Map<string, HealthCheck>();
   private isStopping = false;
   private running: Promise<HealthReport> | undefined;
 
-  /** Adds a check under the name that the report shows. */
+  /** @param name the name of the check in the report */
   register(name: string, check: HealthCheck): void {
     this.checks.set(name, check);
   }
 
-  /** Makes the process report that it is not ready, so that load balancers send no new work while it drains. */
+  /** Makes the process report that it is not ready. Load balancers then send no new work while the process drains. */
   markStopping(): void {
     this.isStopping = true;
   }
 
-  /** Runs all checks at once, each with a time limit of 2 s. Concurrent callers share one report. */
+  /** Runs all checks at once, with a time limit of 2 s. Concurrent callers share one report. */
   async report(): Promise<HealthReport> {
     this.running ??= this.runChecks().finally(() => {
       this.running = undefined;

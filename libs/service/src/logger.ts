@@ -4,7 +4,7 @@ import type { Tracing } from './tracing.js';
 
 export type { Logger } from 'pino';
 
-/** The fields of an error that are logged. Other fields are dropped: the parameters in a database error can contain payloads. */
+/** The fields of an error that are logged. All other fields are dropped, because a database error's parameters can contain payloads. */
 interface LoggedError {
   type: string;
   message: string;
@@ -15,10 +15,9 @@ interface LoggedError {
   cause?: LoggedError;
 }
 
-// Maximum number of causes in a log line. Chains of causes are short. The limit ends a chain in which an error is its own cause.
+// Maximum number of nested causes in a log line. Real chains are shorter; the limit stops the recursion when an error is its own cause.
 const maxCauses = 5;
 
-/** Reduces an error to the fields that are logged. */
 export function toLoggedError(error: unknown, depth = 0): LoggedError {
   if (typeof error !== 'object' || error === null)
     return { type: typeof error, message: String(error), stack: undefined };
@@ -34,7 +33,7 @@ export function toLoggedError(error: unknown, depth = 0): LoggedError {
   };
 }
 
-// A second line of defense: no code should log secrets in the first place.
+// Fields whose values are redacted. This is a second line of defense: no code should log secrets in the first place.
 const secretPaths = [
   'password',
   'token',
@@ -48,8 +47,8 @@ const secretPaths = [
 ];
 
 /**
- * Creates the logger of a service. The logger writes JSON lines to standard error; standard output is for people. When traces are on, log
- * lines about an HTTP request in a sampled trace contain the `traceId`.
+ * Creates the logger of a service. It writes JSON lines to standard error; standard output is for people. When traces are on, lines about
+ * an HTTP request in a sampled trace contain its `traceId`.
  */
 export function createLogger(service: string, level: string, tracing?: Pick<Tracing, 'find'>): Logger {
   const serializers = { err: (error: unknown) => toLoggedError(error) };
@@ -73,7 +72,7 @@ function standardError(): ReturnType<typeof pino.destination> {
   destination = pino.destination({ fd: 2, sync: false });
   destination.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') return; // pino handles this error
-    // A final flush would retry forever.
+    // pino's final flush would retry forever.
     discardLogs();
     if (error.code !== 'EIO' || !process.stderr.isTTY) throw error;
   });
@@ -81,8 +80,8 @@ function standardError(): ReturnType<typeof pino.destination> {
 }
 
 /**
- * Discards all further log lines. Call this function when the terminal was closed: each write then fails with EIO, and a final flush would
- * retry forever. pino itself handles only EPIPE.
+ * Discards all further log lines. Call this when the terminal was closed: each write then fails with EIO, which pino's final flush would
+ * retry forever.
  */
 export function discardLogs(): void {
   const ignore = (): void => undefined;
@@ -91,8 +90,8 @@ export function discardLogs(): void {
 }
 
 /**
- * Adds `traceId` to each line with the id of an HTTP request in a sampled trace. The lines of other services contain this id as the
- * correlation id.
+ * Adds `traceId` to each line about an HTTP request in a sampled trace. Such a line has the request's id as `requestId` or, in other
+ * services, as `correlationId`.
  */
 function toMixin(tracing: Pick<Tracing, 'find'>): (fields: object) => object {
   return (fields: { requestId?: unknown; correlationId?: unknown }) => {
@@ -102,7 +101,7 @@ function toMixin(tracing: Pick<Tracing, 'find'>): (fields: object) => object {
   };
 }
 
-/** Sends Nest's log lines to pino. Nest's own start-up messages become debug lines. */
+/** Sends Nest's log lines to pino. Nest's own start-up messages are logged at debug level. */
 export class NestLogger implements LoggerService {
   constructor(private readonly logger: Logger) {}
 

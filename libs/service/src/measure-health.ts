@@ -2,7 +2,7 @@ import { Gauge, type Registry } from 'prom-client';
 import type { Health } from './health.js';
 import { version } from './version.js';
 
-/** Adds two metrics of a process: its version, and the state of each check. Each scrape runs the checks. */
+/** Adds metrics for the running version and for the state of each health check. Each scrape runs the checks. */
 export function measureHealth(health: Health, metrics: Registry): void {
   new Gauge({
     name: 'build_info',

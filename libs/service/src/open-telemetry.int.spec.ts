@@ -26,7 +26,7 @@ describe(OpenTelemetry.name, () => {
 
     sut.start('work', { kind: 'server' })?.end();
     await sut.close();
-    // On a busy machine, `close` can end first: it waits for 2 s at most.
+    // On a busy machine, `close` can return first, because it waits at most 2 s.
     await hasFailed;
     receiver.closeAllConnections();
     receiver.close();

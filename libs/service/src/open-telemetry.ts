@@ -24,7 +24,6 @@ import { toLoggedError } from './logger.js';
 import { version } from './version.js';
 import { within } from './within.js';
 
-/** Where spans are sent, and which traces are sampled. */
 export interface OpenTelemetryOptions {
   /** Base address of an OTLP/HTTP receiver. */
   endpoint: string;
@@ -33,12 +32,11 @@ export interface OpenTelemetryOptions {
   sampler: SamplerName;
   /** Share of the traces that a ratio sampler keeps, from 0 to 1. */
   ratio: number;
-  /** Called for each batch of spans that the receiver did not accept after all attempts. */
+  /** Called for each batch of spans that could not be exported after all attempts. */
   onFailure: (error: unknown) => void;
 }
 
-// How long `close` waits: long enough to export the waiting spans, and short enough that a receiver that is down does not keep the process
-// from stopping.
+// How long `close` waits. This is enough to export the waiting spans; a receiver that is down must not block the shutdown.
 const closeLimitMs = 2_000;
 
 const kinds = {

@@ -1,8 +1,8 @@
 import type { Counter, Registry } from 'prom-client';
 
 /**
- * Creates metrics once per registry. Under `npm start`, all services share a registry, which accepts the name of a metric only once.
- * Libraries that several services use therefore create their metrics through this function, with the label `app`.
+ * Creates metrics once per registry. Under `npm start`, all services share one registry, which rejects a second metric with the same name.
+ * Libraries that several services use create their metrics through this function and add the label `app`.
  */
 export function perRegistry<T>(create: (registry: Registry) => T): (registry: Registry) => T {
   const created = new WeakMap<Registry, T>();
@@ -14,8 +14,8 @@ export function perRegistry<T>(create: (registry: Registry) => T): (registry: Re
 }
 
 /**
- * Exports these label values from the start, with the value 0. Otherwise, a series would begin with its first increment, and `increase()`
- * in an alert would miss this increment.
+ * Exports these label values as 0 from the start. Without a zero, a series would appear with its first increment, and `increase()` in an
+ * alert would miss that increment.
  */
 export function startAtZero<Label extends string>(
   counter: Counter<Label>,
@@ -27,5 +27,5 @@ export function startAtZero<Label extends string>(
 /** Histogram buckets, in seconds, for work that takes milliseconds and has a time limit of seconds. */
 export const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 
-/** Histogram buckets, in seconds, for the time since the receipt of an event, which grows to minutes in an outage. */
+/** Histogram buckets, in seconds, for the time since an event was received. An outage raises this time to minutes. */
 export const lagBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];

@@ -4,7 +4,10 @@ const algorithm = 'aes-256-gcm';
 const ivLength = 12;
 const tagLength = 16;
 
-/** Encrypts and decrypts small secrets with `SECRET_KEY`. The first key encrypts and every key decrypts, so that keys can be rotated. */
+/**
+ * Encrypts and decrypts small secrets with the keys in `SECRET_KEY`. The first key encrypts and every key decrypts, so that operators can
+ * rotate keys.
+ */
 export class SecretBox {
   /** Identifies the first key without revealing it. */
   readonly firstKeyId: string;
@@ -15,12 +18,13 @@ export class SecretBox {
     this.firstKeyId = derive(secretKeys[0] ?? '', 'stream-events key id', 8).toString('hex');
   }
 
-  /** The number of keys in `SECRET_KEY`. */
   get keyCount(): number {
     return this.keys.length;
   }
 
-  /** Encrypts a text. Decrypting requires the same `boundTo` (an id), so that a secret cannot be moved to another row. */
+  /**
+   * Encrypts a text. Decryption requires the same `boundTo` (the row's id), so a secret that is copied to another row cannot be decrypted.
+   */
   encrypt(text: string, boundTo: string): string {
     const [key] = this.keys;
     if (!key) throw new Error('cannot encrypt: SECRET_KEY has no key');
@@ -41,10 +45,7 @@ export class SecretBox {
     );
   }
 
-  /**
-   * Decrypts a text, and returns the index of the key that encrypted it: 0 is the first key. Returns undefined when no key decrypts the
-   * text.
-   */
+  /** Decrypts a text, and returns the index of the key that encrypted it (0 is the first key). Returns undefined when no key fits. */
   open(encrypted: string, boundTo: string): { text: string; keyIndex: number } | undefined {
     const bytes = Buffer.from(encrypted, 'base64');
     for (const [keyIndex, key] of this.keys.entries()) {
@@ -67,7 +68,7 @@ function tryDecrypt(key: Buffer, bytes: Buffer, boundTo: string): string | undef
     decipher.setAAD(Buffer.from(boundTo)).setAuthTag(bytes.subarray(-tagLength));
     return decipher.update(bytes.subarray(ivLength, -tagLength), undefined, 'utf8') + decipher.final('utf8');
   } catch {
-    // The value is encrypted with another key, or damaged. The caller tries the next key.
+    // Another key encrypted the value, or the value is damaged. The caller tries the next key.
     return undefined;
   }
 }

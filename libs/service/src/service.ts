@@ -9,7 +9,7 @@ import { measureHealth } from './measure-health.js';
 import { startTracing, type Tracing } from './tracing.js';
 import { within } from './within.js';
 
-/** The objects that a service receives when it starts. */
+/** What a service receives when it starts. */
 export interface Shell<Config> {
   config: Config;
   logger: Logger;
@@ -19,31 +19,30 @@ export interface Shell<Config> {
   tracing?: Tracing | undefined;
 }
 
-/** A started service. */
 export interface RunningService {
-  /** Finishes the work in flight and stops. */
+  /** Finishes the work in flight, then stops. */
   close(): Promise<void>;
 }
 
-/** A service: its name, its variables, and how it starts. `main.ts` runs one service; all-in-one starts all of them. */
+/** The definition of a service: its name, its variables, and how to start it. `main.ts` runs one service; all-in-one starts all of them. */
 export interface ServiceDefinition<V extends Variables, R extends RunningService = RunningService> {
   name: string;
   variables: V;
   /** Runs the pending migrations of the service's database, and disconnects. Undefined for a service without a database. */
   migrate?(config: ConfigOf<V>): Promise<void>;
-  /** Further commands of the program, by name. Each command returns the text that the program prints. */
+  /** Further subcommands of the program, by name. Each returns the text to print. */
   commands?: Record<string, (config: ConfigOf<V>) => Promise<string>>;
   start(shell: Shell<ConfigOf<V>>): Promise<R>;
 }
 
-/** Declares a service. Infers the types of its variables. */
+/** Returns the definition unchanged; its purpose is to infer the variables' types. */
 export function defineService<V extends Variables, R extends RunningService>(
   definition: ServiceDefinition<V, R>,
 ): ServiceDefinition<V, R> {
   return definition;
 }
 
-/** The variables of every service that runs in its own process. */
+/** The variables that every service must declare to run in its own process. */
 export type ProcessVariables = Variables & {
   HOST: Variable<string>;
   ADMIN_PORT: Variable<number>;
@@ -51,18 +50,18 @@ export type ProcessVariables = Variables & {
   LOG_LEVEL: Variable<string>;
 };
 
-// How long a stop waits for an unfinished start, so that the service can stop in order. A start that takes longer is probably waiting for
-// PostgreSQL or NATS.
+// How long a stop waits for an unfinished start. A start that takes longer is probably waiting for PostgreSQL or NATS.
 const startLimitMs = 10_000;
 
-// How long a stop may take. By default, Kubernetes kills a process 30 s after SIGTERM. Exit earlier, with a log line.
+// How long a stop may take. Kubernetes kills a process 30 s after SIGTERM by default; exiting earlier leaves time to log why.
 const shutdownTimeoutMs = 25_000;
 
 /**
- * Runs a service as this process: reads its configuration from the environment, serves health and metrics on `ADMIN_PORT`, and stops in
- * order on SIGTERM and SIGINT. If the configuration is invalid, prints every error and exits with code 2. With the argument `migrate`, only
- * runs the migrations and exits: deployments use this command before they start the first instance of a new version. With one of the
- * service's own `commands` as the argument, only runs that command and exits.
+ * Runs a service as this process. Reads the configuration from the environment, serves health and metrics on `ADMIN_PORT`, and shuts down
+ * cleanly on SIGTERM and SIGINT. If the configuration is invalid, prints every error and exits with code 2.
+ *
+ * With an argument, runs a single command instead and exits. `migrate` runs the migrations, before a deployment starts the first instance
+ * of a new version. The others are the service's own `commands`.
  */
 export async function runService<V extends ProcessVariables>(
   definition: ServiceDefinition<V>,
@@ -82,7 +81,7 @@ export async function runService<V extends ProcessVariables>(
   let service: RunningService | undefined;
   const admin = { host: HOST, port: ADMIN_PORT, token: METRICS_TOKEN };
   const starting = startService(definition, shell, admin).then((started) => (service = started));
-  // Handle signals during the start, which can take a minute: a container ignores a signal that arrives before its handler is installed.
+  // Install the signal handlers before the start ends, which can take a minute. A container ignores a signal that has no handler.
   onceStopped(logger, async () => {
     await within(startLimitMs, starting);
     if (!service) logger.warn('the start did not end in time, exiting');
@@ -98,7 +97,7 @@ export async function runService<V extends ProcessVariables>(
 }
 
 /**
- * Creates the logger of a service, and starts its traces. Log lines contain trace ids. Logs a warning when the receiver does not accept
+ * Creates the logger of a service and starts its traces, so that log lines contain trace ids. Logs a warning when the receiver rejects
  * spans.
  */
 export async function startTelemetry(
@@ -113,7 +112,6 @@ export async function startTelemetry(
   return { logger, tracing };
 }
 
-/** Runs the command from the command line, and exits. */
 async function runCommand<V extends Variables>(
   command: string,
   definition: ServiceDefinition<V>,
@@ -147,7 +145,7 @@ async function runCommand<V extends Variables>(
   return exitAfterFlush(logger, 0);
 }
 
-/** Starts a service, then serves its health and metrics. `close` stops the service and the admin server. */
+/** Starts a service, then serves its health and metrics. `close` stops both. */
 export async function startService<V extends Variables>(
   definition: ServiceDefinition<V>,
   shell: Shell<ConfigOf<V>>,
@@ -165,13 +163,13 @@ export async function startService<V extends Variables>(
   };
 }
 
-// Under npm, one Ctrl-C arrives twice: from the terminal and from npm. Ignore a second signal within this time, because a person needs
-// longer to press Ctrl-C again.
+// Ignore a second signal within this time: under npm, one Ctrl-C arrives twice, from the terminal and from npm. A person needs longer to
+// press Ctrl-C again.
 const repeatedSignalMs = 1_000;
 
 /**
- * Runs `stop` at the first SIGTERM or SIGINT, or when the terminal is closed, then exits. Exits immediately at a second signal (more than 1
- * s later) or after the time limit.
+ * Runs `stop` at the first SIGTERM or SIGINT, or when the terminal is closed, then exits. Exits immediately after the time limit, or at a
+ * second signal more than 1 s later.
  *
  * @returns a function that stops in the same way and exits with the given code
  */
@@ -206,20 +204,23 @@ export function onceStopped(
   };
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
-  // SIGHUP means that the terminal was closed. Without a terminal, add no handler: `nohup` may have made this process ignore SIGHUP, and a
-  // handler would undo this.
+  // SIGHUP means that the terminal was closed. Without a terminal, install no handler: it would override `nohup`, which makes the process
+  // ignore SIGHUP.
   if (hasTerminal()) {
     process.on('SIGHUP', (signal) => {
       if (process.stderr.isTTY) discardLogs();
       onSignal(signal);
     });
-    // Writing to a closed terminal fails, which must not end the process before it has stopped.
+    // Writing to a closed terminal fails. The failure must not end the process before it has stopped cleanly.
     for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
   }
   return end;
 }
 
-/** Whether this process prints to a terminal. `nohup` redirects both outputs (but the input only on Linux). */
+/**
+ * Whether this process prints to a terminal. Checks the outputs, because `nohup` redirects both everywhere, but redirects the input only on
+ * Linux.
+ */
 function hasTerminal(): boolean {
   return process.stdout.isTTY || process.stderr.isTTY;
 }
@@ -234,7 +235,7 @@ function loadConfigOrExit<V extends Variables>(variables: V): ConfigOf<V> {
   }
 }
 
-/** Logs an unexpected error and ends the process, so that its supervisor starts a clean one. */
+/** Logs an unexpected error and ends the process. Its supervisor then starts a clean one. */
 export function exitOnUnexpectedErrors(logger: Logger, end: () => void): void {
   let isEnding = false;
   const onError = (error: unknown): void => {

@@ -13,7 +13,7 @@ import {
 
 const databaseSchemes = ['postgres', 'postgresql'];
 
-/** The database of one service, for programs that start or prepare several services. */
+/** Declares the database URL of one service, for programs that start or prepare several services. */
 function databaseUrlOf(service: string): Variable<string> {
   return urlOfHosts(
     `\`DATABASE_URL\` of the ${service}, with its own database role. Set it for every service, or for none`,
@@ -22,7 +22,7 @@ function databaseUrlOf(service: string): Variable<string> {
   );
 }
 
-/** The environment variables that more than one program reads, declared once. */
+/** The environment variables that more than one program reads. */
 export const sharedVariables = {
   HOST: text('Address to listen on. The default is reachable from this machine only', {
     default: '127.0.0.1',
@@ -78,7 +78,6 @@ export const sharedVariables = {
   ),
 } satisfies Record<string, Variable<unknown>>;
 
-/** The samplers of OpenTelemetry. */
 const samplers = [
   'always_on',
   'always_off',
@@ -112,7 +111,7 @@ export const tracingVariables = {
     ['http', 'https'],
   ),
   OTEL_EXPORTER_OTLP_HEADERS: headersVariable,
-  // OpenTelemetry's own default traces everything, which is too expensive at thousands of events per second.
+  // By default, OpenTelemetry samples every trace, which is too expensive at thousands of events per second.
   OTEL_TRACES_SAMPLER: oneOf('Which traces are sampled', samplers, { default: 'parentbased_traceidratio' }),
   OTEL_TRACES_SAMPLER_ARG: decimal('Share of the traces that the ratio samplers keep', [0, 1], {
     default: 0.01,

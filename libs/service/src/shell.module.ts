@@ -3,14 +3,12 @@ import { Registry } from 'prom-client';
 import { Health } from './health.js';
 import type { Shell } from './service.js';
 
-/** Injection token of the app's configuration. */
 export const CONFIG = Symbol('CONFIG');
-/** Injection token of the service's logger. */
 export const LOGGER = Symbol('LOGGER');
 
 /**
- * Makes the shell's parts (`CONFIG`, `LOGGER`, `Health`, `Registry`) injectable in every module of a service, together with the
- * connections that the service opens before it creates its modules.
+ * Makes the shell's parts (`CONFIG`, `LOGGER`, `Health`, `Registry`) injectable in every module of a service. Also provides the connections
+ * that the service opens before it creates its modules.
  */
 @Global()
 @Module({})

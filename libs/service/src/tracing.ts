@@ -1,48 +1,45 @@
 import { loadConfig, type Variables } from './config.js';
 import { tracingVariables } from './shared-variables.js';
 
-/** The ids of a sampled span. Services send these ids in the header `traceparent` of W3C Trace Context. */
+/** The ids of a sampled span. Services send them in the W3C Trace Context header `traceparent`. */
 export interface SpanIds {
-  /** 32 hexadecimal digits. */
+  /** In hexadecimal, 32 digits. */
   traceId: string;
-  /** 16 hexadecimal digits. */
+  /** In hexadecimal, 16 digits. */
   spanId: string;
 }
 
-/** The attributes of a span, with the names of OpenTelemetry's semantic conventions. */
+/** Span attributes, named after OpenTelemetry's semantic conventions. */
 export type SpanAttributes = Record<string, string | number>;
 
-/** The role, the parent, and the attributes of a span. */
 export interface SpanOptions {
   kind: 'server' | 'client' | 'producer' | 'consumer';
-  /** The span that this span continues. Undefined: the span starts a new trace, if the sampler keeps the trace. */
+  /** The span that this span continues. When undefined, the span starts a new trace if the sampler selects it. */
   parent?: SpanIds | undefined;
   attributes?: SpanAttributes;
 }
 
-/** A piece of work in a sampled trace. */
 export interface Span {
   readonly ids: SpanIds;
-  /** Ends the span, which is then exported in the background. */
+  /** Ends the span. A background task exports it. */
   end(result?: { attributes?: SpanAttributes; error?: unknown }): void;
 }
 
-/** Creates and exports spans. `OpenTelemetry` implements this interface in a module that is loaded only when traces are on. */
+/** Creates and exports spans. The implementation (`OpenTelemetry`) is in a separate module that is loaded only when traces are on. */
 export interface Tracer {
-  /** Starts a span. Returns undefined when the sampler drops the trace. */
+  /** Starts a span. Returns undefined when the sampler does not select the trace. */
   start(name: string, options: SpanOptions): Span | undefined;
-  /** Exports the ended spans and stops. */
+  /** Exports the spans that have ended, then stops. */
   close(): Promise<void>;
 }
 
-// Maximum number of kept spans. At this limit, the oldest span is dropped. Some kept spans are never continued: a known event, for example,
-// is not published again.
+// Maximum number of kept spans. Some are never continued (a known event, for example, is not published again), so at this limit the oldest
+// span is dropped.
 const maxKept = 4_096;
 
 /**
- * The traces of a service. Services pass on traces by explicit ids, because an implicit context would slow down every promise on Node 20.
- * To find the span to continue, code uses a key that it already has: the id of the HTTP request (the correlation id), or the id of the
- * event.
+ * The traces of a service. Code finds the span to continue by a key that it already has: the id of the HTTP request (the correlation id) or
+ * the id of the event. An implicit context would need no keys, but slows down every promise on Node 20.
  *
  * ```
  *  HTTP request ──▶ request to the events service ──▶ store ──▶ publish to EVENTS ──▶ send to live clients
@@ -54,7 +51,7 @@ export class Tracing {
 
   constructor(private readonly tracer: Tracer) {}
 
-  /** Starts a span. Returns undefined when the span would begin a trace and the sampler drops the trace. */
+  /** Starts a span. Returns undefined when the span would begin a trace that the sampler does not select. */
   start(name: string, options: SpanOptions): Span | undefined {
     return this.tracer.start(name, options);
   }
@@ -66,13 +63,12 @@ export class Tracing {
     this.kept.set(key, span);
   }
 
-  /** Returns the ids of the span that was kept under a key. */
   find(key: string | undefined): SpanIds | undefined {
     if (key === undefined || this.kept.size === 0) return undefined;
     return this.kept.get(key)?.ids;
   }
 
-  /** Returns the span that was kept under a key, and removes the span. */
+  /** Returns the span that was kept under a key, and stops keeping it. */
   take(key: string): Span | undefined {
     if (this.kept.size === 0) return undefined;
     const span = this.kept.get(key);
@@ -80,7 +76,6 @@ export class Tracing {
     return span;
   }
 
-  /** Exports the ended spans and stops. */
   close(): Promise<void> {
     return this.tracer.close();
   }
@@ -92,9 +87,10 @@ export class Tracing {
 }
 
 /**
- * Starts the traces of a service. Returns undefined when OTEL_EXPORTER_OTLP_ENDPOINT is not set, or when the service supports no traces.
+ * Starts the traces of a service. Returns undefined when OTEL_EXPORTER_OTLP_ENDPOINT is not set, or when the service does not declare that
+ * variable.
  *
- * @param onFailure is called when the receiver does not accept spans, which are then lost
+ * @param onFailure called when spans are lost because the receiver did not accept them
  */
 export async function startTracing(
   { name, variables }: { name: string; variables: Variables },
@@ -105,7 +101,7 @@ export async function startTracing(
   const config = loadConfig(tracingVariables, environment);
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SERVICE_NAME: serviceName = name } = config;
   if (endpoint === undefined) return undefined;
-  // Loading this module takes half a second and 15 MiB, so load it only when traces are on.
+  // Load this module only when traces are on: loading takes half a second and 15 MiB.
   const { OpenTelemetry } = await import('./open-telemetry.js');
   return new Tracing(
     new OpenTelemetry({
@@ -119,7 +115,6 @@ export async function startTracing(
   );
 }
 
-/** Returns the value of the header `traceparent` for a sampled span. */
 export function printTraceparent({ traceId, spanId }: SpanIds): string {
   return `00-${traceId}-${spanId}-01`;
 }
@@ -127,7 +122,7 @@ export function printTraceparent({ traceId, spanId }: SpanIds): string {
 const traceparentPattern = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})/;
 const sampledFlag = 1;
 
-/** Parses the value of the header `traceparent`. Returns undefined when the value is malformed, or when the trace is not sampled. */
+/** Parses a `traceparent` header. Returns undefined when the header is malformed or the trace is not sampled. */
 export function parseTraceparent(text: string | undefined): SpanIds | undefined {
   const [, traceId = '', spanId = '', flags = ''] = traceparentPattern.exec(text ?? '') ?? [];
   if ((parseInt(flags, 16) & sampledFlag) === 0 || /^0*$/.test(traceId) || /^0*$/.test(spanId))

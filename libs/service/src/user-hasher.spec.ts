@@ -25,7 +25,7 @@ describe(UserHasher.name, () => {
 
 describe(deriveUserHashKey.name, () => {
   it('derives the key of earlier versions, so that their hashes stay valid', () => {
-    // Computed with the code of the version that stored the first hashes.
+    // This hash was computed by the version that stored the first hashes.
     expect(new UserHasher([deriveUserHashKey('k'.repeat(32))]).hash('12826')).toBe(
       '8f58571b0a722b55510eaffc62d965dd313f93f04b9b39cad4d7c8c7bf913364',
     );

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The version of the service, which is the version of every package in this repository. */
+/** The version of the service. All packages in this repository share it. */
 export const version = readVersion();
 
 function readVersion(): string {

@@ -1,6 +1,5 @@
 /**
- * Waits until the work ends or the time limit is reached. Ignores a failure of the work. Use this function for work that must not keep a
- * process from stopping.
+ * Waits until the work ends or the time limit is reached. Ignores a failure of the work. Use this for work that must not block a shutdown.
  */
 export async function within(limitMs: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;

@@ -20,7 +20,6 @@ describe(WorkerLoop.name, () => {
     );
     loop.start();
 
-    // The pause after the failure takes up to 0.5 s.
     await eventually(() => expect(count).toBe(4));
     await loop.stop();
 

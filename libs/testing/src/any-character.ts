@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 
-// Surrogates are not characters, so numbers from 0xd800 on stand for the code points after the surrogates.
+// Code points 0xd800–0xdfff are surrogates, not characters. Numbers from 0xd800 on map to the code points after that range.
 const firstSurrogate = 0xd800;
 const surrogates = 0x800;
 
 /**
- * Any Unicode character, for `fc.string({ unit: anyCharacter })`. Draws from the same characters as fast-check's unit `binary`, which first
- * builds a map of all 1,112,064 characters and takes 0.7 s in every test file.
+ * Any Unicode character, for `fc.string({ unit: anyCharacter })`. Covers the same characters as fast-check's unit `binary`, which builds a
+ * map of all 1,112,064 characters first. That map costs 0.7 s in every test file.
  */
 export const anyCharacter: fc.Arbitrary<string> = fc.integer({ min: 0, max: 0x10ffff - surrogates }).map(
   (number) => String.fromCodePoint(number < firstSurrogate ? number : number + surrogates),

@@ -4,11 +4,10 @@ import { renderNatsConfig, findFreePort, type NatsConfigOptions } from '@stream-
 import { eventually } from './eventually.js';
 
 /*
- * Servers in containers, for machines with a Docker engine. Testcontainers' packages take half a second to load, so they are imported only
- * when they are needed. Testcontainers' reaper (Ryuk) removes the containers of a killed run.
+ * Servers in containers, for machines with a Docker engine. The Testcontainers packages take half a second to load, so each function
+ * imports them itself. Testcontainers' reaper (Ryuk) removes the containers of a killed run.
  *
- * A container counts as started when its log says so. Engines without systemd run no health checks, so waiting for a health check would
- * never end.
+ * The log tells when a server has started. Health checks would not: an engine without systemd never runs them.
  */
 
 const POSTGRES_IMAGE = 'postgres:18-alpine';
@@ -29,11 +28,12 @@ export async function startPostgresContainer(
   const { Wait } = await import('testcontainers');
   const container = await new PostgreSqlContainer(POSTGRES_IMAGE)
     .withDatabase('stream_events')
-    // Sort text like the embedded server. Without an encoding, initdb derives SQL_ASCII from the locale, which C.UTF-8 rejects.
+    // Sort text like the embedded server. The encoding is required: initdb would derive SQL_ASCII from the locale, and C.UTF-8 rejects
+    // SQL_ASCII.
     .withEnvironment({
       POSTGRES_INITDB_ARGS: '--encoding=UTF8 --locale=C --locale-provider=builtin --builtin-locale=C.UTF-8',
     })
-    // The image first starts a temporary server for its own setup, so this line is logged twice.
+    // The line appears twice: once from the image's temporary setup server, once from the real server.
     .withWaitStrategy(Wait.forLogMessage(/database system is ready to accept connections/, 2))
     .withCommand([
       'postgres',
@@ -59,12 +59,12 @@ export interface NatsServer {
 }
 
 /**
- * Starts a plain container instead of the container of `@testcontainers/nats`, which always passes `--user` and `--pass`. The permissions
- * must come from the same configuration as in the embedded server.
+ * Starts a plain container, because the container of `@testcontainers/nats` always passes `--user` and `--pass`. Permissions must come from
+ * the same configuration file as for the embedded server.
  */
 export async function startNatsContainer(users: NatsConfigOptions['users']): Promise<NatsServer> {
   const { GenericContainer, Wait, getContainerRuntimeClient } = await import('testcontainers');
-  // Docker changes the port at each restart unless the port is fixed.
+  // Fix the port. Docker would pick a new one at each restart.
   const port = await findFreePort(0);
   const content = renderNatsConfig({
     serverName: 'test',
@@ -89,8 +89,7 @@ export async function startNatsContainer(users: NatsConfigOptions['users']): Pro
     kill: async () => {
       await server.kill();
     },
-    // Does not use Testcontainers' restart, which waits for a log line. On podman, this line never appears, because the log ends with the
-    // first run.
+    // Testcontainers' own restart waits for a log line that never appears on podman: there, the log stops after the first run.
     restart: async () => {
       await server.restart({ t: 10 });
       await eventually(() => readGreeting(container.getHost(), port));
@@ -100,7 +99,8 @@ export async function startNatsContainer(users: NatsConfigOptions['users']): Pro
 }
 
 /**
- * Resolves when a nats-server sends its first line. A connection alone proves nothing, because the engine's proxy also accepts connections.
+ * Resolves when the nats-server sends its greeting. An open connection proves nothing, because the engine's proxy accepts connections
+ * before the server does.
  */
 async function readGreeting(host: string, port: number): Promise<void> {
   const socket = connect(port, host);

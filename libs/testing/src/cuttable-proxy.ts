@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { freePort } from './free-port.js';
 
-/** A TCP proxy between a service and a server. Simulates outages of the server. */
+/** A TCP proxy in front of a server. Tests use it to simulate outages. */
 export class CuttableProxy {
   private readonly pairs = new Set<[Socket, Socket]>();
   private isHanging = false;
@@ -12,11 +12,11 @@ export class CuttableProxy {
     private readonly port: number,
   ) {}
 
-  /** Starts a proxy on its own port, in front of the server in the URL. */
+  /** Starts a proxy for the server at the URL `target`. */
   static async start(target: string): Promise<CuttableProxy> {
     const { hostname, port } = new URL(target);
     const server = createServer();
-    const own = await freePort(); // so that no other program takes the port after a cut
+    const own = await freePort(); // not a port from the system, which another program could take after a cut
     server.listen(own, '127.0.0.1');
     await once(server, 'listening');
     const proxy = new CuttableProxy(server, own);
@@ -24,7 +24,7 @@ export class CuttableProxy {
     return proxy;
   }
 
-  /** Returns the URL of the server, through the proxy. */
+  /** The URL `target` with the proxy's host and port. */
   urlOf(target: string): string {
     const url = new URL(target);
     url.hostname = '127.0.0.1';
@@ -43,7 +43,7 @@ export class CuttableProxy {
     await closed;
   }
 
-  /** Simulates a suspended server process: keeps connections and accepts new ones, but does not respond. */
+  /** Simulates a suspended server process: connections stay open and new ones are accepted, but no data flows. */
   hang(): void {
     this.isHanging = true;
     for (const [client, server] of this.pairs) {
@@ -52,7 +52,7 @@ export class CuttableProxy {
     }
   }
 
-  /** Ends the outage. Requests that were sent while the server did not respond get their replies. */
+  /** Ends the outage. After `hang`, pending requests reach the server and get their replies. */
   async heal(): Promise<void> {
     if (this.isHanging) for (const [client, server] of this.pairs) client.pipe(server).pipe(client);
     this.isHanging = false;
@@ -69,7 +69,7 @@ export class CuttableProxy {
     const pair: [Socket, Socket] = [client, server];
     this.pairs.add(pair);
     for (const socket of pair) {
-      socket.on('error', () => undefined); // `close` follows
+      socket.on('error', () => undefined); // the `close` event follows and cleans up
       socket.on('close', () => {
         this.pairs.delete(pair);
         client.destroy();

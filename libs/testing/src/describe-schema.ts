@@ -1,7 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { createTestDatabase, type TestDatabase } from './test-database.js';
 
-// PostgreSQL's internal names of these types.
 const udtNames: Record<string, string> = {
   bigint: 'int8',
   boolean: 'bool',
@@ -10,11 +9,11 @@ const udtNames: Record<string, string> = {
 };
 
 /**
- * Declares tests that check that the migrations and entities of a service agree.
+ * Declares the tests that compare a service's migrations with its entities.
  *
  * @param name the name of the schema
  * @param connect connects to an empty database and runs the migrations
- * @param retiredTables tables that migrations create but no entity uses anymore
+ * @param retiredTables tables from earlier migrations that no entity uses anymore
  */
 export function describeSchema(
   name: string,
@@ -79,7 +78,7 @@ export function describeSchema(
 
     it('has no difference that TypeORM would migrate', async () => {
       const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
-      // Constraints and indexes may differ, because TypeORM expects other names for them.
+      // Ignore constraints and indexes: TypeORM expects other names for them.
       const others = upQueries.filter(({ query }) => !/CONSTRAINT|UNIQUE|INDEX/.test(query));
 
       expect(others).toEqual([]);

@@ -18,10 +18,10 @@ const kinds: Record<string, Constraint['kind']> = {
 };
 
 /**
- * Declares a test that checks that instances of the previous release still work after the migrations of this version have run. During an
- * upgrade, both versions run side by side. Add columns first, and remove old ones in a later version ("expand, then contract").
+ * Declares a test that fails when this version's migrations break the previous release. Both versions run side by side during an upgrade.
+ * Add columns in one version and drop the old ones in a later version ("expand, then contract").
  *
- * @param exceptions the accepted breaks, each with the reason why the break does not affect the previous release
+ * @param exceptions the accepted breaks, each with the reason why the previous release still works
  */
 export function describeUpgrade(
   schema: ServiceSchema,
@@ -46,7 +46,7 @@ export function describeUpgrade(
   });
 }
 
-/** Returns the class names of the previous release's migrations, in order. `npm run release` writes released.json. */
+/** The class names of the previous release's migrations, in order. */
 function releasedMigrations(name: string): readonly string[] {
   const text = readFileSync(new URL('../released.json', import.meta.url), 'utf8');
   const { migrations } = JSON.parse(text) as { migrations: Record<string, string[]> }; // Safe cast: `npm run release` writes the file.
@@ -63,7 +63,7 @@ async function migrate(url: string, { name, entities, migrations }: ServiceSchem
   }
 }
 
-/** Reads what the statements of a service depend on. Leaves out the partitions of a table. */
+/** Reads the columns and constraints that a service's SQL depends on. Skips partitions, which have the same columns as their table. */
 export async function readSnapshot(dataSource: DataSource, schema: string): Promise<SchemaSnapshot> {
   const columns = await dataSource.query<SchemaSnapshot['columns']>(
     `SELECT table_name AS table, column_name AS column, udt_name AS type, relkind = 'v' AS "isView",

@@ -21,7 +21,7 @@ describe(eventually.name, () => {
 
   it('throws the last error with the elapsed time after the timeout', async () => {
     let attempts = 0;
-    // Each attempt takes ten seconds by this clock. With the real clock, the first attempt could use up the time on a busy machine.
+    // Fake clock: each attempt takes ten seconds. On a busy machine, the real clock could run out during the first attempt.
     jest.spyOn(Date, 'now').mockImplementation(() => 10_000 * attempts);
 
     const failure = eventually(

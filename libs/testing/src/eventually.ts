@@ -1,20 +1,19 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** How long and how often `eventually` runs its check. */
 export interface EventuallyOptions {
-  /** Default: 40 s. An operation takes a second on an idle machine, and can take 20 s on a busy one. */
+  /** Default: 40 s. An operation that takes 1 s on an idle machine can take 20 s on a busy one. */
   timeoutMs?: number;
-  /** The pause between two checks. Default: a tenth of the time since the start, at least 20 ms and at most 500 ms. */
+  /** Pause between two checks. Default: 10% of the time waited so far, from 20 ms to 500 ms. */
   intervalMs?: number;
 }
 
-// A check costs requests and, when it fails, the diff that Jest computes. When many tests check often, they slow down each other and the
-// services that they wait for.
+// Each check sends requests, and each failed check makes Jest compute a diff. Frequent checks in parallel tests slow down the services
+// under test.
 const pauses = { share: 0.1, min: 20, max: 500 };
 
 /**
- * Waits for a condition; use this instead of a sleep. Runs `check` until it does not throw, and returns its value. After the timeout, even
- * when `check` never settles, throws the last error with the elapsed time before the message.
+ * Waits for a condition, without a fixed sleep. Calls `check` until it stops throwing, and returns its value. After the timeout, throws the
+ * last error with the elapsed time in front of its message. A `check` that never settles also times out.
  */
 export async function eventually<T>(
   check: () => T | Promise<T>,
@@ -29,7 +28,7 @@ export async function eventually<T>(
     if (outcome.kind === 'error') lastError = outcome.error;
     const leftMs = timeoutMs - elapsed();
     if (leftMs <= 0) throw describeTimeout(lastError, elapsed());
-    // Waits no longer than the remaining time, so that the last check runs at the timeout.
+    // The last check runs exactly at the timeout.
     await wait(Math.min(intervalMs ?? pauseAfter(elapsed()), leftMs));
   }
 }
@@ -47,7 +46,7 @@ async function attempt<T>(check: () => T | Promise<T>, remainingMs: number): Pro
     return await Promise.race([run(check), tooLate]);
   } finally {
     settled.abort();
-    // The abort rejects `tooLate`, unless that wait has already ended.
+    // If `tooLate` is still pending, the abort rejects it.
     await tooLate.catch(() => undefined);
   }
 }
@@ -60,17 +59,17 @@ async function run<T>(check: () => T | Promise<T>): Promise<Outcome<T>> {
   }
 }
 
-/** Changes the error itself, so that Jest still shows the difference between expected and received. */
+/** Keeps the error object, because Jest prints the diff between expected and received from it. */
 function describeTimeout(error: unknown, elapsedMs: number): unknown {
   if (!isErrorLike(error)) return new Error(`Timed out after ${elapsedMs} ms: ${String(error)}`);
   const before = error.message;
   error.message = `Timed out after ${elapsedMs} ms: ${before}`;
-  // Jest prints the stack, which still has the old message.
+  // Jest prints the stack, which contains the old message.
   error.stack = error.stack?.replace(before, () => error.message) ?? error.message;
   return error;
 }
 
-/** Does not use `instanceof Error`: under Jest, the errors of Node and of `expect` come from another realm. */
+/** `instanceof Error` fails under Jest: errors of Node and of `expect` come from another realm. */
 function isErrorLike(error: unknown): error is Error {
   return (
     typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string'

@@ -1,16 +1,16 @@
 import { findFreePort } from '@stream-events/embedded';
 
-// Systems use ports from 32,768 on for outgoing connections, so no outgoing connection takes a lower port between the check and the use of
-// the port. Each Jest worker has its own range of 1,000 ports.
+// Stay below 32,768: systems use the ports above for outgoing connections, which could take a port between the check and its use. Each Jest
+// worker has its own range of 1,000 ports.
 const firstPort = 20_000;
 const portsOfWorker = 1_000;
 const maxWorkers = 12;
 
 const base = firstPort + (Number(process.env.JEST_WORKER_ID ?? 0) % maxWorkers) * portsOfWorker;
-// Start at a random port, so that another test run on this machine starts at another port.
+// A random start keeps two test runs on one machine apart.
 let next = Math.floor(Math.random() * portsOfWorker);
 
-/** Returns a TCP port that is free on 127.0.0.1 and that other callers do not receive soon. */
+/** Returns a free TCP port of 127.0.0.1. The same port comes back only after 1,000 calls. */
 export function freePort(): Promise<number> {
   const preferred = base + next;
   next = (next + 1) % portsOfWorker;

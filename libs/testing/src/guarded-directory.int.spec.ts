@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { eventually } from './eventually.js';
 import { createGuardedDirectory } from './guarded-directory.js';
 
-/** A process that the test can kill. It runs the built files, like Jest's global setup. */
+/** The process that the test kills. Runs the built files, like Jest's global setup. */
 const PARENT = `
   import { startPostgresServer, startTestNats } from '@stream-events/testing';
   await startPostgresServer();
@@ -14,7 +14,7 @@ const PARENT = `
   setInterval(() => undefined, 1000);
 `;
 
-/** Finds the servers that the parent started, and their directories, in /proc. */
+/** Finds the parent's servers and their directories through /proc. */
 async function childrenOf(pid: number): Promise<{ pid: number; directory: string }[]> {
   const children = (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8'))
     .trim()
@@ -54,7 +54,7 @@ describe(createGuardedDirectory.name, () => {
 
       parent.kill(signal);
 
-      // The guard looks for the servers 20 times, each time with several processes.
+      // The guard makes 20 passes over the servers and starts several processes in each pass.
       await eventually(
         async () => {
           for (const { pid, directory } of servers) {
@@ -65,7 +65,7 @@ describe(createGuardedDirectory.name, () => {
         { timeoutMs: 90_000 },
       );
     },
-    240_000, // starts Node and a PostgreSQL server
+    240_000, // Node and PostgreSQL start first
   );
 
   it('is removed by its owner', async () => {

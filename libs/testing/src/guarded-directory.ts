@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * A temporary directory for one embedded server, or for one embedded server in each of its folders. A guard process cleans up after a
- * killed run.
+ * A temporary directory for embedded servers: for one directly, or for one in each subfolder. If the test run is killed, a guard process
+ * stops the servers and removes the directory.
  */
 export interface GuardedDirectory {
   path: string;
@@ -15,10 +15,11 @@ export interface GuardedDirectory {
 }
 
 /**
- * The guard's script. If the guard's standard input closes before a line arrives, this process was killed. The guard then kills the servers
- * whose pid files are in the directory, and removes the directory. The guard kills only processes that have the directory in their command
- * line. A server that is just starting has two seconds to write its pid file. SIGQUIT is PostgreSQL's immediate shutdown, which also ends
- * its workers.
+ * The guard's shell script. End of input before any line means that the test run was killed. The guard then kills the servers whose pid
+ * files are in the directory, and removes the directory.
+ *
+ * The guard kills a process only if its command line contains the directory. A starting server has two seconds to write its pid file.
+ * SIGQUIT is PostgreSQL's immediate shutdown, which also ends its workers.
  */
 const GUARD_SCRIPT = `
 read -r _ && exit 0
@@ -37,21 +38,20 @@ done
 rm -rf -- "$GUARDED_DIRECTORY"
 `;
 
-/** Creates the directory and starts its guard. */
 export async function createGuardedDirectory(): Promise<GuardedDirectory> {
   const isRoot = process.getuid?.() === 0;
-  // Under root, PostgreSQL runs as another user, who cannot enter a TMPDIR below /root.
+  // Under root, PostgreSQL runs as another user, and this user cannot enter a TMPDIR below /root.
   const path = await realpath(await mkdtemp(join(isRoot ? '/tmp' : tmpdir(), 'stream-events-test-')));
   if (isRoot) await chmod(path, 0o711);
   const guard = spawn('/bin/sh', ['-c', GUARD_SCRIPT], {
-    // Run the guard in its own session, so that the Ctrl-C that kills this process does not kill the guard.
+    // A separate session: Ctrl-C kills the test run, but not the guard.
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
     cwd: '/',
     env: { PATH: process.env.PATH ?? '/usr/bin:/bin', GUARDED_DIRECTORY: path },
   });
   await once(guard, 'spawn');
-  // The guard may have ended already: ignore a failed write.
+  // Writing fails if the guard has already exited.
   guard.stdin.on('error', () => undefined);
   guard.unref();
 

@@ -3,14 +3,14 @@ import { eventually } from './eventually.js';
 import type { ServiceHost } from './service-host.js';
 import { TestService, type Exit } from './test-service.js';
 
-// How long a service may take to become ready. On a busy machine, the steps of a start take many seconds. Shorter than Jest's limit for a
-// hook.
+// Time limits for startup and shutdown, which take many seconds on a busy machine. Must stay below Jest's limit for hooks, so that this
+// error appears instead of Jest's.
 const startTimeoutMs = 50_000;
 const stopTimeoutMs = 50_000;
 
 /**
- * A service in the Jest worker's host process. It has the same code, configuration, and connections as in its own process, but
- * starts faster. Tests can stop and restart it, but not kill it.
+ * A service inside the host process that the services of a Jest worker share. Code, configuration, and connections are as in a separate
+ * process, but startup is faster. Tests can stop and restart the service, but cannot kill it.
  */
 export class HostedService extends TestService {
   private id: number | undefined;

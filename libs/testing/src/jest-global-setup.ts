@@ -1,6 +1,6 @@
 import { startSharedServers } from './shared-servers.js';
 
-/** Jest runs this once, before all test files. Plain Node loads this file, so Jest uses the built file in dist. */
+/** Runs once, before all test files. Jest loads the built file from dist, because plain Node runs it. */
 export default async function globalSetup(config: { rootDir: string }): Promise<void> {
   await startSharedServers(config.rootDir);
 }

@@ -1,6 +1,6 @@
 import { stopSharedServers } from './shared-servers.js';
 
-/** Jest runs this once, after all test files. */
+/** Runs once, after all test files. */
 export default async function globalTeardown(): Promise<void> {
   await stopSharedServers();
 }

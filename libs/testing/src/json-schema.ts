@@ -2,8 +2,8 @@ import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
 
 /**
- * Validates a value against the schema at a pointer (`#/components/schemas/Event`) of a document. Returns the faults, or an empty list when
- * the value is valid.
+ * Validates a value against the schema at `pointer` in a document, for example `#/components/schemas/Event`. Returns the validation errors;
+ * an empty list means that the value is valid.
  */
 export function findFaults(document: object, pointer: string, value: unknown): string[] {
   const ajv = new Ajv({ strict: false, allErrors: true });

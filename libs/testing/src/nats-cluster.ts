@@ -16,30 +16,27 @@ export interface NatsMember {
   readonly pid: number;
   kill(): Promise<void>;
   stop(): Promise<void>;
-  /** Starts the member again, on the same ports and data. */
+  /** Starts the member again with the same ports and data. */
   start(): Promise<void>;
-  /**
-   * Cuts the member off from the other members. The proxies hold back the data between the members but do not lose it. Clients still reach
-   * the member.
-   */
+  /** Cuts the member off from the other members; clients still reach it. The proxies keep the data between the members until `join`. */
   isolate(): void;
-  /** Ends the isolation. */
+  /** Reconnects the member after `isolate`. */
   join(): Promise<void>;
 }
 
 /** Options of `NatsCluster.start`. */
 export interface NatsClusterSetup {
-  /** The directory for the data of the streams. The caller removes the directory. */
+  /** Data directory of the streams. The caller removes it. */
   directory: string;
   users: readonly NatsUser[];
   binary?: string;
 }
 
-// No server listens on this address. The members reach each other only through the proxies, whose addresses are their routes.
+// Nothing listens here. Members advertise this address, so they reach each other only through the proxies in their routes.
 const nowhere = '127.0.0.1:1';
 
 /**
- * Three nats-servers on this machine. Each member reaches every other member through a separate proxy.
+ * Three nats-servers on this machine. Each member connects to each other member through its own proxy.
  *
  * ```
  *            ┌──▶ proxy ──▶ nats-2 …
@@ -105,7 +102,7 @@ export class NatsCluster {
     );
   }
 
-  /** Returns the URLs of all members for a user. Joined with commas, they form a value of `NATS_URL`. */
+  /** The URLs of all members for one user. Join them with commas for `NATS_URL`. */
   urlsFor(userName: string): string[] {
     return this.urlsOf(userName);
   }

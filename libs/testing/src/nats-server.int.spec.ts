@@ -2,7 +2,7 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { startTestNats, type TestNats } from './nats-server.js';
 
-// JetStream on a busy machine takes longer than the default of 5 s.
+// On a busy machine, JetStream operations take longer than the default of 5 s.
 const patiently = { timeout: 20_000 };
 
 let nats: TestNats;

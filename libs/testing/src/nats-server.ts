@@ -12,7 +12,7 @@ import { freePort } from './free-port.js';
 import { createGuardedDirectory } from './guarded-directory.js';
 import { chooseServerSource } from './server-source.js';
 
-/** A nats-server with JetStream for one test file. */
+/** A nats-server with JetStream that belongs to one test file. */
 export interface TestNats {
   /** nats://<host>:<port>, without credentials. */
   url: string;
@@ -20,21 +20,21 @@ export interface TestNats {
   urlFor(userName: string): string;
   /** Shuts the server down gracefully and removes its data. */
   stop(): Promise<void>;
-  /** Kills the server with SIGKILL, like a crash. `restart()` starts it with the same data. */
+  /** Simulates a crash with SIGKILL. `restart()` starts the server with the same data. */
   kill(): Promise<void>;
-  /** Starts the server with the same port, data, and passwords. Shuts it down gracefully first if it is running. */
+  /** Restarts with the same port, data, and passwords. Shuts a running server down gracefully first. */
   restart(): Promise<void>;
   /**
-   * Changes the passwords of users and of the users who share these passwords, and reloads the running server, like `nats-server --signal
-   * reload`. `urlFor` then returns URLs with the new passwords. Not available in a container.
+   * Changes passwords and reloads the running server, like `nats-server --signal reload`. Users that share a password get the new one too,
+   * and `urlFor` returns it. Not available in a container.
    */
   changePasswords(passwords: Readonly<Record<string, string>>): Promise<void>;
 }
 
-/** The environment variable with the path of the nats-server that the global setup found, so that test files need not search for it. */
+/** Variable that passes the path of nats-server from the global setup to the test files. */
 export const NATS_BINARY_VARIABLE = 'TEST_NATS_BINARY';
 
-/** Starts a nats-server: in a container when a Docker engine responds, otherwise as a child process. */
+/** Starts a nats-server in a container if a Docker engine responds, and as a child process if not. */
 export async function startTestNats(users: readonly NatsUser[]): Promise<TestNats> {
   let withPasswords = choosePasswords(users);
   const source = await chooseServerSource();
@@ -74,7 +74,7 @@ async function startGuardedNats(users: NatsConfigOptions['users']): Promise<Nats
       ...(binary === undefined ? {} : { binary }),
     });
   try {
-    // Do not let the system choose the port: an outgoing connection could take such a port while the server is down.
+    // Not a port from the system: while the server is down, an outgoing connection could take such a port.
     let server = await start(await freePort());
     return {
       host: '127.0.0.1',

@@ -9,7 +9,7 @@ import { freePort } from './free-port.js';
 
 /** Options of `PostgresPair.start`. */
 export interface PostgresPairOptions {
-  /** The directory for the data of both servers. The caller removes the directory. */
+  /** Data directory of both servers. The caller removes it. */
   directory: string;
   settings?: Readonly<Record<string, string>>;
 }
@@ -19,18 +19,19 @@ interface Place {
   port: number;
 }
 
-// The new standby reads from the primary all changes since the start of the copy.
+// Keep enough write-ahead log for a new standby: it needs every change since the copy started.
 const replicationSettings = {
   wal_level: 'replica',
   wal_keep_size: '1GB',
   wal_receiver_status_interval: '1s',
 };
 const connectTimeoutMs = 5_000;
-// How long a standby may take to follow the primary, including the start of the standby on a busy machine.
+// Time limit for a new standby to start and catch up with the primary, on a busy machine.
 const replicationLimitMs = 120_000;
-// tar's exit code when files changed while tar read them. The primary's write-ahead log repairs the copies of these files.
+// tar exits with 1 when a file changed while tar read it. Replaying the write-ahead log repairs such files.
 const filesChanged = 1;
-// These files belong to the running primary, or PostgreSQL creates them: https://www.postgresql.org/docs/current/continuous-archiving.html
+// Files of the running primary, and files that PostgreSQL creates at startup:
+// https://www.postgresql.org/docs/current/continuous-archiving.html
 const notCopied = [
   './pg_wal/*',
   './postmaster.pid',
@@ -39,7 +40,7 @@ const notCopied = [
   './pg_stat_tmp/*',
 ];
 
-/** A PostgreSQL primary with a synchronous standby: a commit waits until both have the change on disk. */
+/** A PostgreSQL primary with a synchronous standby. A commit returns when both have the change on disk. */
 export class PostgresPair {
   private constructor(
     private readonly options: PostgresPairOptions,
@@ -52,7 +53,7 @@ export class PostgresPair {
       { directory: join(options.directory, 'postgres-1'), port: await freePort() },
       { directory: join(options.directory, 'postgres-2'), port: await freePort() },
     ] as const;
-    // The user who runs PostgreSQL must be able to enter the folders.
+    // Under root, PostgreSQL runs as another user, who must enter the folder.
     await chmod(options.directory, 0o711);
     const primary = await startServer(places[0], options.settings ?? {});
     const standby = await createStandby(primary, places[1], options.settings ?? {});
@@ -68,7 +69,7 @@ export class PostgresPair {
     return this.standbyServer;
   }
 
-  /** Returns the URL of a database with both servers as its hosts, the first server first. The URL stays the same after a promotion. */
+  /** The URL of a database, with both servers as hosts in a fixed order. Stays the same after a promotion. */
   urlOf(database: string): string {
     const [first, second] = [this.primary, this.standby].map(({ port }) => port).sort((a, b) => a - b);
     const url = new URL(this.primary.url);
@@ -76,8 +77,8 @@ export class PostgresPair {
   }
 
   /**
-   * Promotes the standby, as an operator or a failover manager does. The old primary must not run. Until `rejoin`, commits no longer wait
-   * for a standby.
+   * Promotes the standby, as an operator or failover manager would. Stop the old primary first. Until `rejoin`, commits do not wait for a
+   * standby.
    */
   async promote(): Promise<void> {
     await query(this.standby.url, 'ALTER SYSTEM RESET synchronous_standby_names');
@@ -86,9 +87,7 @@ export class PostgresPair {
     [this.primaryServer, this.standbyServer] = [this.standbyServer, this.primaryServer];
   }
 
-  /**
-   * Turns the old primary, which must not run, into the synchronous standby of the new primary. Uses a new copy of the new primary's data.
-   */
+  /** Makes the stopped old primary a synchronous standby of the new primary, from a fresh copy of the data. */
   async rejoin(): Promise<void> {
     const { dataHome, port } = this.standby;
     await rm(join(dataHome, 'data'), { recursive: true, force: true });
@@ -115,7 +114,7 @@ export class PostgresPair {
   }
 
   async stop(): Promise<void> {
-    // The primary does not wait for a standby when it stops.
+    // Stop the primary first: it does not wait for a standby.
     await this.primary.stop();
     await this.standby.stop();
   }
@@ -140,9 +139,7 @@ function followSettings({ url }: EmbeddedPostgres): Record<string, string> {
   return { primary_conninfo: `host=127.0.0.1 port=${port} user=${username} password=${password}` };
 }
 
-/**
- * Creates a standby from a copy of the running primary. pg_basebackup would do the same, but the embedded PostgreSQL does not contain it.
- */
+/** Creates a standby from a copy of the running primary. Replaces pg_basebackup, which embedded PostgreSQL does not ship. */
 async function createStandby(
   primary: EmbeddedPostgres,
   place: Place,
@@ -188,7 +185,7 @@ async function writeOwned(path: string, content: string, owner: string): Promise
   await chown(path, uid, gid);
 }
 
-/** Makes commits wait for the standby. Resolves when the standby follows the primary. */
+/** Makes commits wait for a standby, and waits until the standby follows. */
 async function makeSynchronous({ url }: EmbeddedPostgres): Promise<void> {
   await query(url, "ALTER SYSTEM SET synchronous_standby_names = '*'");
   await query(url, 'SELECT pg_reload_conf()');
@@ -212,7 +209,7 @@ async function query(url: string, statement: string): Promise<unknown[]> {
 
 async function connect(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: connectTimeoutMs });
-  client.on('error', () => undefined); // the server may be killed
+  client.on('error', () => undefined); // tests kill the server
   await client.connect();
   return client;
 }

@@ -3,15 +3,15 @@ import { startPostgresContainer } from './containers.js';
 import { createGuardedDirectory } from './guarded-directory.js';
 import { chooseServerSource } from './server-source.js';
 
-/** A PostgreSQL server for tests. It has only the empty database `stream_events`. */
+/** A PostgreSQL server for tests, with the empty database `stream_events`. */
 export interface TestPostgres {
-  /** postgresql://… with a superuser's credentials. */
+  /** Contains a superuser's credentials. */
   url: string;
   /** Stops the server and removes its data. */
   stop(): Promise<void>;
 }
 
-/** Tests need speed and many connections, not durability: the data is removed after the run. */
+/** Faster without durability: the data is removed after the run anyway. */
 const SETTINGS = {
   fsync: 'off',
   synchronous_commit: 'off',
@@ -19,7 +19,7 @@ const SETTINGS = {
   max_connections: '300',
 };
 
-/** Starts a PostgreSQL server: in a container when a Docker engine responds, otherwise as a child process. */
+/** Starts PostgreSQL in a container if a Docker engine responds, and as a child process if not. */
 export async function startPostgresServer(): Promise<TestPostgres> {
   const source = await chooseServerSource();
   return source === 'containers' ? startPostgresContainer(SETTINGS) : startGuardedPostgres();

@@ -5,11 +5,11 @@ export interface Column {
   type: string;
   isView: boolean;
   isNullable: boolean;
-  /** Whether a row can be added without a value for the column. */
+  /** Whether INSERT may omit the column. */
   hasDefault: boolean;
 }
 
-/** A constraint, or a unique index, as PostgreSQL describes it. */
+/** A constraint or unique index, with the definition that PostgreSQL prints. */
 export interface Constraint {
   table: string;
   name: string;
@@ -17,16 +17,20 @@ export interface Constraint {
   definition: string;
 }
 
-/** What the statements of a service depend on. */
+/** The parts of a schema that a service's SQL depends on. */
 export interface SchemaSnapshot {
   columns: readonly Column[];
   constraints: readonly Constraint[];
 }
 
 /**
- * Lists the changes that can break statements of the previous version after the migrations of this version: a column that statements name
- * has changed, an INSERT lacks a new column, an ON CONFLICT names a removed key, or a new constraint rejects a row. New tables break
- * nothing. A view that has the old table's name and columns counts as the table.
+ * Lists the schema changes that can break the previous version's SQL:
+ * - a column that the SQL names has changed
+ * - a new column has no default, so INSERT fails
+ * - the key in an ON CONFLICT is gone
+ * - a new constraint rejects rows
+ *
+ * New tables break nothing. A view with the name and columns of a removed table replaces that table.
  */
 export function findBreaks(previous: SchemaSnapshot, current: SchemaSnapshot): string[] {
   const kept = new Map(current.columns.map((column) => [nameOf(column), column]));
@@ -63,7 +67,7 @@ function isKey({ kind }: Constraint): boolean {
   return kind === 'primary key' || kind === 'unique';
 }
 
-/** Whether two constraints are the same except for their names. */
+/** Ignores the names of the constraints. */
 function isSame(one: Constraint, other: Constraint): boolean {
   return one.table === other.table && one.kind === other.kind && one.definition === other.definition;
 }

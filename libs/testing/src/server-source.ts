@@ -2,17 +2,15 @@ import { request } from 'node:http';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** Where the servers of the tests run: in containers, or as child processes. */
+/** Where the test servers run. */
 export type ServerSource = 'containers' | 'embedded';
 
-/**
- * The environment variable that passes the choice of the global setup to the test files. Set the variable by hand to override the check.
- */
+/** The global setup stores its choice in this variable for the test files. Set it yourself to skip the check for Docker. */
 const VARIABLE = 'TEST_SERVERS';
-/** A running engine responds on its local socket within milliseconds. */
+/** Time limit for Docker's ping. A running engine responds within milliseconds, because its socket is local. */
 const PING_TIMEOUT_MS = 1_000;
 
-/** Chooses containers when a Docker engine responds, otherwise the embedded servers. */
+/** Chooses containers if a Docker engine responds, and embedded servers if not. */
 export async function chooseServerSource(): Promise<ServerSource> {
   const chosen = process.env[VARIABLE];
   if (chosen === 'containers' || chosen === 'embedded') return chosen;
@@ -28,16 +26,16 @@ async function isDockerAnswering(): Promise<boolean> {
   return answers.includes(true);
 }
 
-/** The address of a Docker engine in the form of node:http options. */
+/** Address of a Docker engine, as node:http options. */
 export type DockerAddress = { socketPath: string } | { host: string; port: number };
 
-/** The addresses at which Testcontainers looks: https://node.testcontainers.org/supported-container-runtimes/ */
+/** The addresses that Testcontainers tries: https://node.testcontainers.org/supported-container-runtimes/ */
 export function dockerAddresses(environment: Readonly<Record<string, string | undefined>>): DockerAddress[] {
   const given = environment.DOCKER_HOST;
   if (given !== undefined && given !== '') {
     const url = new URL(given);
     if (url.protocol === 'unix:') return [{ socketPath: url.pathname }];
-    // npipe: (Windows) and ssh: are not checked. Set TEST_SERVERS=containers there.
+    // No check exists for npipe: (Windows) and ssh:. Set TEST_SERVERS=containers there.
     return url.protocol === 'tcp:' ? [{ host: url.hostname, port: Number(url.port || 2375) }] : [];
   }
   const runtimeDirectory = environment.XDG_RUNTIME_DIR;

@@ -13,7 +13,7 @@ import {
 } from '@stream-events/service';
 import type { HostReply, HostRequest } from './service-host.js';
 
-/** The program of the host process: starts and stops services on request, each as `runService` would. */
+/** Main module of the host process. Starts and stops services on request, each as `runService` would. */
 const running = new Map<number, RunningService>();
 
 exitOnUnexpectedErrors(createLogger('service-host', 'warn'), () => setTimeout(() => process.exit(70), 100));
@@ -57,5 +57,5 @@ async function loadDefinition(app: string): Promise<ServiceDefinition<ProcessVar
   const exported = Object.values((await import(file)) as Record<string, { name?: unknown; start?: unknown }>);
   const definition = exported.find(({ name, start }) => name === app && typeof start === 'function');
   if (!definition) throw new Error(`${file} exports no service definition named ${app}`);
-  return definition as ServiceDefinition<ProcessVariables>; // Safe cast: the definition has a service's name and start function.
+  return definition as ServiceDefinition<ProcessVariables>; // Safe cast: services export such definitions.
 }

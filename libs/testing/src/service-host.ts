@@ -2,20 +2,20 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { AppName } from './test-service.js';
 
-/** A request to the host process: start a service, or stop the one that an earlier request started. */
+/** Asks the host process to start a service, or to stop the service that request `startedBy` started. */
 export type HostRequest =
   | { id: number; action: 'start'; app: AppName; environment: Readonly<Record<string, string>> }
   | { id: number; action: 'stop'; startedBy: number };
 
-/** The reply to the request with this id; `error` contains the stack trace of a failure. */
+/** Reply to the request with the same id. `error` is the stack trace if the request failed. */
 export interface HostReply {
   id: number;
   error?: string;
 }
 
 /**
- * Runs services in one child process that lives as long as the Jest worker. Node loads and compiles the services' modules once per worker
- * instead of once per service. Loading and compiling take most of the time of a start.
+ * Runs a Jest worker's services in one child process. Loading and compiling modules takes most of a service's startup; here Node does it
+ * once per worker.
  */
 export class ServiceHost {
   private child: ChildProcess | undefined;
@@ -23,12 +23,12 @@ export class ServiceHost {
   private lastId = 0;
   private written = '';
 
-  /** How many characters the host process has written so far. */
+  /** Number of characters that the host process has written so far. */
   get outputLength(): number {
     return this.written.length;
   }
 
-  /** Returns the output of the host process after its first `length` characters. */
+  /** The output after the first `length` characters. */
   outputSince(length: number): string {
     return this.written.slice(length);
   }
@@ -40,7 +40,7 @@ export class ServiceHost {
     return id;
   }
 
-  /** Stops a service gracefully. */
+  /** @param startedBy the id that `start` returned */
   async stop(startedBy: number): Promise<void> {
     await this.send({ id: this.nextId(), action: 'stop', startedBy });
   }
@@ -78,7 +78,7 @@ export class ServiceHost {
       for (const settle of this.pending.values()) settle(error);
       this.pending.clear();
     });
-    // The worker ends when Jest no longer needs it, and the host process ends with the worker.
+    // Do not keep the worker alive: Jest ends it when the tests are done, and the host process ends with it.
     child.unref();
     child.channel?.unref();
     for (const stream of [child.stdout, child.stderr])

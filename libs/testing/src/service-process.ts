@@ -4,27 +4,28 @@ import { resolve } from 'node:path';
 import { eventually } from './eventually.js';
 import { TestService, type AppName, type Exit } from './test-service.js';
 
-// A start takes about a second on an idle machine, and many seconds while other test files keep the cores busy.
+// Time limit for startup. A start takes 1 s on an idle machine, and many seconds while other test files use all cores.
 const startTimeoutMs = 120_000;
-// Longer than the services' own limit of 25 s. A process that still runs after this time is stuck.
+// Time limit for shutdown. Services stop within 25 s, so a process that runs longer is stuck.
 const stopTimeoutMs = 28_000;
 
-// The service exits when its input closes. The pipe closes however the test process ends, so no service outlives its test.
+// Preloaded code that exits the service when standard input closes. The system closes this pipe even if the test process is killed, so no
+// service outlives its test.
 const endWithTheTest = `data:text/javascript,${encodeURIComponent(
   'process.stdin.on("end", () => process.exit(70)).resume().unref()',
 )}`;
 
 /** Options of `ServiceProcess`. */
 export interface ServiceProcessOptions {
-  /** Options for Node itself, such as a profiler's. */
+  /** Options for Node, such as profiler flags. */
   nodeOptions?: readonly string[] | undefined;
-  /** The built checkout to start the service from. Default: this checkout. */
+  /** A built checkout of the repository. Default: this one. */
   checkout?: string | undefined;
-  /** The command line, such as `migrate`. Default: none, which runs the service. */
+  /** Command-line arguments, such as `migrate`. Default: none, which runs the service. */
   args?: readonly string[] | undefined;
 }
 
-/** A service as an operator runs it: `node apps/<app>/dist/main.js`, configured by its environment. */
+/** A service as an operator runs it: `node apps/<app>/dist/main.js` with environment variables. */
 export class ServiceProcess extends TestService {
   private child: ChildProcess | undefined;
   private exit: Promise<Exit> | undefined;
@@ -42,7 +43,6 @@ export class ServiceProcess extends TestService {
     return this.written;
   }
 
-  /** The id of the running process. */
   get pid(): number {
     if (this.child?.pid === undefined) throw new Error(`${this.app} was never started`);
     return this.child.pid;
@@ -60,8 +60,8 @@ export class ServiceProcess extends TestService {
   }
 
   /**
-   * Starts the service, waits until it ends, and returns how it ended and its output. For starts that must fail. Stops the service if it
-   * becomes ready.
+   * For tests in which startup must fail. Waits until the service ends, and returns its exit and output. Stops the service if it becomes
+   * ready.
    */
   async runToEnd(): Promise<Exit & { output: string }> {
     const exit = this.spawn();
@@ -75,7 +75,7 @@ export class ServiceProcess extends TestService {
     return this.exit;
   }
 
-  /** Stops the service with SIGTERM, or with SIGKILL when it still runs after 28 s. */
+  /** Sends SIGTERM, and SIGKILL after 28 s. */
   async stop(): Promise<void> {
     if (!this.child || !this.isRunning) return;
     const child = this.child;
@@ -84,7 +84,7 @@ export class ServiceProcess extends TestService {
     clearTimeout(timer);
   }
 
-  /** Returns true when the service is ready, and false when it has ended. After 120 s, kills the service and throws. */
+  /** Returns true when the service is ready, and false if it exits first. After 120 s, kills the service and throws. */
   private async isReadyInTime(): Promise<boolean> {
     const check = async (): Promise<boolean> => {
       if (!this.isRunning) return false;
@@ -111,9 +111,9 @@ export class ServiceProcess extends TestService {
     const note = (chunk: Buffer): void => void (this.written += chunk.toString());
     child.stdout.on('data', note);
     child.stderr.on('data', note);
-    child.stdin.on('error', () => undefined); // nothing writes to it
+    child.stdin.on('error', () => undefined); // the test never writes to standard input
     this.child = child;
-    // `close`, not `exit`: all output has been read by then.
+    // Wait for `close`: `exit` can fire before all output has arrived.
     this.exit = once(child, 'close').then(() => ({ code: child.exitCode, signal: child.signalCode }));
     return this.exit;
   }

@@ -7,7 +7,7 @@ import { POSTGRES_URL_VARIABLE } from './test-database.js';
 
 let postgres: TestPostgres | undefined;
 
-/** Starts the servers that all test files of a run share, and passes their addresses in the environment. */
+/** Starts the servers of a test run. Test files get their addresses from environment variables. */
 export async function startSharedServers(rootDirectory: string): Promise<void> {
   const [server, binary] = await Promise.all([startPostgresServer(), locateNatsServer(rootDirectory)]);
   postgres = server;
@@ -15,7 +15,7 @@ export async function startSharedServers(rootDirectory: string): Promise<void> {
   if (binary !== undefined) process.env[NATS_BINARY_VARIABLE] = binary;
 }
 
-/** Stops the shared servers. When the run is killed first, the guard of the server's directory cleans up. */
+/** Stops the shared servers. If the run is killed first, the guard cleans up (see guarded-directory.ts). */
 export async function stopSharedServers(): Promise<void> {
   await postgres?.stop();
   postgres = undefined;

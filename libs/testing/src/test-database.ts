@@ -2,29 +2,26 @@ import { randomBytes } from 'node:crypto';
 import { createServiceRoles, serviceSchemas, urlOfRole } from '@stream-events/database/roles';
 import pg from 'pg';
 
-/** A database for one test file, with the empty schemas of the services. */
+/** A database for one test file. Contains an empty schema for each service. */
 export interface TestDatabase {
-  /**
-   * postgresql://… with the credentials of the owner, a superuser. Use it for operations that no service may perform; services use
-   * `urlFor`.
-   */
+  /** URL with superuser credentials, for operations that services must not perform. Services use `urlFor`. */
   url: string;
-  /** postgresql://… with the credentials of the role that owns a schema, as its service gets them. Throws for an unknown schema. */
+  /** URL with the credentials of the schema's role, as its service gets them. Throws for an unknown schema. */
   urlFor(schema: string): string;
-  /** Drops the database with its roles, and closes the connections that are still open. */
+  /** Closes open connections, and drops the database and its roles. */
   drop(): Promise<void>;
 }
 
-/** The environment variable with the address of the PostgreSQL server that the global setup started for the whole run. */
+/** Variable with the URL of the run's PostgreSQL server. The global setup sets it. */
 export const POSTGRES_URL_VARIABLE = 'TEST_POSTGRES_URL';
 
 const CONNECT_TIMEOUT_MS = 30_000;
 const QUERY_TIMEOUT_MS = 60_000;
 
 /**
- * Creates a database on the PostgreSQL server of this Jest run. Each test file uses its own database.
+ * Creates a database on this run's PostgreSQL server. Each test file needs its own.
  *
- * @param schemas the schemas that get a role. Default: those of the services
+ * @param schemas schemas to create, each with a role. Default: the services' schemas
  */
 export async function createTestDatabase(
   schemas: readonly string[] = Object.values(serviceSchemas),
@@ -39,7 +36,7 @@ export async function createTestDatabase(
   await execute(serverUrl, `CREATE DATABASE ${name}`);
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
-  // All databases share the roles, so the name of a role contains the name of its database.
+  // Roles belong to the whole server, so a role's name contains the database's name.
   const roles = schemas.map((schema) => ({
     schema,
     name: `${name}_${schema}`,

@@ -1,4 +1,4 @@
-/** The apps that can run in their own process. */
+/** Apps that run as their own process. */
 export type AppName =
   'all-in-one' | 'gateway' | 'events' | 'platform-connector' | 'platform-simulator' | 'streamer-monitor';
 
@@ -8,40 +8,39 @@ export interface Exit {
   signal: NodeJS.Signals | null;
 }
 
-/** A service under test. Only its environment configures it. */
+/** A service under test. Its configuration comes only from environment variables. */
 export abstract class TestService {
   constructor(
     readonly app: AppName,
     readonly environment: Readonly<Record<string, string>>,
   ) {}
 
-  /** Everything that the service has written to standard output and standard error. */
+  /** Standard output and standard error so far. */
   abstract get output(): string;
   abstract get isRunning(): boolean;
-  /** Starts the service and waits until it is ready; the error includes the output if the service ends instead. */
+  /** Resolves when the service is ready. If the service exits instead, the error contains its output. */
   abstract start(): Promise<void>;
-  /** Stops the service gracefully. */
   abstract stop(): Promise<void>;
-  /** Sends a signal and waits until the service ends. */
+  /** Sends the signal and waits for the exit. */
   abstract kill(signal: NodeJS.Signals): Promise<Exit>;
 
-  /** Address of the public HTTP interface; only the gateway and the simulator have one. */
+  /** Base URL of the public HTTP interface. Only the gateway and the simulator have one. */
   get url(): string {
     return `http://127.0.0.1:${this.environment.PORT}`;
   }
 
-  /** Address of `/health/*` and `/metrics`. */
+  /** Base URL of `/health/*` and `/metrics`. */
   get adminUrl(): string {
     return `http://127.0.0.1:${this.environment.ADMIN_PORT}`;
   }
 
-  /** Stops the service if it is running, then starts it on the same ports. */
+  /** Stops the service if it runs, and starts it on the same ports. */
   async restart(): Promise<void> {
     await this.stop();
     await this.start();
   }
 
-  /** Returns the sum of a metric's values whose labels include the given labels; 0 when the metric has no such value yet. */
+  /** Sums the metric's values that have the given labels. Returns 0 if the metric has no such value yet. */
   async metric(name: string, labels: Record<string, string> = {}): Promise<number> {
     const response = await fetch(`${this.adminUrl}/metrics`);
     if (!response.ok) throw new Error(`${this.app} replied with ${response.status} instead of its metrics`);
@@ -52,7 +51,7 @@ export abstract class TestService {
     return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
   }
 
-  /** Checks once whether the service is ready. If it is not, throws an error with the service's report. */
+  /** Checks readiness once. If the service is not ready, throws an error with the health report. */
   protected async checkReady(): Promise<void> {
     const response = await fetch(`${this.adminUrl}/health/ready`);
     const report = await response.text();

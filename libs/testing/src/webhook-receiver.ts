@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
 
-/** A message whose signature was valid. */
+/** A message with a valid signature. */
 export interface ReceivedWebhook {
   path: string | undefined;
   /** The `webhook-id`. */
@@ -11,10 +11,10 @@ export interface ReceivedWebhook {
   body: { type: string; data: Record<string, unknown> };
 }
 
-/** An HTTP server that receives signed messages as Standard Webhooks describes. Replies with 401 to a wrong signature. */
+/** An HTTP server that receives Standard Webhooks messages. Responds to an invalid signature with 401. */
 export class WebhookReceiver {
   readonly received: ReceivedWebhook[] = [];
-  /** The receiver replies to each message with the next of these statuses, or with 204 when the list is empty. */
+  /** Statuses for the next messages, in order. With an empty list, the receiver responds with 204. */
   statuses: number[] = [];
 
   private constructor(
@@ -28,7 +28,7 @@ export class WebhookReceiver {
     server.on('request', (request, response) => {
       receiver.take(request).then(
         () => response.writeHead(receiver.statuses.shift() ?? 204, { location: '/elsewhere' }).end(),
-        // The signature is not valid: refuse the message, as a real receiver does.
+        // Invalid signature.
         () => response.writeHead(401).end(),
       );
     });
@@ -40,7 +40,7 @@ export class WebhookReceiver {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/alerts`; // Safe cast: the server listens on TCP.
   }
 
-  /** The types of the messages, in the order of their arrival. */
+  /** Message types in order of arrival. */
   get types(): string[] {
     return this.received.map(({ body }) => body.type);
   }

@@ -17,7 +17,6 @@ const viewports: Record<Size, { width: number; height: number }> = {
   phone: { width: 390, height: 844 },
 };
 
-/** How a user sees a page. */
 export interface Look {
   theme: Theme;
   size: Size;
@@ -25,20 +24,20 @@ export interface Look {
 
 export const looks: readonly Look[] = themes.flatMap((theme) => sizes.map((size) => ({ theme, size })));
 
-/** Where the specs put the screenshots, to be looked at. Not committed. */
+/** The specs save screenshots here for human review. Git ignores the folder. */
 export const screenshotFolder = resolve('.screenshots');
 
-// The impacts of axe that keep people from using a page.
+// The axe impact levels that block people from using a page.
 const seriousImpacts = ['serious', 'critical'];
 
-/** A rule of WCAG that a page violates, with the HTML of the elements. */
+/** A WCAG violation with the HTML of the affected elements. */
 interface Violation {
   id: string;
   impact: string | null;
   elements: string[];
 }
 
-// The whole result of axe names every element of the page, so passing it on would take half of the time.
+// Return only the violations: the full axe result lists every element of the page, and transferring it would take half of the test's time.
 const findViolations = `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
   violations.map(({ id, impact, nodes }) => ({ id, impact, elements: nodes.map(({ html }) => html) })))`;
 
@@ -46,7 +45,6 @@ const isTooWide = 'document.documentElement.scrollWidth > innerWidth';
 
 type ScreenshotPart = 'what is in sight' | 'whole page';
 
-/** The console in a real browser. */
 export class ConsoleBrowser {
   private constructor(
     private readonly browser: Browser,
@@ -55,7 +53,7 @@ export class ConsoleBrowser {
 
   /** @param url the gateway that serves the console */
   static async launch(executablePath: string, url: string): Promise<ConsoleBrowser> {
-    // Without these arguments, the browser contacts hosts of its vendor.
+    // Without these arguments, Chromium contacts its vendor's hosts.
     const args = ['--disable-background-networking', '--disable-component-update', '--disable-sync'];
     await mkdir(screenshotFolder, { recursive: true });
     return new ConsoleBrowser(await chromium.launch({ executablePath, args, timeout: 120_000 }), url);
@@ -69,12 +67,12 @@ export class ConsoleBrowser {
       reducedMotion: 'reduce',
       permissions: ['clipboard-read', 'clipboard-write'],
     });
-    // Below the limit of a test, so that the failed step is reported, and long enough for a busy machine.
+    // Shorter than the test's time limit, so that the report names the failed step. Long enough for a busy machine.
     context.setDefaultTimeout(90_000);
     return new ConsoleWindow(context, await context.newPage(), this.url);
   }
 
-  /** Opens an empty window for overlays, which keeps what they store. */
+  /** Opens an empty window. All overlays in this window share its storage. */
   openOverlay(): Promise<OverlayWindow> {
     return OverlayWindow.open(this.browser, this.url);
   }
@@ -84,7 +82,7 @@ export class ConsoleBrowser {
   }
 }
 
-/** A window with the console. Collects what should not happen: errors, and requests to other hosts. */
+/** A window that shows the console. Collects page errors and requests to other hosts. */
 export class ConsoleWindow {
   readonly faults: string[];
 
@@ -96,25 +94,23 @@ export class ConsoleWindow {
     this.faults = collectFaults(page, url);
   }
 
-  /** Opens a path below `/console`. */
   async visit(path: string): Promise<void> {
     await this.page.goto(`${this.url}/console${path}`);
   }
 
-  /** Changes the theme and the size of the open page, as when the system changes to its dark theme. */
+  /** Changes theme and size without a reload, as when the system switches to its dark theme. */
   async change({ theme, size }: Look): Promise<void> {
     await this.page.emulateMedia({ colorScheme: theme });
     await this.page.setViewportSize(viewports[size]);
   }
 
-  /** Fills the form of the sign-in page. */
   async submitLogin(username: string, password: string): Promise<void> {
     await this.page.getByLabel('Username').fill(username);
     await this.page.getByLabel('Password', { exact: true }).fill(password);
     await this.page.getByRole('button', { name: 'Sign in' }).click();
   }
 
-  /** Opens a path as the owner. */
+  /** Opens the path and signs in as the owner. */
   async signIn(path = '/events'): Promise<void> {
     await this.visit(path);
     await this.submitLogin(owner.username, owner.password);
@@ -126,10 +122,10 @@ export class ConsoleWindow {
   }
 
   /**
-   * Changes the open page to each look, and takes a screenshot of it. Loading the page again for each look would take most of the time.
-   * Returns the serious violations of WCAG that axe finds, and a page that is wider than the window, each with the look.
+   * Switches the open page to each look and takes a screenshot. Reloading the page for each look would take most of the test's time.
+   * Returns serious WCAG violations and pages wider than the window, each with its look.
    *
-   * @param prepare runs in each look before the page is checked
+   * @param prepare runs in each look before the check
    */
   async findBarriersInAllLooks(
     name: string,
@@ -148,9 +144,9 @@ export class ConsoleWindow {
     return found;
   }
 
-  /** Returns the serious violations of WCAG that axe finds, each with the elements. */
+  /** Returns the serious WCAG violations that axe finds. */
   async findBarriers(): Promise<string[]> {
-    // Once for each page that was loaded.
+    // Load axe once per page load.
     if (!(await this.page.evaluate<boolean>("'axe' in window"))) await this.page.evaluate(axe.source);
     const violations = await this.page.evaluate<Violation[]>(findViolations);
     return violations

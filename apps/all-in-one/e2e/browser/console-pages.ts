@@ -1,14 +1,12 @@
-/** A page of the console, as the specs open it. */
 export interface ConsolePage {
-  /** Below `/console`. */
+  /** Path below `/console`. */
   path: string;
-  /** The title of the page. */
   title: string;
-  /** Waits for this element, which shows that the content has arrived. */
+  /** The content has arrived when this element is visible. */
   element?: string;
 }
 
-/** Every page of the console. Add new pages here: the spec checks each with axe in both themes and sizes, and takes screenshots. */
+/** Every page of the console. Add new pages here: the spec runs axe on each page in both themes and sizes, and takes screenshots. */
 export const consolePages: readonly ConsolePage[] = [
   { path: '/events', title: 'Events', element: '[aria-label="Events"] [role=option]' },
   { path: '/test-event?type=channel-raid', title: 'Send test event', element: 'input#event_viewers' },

@@ -2,7 +2,7 @@ import { eventually } from '@stream-events/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { collectFaults } from './page-faults.js';
 
-/** Records the text of every alert that the page shows. The record survives a reload. */
+/** Records the text of every alert that the page shows. sessionStorage keeps the record across reloads. */
 const recorder = `
   const shown = () => JSON.parse(sessionStorage.getItem('shown') ?? '[]');
   new MutationObserver((changes) => {
@@ -12,10 +12,9 @@ const recorder = `
   }).observe(document, { childList: true, subtree: true });
 `;
 
-/** A clock that is an hour slow. */
 const slowClock = `const now = Date.now.bind(Date); Date.now = () => now() - 3_600_000;`;
 
-/** An overlay in a real browser, as in OBS. Collects what should not happen: errors, and requests to other hosts. */
+/** An overlay in a real browser, as in OBS. Collects page errors and requests to other hosts. */
 export class OverlayWindow {
   readonly faults: string[];
 
@@ -37,9 +36,9 @@ export class OverlayWindow {
     return new OverlayWindow(context, await context.newPage(), url);
   }
 
-  /** Opens an overlay with these settings, and waits until it is connected. */
+  /** Opens an overlay with these settings and waits until it is connected. */
   async show(settings: Record<string, string>): Promise<void> {
-    // A page does not load again when only its fragment changes.
+    // Leave the page first: a change of only the URL fragment does not reload it.
     await this.page.goto('about:blank');
     await this.page.goto(
       `${this.url}/overlay/#${new URLSearchParams({ ...settings, debug: '' }).toString()}`,
@@ -47,24 +46,23 @@ export class OverlayWindow {
     await this.untilMarked('connected');
   }
 
-  /** Waits until the status mark that `debug` shows contains this text. */
+  /** Waits until the status mark (shown by `debug`) contains this text. */
   async untilMarked(text: string): Promise<void> {
     await this.page.locator('.mark').filter({ hasText: text }).waitFor();
   }
 
-  /** Makes the clock of this computer an hour slow, from the next page on. */
+  /** Sets the page's clock back one hour. Applies to pages that are opened after this call. */
   async slowDownClock(): Promise<void> {
     await this.context.addInitScript(slowClock);
   }
 
-  /** Returns the alerts that were shown so far. */
   async shown(): Promise<string[]> {
     return JSON.parse(
       await this.page.evaluate<string>(`sessionStorage.getItem('shown') ?? '[]'`),
     ) as string[]; // Safe cast: the recorder writes an array of texts.
   }
 
-  /** Waits until at least `count` alerts were shown, and returns all of them. */
+  /** Waits for at least `count` alerts and returns all alerts so far. */
   untilShown(count: number, timeoutMs = 90_000): Promise<string[]> {
     return eventually(
       async () => {

@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core';
 
-/** Collects errors of a page's scripts, violations of its security policy, and requests to hosts other than the given one. */
+/** Collects script errors, violations of the content security policy, and requests to hosts other than that of `url`. */
 export function collectFaults(page: Page, url: string): string[] {
   const faults: string[] = [];
   page.on('pageerror', ({ message }) => faults.push(message));
   page.on('console', (message) => {
-    // A failed request is not a fault of the page, which must show the failure.
+    // Tests cause failed requests on purpose, and the browser logs each one. Ignore these log entries.
     const isFailedRequest = /Failed to load resource|WebSocket connection to/.test(message.text());
     if (message.type() === 'error' && !isFailedRequest) faults.push(message.text());
   });

@@ -1,9 +1,9 @@
-// The actions of the test page. This file runs in the browser and imports the client like any page.
+// The actions of the test page. The browser runs this file, which imports the client like any page.
 import { createClient } from '@stream-events/client';
 
 const received = [];
 
-/** Follows live events with the client. Resolves when it is connected. */
+/** Follows live events with the client. Resolves when the client is connected. */
 async function follow({ url, token, event_type }) {
   const events = createClient({ url, token }).live({ filters: { event_type } });
   void collect(events);
@@ -14,7 +14,7 @@ async function collect(events) {
   for await (const event of events) received.push(event.event_data.index);
 }
 
-/** Follows live events with the browser's own WebSocket. Resolves at `ready`. */
+/** Follows live events with the browser's WebSocket. Resolves when the service sends `ready`. */
 function followSocket({ url, ...first }) {
   const socket = new WebSocket(`${url.replace('http', 'ws')}/ws/platform-events/`);
   return new Promise((resolve, reject) => {

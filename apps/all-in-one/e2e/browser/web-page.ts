@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { chromium, type Browser, type Page } from 'playwright-core';
 
-// An import map maps package names to URLs, as in a page without a bundler.
+// The import map lets the page import packages by name without a bundler.
 const html = `<!doctype html>
 <script type="importmap">
   {"imports": {"@stream-events/client": "/client/index.js", "openapi-fetch": "/openapi-fetch/index.mjs"}}
@@ -18,7 +18,7 @@ const folders = new Map([
   ['page', resolve('apps/all-in-one/e2e/browser')],
 ]);
 
-/** A web page in a real browser. Its origin differs from the origin of the service. */
+/** A web page in a real browser, served from a different origin than the service. */
 export class WebPage {
   private constructor(
     private readonly server: Server,
@@ -32,17 +32,16 @@ export class WebPage {
     });
     await once(server.listen(0, '127.0.0.1'), 'listening');
     const { port } = server.address() as AddressInfo; // Safe cast: the server listens on TCP.
-    // Without these arguments, the browser contacts hosts of its vendor.
+    // Without these arguments, Chromium contacts its vendor's hosts.
     const args = ['--disable-background-networking', '--disable-component-update', '--disable-sync'];
     const browser = await chromium.launch({ executablePath, args, timeout: 120_000 });
     const page = await browser.newPage();
-    // Long enough for a busy machine.
     page.setDefaultTimeout(90_000);
     await page.goto(`http://127.0.0.1:${port}/`);
     return new WebPage(server, browser, page);
   }
 
-  /** Opens another page, waits for an element on it, and returns the errors that the browser has reported. */
+  /** Opens another page, waits for an element, and returns the errors that the browser logged. */
   async visit(url: string, element: string): Promise<string[]> {
     const errors: string[] = [];
     this.page.on('console', (message) => {
@@ -54,7 +53,7 @@ export class WebPage {
     return errors;
   }
 
-  /** Gives consent on a page of the simulated platform, as this user. Returns the text of the page that follows. */
+  /** Gives consent on the simulated platform's page as this user. Returns the text of the next page. */
   async giveConsent(url: string, login: string): Promise<string> {
     await this.page.goto(url);
     const consentPage = this.page.url();
@@ -64,7 +63,6 @@ export class WebPage {
     return this.page.innerText('body');
   }
 
-  /** Calls one of the actions of page.mjs. */
   async run<Result = void>(action: string, options: object = {}): Promise<Result> {
     return this.page.evaluate<Result>(`actions.${action}(${JSON.stringify(options)})`);
   }

@@ -27,7 +27,7 @@ const dashboard = JSON.parse(readRepositoryFile('deploy/grafana/stream-event-ser
 }; // Safe cast: the tests below read only what each panel has.
 const checker = new PromqlChecker(readDocumentedMetrics());
 
-/** Returns a Grafana expression in the form that Prometheus receives. */
+/** Replaces Grafana's variables, as Grafana does before it queries Prometheus. */
 const withoutVariables = (expression: string): string => expression.replaceAll('$__rate_interval', '5m');
 
 function runPromtool(...args: string[]) {

@@ -1,22 +1,21 @@
 import { readFileSync } from 'node:fs';
 
-/** A metric of docs/metrics.md, which the generator writes from the code. */
+/** A metric in docs/metrics.md, which is generated from the code. */
 export interface DocumentedMetric {
   name: string;
   type: string;
   labels: readonly string[];
-  /** The title of its table. */
+  /** Title of the table in docs/metrics.md. */
   section: string;
 }
 
 const root = new URL('../../../../', import.meta.url);
 
-/** Reads a file of the repository. */
 export function readRepositoryFile(path: string): string {
   return readFileSync(new URL(path, root), 'utf8');
 }
 
-/** Reads the metrics of docs/metrics.md, by name. */
+/** Parses docs/metrics.md. The keys are metric names. */
 export function readDocumentedMetrics(): Map<string, DocumentedMetric> {
   let section = '';
   const metrics = new Map<string, DocumentedMetric>();

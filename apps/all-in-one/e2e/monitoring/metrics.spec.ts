@@ -3,15 +3,15 @@ import { LiveSocket } from '../live-clients.js';
 import { startLimitMs, startStack, type Stack } from '../stack.js';
 import { readDocumentedMetrics, readRepositoryFile } from './documented-metrics.js';
 
-/** What one admin port exports. */
+/** The metrics of one admin port. */
 interface Exported {
   types: Map<string, string>;
-  /** The label names of each sample's metric, with their values. */
+  /** Each sample with its metric's labels. */
   samples: { name: string; labels: Record<string, string> }[];
   text: string;
 }
 
-/** Part of every text that the test's clients choose. No metric may contain it. */
+/** The test clients put this text into everything that they send. It must not appear in any metric. */
 const marker = 'marker4711';
 
 const documented = readDocumentedMetrics();
@@ -60,7 +60,7 @@ describe('the exported metrics', () => {
   it('include every metric of docs/metrics.md at some admin port', () => {
     const names = Object.values(exported).flatMap(({ types }) => [...types.keys()]);
 
-    // docs/metrics.md would have a table for the simulator if the simulator exported metrics.
+    // The simulator must not export metrics. If it did, docs/metrics.md would have a table for it.
     expect(sections).not.toContain('Platform simulator');
     expect([...documented.keys()].filter((name) => !names.includes(name))).toEqual([]);
   });
@@ -92,7 +92,7 @@ describe('the exported metrics', () => {
   });
 });
 
-/** Sends requests with the marker wherever a client can put text. */
+/** Sends the marker in every place where a client can put text. */
 async function causeTraffic(stack: Stack): Promise<void> {
   const socket = await LiveSocket.ready(stack.url, { token: stack.ownerToken });
   const body = {
@@ -110,7 +110,7 @@ async function causeTraffic(stack: Stack): Promise<void> {
   await stack.request('POST', '/api/v1/users', {
     body: { username: marker, password: `${marker} ${marker}` },
   });
-  // Closed earlier, the gateway would deliver nothing and measure no delivery.
+  // Wait for a delivery before closing the socket, so that the gateway measures one.
   await eventually(() => expect(socket.events.length).toBeGreaterThan(0), { timeoutMs: 60_000 });
   await socket.close();
 }

@@ -3,10 +3,10 @@ import type { DocumentedMetric } from './documented-metrics.js';
 
 type Node = ReturnType<typeof parser.parse>['topNode'];
 
-/** Labels that deploy/prometheus/prometheus.yml and Prometheus itself add to every metric. */
+/** Prometheus and deploy/prometheus/prometheus.yml add these labels to every metric. */
 const targetLabels = ['job', 'instance', 'service'];
 
-/** Finds faults in PromQL expressions: syntax errors, and metrics and labels that no service exports. */
+/** Finds syntax errors in PromQL expressions, and metrics and labels that no service exports. */
 export class PromqlChecker {
   constructor(private readonly metrics: ReadonlyMap<string, DocumentedMetric>) {}
 
@@ -34,7 +34,7 @@ export class PromqlChecker {
     return faults;
   }
 
-  /** Returns the labels by which the result of the outermost aggregation is grouped; undefined when there is no aggregation. */
+  /** Returns the grouping labels of the outermost aggregation; undefined without an aggregation. */
   groupingOf(expression: string): string[] | undefined {
     const { topNode } = parser.parse(expression);
     const [outermost] = findNamed(topNode, 'GroupingLabels');
@@ -42,7 +42,7 @@ export class PromqlChecker {
     return findNamed(outermost, 'LabelName').map(({ from, to }) => expression.slice(from, to));
   }
 
-  /** Returns the labels of a metric; undefined when no service exports the metric. Prometheus itself provides `up`. */
+  /** Returns a metric's labels; undefined when no service exports the metric. Prometheus itself exports `up`. */
   private labelsOf(name: string): string[] | undefined {
     if (name === 'up') return targetLabels;
     const metric = this.metrics.get(name);

@@ -16,7 +16,7 @@ interface CreateSourceProps {
   onChange: (draft: SourceDraft) => void;
 }
 
-// The API limits token names to 64 characters, including the prefix `Browser source `.
+// Maximum length of a source's name. The API limits token names to 64 characters, including the prefix `Browser source `.
 const maxNameLength = 48;
 
 /** Creates a token that can only read one channel's live events. Shows the source's address, which contains the token, once. */

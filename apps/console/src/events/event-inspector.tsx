@@ -28,7 +28,7 @@ const eventQuery = (id: string) =>
     queryFn: async () => {
       const request = { params: { path: { id } }, parseAs: 'text' } as const;
       const text = await call(api().GET('/api/v1/platform-events/{id}', request));
-      return { text, event: JSON.parse(text) as EventRecord }; // Safe cast: the described response.
+      return { text, event: JSON.parse(text) as EventRecord }; // Safe cast: the API describes this response.
     },
     staleTime: Infinity,
   });

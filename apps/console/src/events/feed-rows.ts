@@ -79,10 +79,7 @@ export function addLive(feed: Feed, events: readonly LiveEvent[], limits = feedL
   return trim({ ...feed, rows: [...fresh, ...feed.rows] }, limits);
 }
 
-/**
- * Adds a page of older events at the bottom. Drops the page if the feed no longer ends where the page was read from, because rows have been
- * trimmed in the meantime.
- */
+/** Adds a page of older events at the bottom. Drops the page if rows were trimmed while it was read, so that it no longer fits the end. */
 export function addOlder(feed: Feed, from: OlderEvents, page: OlderPage): Feed {
   return feed.older === from ? append(feed, page) : feed;
 }
@@ -119,10 +116,7 @@ function trim(feed: Feed, { following }: FeedLimits): Feed {
   return { ...feed, rows, older: continueBelow(rows) };
 }
 
-/**
- * Returns where reading older events continues: one second after the last row, because the list accepts only whole seconds. `append`
- * skips the events that the feed already contains.
- */
+/** Returns where to continue: one second after the last row, because the list accepts only whole seconds. `append` drops repeated events. */
 function continueBelow(rows: readonly FeedRow[]): OlderEvents {
   const last = rows.findLast(({ event }) => event.origin !== 'replay');
   if (!last) return { kind: 'start' };

@@ -19,7 +19,7 @@ export function Layout() {
   const queries = useQueryClient();
   useLiveEvents(streamEvents, {
     onEvents: () => void queries.invalidateQueries({ queryKey: streamersQuery.queryKey }),
-    // While the service was down, reads may have failed and data may have changed. Refresh everything.
+    // Refresh everything: while the service was down, reads failed, and data can have changed.
     onConnect: () => void queries.invalidateQueries(),
   });
   return (

@@ -23,7 +23,7 @@ export interface LiveListener {
 
 export type LiveState = 'connecting' | 'live' | 'reconnecting' | 'refused';
 
-// More frequent rendering does not make a feed easier to follow, but slows down typing and scrolling.
+// Events are rendered in batches of this time. Shorter batches do not make a feed easier to follow, but slow down typing and scrolling.
 const batchMs = 100;
 // Background tabs can run timers as rarely as once a minute. End a batch at this size too.
 const maxBatch = 1_000;

@@ -73,7 +73,7 @@ export function useLiveEvents(filters: LiveFilters, listener: LiveListener): voi
   const onGap = useEffectEvent(() => listener.onGap?.());
   const key = JSON.stringify(filters);
   useEffect(() => {
-    const parsed = JSON.parse(key) as LiveFilters; // Safe cast: printed above.
+    const parsed = JSON.parse(key) as LiveFilters; // Safe cast: `key` contains printed filters.
     return liveConnections.follow(parsed, {
       onEvents: (events) => onEvents(events),
       onConnect: () => onConnect(),

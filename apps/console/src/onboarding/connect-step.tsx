@@ -18,7 +18,7 @@ interface ConnectStepProps {
   isSimulated: boolean;
 }
 
-/** Connects the first channel. If a connection is already pending, shows its code, which the terminal may also show. */
+/** Connects the first channel. If a connection is already pending, shows its code, which can be the same as in the terminal. */
 export function ConnectStep({ connections, channel, isSimulated }: ConnectStepProps) {
   if (channel)
     return (

@@ -12,7 +12,7 @@ import { UserText } from '../kit/user-text.js';
 import classes from './connect-flow.module.css';
 import { platformKey, type Connection } from './platform-queries.js';
 
-// The service polls the platform only every few seconds, so a shorter interval would not help.
+// Poll interval while a connection is pending. The service polls the platform only every few seconds, so a shorter interval would not help.
 const pendingPollMs = 1_500;
 
 interface ConnectFlowProps {

@@ -26,7 +26,7 @@ type Dialog =
   | { kind: 'connect'; role: Connection['role']; channel?: string; pending?: Connection }
   | { kind: 'remove'; connection: Connection };
 
-// Consent can change on the platform or in another tab. Show such changes soon.
+// Short enough to soon show a consent that changed on the platform or in another tab.
 const pollMs = 10_000;
 
 /** Lists channels and the bot account: connected, or waiting for consent. */

@@ -15,11 +15,11 @@ const pageSize = 100;
 // Limits the pages of marked events, which are read in sequence. This is far more than a chart can mark separately.
 const maxMarkedPages = 20;
 const notFound = 404;
-// The service reads viewer counts from the platform every 45 s.
+// Viewer counts change at most every 45 s, when the service reads them from the platform.
 const viewersPollMs = 30_000;
 // Poll rarely: for each summary, the service counts all events of the stream.
 const summaryPollMs = 60_000;
-// The platform lists a stream and its title only some seconds after the start.
+// The platform lists a stream and its title some seconds after the start. Poll quickly until then.
 const newStreamPollMs = 3_000;
 
 /** The key starts with that of the streamer list, so refreshing the list refreshes both. */

@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { signedInRoute } from '../layout/routes.js';
 
-/** The state in the URL of the page: the type, and the id of an event whose data to start from. */
+/** The URL of the page: an event type, and the id of an event whose data to start from. */
 export interface TestEventSearch {
   type?: string;
   from?: string;

@@ -25,7 +25,7 @@ const emptyDraft: TokenDraft = {
   channelIds: [],
 };
 
-/** Creates a named token, and shows its key once. */
+/** Creates a named token. Its key is shown only once. */
 export function CreateToken({ onClose }: { onClose: () => void }) {
   const queries = useQueryClient();
   const [draft, setDraft] = useState(emptyDraft);

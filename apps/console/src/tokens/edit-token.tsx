@@ -13,7 +13,7 @@ interface EditTokenProps {
   onClose: () => void;
 }
 
-/** Changes the name, the rights, and the limits of a named token. The key does not change. */
+/** Changes a token's name, rights, and limits. The key stays the same. */
 export function EditToken({ token, onClose }: EditTokenProps) {
   const queries = useQueryClient();
   const [draft, setDraft] = useState<TokenDraft>({

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { eventTypesQuery, streamersQuery } from '../api/queries.js';
 import { tokenScopes, type Scope } from './token-scopes.js';
 
-/** The settings of a named token that the user chooses. An empty list means no limit. */
+/** The user's choices for a named token. An empty list means no limit. */
 export interface TokenDraft {
   name: string;
   scopes: string[];
@@ -13,7 +13,6 @@ export interface TokenDraft {
   channelIds: string[];
 }
 
-/** Converts a draft to the body of a request. */
 export function toTokenBody({ name, scopes, eventTypes, channelIds }: TokenDraft) {
   return {
     name,
@@ -26,11 +25,11 @@ export function toTokenBody({ name, scopes, eventTypes, channelIds }: TokenDraft
 interface TokenFieldsProps {
   draft: TokenDraft;
   onChange: (draft: TokenDraft) => void;
-  /** The errors of the fields, by the names of the API. */
+  /** Errors by API field name. */
   errors: Record<string, string>;
 }
 
-/** The form fields for new and changed tokens. */
+/** Form fields for creating and changing tokens. */
 export function TokenFields({ draft, onChange, errors }: TokenFieldsProps) {
   const { name, scopes, eventTypes, channelIds } = draft;
   const isLimited = eventTypes.length > 0 || channelIds.length > 0;
@@ -112,7 +111,7 @@ function ChannelLimit(props: LimitProps) {
   const { data: streamers = [] } = useQuery(streamersQuery);
   const [search, setSearch] = useState('');
   const known = streamers.map(({ platform_id: value, platform_username: label }) => ({ value, label }));
-  // Accept channels of unmonitored streamers, because a raiding channel, for example, need not be monitored.
+  // Accept channels that are not monitored: a raiding channel, for example, does not have to be.
   const others = [...props.value, search]
     .filter((id) => /^\d{1,20}$/.test(id) && known.every(({ value }) => value !== id))
     .map((id) => ({ value: id, label: `Channel ${id}` }));

@@ -2,7 +2,7 @@ import type { components } from '@stream-events/client';
 
 export type Scope = components['schemas']['TokenBody']['scopes'][number];
 
-/** The scopes of tokens, in words. `isLimitable`: the scope is also available for a token that is limited to event types or channels. */
+/** Token scopes in words. `isLimitable`: tokens with limits can have this scope. */
 export const tokenScopes: readonly { scope: Scope; text: string; isLimitable?: true }[] = [
   { scope: 'events:read', text: 'Read and export stored events', isLimitable: true },
   { scope: 'events:live', text: 'Receive events live', isLimitable: true },
@@ -17,7 +17,7 @@ export const tokenScopes: readonly { scope: Scope; text: string; isLimitable?: t
 
 const texts = new Map<string, string>(tokenScopes.map(({ scope, text }) => [scope, text]));
 
-/** Returns a scope in words. Returns an unknown scope unchanged, because new versions of the service add scopes. */
+/** Newer services can have scopes that are not listed here. Their names are shown unchanged. */
 export function textOfScope(scope: string): string {
   return texts.get(scope) ?? scope;
 }

@@ -16,7 +16,7 @@ import { tokensKey, tokensQuery } from './tokens-query.js';
 
 type Token = components['schemas']['TokenRecord'];
 
-/** The tokens of a user, with buttons to change and revoke each. */
+/** Lists a user's tokens, with buttons to change and revoke them. */
 export function TokenTable({ userId }: { userId?: string }) {
   const queries = useQueryClient();
   const session = useSession();
@@ -116,7 +116,6 @@ function Rights({ token: { scopes } }: { token: Token }) {
   );
 }
 
-/** The limits of the token. Empty for a token without limits. */
 function Limits({ token: { event_types: types, channel_ids: channels } }: { token: Token }) {
   const { data: streamers = [] } = useQuery({ ...streamersQuery, enabled: channels !== null });
   const channelName = (id: string): string =>
@@ -134,7 +133,7 @@ function Limits({ token: { event_types: types, channel_ids: channels } }: { toke
   );
 }
 
-/** The consequences of revoking the token. */
+/** Explains what happens when the token is revoked. */
 function Consequence({ token: { kind, name }, isThis }: { token: Token; isThis: boolean }) {
   if (isThis) return 'You are signed out immediately, and must sign in again with your password.';
   if (kind === 'session') return 'The browser with this session is signed out within a second.';

@@ -5,7 +5,6 @@ import { Page } from '../kit/page.js';
 import { CreateToken } from './create-token.js';
 import { TokenTable } from './token-table.js';
 
-/** The tokens of the signed-in user. */
 export function TokensPage() {
   const [isCreating, { open, close }] = useDisclosure();
   return (

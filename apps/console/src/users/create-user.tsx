@@ -8,7 +8,7 @@ import { FaultNotice } from '../kit/fault-notice.js';
 
 const noUser = { username: '', password: '', first_name: '', last_name: '', email: '' };
 
-/** Creates a user, who then signs in with the password. */
+/** Creates a user, who can then sign in with the password. */
 export function CreateUser({ onClose }: { onClose: () => void }) {
   const queries = useQueryClient();
   const [user, setUser] = useState(noUser);

@@ -13,7 +13,7 @@ import { TokenTable } from '../tokens/token-table.js';
 export type User = components['schemas']['UserReply'];
 type Changes = components['schemas']['UserStateBody'];
 
-/** The actions that an owner can take on a user. */
+/** Actions that an owner can take on a user. */
 export function UserActions({ user }: { user: User }) {
   const { id, username, role, disabled } = user;
   const queries = useQueryClient();

@@ -26,7 +26,7 @@ const columns: readonly Column<User>[] = [
   { title: 'Actions', kind: 'actions', render: (user) => <UserActions user={user} /> },
 ];
 
-/** Shows the people who may use the service. Only for owners. */
+/** Lists the people who can use the service. For owners only. */
 export function UsersPage() {
   const query = useQuery(usersQuery);
   const [isCreating, { open, close }] = useDisclosure();

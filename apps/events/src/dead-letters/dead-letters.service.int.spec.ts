@@ -18,7 +18,7 @@ beforeEach(() => store.clear());
 
 const noPayload = '{"a":';
 
-/** Makes the database reject events of a type, so that they become dead letters, until `allow()` is called. */
+/** Makes the database reject events of this type, so that they become dead letters. Returns a function that lifts the constraint. */
 async function refuse(type: string): Promise<() => Promise<void>> {
   await store.dataSource.query(
     `ALTER TABLE events ADD CONSTRAINT refused_type CHECK (event_type <> '${type}') NOT VALID`,
@@ -28,7 +28,7 @@ async function refuse(type: string): Promise<() => Promise<void>> {
   };
 }
 
-/** Creates a dead letter whose event the database would now accept. */
+/** Creates a dead letter that a retry can store. */
 async function deadLetterStorable(event: NewEvent = newEvent({ eventType: 'refused' })): Promise<NewEvent> {
   const allow = await refuse(event.eventType);
   const [outcome] = await store.writer.store([event]);
@@ -157,7 +157,7 @@ describe(DeadLettersService.name, () => {
 
       const retried = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
       expect(retried.length).toBeGreaterThan(0);
-      // A retry that found the dead letter already deleted gets not_found.
+      // A concurrent retry may find the dead letter already deleted.
       for (const answer of answers)
         if (answer.status === 'rejected') expect(answer.reason).toMatchObject({ code: 'not_found' });
       expect(retried).toEqual(retried.map(() => ({ id: event.id, outcome: 'stored' })));

@@ -51,12 +51,12 @@ export class DeadLettersService {
   }
 
   /**
-   * Stores the event of a dead letter. Idempotent by message key: two concurrent retries store the event once. After a crash between
-   * storing the event and deleting the dead letter, the next retry recognizes the event as stored.
+   * Stores the event of a dead letter and deletes the dead letter. Idempotent by message key: concurrent retries store the event once.
+   * After a crash between these two steps, the next retry finds the event already stored.
    *
    * @throws ServiceError `not_found`; `conflict` when the message still cannot be read, or when the event is rejected again or was received
-   * before the retention period. The dead letter is then kept. If it held a message that only now can be read, a dead letter of the event
-   * replaces it
+   * before the retention period. The dead letter is then kept, unless it held a message that was unreadable before: a dead letter of the
+   * event replaces it
    */
   async retry(id: string): Promise<RetryDeadLetterReply> {
     const { key, event } = await this.get(id);
@@ -93,7 +93,7 @@ function readAgain(event: NewEvent): NewEvent {
   }
 }
 
-/** Describes a retry of dead letter `id` that left this dead letter. */
+/** Explains why dead letter `id` still exists, or which dead letter replaced it. */
 function describeKept(id: string, { event, reason, sqlState }: StoredDeadLetter): string {
   const isSame = event.id === id;
   const again = isSame ? ' again' : '';
@@ -105,7 +105,6 @@ function describeKept(id: string, { event, reason, sqlState }: StoredDeadLetter)
     : `The message of dead letter ${id} can be read now, and dead letter ${event.id} replaced it. ${cause}`;
 }
 
-/** Counts the dead letters for the metric. */
 function measureDeadLetters(repository: DeadLettersRepository, logger: Logger, metrics: Registry): void {
   const failureLog = new FailureLog(logger);
   new Gauge({

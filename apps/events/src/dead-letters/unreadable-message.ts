@@ -8,18 +8,15 @@ const unreadableSource = 'INGEST';
 const formerType = 'unreadable-intake-message';
 const formerSource = 'INTAKE';
 
-/**
- * The event in a message from the INGEST stream. If the message cannot be read, `fault` is the error, and the event wraps the payload of
- * the message.
- */
+/** The event from an INGEST message. If the message cannot be read, `event` wraps its payload and `fault` holds the error. */
 export interface ReadMessage {
   event: NewEvent;
   fault?: unknown;
 }
 
 /**
- * Reads the event in the payload of a message. If the payload cannot be read (for example, because a newer gateway sent it), returns an
- * event that wraps the payload. The caller keeps this event as a dead letter.
+ * Reads the event in the payload of a message. Wraps a payload that cannot be read, for example one from a newer gateway, in an event. The
+ * caller stores that event as a dead letter.
  */
 export function readOrWrap(payload: Uint8Array): ReadMessage {
   try {
@@ -30,7 +27,7 @@ export function readOrWrap(payload: Uint8Array): ReadMessage {
 }
 
 /**
- * Creates an event whose data is the payload, so that an owner can inspect it. Equal payloads have the same key and become one dead
+ * Creates an event whose data is the payload, so that an owner can inspect it. Identical payloads get the same key, so they become one dead
  * letter.
  */
 export function wrapUnreadable(payload: Uint8Array): NewEvent {
@@ -46,7 +43,7 @@ export function wrapUnreadable(payload: Uint8Array): NewEvent {
 }
 
 /**
- * Returns the event of a dead letter: the event itself, or the event in the payload that `readOrWrap` wrapped.
+ * Returns the event itself, or parses the payload that `readOrWrap` wrapped.
  *
  * @throws ServiceError `invalid` when the payload still cannot be read
  */
@@ -55,8 +52,8 @@ export function unwrap(event: NewEvent): NewEvent {
 }
 
 /**
- * Returns the event data of a dead letter. If a wrapped payload still cannot be read, returns the part of the payload that looks like event
- * data. If there is no such part, returns the whole payload.
+ * Returns the event data of a dead letter. For a wrapped payload that is still unreadable, extracts the part that looks like event data.
+ * Falls back to the whole payload.
  */
 export function unwrapText(event: NewEvent): string {
   if (!isUnreadable(event)) return event.eventData;

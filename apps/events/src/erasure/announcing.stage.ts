@@ -4,19 +4,19 @@ import { maxAgeMs } from '../store/recent-value.js';
 import type { ErasureStep, Stage } from './erasure-step.js';
 import type { RunningErasure } from './erasures.repository.js';
 
-// The longest time from when a write reads the list of erased users until its transaction begins: the write waits up to 3 s for a
-// connection (the connection timeout of the pools).
+// How long a write may wait for a connection (the pools' connection timeout) between reading the list of erased users and starting its
+// transaction.
 const connectLimitMs = 3_000;
-/** A write that begins at least this long after the erasure was requested knows about the erasure. */
+/** A transaction that starts at least this long after the request belongs to a write that already knows about the erasure. */
 const announcementMs = maxAgeMs + connectLimitMs;
-// The longest wait for earlier transactions. Every write ends within 10 s (the statement timeout). Longer transactions are not writes: for
-// example, building an index can take hours.
+// How long the stage waits for transactions that started before then. The statement timeout ends every write within 10 s. Transactions that
+// run longer are not writes, so the stage ignores them; building an index can take hours.
 const statementLimitMs = 12_000;
 const intervalMs = 250;
 
 /**
- * Waits until no instance stores events of the user anymore. Without this stage, a write that began before the erasure could store an event
- * in a part of the store that `StoreStage` has already searched.
+ * Waits until no instance stores events of the user anymore. Without this stage, an ongoing write could store an event in a part of the
+ * store that `StoreStage` has already searched.
  */
 @Injectable()
 export class AnnouncingStage implements Stage {
@@ -31,7 +31,7 @@ export class AnnouncingStage implements Stage {
     return { isComplete, progress, pauseMs: intervalMs };
   }
 
-  /** Whether a transaction that may have begun before every instance knew about the erasure is still running. */
+  /** Whether a transaction is still running that started before every instance knew about the erasure. */
   private async hasEarlierWrites(id: string): Promise<boolean> {
     const [row] = await this.dataSource.query<{ found: boolean }[]>(
       `SELECT EXISTS (

@@ -10,13 +10,13 @@ interface Position {
   key: string;
 }
 
-// A dead letter can be as large as 512 KiB, so a page uses up to 50 MiB of memory.
+// Dead letters per page. A dead letter can be as large as 512 KiB, so a page uses up to 50 MiB of memory.
 const pageSize = 100;
 const lowest = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Erases the dead letters that name the user. Keeps their deduplication keys as received messages. Without these keys, the store would
- * accept a redelivery of such a message.
+ * Erases the dead letters that name the user. Keeps their deduplication keys as received messages, so that the store recognizes
+ * redeliveries of these messages.
  */
 @Injectable()
 export class DeadLettersStage implements Stage {

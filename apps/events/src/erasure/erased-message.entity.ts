@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** A message that an erasure has removed from the EVENTS stream. A client that resumes at the sequence of this message gets no gap. */
+/** A message that an erasure has removed from the EVENTS stream. A client that resumes at this sequence is not told about a gap. */
 @Entity({ name: 'erased_messages' })
 export class ErasedMessage {
   @PrimaryColumn('text')

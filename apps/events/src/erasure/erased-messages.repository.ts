@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 
-/** The messages that erasures removed from the EVENTS stream. A client that resumes at the sequence of such a message gets no gap. */
+/** The messages that erasures removed from the EVENTS stream. A client that resumes at such a sequence is not told about a gap. */
 @Injectable()
 export class ErasedMessagesRepository {
   constructor(private readonly dataSource: DataSource) {}
@@ -23,8 +23,8 @@ export class ErasedMessagesRepository {
   }
 
   /**
-   * Deletes the records of messages from other epochs, and of messages that were erased more than `maxAgeMs` ago. By then, all
-   * earlier messages on the stream have expired, so the record is no longer needed.
+   * Deletes the records of messages from other epochs, and of messages that were erased more than `maxAgeMs` ago. After that time the
+   * stream itself has dropped every message from before the erasure.
    */
   async forgetOld(transaction: EntityManager, epoch: string, maxAgeMs: number): Promise<void> {
     await transaction.query(

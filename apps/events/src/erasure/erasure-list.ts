@@ -5,29 +5,29 @@ export interface ListedErasure {
   id: string;
   /** See `UserHasher`. */
   userHash: string;
-  /** `createdAt` and `erasesUntil` are in ISO 8601. The erasure covers events that were received up to `erasesUntil`. */
+  /** `createdAt` and `erasesUntil` are in ISO 8601. Only events that were received up to `erasesUntil` are erased. */
   createdAt: string;
   erasesUntil: string;
 }
 
 /**
- * All erasures of an installation, without dry runs. The list identifies no user: the hashes are useless without their keys, which the
- * database contains, encrypted with `SECRET_KEY`.
+ * All erasures of an installation; dry runs are left out. The list identifies no user: the hashes can only be checked with the keys in the
+ * database, which are encrypted with `SECRET_KEY`.
  */
 export interface ErasureList {
   format: 1;
-  /** The ids of the keys that created the hashes. A database with other keys does not recognize the users. */
+  /** The ids of the hash keys. A database with other keys does not recognize the users. */
   hashKeys: string[];
   erasures: ListedErasure[];
 }
 
-/** A connection to the schema of the events service. */
+/** A connection whose search path is the schema of the events service. */
 type Queries = Pick<pg.Client, 'query'>;
 
 const isoTime = (column: string): string =>
   `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
-/** Reads the list. Returns undefined when the database is new, or when a version without erasures created it. */
+/** Returns undefined when the database is new, or comes from a version without erasures. */
 export async function readErasureList(queries: Queries): Promise<ErasureList | undefined> {
   const found = await queries.query<{ exists: boolean }>(
     `SELECT to_regclass('erasures') IS NOT NULL AND to_regclass('user_hash_keys') IS NOT NULL AS exists`,
@@ -42,8 +42,7 @@ export async function readErasureList(queries: Queries): Promise<ErasureList | u
 }
 
 /**
- * Adds the erasures that the database does not contain. The events service runs these erasures at its next start, and recognizes the users
- * by the hashes of their ids.
+ * Adds the erasures that the database lacks. The events service runs them at its next start and recognizes the users by their hashes.
  *
  * @returns the number of erasures that were added
  */
@@ -67,7 +66,7 @@ export async function addErasures(queries: Queries, { erasures }: ErasureList): 
 
 /** @throws Error when the text is not a list of this format */
 export function parseErasureList(text: string): ErasureList {
-  const list = JSON.parse(text) as Partial<ErasureList>; // The next line checks what is read from it.
+  const list = JSON.parse(text) as Partial<ErasureList>; // Safe cast: the next line checks the fields.
   if (list.format !== 1 || !Array.isArray(list.hashKeys) || !Array.isArray(list.erasures))
     throw new Error('the file is not a list of erasures from npm run backup -- --erasures');
   return { format: 1, hashKeys: list.hashKeys, erasures: list.erasures };

@@ -60,8 +60,7 @@ export class ErasureRunner {
   }
 
   /**
-   * Stops after the current piece of work, for which it waits up to 5 s. Another instance continues the erasure, or this instance does after
-   * its next start.
+   * Waits up to 5 s for the current piece of work, and then stops. Another instance, or this one after a restart, continues the erasure.
    */
   stop(): Promise<void> {
     return this.loop.stop();
@@ -76,7 +75,7 @@ export class ErasureRunner {
     try {
       await this.run(erasure, { stopping, lost: lease.lost });
     } catch (error) {
-      // If recording the failure fails too, the lease expires.
+      // If this update fails too, the lease expires.
       await this.erasures.fail(holder, describe(error)).catch(() => undefined);
       throw error;
     } finally {
@@ -126,10 +125,7 @@ export class ErasureRunner {
     if (!stopping.aborted) lost.throwIfAborted();
   }
 
-  /**
-   * Returns the user to look for. If only the hash of the user's id is known, caches the result of each comparison, because the same ids
-   * occur many times.
-   */
+  /** If only the hash of the user's id is known, caches the result for each id, because hashing is slow and the same ids recur. */
   private seek({ platformUserId, userHash }: Erasure): SoughtUser {
     if (platformUserId !== null) return { id: platformUserId, isUser: (id) => id === platformUserId };
     const known = new Map<string, boolean>();

@@ -9,10 +9,9 @@ import { StoreStage } from './store.stage.js';
 import { StreamersStage } from './streamers.stage.js';
 import { SummariesStage } from './summaries.stage.js';
 
-/** Injection token of the stages of an erasure. */
 export const ERASURE_STAGES = Symbol('ERASURE_STAGES');
 
-/** The stages of an erasure, in no particular order: see `erasureStages`. */
+/** Their order here does not matter: `erasureStages` defines the order. */
 export const stageClasses: Type<Stage>[] = [
   AnnouncingStage,
   StoreStage,
@@ -24,7 +23,7 @@ export const stageClasses: Type<Stage>[] = [
   CachesStage,
 ];
 
-/** Provides the stages as a list. */
+/** Injects the stages as a list. */
 export const stagesProvider: FactoryProvider<Stage[]> = {
   provide: ERASURE_STAGES,
   inject: stageClasses,

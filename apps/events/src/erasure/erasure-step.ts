@@ -5,13 +5,12 @@ import type { RunningErasure } from './erasures.repository.js';
 
 /** The result of one piece of a stage's work. */
 export interface ErasureStep {
-  /** Whether the stage is complete. */
   isComplete: boolean;
   /** Where the stage continues, as JSON. */
   position?: unknown;
   /** The progress of the stage, from 0 to 1. */
   progress?: number;
-  /** The counts of the erasure, including this piece of work. */
+  /** The counts of the erasure so far, including this piece of work. */
   counts?: ErasureCounts;
   /** How long to wait before the next piece, in milliseconds. */
   pauseMs?: number;
@@ -19,13 +18,12 @@ export interface ErasureStep {
   apply?: (transaction: EntityManager) => Promise<void>;
 }
 
-/** A stage of an erasure. Works in small pieces, each of which can be repeated after a crash. */
+/** A stage of an erasure. Each call to `run` does one small piece of work, which can be repeated after a crash. */
 export interface Stage {
   readonly name: Exclude<ErasureStage, 'done'>;
   run(erasure: RunningErasure, user: SoughtUser): Promise<ErasureStep>;
 }
 
-/** The user that an erasure looks for. */
 export interface SoughtUser {
   /** Null when only the hash of the id is known. */
   id: string | null;
@@ -38,8 +36,8 @@ export function fieldsNaming(user: SoughtUser, eventData: string): string[] {
   return [...new Set(named.map(({ field }) => field))];
 }
 
-// Maximum number of fields that are counted by name; other fields are counted together. Clients choose the keys of the events that they
-// add, so there can be any number of fields.
+// Maximum number of field names to count separately. The rest share one counter. Clients choose the keys in the events that they add, so
+// the number of names is unlimited.
 const maxFields = 200;
 const otherFields = '(other fields)';
 

@@ -55,7 +55,7 @@ describe('the erasure of streams', () => {
   afterEach(() => store.clear());
   afterAll(() => store.close());
 
-  /** Runs the stage to its end, and returns the erasure as it would be recorded. */
+  /** Runs the stage until it is complete, and returns the erasure as the service would record it. */
   async function runStage(stage: Stage, fields: Partial<RunningErasure> = {}): Promise<RunningErasure> {
     let erasure = running({ stage: stage.name, ...fields });
     for (;;) {

@@ -2,8 +2,8 @@ import type { ErasureCounts, ErasureStage } from '@stream-events/contracts';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
- * An erasure of one platform user, or a dry run of such an erasure. Rows are never deleted, because their hashes keep late messages of the
- * users out of the store.
+ * An erasure of one platform user, or a dry run of such an erasure. Rows are never deleted: their hashes keep the user's late messages out
+ * of the store.
  */
 @Entity({ name: 'erasures' })
 export class Erasure {
@@ -11,7 +11,7 @@ export class Erasure {
   @PrimaryColumn('uuid')
   id!: string;
 
-  /** Null when only the hash of the id is known, and after the erasure has ended. */
+  /** Null when only the hash of the id is known, and once the erasure has ended. */
   @Column('text', { name: 'platform_user_id', nullable: true })
   platformUserId!: string | null;
 
@@ -28,7 +28,7 @@ export class Erasure {
   @Column('timestamptz', { name: 'stage_began_at' })
   stageBeganAt!: Date;
 
-  /** Where the stage continues. The format depends on the stage. Null at the beginning of a stage. */
+  /** Where the stage continues; each stage has its own format. Null at the beginning of a stage. */
   @Column('jsonb', { nullable: true })
   position!: unknown;
 
@@ -42,7 +42,7 @@ export class Erasure {
   @Column('timestamptz', { name: 'created_at' })
   createdAt!: Date;
 
-  /** Events that were received up to this time are erased. */
+  /** Only events that were received up to this time are erased. */
   @Column('timestamptz', { name: 'erases_until' })
   erasesUntil!: Date;
 

@@ -19,7 +19,7 @@ import { ErasuresRepository, LeaseLostError } from './erasures.repository.js';
 import { StoreStage } from './store.stage.js';
 import { SummariesStage } from './summaries.stage.js';
 
-// An erasure has eight stages, and some tests run two erasures.
+// Some tests run two erasures, and each erasure has eight stages.
 const erasureLimitMs = 60_000;
 jest.setTimeout(3 * erasureLimitMs);
 
@@ -85,14 +85,15 @@ describe('an erasure', () => {
   const erase = async (isDryRun = false): Promise<Erasure> => {
     start();
     const erasure = await untilEnded((await request(isDryRun)).id);
-    // In the service, the stage `announcing` waits until every instance has done this. Here, the stage is empty.
+    // In production, the `announcing` stage waits until every instance has refreshed its list. Here that stage is empty, so refresh the
+    // list directly.
     await store.erasedUsers.refresh();
     return erasure;
   };
 
   const naming = (data: unknown): NewEvent => newEvent({ eventData: JSON.stringify(data) });
 
-  /** Returns events that name the user, with the fields that name the user, and events that do not. */
+  /** Returns events that name the user, each with the fields that do so, and events that do not. */
   function examples() {
     const named: [string[], unknown][] = [
       [['user_id'], { user_id: user, broadcaster_user_id: '1' }],
@@ -206,7 +207,7 @@ describe('an erasure', () => {
             values.slice(0, 2),
           );
           searched.push(count);
-          // The first events are large.
+          // Pretend that the first events are large, so that searching many of them times out.
           if (count > 1_000 && searched.length < 12)
             throw Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' });
         }
@@ -278,10 +279,10 @@ describe('an erasure', () => {
       const stage = new AnnouncingStage(store.dataSource);
       const run = (ageMs: number) => stage.run({ ...erasure, ageMs, stageAgeMs: ageMs });
       expect((await run(1_000)).isComplete).toBe(false);
-      // Move the announcement forward, so that the transaction began before its end.
+      // Move the request forward, so that the open transaction started before the announcement ended.
       await store.dataSource.query(`UPDATE erasures SET created_at = created_at + interval '1 hour'`);
       expect((await run(7_000)).isComplete).toBe(false);
-      // After a minute, the stage stops waiting, because no write takes this long.
+      // After a minute, the stage stops waiting, because no write takes that long.
       expect((await run(60_000)).isComplete).toBe(true);
       await writing.rollbackTransaction();
       await writing.release();
@@ -291,7 +292,7 @@ describe('an erasure', () => {
   });
 
   describe('that is interrupted', () => {
-    /** Runs the store's stage for some steps, as an instance that then dies. */
+    /** Runs a few steps of the store stage like an instance that dies afterwards. */
     async function beginAndDie(steps: number): Promise<Erasure> {
       const { id } = await request(true);
       await store.dataSource.query('UPDATE erasures SET is_dry_run = false WHERE id = $1', [id]);

@@ -11,7 +11,7 @@ import { DataSource, IsNull, type EntityManager } from 'typeorm';
 import { v7 as uuidV7 } from 'uuid';
 import { Erasure } from './erasure.entity.js';
 
-/** The fields of an erasure that change after a piece of work. */
+/** The columns that change with each piece of work. */
 export interface ErasureChange {
   stage: ErasureStage;
   position: unknown;
@@ -19,11 +19,11 @@ export interface ErasureChange {
   counts: ErasureCounts;
 }
 
-/** A running erasure, with two ages in milliseconds by the database's clock. */
+/** A running erasure. `ageMs` and `stageAgeMs` are in milliseconds by the database's clock. */
 export interface RunningErasure extends Erasure {
-  /** How long ago the erasure was requested. */
+  /** Time since the erasure was requested. */
   ageMs: number;
-  /** How long ago the stage began. */
+  /** Time since the current stage began. */
   stageAgeMs: number;
 }
 
@@ -34,17 +34,17 @@ export class LeaseLostError extends Error {
   }
 }
 
-// Maximum number of erasures that have not ended. Each erasure reads the whole store, so more erasures would take days.
+// Maximum number of erasures that have not ended. Each erasure reads the whole store, so a longer queue would take days.
 const maxWaiting = 1_000;
 /**
- * An erasure also covers events that are received up to this long after the request, because the clocks of the gateways differ, and because
- * the instances need some time to learn about the erasure.
+ * Events received up to this long after the request are erased too: gateway clocks differ, and instances learn about the erasure with a
+ * delay.
  */
 const includedMs = 5_000;
 
 export const erasureLease = new LeaseColumns({ holder: 'leased_by', until: 'leased_until' }, 20);
 
-/** Stores erasures in the database, so that erasures survive crashes and every instance can show and continue them. */
+/** Keeps erasures in the database, so that they survive crashes and every instance can show and continue them. */
 @Injectable()
 export class ErasuresRepository {
   constructor(private readonly dataSource: DataSource) {}
@@ -77,8 +77,8 @@ export class ErasuresRepository {
   }
 
   /**
-   * Returns the user of each erasure that has not ended or that ended at or after `endedSince` (milliseconds since 1970), and the
-   * database's current time. Without `endedSince`, returns only users of erasures that have not ended. Leaves out dry runs.
+   * Returns the users whose erasure is unfinished or ended at or after `endedSince` (milliseconds since 1970), and the database's time.
+   * Without `endedSince`, returns only the users of unfinished erasures. Leaves out dry runs.
    */
   async listUsers(endedSince: number | undefined): Promise<{ users: ErasedUserMessage[]; now: number }> {
     const users = await this.dataSource.query<ErasedUserMessage[]>(
@@ -93,7 +93,7 @@ export class ErasuresRepository {
     return { users, now: row?.now ?? Date.now() };
   }
 
-  /** Claims the oldest erasure that has not ended. Returns undefined when there is none, or when another instance is running it. */
+  /** Claims the oldest unfinished erasure. Returns undefined when there is none, or when another instance is running it. */
   async claim(holder: string): Promise<RunningErasure | undefined> {
     const [, count] = await this.dataSource.query<[unknown, number]>(
       `UPDATE erasures SET ${erasureLease.take('$1')}
@@ -104,7 +104,7 @@ export class ErasuresRepository {
     return count > 0 ? this.readHeld(holder) : undefined;
   }
 
-  /** Returns the erasure that this holder runs; undefined when another instance has taken it over or it has ended. */
+  /** Returns the erasure that this holder runs; undefined when it has ended or another instance has taken it over. */
   async readHeld(holder: string): Promise<RunningErasure | undefined> {
     const { entities, raw } = await this.dataSource.manager
       .createQueryBuilder(Erasure, 'erasure')
@@ -127,7 +127,7 @@ export class ErasuresRepository {
   }
 
   /**
-   * Records a piece of work and applies its changes to the store in one transaction, so that a crash never leaves only one of the two.
+   * Records a piece of work and applies its changes to the store in one transaction, so that a crash cannot separate the two.
    *
    * @throws LeaseLostError when another instance has taken over the erasure; the transaction is rolled back
    */
@@ -150,7 +150,7 @@ export class ErasuresRepository {
     });
   }
 
-  /** Records why the erasure cannot continue, and releases the lease, so that any instance can take over the erasure. */
+  /** Records why the erasure failed, and releases the lease so that any instance can continue it. */
   async fail(holder: string, error: string): Promise<void> {
     await this.dataSource.query(
       `UPDATE erasures SET error = $2, ${erasureLease.release} WHERE ${isRunningUnder('$1')}`,
@@ -158,7 +158,7 @@ export class ErasuresRepository {
     );
   }
 
-  /** Releases the lease, so that any instance can take over the erasure. */
+  /** Lets any instance continue the erasure at once. */
   async release(holder: string): Promise<void> {
     await this.dataSource.query(`UPDATE erasures SET ${erasureLease.release} WHERE ${isRunningUnder('$1')}`, [
       holder,

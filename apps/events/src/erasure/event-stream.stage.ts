@@ -8,22 +8,22 @@ import type { RunningErasure } from './erasures.repository.js';
 import { StreamMessages, type StoredMessage } from './stream-messages.js';
 
 interface Position {
-  /** The epoch of the sequences. Sequences of different epochs are unrelated. */
+  /** The epoch that `next` and `end` belong to. Sequences of different epochs are not comparable. */
   epoch: string;
   next: number;
   /**
-   * The last sequence to read. Set once no old batch can be in flight anymore. Without this limit, the stage would never end, because
-   * events keep arriving.
+   * The last sequence to read, set once no relay can still publish an old batch. Without this limit, the stage would chase new events
+   * forever.
    */
   end?: number;
 }
 
-// Maximum number of messages per step. Each step also creates a consumer and saves the position, which takes as long as reading hundreds of
-// messages, so smaller steps would be slow.
+// Maximum number of messages per step. Creating a consumer and saving the position take as long as reading hundreds of messages, so small
+// steps would be slow.
 const maxRead = 5_000;
 /**
- * Within 10 s, a relay publishes or drops each batch in its memory (see `RelayQueue`). It then waits up to 5 s for the acknowledgement.
- * After this time, the stream contains every batch that a relay had read before the events were erased from the store.
+ * How long a relay may still publish events that it read before they were erased from the store. A relay publishes or drops each batch in
+ * its memory within 10 s (see `RelayQueue`), and then waits up to 5 s for the acknowledgement.
  */
 const inFlightMs = 16_000;
 const intervalMs = 500;
@@ -31,8 +31,8 @@ const minPauseMs = 1;
 const prefix = 'event_data.';
 
 /**
- * Erases the messages of the user from the EVENTS stream: reads the whole stream, and then the batches that the relays still publish from
- * memory. Records the sequence of each message before it erases the message, so that a client that resumes at this sequence gets no gap.
+ * Erases the user's messages from the EVENTS stream: reads the whole stream, including the batches that relays still publish from memory.
+ * Records each sequence before erasing its message, so that a client that resumes at this sequence is not told about a gap.
  */
 @Injectable()
 export class EventStreamStage implements Stage {
@@ -50,13 +50,12 @@ export class EventStreamStage implements Stage {
     const beganAt = performance.now();
     const extent = await this.messages.find();
     const epoch = extent && parseStreamDescription(extent.description)?.epoch;
-    // The events service has not created the stream or not set its epoch yet.
+    // The stream does not exist yet, or has no epoch yet.
     if (!extent || epoch === undefined) return { isComplete: false, position: null, pauseMs: intervalMs };
     const position = erasure.position as Position | null; // Safe cast: this stage wrote the position.
     const known = position?.epoch === epoch ? position : undefined;
     const next = Math.max(known?.next ?? 1, extent.firstSequence);
-    // The stage's age was read before the stream's last sequence. If `isSettled`, all old batches are therefore at or below the last
-    // sequence.
+    // `stageAgeMs` is older than `lastSequence`. If `isSettled`, every old batch is therefore at or below `lastSequence`.
     const isSettled = erasure.isDryRun || erasure.stageAgeMs > inFlightMs;
     const end = known?.end ?? (isSettled ? extent.lastSequence : undefined);
     const reached = (from: number): Position => ({ epoch, next: from, ...(end !== undefined && { end }) });
@@ -96,7 +95,8 @@ export class EventStreamStage implements Stage {
 function fieldsOf({ messageId, data }: StoredMessage, user: SoughtUser, until: number): string[] {
   if (isUuid(messageId) && receivedAt(messageId) > until) return [];
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
-  // Most messages name other users. Parse only messages that contain the id, or escapes that may spell the id.
+  // Most messages name other users, so avoid parsing them. A message can only match if it contains the id, or Unicode escapes that may
+  // spell the id.
   if (user.id !== null && !bytes.includes(user.id) && !bytes.includes('\\u00')) return [];
   return fieldsNaming(user, bytes.toString()).map((field) =>
     field.startsWith(prefix) ? field.slice(prefix.length) : field,

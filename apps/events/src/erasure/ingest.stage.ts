@@ -13,15 +13,15 @@ import { StreamMessages, type StoredMessage } from './stream-messages.js';
 interface Position {
   stream: 0 | 1;
   next: number;
-  /** The last sequence when the stage began to read this stream. The write path recognizes the user in messages that arrive later. */
+  /** The stream's last sequence when the stage began to read this stream. The drain keeps the user's later messages out of the store. */
   end?: number;
 }
 
 const maxRead = 500;
 
 /**
- * Erases the messages of the user that wait on the INGEST stream, and on the INTAKE stream of version 0.1.0. The drain passes the messages
- * that it has already received to `EventsRepository`, which does not store events of the user.
+ * Erases the user's messages that are waiting on the INGEST stream, and on the INTAKE stream of version 0.1.0. The drain passes the
+ * messages that it has already received to `EventsRepository`, which does not store the user's events.
  */
 @Injectable()
 export class IngestStage implements Stage {
@@ -70,11 +70,11 @@ export class IngestStage implements Stage {
   }
 }
 
-/** Reads the event of a message. Returns the fields that name the user, or none if the event was received after `until`. */
+/** Returns the fields that name the user; none if the event was received after `until`. */
 function inspect({ data }: StoredMessage, user: SoughtUser, until: number) {
   const { event, fault } = readOrWrap(data);
-  // The time of receipt of an unreadable message is unknown: its id was created just now and contains the current time. The message is
-  // already on the stream, so erase it as if it had been received before `until`.
+  // An unreadable message got a new id just now, so its time of receipt is unknown. Erase it in any case: it was on the stream before the
+  // stage reached it.
   const isInTime = fault !== undefined || receivedAt(event.id) <= until;
   const fields = isInTime ? fieldsNaming(user, unwrapText(event)) : [];
   return { key: receivedMessageKey(event), eventId: event.id, fields };

@@ -5,13 +5,12 @@ import { DataSource } from 'typeorm';
 import { addCounts, fieldsNaming, type ErasureStep, type SoughtUser, type Stage } from './erasure-step.js';
 import type { RunningErasure } from './erasures.repository.js';
 
-/** The part of the store that has been searched: from the first event to `after`. */
+/** The searched part of the store: from the first event up to `after`. */
 interface Position {
   first: string;
   after: string;
 }
 
-/** The result of one search. */
 interface Piece {
   /** The id of the last searched event; undefined when the search reached the end. */
   boundary: string | undefined;
@@ -24,24 +23,23 @@ interface Candidate {
   data: string;
 }
 
-// One statement searches up to `maxPieceSize` events, and returns up to `maxFound` of them, with up to 256 KiB of data each. If the
-// statement exceeds its time limit of 10 s, because the events are large or the database is slow, the next statement searches half as many
-// events.
+// Maximum number of events that one statement searches. The statement returns up to `maxFound` of them, with up to 256 KiB of data each. If
+// it exceeds its time limit of 10 s (large events, or a slow database), the next statement searches half as many events.
 const maxPieceSize = 5_000;
 const minPieceSize = 50;
 const maxFound = 200;
-// After a search that takes less time than this, the next search covers twice as many events and still stays well below the time limit.
+// After a search faster than this, the next one covers twice as many events and still stays well below the time limit.
 const fastSearchMs = 2_000;
 const timeLimitExceeded = '57014';
-// The pause after a search is as long as the search took, within these limits, so that other requests can use the database.
+// Between searches, the stage pauses for as long as the search took, within these limits, so that other requests get the database.
 const minPauseMs = 5;
 const maxPauseMs = 250;
 const lowestId = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Erases the events of the user from the store: searches the whole table, oldest first. The indexed columns do not help, because the user
- * can be named in any field: as a moderator, a gifter, or the target of a ban. PostgreSQL searches the text of the events for the id (or
- * for `user_id`, if only the hash of the id is known), and the service parses only the matching events.
+ * Erases the user's events from the store: searches the whole table, oldest first. Indexes do not help, because any field can name the
+ * user: as a moderator, a gifter, or the target of a ban. PostgreSQL filters the text of the events by the id (or by `user_id`, if only the
+ * hash is known), and the service parses only the matches.
  */
 @Injectable()
 export class StoreStage implements Stage {
@@ -63,7 +61,7 @@ export class StoreStage implements Stage {
     const found = candidates
       .map(({ id, data }) => ({ id, fields: fieldsNaming(user, data) }))
       .filter(({ fields }) => fields.length > 0);
-    // If `maxFound` may have cut off candidates, continue after the last returned candidate.
+    // A full result may lack some matches, so continue after the last one returned.
     const isFull = candidates.length === maxFound;
     const after = (isFull ? candidates.at(-1)?.id : boundary) ?? end;
     const ids = found.map(({ id }) => id);
@@ -91,7 +89,7 @@ export class StoreStage implements Stage {
     return { first: row?.id ?? lowestId, after: lowestId };
   }
 
-  /** Searches the next events, and fewer of them after each search that exceeds the time limit. */
+  /** Searches the next events. After a timeout, retries with half as many. */
   private async searchPiece(after: string, end: string, user: SoughtUser): Promise<Piece> {
     for (;;) {
       const begunAt = performance.now();
@@ -117,11 +115,11 @@ export class StoreStage implements Stage {
     return row?.id;
   }
 
-  /** Returns up to `maxFound` events after `after`, and not beyond `last`, that may name the user. */
+  /** Returns up to `maxFound` events that may name the user, from those after `after` up to and including `last`. */
   private search(after: string, last: string, { id }: SoughtUser): Promise<Candidate[]> {
     return this.dataSource.query(
       `SELECT id, data FROM (
-         -- OFFSET makes PostgreSQL decompress the data of each event once, instead of once per condition.
+         -- OFFSET 0 makes PostgreSQL decompress each event once instead of once per condition.
          SELECT id, event_data::text AS data FROM events WHERE id > $1 AND id <= $2 ORDER BY id OFFSET 0
        ) AS event
        -- Escapes may spell the id.

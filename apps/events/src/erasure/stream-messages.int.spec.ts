@@ -14,7 +14,7 @@ describe(StreamMessages.name, () => {
   let nats: TestNats;
   let proxy: Server;
   let connection: NatsConnection;
-  /** How many more bytes the client gets before its connection breaks. */
+  /** How many more bytes the proxy forwards before it breaks the connection. */
   let bytesLeft: number;
 
   beforeAll(async () => {
@@ -40,7 +40,7 @@ describe(StreamMessages.name, () => {
     const { streams } = await jetstreamManager(connection, { timeout: 20_000 });
     await streams.add({ name: ingestStreamName, subjects: [ingestSubject] });
     const publisher = await connectNats({ urls: [nats.urlFor('gateway')], name: 'test' });
-    // The client's default is 1 s, which a busy machine may exceed.
+    // A busy machine may exceed the client's default of 1 s.
     await Promise.all(
       Array.from({ length: count }, () =>
         publisher.request(ingestSubject, new Uint8Array(1_000), { timeout: 30_000 }),

@@ -18,12 +18,12 @@ import {
 /** A message of a stream. */
 export interface StoredMessage {
   sequence: number;
-  /** The `Nats-Msg-Id`; empty when the message has none. */
+  /** The `Nats-Msg-Id` header, or an empty string. */
   messageId: string;
   data: Uint8Array;
 }
 
-/** The first and last sequences of a stream, and its description. */
+/** The sequences that a stream spans, and its description. */
 export interface StreamExtent {
   description: string;
   firstSequence: number;
@@ -36,7 +36,7 @@ const heartbeatMs = 1_000;
 // Maximum number of messages per fetch. A message can be as large as 256 KiB, so a fetch holds up to 50 MiB in memory.
 const maxFetched = 200;
 const enoughBytes = 4 * 1024 * 1024;
-// Maximum number of concurrent requests. More requests would only wait inside the broker.
+// Maximum number of concurrent requests. More requests would only queue in the broker.
 const concurrency = 32;
 
 /** Reads and erases messages of one stream by sequence. */
@@ -46,7 +46,7 @@ export class StreamMessages {
     private readonly stream: string,
   ) {}
 
-  /** Returns the extent of the stream; undefined when the stream does not exist. @throws when the broker does not respond */
+  /** Returns undefined when the stream does not exist. @throws when the broker does not respond */
   async find(): Promise<StreamExtent | undefined> {
     const { streams } = await this.manage();
     try {
@@ -60,12 +60,12 @@ export class StreamMessages {
   }
 
   /**
-   * Reads messages in order, starting at a sequence, through a temporary consumer. Returns up to `limit` messages, or fewer if the messages
-   * are large. An empty list means that the stream has no message from there up to the sequence `until`. Do not call this for work queues,
-   * which allow only one consumer.
+   * Reads messages in order through a temporary consumer, starting at `from`. Returns up to `limit` messages, or fewer if the messages are
+   * large. An empty list means that the stream has no messages from `from` up to `until`. Do not call this for work queues, which allow
+   * only one consumer.
    *
-   * @throws LaggingServerError when a server whose copy of the stream lacks messages has answered
-   * @throws when the broker does not respond, or messages were lost on the way
+   * @throws LaggingServerError when the answering server's copy of the stream lacks messages
+   * @throws when the broker does not respond, or messages were lost in transit
    */
   async read({ from, until }: SequenceRange, limit: number): Promise<StoredMessage[]> {
     const manager = await this.manage();
@@ -87,10 +87,11 @@ export class StreamMessages {
       let bytes = 0;
       while (pending > 0 && bytes < enoughBytes) {
         const fetched = await fetchMessages(consumer, Math.min(pending, maxFetched), messages.length);
-        // Without an error, the position would move past messages that nobody has read.
+        // Throw, because returning nothing would move the position past messages that were never read.
         if (fetched.length === 0 && messages.length === 0) throw new LostOnTheWayError(from);
         if (fetched.length === 0) break;
-        // A message before `from` shows that the server's copy ends before `from`: the consumer then delivers from the end of the copy on.
+        // A message before `from` shows that this server's copy of the stream ends before `from`: the consumer started at the end of the
+        // copy.
         if (fetched.some(({ sequence }) => sequence < from)) throw new LaggingServerError(this.stream, from);
         messages.push(...fetched);
         pending -= fetched.length;
@@ -104,7 +105,7 @@ export class StreamMessages {
     }
   }
 
-  /** Reads the messages with these sequences. Skips sequences without a message. */
+  /** Sequences without a message are left out. */
   async readEach(sequences: readonly number[]): Promise<StoredMessage[]> {
     const { streams } = await this.manage();
     const found = await mapConcurrently(sequences, async (sequence): Promise<StoredMessage[]> => {
@@ -115,7 +116,7 @@ export class StreamMessages {
   }
 
   /**
-   * Erases messages: the broker overwrites their bytes. Ignores messages that the stream no longer contains.
+   * Erases messages: the broker overwrites their bytes. Ignores messages that are no longer on the stream.
    *
    * @throws when the broker does not respond
    */
@@ -138,7 +139,7 @@ export class StreamMessages {
   }
 }
 
-/** The broker has sent messages that did not arrive. */
+/** Messages that the broker sent did not arrive. */
 class LostOnTheWayError extends Error {
   constructor(sequence: number) {
     super(`messages after sequence ${sequence} were lost on the way, reading them again`);
@@ -159,7 +160,7 @@ async function fetchMessages(
   for await (const { info, headers, data } of fetching) {
     const messageId = headers?.get('Nats-Msg-Id') ?? '';
     messages.push({ sequence: info.streamSequence, messageId, data });
-    // The broker does not redeliver messages that it sent while the connection was lost, and the client reports no error. Only a gap in the
+    // After a lost connection, the broker does not resend messages of this consumer, and the client reports no error. Only a gap in the
     // delivery sequence shows the loss.
     if (info.deliverySequence !== alreadyRead + messages.length)
       throw new LostOnTheWayError(messages.at(-2)?.sequence ?? info.streamSequence);

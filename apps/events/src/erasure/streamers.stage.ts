@@ -5,8 +5,8 @@ import type { ErasureStep, SoughtUser, Stage } from './erasure-step.js';
 import type { RunningErasure } from './erasures.repository.js';
 
 /**
- * If the user is a monitored streamer, erases the user's streams and stops monitoring the user. Further monitoring would collect the same
- * data again. An erasure by hash finds only monitored users.
+ * If the user is a monitored streamer, erases the recorded streams and stops monitoring, which would otherwise collect the same data again.
+ * If only the hash is known, the stage finds the user only while the user is monitored.
  */
 @Injectable()
 export class StreamersStage implements Stage {
@@ -29,7 +29,7 @@ export class StreamersStage implements Stage {
   }
 
   /**
-   * Finds the user among the monitored streamers by the hash of the id. Returns the user's id; undefined when the user is not monitored.
+   * Searches the monitored streamers, because only the hash of the user's id is known. Returns undefined when the user is not monitored.
    */
   private async findStreamer(user: SoughtUser): Promise<string | undefined> {
     let after: string | undefined;

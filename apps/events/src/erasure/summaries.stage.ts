@@ -4,8 +4,8 @@ import type { ErasureStep, Stage } from './erasure-step.js';
 import type { RunningErasure } from './erasures.repository.js';
 
 /**
- * Deletes all saved summaries if the erasure removed events from the store, because the summaries may name the user among the top gifters
- * and cheerers. The service computes a summary again on request. Runs after the `store` stage; see `StreamSummaries.invalidate`.
+ * Deletes all saved summaries if the erasure removed events from the store: the top gifters and cheerers may include the user. The service
+ * recomputes a summary on request. Runs after the `store` stage; see `StreamSummaries.invalidate`.
  */
 @Injectable()
 export class SummariesStage implements Stage {

@@ -3,7 +3,6 @@ import { EventListModule } from '../event-list/event-list.module.js';
 import { EventExportController } from './event-export.controller.js';
 import { EventExportService } from './event-export.service.js';
 
-/** Exports of events. */
 @Module({
   imports: [EventListModule],
   controllers: [EventExportController],

@@ -37,10 +37,10 @@ async function readParts(
 
 function idsIn(parts: readonly Part[]): string[] {
   const lines = parts.flatMap(({ text }) => text.split('\n').filter((line) => line !== ''));
-  return lines.map((line) => (JSON.parse(line) as { id: string }).id); // Safe cast: lines are records.
+  return lines.map((line) => (JSON.parse(line) as { id: string }).id); // Safe cast: each line of an export is a record.
 }
 
-/** Stores events on both sides of the end of a month. Some of them share a millisecond. */
+/** Stores events on both sides of a month boundary. Some of them share a millisecond. */
 async function storeEvents(
   count: number,
   overrides: (index: number) => Partial<NewEvent> = () => ({}),

@@ -5,15 +5,14 @@ import {
   type StoredEvent,
 } from '@stream-events/contracts';
 
-/** How a format prints an export: the lines before the first event, and the line of each event, both with line endings. */
+/** Prints an export in one format: `head` once, then one line per event. `head` and the lines include their line endings. */
 export interface ExportPrinter {
   head: string;
   printEvent: (event: StoredEvent) => string;
 }
 
-/** The formats of an export. */
 export const exportPrinters: Readonly<Record<ExportFormat, ExportPrinter>> = {
-  // JSON has line breaks only between tokens, so a space can replace each of them.
+  // In JSON, line breaks occur only between tokens, so spaces can replace them.
   ndjson: { head: '', printEvent: (event) => `${printEventRecord(event).replace(/[\r\n]/g, ' ')}\n` },
   csv: {
     head: 'id,event_id,event_type,event_source,created,origin,event_data\r\n',
@@ -21,7 +20,7 @@ export const exportPrinters: Readonly<Record<ExportFormat, ExportPrinter>> = {
   },
 };
 
-/** Returns the cells in the order of the columns. Null becomes an empty cell. */
+/** Null becomes an empty cell. */
 function toCells(event: StoredEvent): string[] {
   const { id, eventId, eventType, eventSource, origin, eventData } = event;
   return [
@@ -35,11 +34,11 @@ function toCells(event: StoredEvent): string[] {
   ];
 }
 
-// A spreadsheet runs a cell that begins with one of these characters as a formula, and the platform's users choose names and texts. The
-// last four characters are full-width forms, which some spreadsheets accept as well.
+// Spreadsheets run a cell that begins with one of these characters as a formula. Users of the platform choose such names and texts freely.
+// The last four are full-width forms, which some spreadsheets accept too.
 const formulaStart = /^[=+\-@\t\r\n＝＋－＠]/;
 
-/** Prints a cell according to RFC 4180. Puts an apostrophe before text that a spreadsheet would run as a formula. */
+/** Prints a cell according to RFC 4180. Prefixes an apostrophe to text that a spreadsheet would run as a formula. */
 function printCell(text: string): string {
   const safe = formulaStart.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;

@@ -1,17 +1,17 @@
-// The fixed cost of a statement equals about this many row checks, so smaller chunks save little time.
+// Minimum number of rows per statement. A statement's fixed cost equals about this many row checks, so smaller chunks save little time.
 const minRows = 500;
 
-// The minimum for the first statement of a page. When most rows match, a page needs few more rows than it contains.
+// Minimum for a page's first statement. When most rows match, the page needs only slightly more rows than it shows.
 const minFirstRows = 100;
 
-// Limits the duration of a statement whose rows take longer to check than the rows of earlier statements.
+// Caps a statement's duration in case its rows take longer to check than earlier rows.
 const maxRows = 25_000;
 
-// The maximum for the first statement of a page, because the time per row is still unknown. Reading a row that is not in memory takes up to
-// 20 µs. Looking up a row in an index takes a fraction of this time, once VACUUM has processed the row's page.
+// Maximum for a page's first statement, when the time per row is still unknown. Reading a row that is not in memory takes up to 20 µs. An
+// index lookup takes a fraction of that, once VACUUM has marked the row's page all-visible.
 const maxFirstRows = { read: 1_500, lookUp: 4_000 };
 
-/** The number of rows that the next statement checks. Keeps a page within its time limit. */
+/** Sizes the next statement of a page, so that the page keeps within its time limit. */
 export class ChunkSize {
   rows: number;
 
@@ -23,7 +23,7 @@ export class ChunkSize {
     this.rows = Math.ceil(Math.min(Math.max(expectedRows * 1.5, minFirstRows), maxFirstRows[check]));
   }
 
-  /** Adapts the size to the remaining time. At most doubles the size. */
+  /** Adapts the size to the remaining time, but at most doubles it. */
   adapt({ tookMs, leftMs }: { tookMs: number; leftMs: number }): void {
     const affordable = tookMs > 0 ? (this.rows * leftMs) / tookMs : maxRows;
     this.rows = Math.ceil(Math.min(Math.max(affordable, minRows), this.rows * 2, maxRows));

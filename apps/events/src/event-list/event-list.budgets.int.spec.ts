@@ -26,10 +26,7 @@ beforeEach(() => store.clear());
 const messageLimit = 1024 * 1024;
 const beginning = Date.UTC(2025, 5, 15);
 
-/**
- * Reads all pages, starting with the newest event, or backwards from the last page. Checks that each reply fits into a NATS
- * message.
- */
+/** Reads all pages from the newest event on, or backwards from `from`. Checks that each reply fits into a NATS message. */
 async function readPages(filters: EventFilters, along: 'next' | 'previous', from?: ListEventsReply) {
   const pages: ListEventsReply[] = [];
   let position = from?.[along] ?? undefined;
@@ -80,12 +77,12 @@ describe('the byte budget of a page', () => {
       const before = newestFirst.slice(0, -(lastPage?.events.length ?? 0));
       expect(idsOf(back.reverse())).toEqual(before);
     },
-    // 200 pages read 20 MB of events, and each page reads all remaining events. That takes 15 s on an idle machine.
+    // Reads 200 pages with 20 MB of events in total, and each page checks all remaining events. The test takes 15 s on an idle machine.
     400_000,
   );
 
   it('keeps replies within a message when the names grow as much as JSON allows', async () => {
-    // Control characters become six bytes each.
+    // JSON turns each control character into six bytes.
     const name = '\u0001'.repeat(255);
     const events = Array.from({ length: 110 }, (_, n) =>
       newEvent({
@@ -116,7 +113,7 @@ describe('the byte budget of a page', () => {
 });
 
 describe('the time budget of a page', () => {
-  // There are no statistics for these values, so each page reads its first 1,500 rows before it notices that it is late.
+  // The planner has no statistics for these values, so each page reads its first 1,500 rows before it notices that it is late.
   const filters = { eventType: 'channel-raid', origin: 'platform' } as const;
 
   beforeEach(() => {
@@ -126,7 +123,7 @@ describe('the time budget of a page', () => {
     store.pageClockStep = 0;
   });
 
-  /** Stores events. Only the events with these numbers match, counted from the oldest. */
+  /** Stores `count` events. Only the events with the numbers in `matching` match, counted from the oldest. */
   function generate(count: number, matching: readonly number[]): Promise<void> {
     return store.generate(count, beginning, {
       event_type: "'channel-raid'",
@@ -134,7 +131,7 @@ describe('the time budget of a page', () => {
     });
   }
 
-  /** Stores an event of the user `seldom` and one of another user in each of three months. Returns the events of `seldom`. */
+  /** In each of three months, stores one event of the user `seldom` and one of another user. Returns the events of `seldom`. */
   async function storeMonths(): Promise<NewEvent[]> {
     const months = [Date.UTC(2025, 1, 20), Date.UTC(2025, 2, 20), Date.UTC(2025, 3, 20)];
     const events = months.map((msecs) => newEvent({ id: v7({ msecs }), eventData: '{"user_id":"seldom"}' }));
@@ -151,7 +148,7 @@ describe('the time budget of a page', () => {
 
     expect(idsOf(pages)).toHaveLength(matching.length);
     expect(new Set(idsOf(pages)).size).toBe(matching.length);
-    // The tenth page checks exactly the last event, so only the eleventh page shows the end.
+    // The tenth page ends exactly at the last event, so only the eleventh shows that no more follow.
     expect(pages).toHaveLength(11);
     const back = await readPages(filters, 'previous', pages.at(-1));
     const lastIds = pages.at(-1)?.events.map((event) => event.id) ?? [];
@@ -185,7 +182,7 @@ describe('the time budget of a page', () => {
   });
 
   it("pages back from an empty page to the event at which the previous page's budget ended", async () => {
-    // Counted from the newest event, number 1,001 is the 1,500th.
+    // Event 1,001 is the 1,500th, counted from the newest.
     await generate(2_500, [1_001]);
 
     const pages = await readPages(filters, 'next');
@@ -279,7 +276,7 @@ describe('the byte budget of a page of records', () => {
   it.each([
     ['of large events', { eventData: JSON.stringify({ text: '"'.repeat(100 * 1024) }) }],
     [
-      // Control characters become six bytes each.
+      // JSON turns each control character into six bytes.
       'of events with long names',
       {
         eventType: '\u0001'.repeat(255),

@@ -5,7 +5,8 @@ import type { Pool } from 'pg';
 import { EventStore } from '../../test/event-store.js';
 import { explain, nodesOf, planOf, rowsRead, type ExplainedRow, type PlanNode } from '../../test/explain.js';
 
-// The planner's choice depends on table statistics: 50,000 events in three months, with realistic users, types, and rewards.
+// The planner relies on table statistics, so the tests need realistic data: 50,000 events in three months, with many users, types, and
+// rewards.
 const months = [Date.UTC(2025, 0, 5), Date.UTC(2025, 1, 5), Date.UTC(2025, 2, 5)];
 const eventsPerMonth = 17_000;
 
@@ -19,7 +20,7 @@ beforeAll(async () => {
         "(ARRAY['channel-follow', 'channel-cheer', 'channel-chat-message', 'channel-raid'])[1 + n % 4]",
       event_source: "CASE n % 10 WHEN 0 THEN 'TestCall' ELSE 'PlatformSub' END",
       origin: "CASE n % 10 WHEN 0 THEN 'test' ELSE 'platform' END",
-      // The value `gone` is common in the first half of each month and missing in the second half.
+      // The channel `gone` is common in the first half of each month and absent from the second half.
       broadcaster_user_id: `CASE WHEN n % 501 = 3 THEN 'rare' WHEN n % 5 = 0 AND n < ${eventsPerMonth / 2} THEN 'gone' ELSE (n % 20)::text END`,
       user_id: '(n * 7919) % 3000',
       user_name: "'user_' || (n * 7919) % 3000",
@@ -52,7 +53,7 @@ async function note(pool: Pick<Pool, 'query'>, work: () => Promise<unknown>): Pr
   }
 }
 
-/** Runs VACUUM until all pages are all-visible. VACUUM skips pages with rows that an open transaction may not see yet. */
+/** Runs VACUUM until all pages are all-visible. VACUUM cannot mark pages with rows that some open transaction may not see yet. */
 async function markAllVisible(): Promise<void> {
   await eventually(
     async () => {
@@ -80,7 +81,7 @@ function literal(value: unknown): string {
   return typeof value === 'number' ? String(value) : `'${String(value).replaceAll("'", "''")}'`;
 }
 
-/** Returns the generic plans that the service uses, with the figures of one execution. */
+/** Returns the generic plans that the service uses, with actual row counts. */
 async function explainOnListPool(work: () => Promise<unknown>): Promise<PlanNode[]> {
   const statements = await note(store.listPool, work);
   const plans: PlanNode[] = [];
@@ -105,10 +106,10 @@ async function explainFind(id: string, limits?: ReadLimits): Promise<PlanNode[]>
   return Promise.all(statements.map(({ text, values }) => explain(store.dataSource, text, values)));
 }
 
-/** Returns the plans of a page, and checks that the page is not empty. */
+/** Returns the plans of a page. Checks that the page has events. */
 function explainPage(filters: EventFilters, isDeep: boolean, limits?: ReadLimits): Promise<PlanNode[]> {
   return explainOnListPool(async () => {
-    // A cursor in the middle of the second month.
+    // Position the cursor in the middle of the second month.
     const position = {
       direction: 'older',
       id: firstIdAt((months[1] ?? 0) + 8_000),
@@ -150,7 +151,7 @@ const listOf = (prefix: string, count: number, first = 0): string[] =>
   Array.from({ length: count }, (_, n) => `${prefix}${first + n}`);
 const commonTypes = ['channel-follow', 'channel-cheer', 'channel-chat-message', 'channel-raid'];
 const allTypes = [...commonTypes, ...listOf('type-', 96)];
-// `most` limits the rows that one node of a plan reads, and the lookups of one node.
+// `most` limits both the rows that one plan node reads and its lookups.
 const limited: { limits: ReadLimits; filters?: EventFilters; most: number }[] = [
   // Most of the latest rows are within the limits, so the plan reads in order.
   {
@@ -168,7 +169,7 @@ const limited: { limits: ReadLimits; filters?: EventFilters; most: number }[] = 
   { limits: { eventTypes: allTypes, channelIds: listOf('', 20) }, filters: { channelId: '7' }, most: 300 },
 ];
 
-// A page has 51 rows. The bounds, the window functions, and finding the first row read a few more.
+// A page has 51 rows. The bounds, the window functions, and the search for the first row read a few more.
 const mostRows = 300;
 
 describe('the plan of a page', () => {
@@ -177,7 +178,7 @@ describe('the plan of a page', () => {
       const nodes = nodesOf(plan);
       const read = nodes.filter((node) => node['Node Type'].endsWith('Scan')).map(rowsRead);
       const sorted = nodes.filter((node) => node['Node Type'].endsWith('Sort')).map(rowsRead);
-      // The partition of next month is empty, so a full scan of it costs nothing.
+      // A full scan of next month's empty partition costs nothing.
       const fromEndToEnd = nodes.filter((node) => node['Node Type'] === 'Seq Scan' && rowsRead(node) > 0);
 
       expect(fromEndToEnd).toEqual([]);
@@ -220,7 +221,7 @@ describe('the plan of a page', () => {
       const read = scans.filter((node) => node['Node Type'] === 'Index Scan').map(rowsRead);
       const checked = scans.filter((node) => node['Node Type'] === 'Index Only Scan');
 
-      // One scan for the condition that drives the plan, and at least one for a condition that is looked up.
+      // One scan for the driving condition, and at least one for a looked-up condition.
       expect(checked.length).toBeGreaterThan(1);
       expect(checked.map((node) => node['Heap Fetches'])).toEqual(checked.map(() => 0));
       expect(Math.max(...read, 0)).toBeLessThanOrEqual(mostRows);

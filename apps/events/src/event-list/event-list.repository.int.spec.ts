@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => store.close());
 beforeEach(() => store.clear());
 
-// The times are a few milliseconds apart and cross the end of a month, so ids share a millisecond and lie in two partitions.
+// The times are a few milliseconds apart and cross the end of a month, so that ids share a millisecond and lie in two partitions.
 const beginning = Date.UTC(2025, 1, 1) - 10;
 
 const time = fc.integer({ min: beginning, max: beginning + 20 });
@@ -80,7 +80,7 @@ const anyFilters = fc
   .chain((all) => fc.subarray(Object.entries(all), { maxLength: 4 }))
   .map((some) => Object.fromEntries(some.filter(([, value]) => value !== undefined)) as EventFilters);
 
-/** Returns the expected list, newest first, by a second implementation of the filters. */
+/** Computes the expected list, newest first, by a second implementation of the filters. */
 function expectedIds(events: readonly NewEvent[], filters: EventFilters): string[] {
   const isAsked = (wanted: string | undefined, value: unknown): boolean =>
     !wanted || (typeof value === 'string' && foldCase(value) === foldCase(wanted));
@@ -156,7 +156,7 @@ describe(EventListRepository.name, () => {
 
             const last = forwards.pages.at(-1);
             if (!last?.previous) return;
-            // Paging back starts before the last page and does not return that page again.
+            // Paging back starts before the last page and leaves that page out.
             const backwards = await walk(filters, pageSizes, { from: last.previous, along: 'previous' });
             expect(backwards.ids).toEqual(expected.slice(0, expected.length - last.events.length));
 

@@ -20,21 +20,21 @@ import type { EventPage } from './page-builder.js';
 import { PageReader } from './page-reader.js';
 import { planScan } from './scan-plan.js';
 
-/** A page of stored events, newest first, with the positions of the pages before and after it. */
+/** A page of stored events, newest first, and the positions of its neighboring pages. */
 export interface EventListPage extends PageReply {
   events: StoredEvent[];
 }
 
-/** A page as the JSON text of an array of records, newest first, with the positions of the pages before and after it. */
+/** A page as a JSON array of records, newest first, and the positions of its neighboring pages. */
 export interface RecordListPage extends PageReply {
   records: Buffer;
 }
 
-// Maximum size of the event data of a page. A reply is one NATS message of at most 1 MiB. In a JSON string, JSON text can double in size,
-// and the names of 100 events (255 + 255 + 32 characters of up to 6 bytes as JSON) take up to 340 KiB more.
+// Maximum size of the event data of a page. The reply must fit into one NATS message of 1 MiB. Encoding the data as a JSON string can
+// double its size. The names of 100 events (255 + 255 + 32 characters of up to 6 bytes as JSON) add up to 340 KiB.
 const eventsBudgetBytes = 320 * 1024;
 
-// Maximum size of the records of a page, which are sent without further encoding. Positions and headers add a few hundred bytes.
+// Maximum size of a page's records, which are sent without further encoding. Positions and headers add a few hundred bytes.
 const recordsBudgetBytes = 960 * 1024;
 
 /** The columns of `StoredEvent`, named like its fields. */
@@ -57,10 +57,7 @@ export class EventListRepository {
     return { events: isOlder(request) ? events : events.reverse(), ...neighbours };
   }
 
-  /**
-   * Reads one page as records. Such a page can hold more data than a page of events, because the reply does not encode the records a second
-   * time.
-   */
+  /** Records are not encoded a second time, so this page holds more data than one from `list`. */
   async listRecords(request: ReadRequest<ListEventsRequest>): Promise<RecordListPage> {
     const { events, continueAfter } = await this.read(request, recordsBudgetBytes);
     const { records, isCut } = printRecords(events);
@@ -72,7 +69,7 @@ export class EventListRepository {
     return { records: Buffer.from(`[${(isOlder(request) ? records : records.reverse()).join(',')}]`), ...neighbours }; // prettier-ignore
   }
 
-  /** Finds an event within the limits by its id, or else by its `event_id`. Returns null when there is none. */
+  /** Finds an event within the limits by `id`, or else by `event_id`. */
   async find(id: string, limits?: ReadLimits): Promise<StoredEvent | null> {
     const found = isUuid(id) ? await this.findById(id, limits) : undefined;
     return found ?? (await this.findByEventId(id, limits)) ?? null;
@@ -91,8 +88,8 @@ export class EventListRepository {
   }
 
   /**
-   * Returns the newest event with this `event_id`. Several events can have it, because a message that the platform redelivers after more
-   * than a day becomes a second event.
+   * Returns the newest event with this `event_id`. Several events can share one, because the store accepts a message again that the
+   * platform redelivers after more than a day.
    */
   private async findByEventId(
     eventId: string,
@@ -104,7 +101,7 @@ export class EventListRepository {
     return this.findFirst(limits, [eventId, spelling], 'event_id IN ($1, $2)');
   }
 
-  /** Finds the newest event within the limits that meets a condition on its id or `event_id`. */
+  /** Returns the newest event within the limits that meets `condition`, which refers to `id` or `event_id`. */
   private async findFirst(
     limits: ReadLimits | undefined,
     values: readonly string[],
@@ -115,7 +112,7 @@ export class EventListRepository {
       const list = `$${values.length + 1 + index}::text[]`;
       return ` AND (${columns.map(({ name }) => `${name} = ANY (${list})`).join(' OR ')})`;
     });
-    // With ORDER BY id alone, the planner might scan all events in order of id.
+    // With ORDER BY id alone, the planner might scan all events by id.
     const [event] = await this.dataSource.query<StoredEvent[]>(
       `SELECT ${eventColumns} FROM events WHERE ${condition}${conditions.join('')} ORDER BY event_id DESC, id DESC LIMIT 1`,
       [...values, ...within.map((limit) => limit.values)],
@@ -129,8 +126,8 @@ function isOlder({ position }: ListEventsRequest): boolean {
 }
 
 /**
- * Prints the records of events until the next record would exceed `recordsBudgetBytes`. The page's byte budget counts only the data of the
- * events, and a record also contains the event's ids, type, and source.
+ * Prints the records of events until the next record would exceed `recordsBudgetBytes`. The statement limits only the data of the events; a
+ * record also contains the event's ids, type, and source.
  */
 function printRecords(events: readonly StoredEvent[]): { records: string[]; isCut: boolean } {
   const records: string[] = [];

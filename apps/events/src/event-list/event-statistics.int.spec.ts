@@ -15,7 +15,7 @@ function condition(columns: ('user_id' | 'broadcaster_user_id' | 'reward_id')[],
 describe(EventStatistics.name, () => {
   it('knows nothing before the first analysis', async () => {
     await store.partitions.ensureAhead(Date.UTC(2025, 0, 5));
-    // PostgreSQL itself analyzes a table within a minute.
+    // Keep autovacuum from analyzing the table within a minute.
     await store.dataSource.query('ALTER TABLE events_2025_01 SET (autovacuum_enabled = false)');
     await store.generate(5_000, Date.UTC(2025, 0, 5));
     await store.statistics.refresh();
@@ -35,7 +35,7 @@ describe(EventStatistics.name, () => {
 
     const share = (...given: Parameters<typeof condition>) =>
       estimateShare(store.statistics.current, condition(...given));
-    // The other 5,000 events, stored in January, have neither a channel nor a user.
+    // Half of the events have neither a channel nor a user: the 5,000 stored in January.
     expect(share(['broadcaster_user_id'], 'large')).toBeCloseTo(0.4, 1);
     expect(share(['broadcaster_user_id'], 'small', 'large')).toBeCloseTo(0.53, 1);
     expect(share(['user_id'], 'bot')).toBeCloseTo(0.17, 1);

@@ -4,15 +4,14 @@ import { LOGGER, type Logger } from '@stream-events/service';
 import { DataSource } from 'typeorm';
 import { PartitionsRepository } from '../store/partitions.repository.js';
 
-/** How the values of one column are distributed. */
 export interface ColumnStatistics {
-  /** The share of rows with each of the most common values. */
+  /** Share of rows for each common value. */
   shares: ReadonlyMap<string, number>;
-  /** The average share of rows with each other value. */
+  /** Average share of rows for each remaining value. */
   otherShare: number;
 }
 
-/** The statistics of the columns that filters read, by column. Leaves out columns without statistics. */
+/** Statistics by column, for the columns that filters use. Columns without statistics are left out. */
 export type TableStatistics = ReadonlyMap<string, ColumnStatistics>;
 
 interface StatisticsRow {
@@ -27,17 +26,16 @@ interface StatisticsRow {
 
 const intervalMs = 5 * 60_000;
 
-// Number of partitions whose statistics are read. The newest partitions resemble the events that arrive now. Reading older partitions as
-// well would take longer and improve nothing.
+// How many partitions to average, newest first. The newest ones resemble the events that arrive now. Reading older ones would take longer
+// and improve nothing.
 const maxPartitions = 4;
 
-// The statistics of a partition with fewer rows are not representative, so they are ignored. The newest partition has few rows at the
-// beginning of a month.
+// Ignores partitions with fewer rows, whose statistics are not representative. At the beginning of a month, this is the newest partition.
 const minRows = 1_000;
 
 /**
- * Reads PostgreSQL's statistics about the newest partitions every five minutes. Lists use these statistics to find the filter with the
- * fewest matching events. Without statistics, a list is correct but slower.
+ * Reads PostgreSQL's statistics about the newest partitions every five minutes. Lists use them to find the filter with the fewest matching
+ * events. Without statistics, lists are slower but correct.
  */
 @Injectable()
 export class EventStatistics {
@@ -68,7 +66,7 @@ export class EventStatistics {
     await this.reading;
   }
 
-  /** Reads the statistics. Keeps the previous statistics when the database is unavailable. */
+  /** Keeps the previous statistics when the database is unavailable. */
   async refresh(): Promise<void> {
     try {
       const newest = await this.partitions.list();
@@ -124,7 +122,7 @@ function otherShareOf({ null_frac, n_distinct, reltuples, values, shares }: Stat
   const distinct = n_distinct >= 0 ? n_distinct : -n_distinct * reltuples;
   const rest = 1 - null_frac - (shares ?? []).reduce((sum, share) => sum + share, 0);
   const others = distinct - (values?.length ?? 0);
-  // According to the statistics, the sample contains every value, so assume a single row for any other value.
+  // The common values already make up all values of the sample, so assume a single row for any other value.
   return others >= 1 ? Math.max(rest, 0) / others : 1 / reltuples;
 }
 

@@ -56,7 +56,7 @@ describe(positionAt.name, () => {
         const [last, first] = [v7({ msecs: milliseconds - 1 }), v7({ msecs: milliseconds })];
 
         expect(isUuid(older) && isUuid(newer)).toBe(true);
-        // The next page must not touch the partition on the other side of the boundary. Otherwise, it would end there again.
+        // The next page must stay out of the partition on the other side of the boundary, or it would end at the same boundary again.
         const range = { from: NIL, to: highest };
         const below = rangeBelow(range, older);
         const above = rangeAbove(range, newer);

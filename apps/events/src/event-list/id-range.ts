@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { firstIdAt, receivedAt, type ListEventsRequest } from '@stream-events/contracts';
 
-/** A range of ids. Both ends are inclusive. */
+/** A range of ids, both ends inclusive. */
 export interface IdRange {
   from: string;
   to: string;
@@ -11,8 +11,8 @@ const lowestId = '00000000-0000-0000-0000-000000000000';
 const highestId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /**
- * Returns the ids that a page may contain: from its position to the end of the list, within the time filters. Returns null when there are
- * no such ids.
+ * Returns the ids that a page may contain: from its position to the end of the list, within the time filters. Returns null when no id is
+ * possible.
  */
 export function rangeOf({
   filters,
@@ -31,12 +31,12 @@ export function rangeOf({
   return position.inclusive ? orNull({ ...range, from: max(range.from, id) }) : rangeAbove(range, id);
 }
 
-/** Returns the part of a range below an id, or null when this part is empty. */
+/** Returns the part of a range below an id, or null when that part is empty. */
 export function rangeBelow(range: IdRange, id: string): IdRange | null {
   return id === lowestId ? null : orNull({ from: range.from, to: min(range.to, idBefore(id)) });
 }
 
-/** Returns the part of a range above an id, or null when this part is empty. */
+/** Returns the part of a range above an id, or null when that part is empty. */
 export function rangeAbove(range: IdRange, id: string): IdRange | null {
   return id === highestId ? null : orNull({ from: max(range.from, idAfter(id)), to: range.to });
 }
@@ -47,10 +47,10 @@ export function intersect(one: IdRange, other: IdRange): IdRange | null {
 }
 
 /**
- * Returns an id between the events below `boundary` (the first id of a millisecond) and the events from `boundary` on. The next page
- * continues after the returned id, because the partition that was read has no events beyond this id. The boundary itself would also work,
- * but it is not a valid UUID, and services of version 0.1.0 reject it. Event ids have version 7: an id of version 8 is higher than all
- * event ids of its millisecond, and an id of version 1 is lower.
+ * Returns an id that separates the events below `boundary` (the first id of a millisecond) from the events at or above it. The next page
+ * continues there, because this page has read the partition up to the boundary. `boundary` itself is not a valid UUID, and services of
+ * version 0.1.0 would reject it. All event ids have version 7. Within a millisecond, an id of version 8 sorts after all of them, and an id
+ * of version 1 sorts before them.
  */
 export function positionAt(boundary: string, isOlder: boolean): string {
   return isOlder
@@ -59,9 +59,8 @@ export function positionAt(boundary: string, isOlder: boolean): string {
 }
 
 /**
- * Returns a random id between the ids of two events. It is very unlikely that an event has the returned id. If the two ids differ in their
- * milliseconds, the returned id has version 8 and an earlier millisecond than the higher id. Otherwise, it has version 7. Returns the
- * higher id when no id is between the two.
+ * Returns a random id between the ids of two events, or the higher id if none fits between them. An event practically never has the
+ * returned id. The result has version 8 when the two ids differ in their milliseconds, and version 7 when they share a millisecond.
  */
 export function idBetween(one: string, other: string): string {
   const [low, high] = [min(one, other), max(one, other)];
@@ -80,7 +79,7 @@ export function idBetween(one: string, other: string): string {
 const lowBitsMask = (1n << 62n) - 1n;
 const randomBitsMask = (0xfffn << 64n) | lowBitsMask;
 
-/** Returns the random bits of an id, which determine the order of the ids within a millisecond. */
+/** Returns the random bits, which order the ids within a millisecond. */
 function parseRandomBits(id: string): bigint {
   const number = parseId(id);
   return (((number >> 64n) & 0xfffn) << 62n) | (number & lowBitsMask);

@@ -1,10 +1,10 @@
 import type { StoredEvent } from '@stream-events/contracts';
 import type { StatementResult } from './statement-runner.js';
 
-/** A page, in the direction of paging. */
+/** A page, with its events in the direction of paging. */
 export interface EventPage {
   events: StoredEvent[];
-  /** The id after which there may be more events. Null when the list ends with this page. */
+  /** More events may follow after this id. Null at the end of the list. */
   continueAfter: string | null;
 }
 
@@ -16,12 +16,12 @@ export class PageBuilder {
 
   constructor(private readonly limits: { pageSize: number; bytes: number }) {}
 
-  /** The number of rows that the page still needs, plus one row that shows whether there is a next page. */
+  /** How many rows the page still needs, including one row that shows whether a next page exists. */
   get missingRows(): number {
     return this.limits.pageSize + 1 - this.events.length;
   }
 
-  /** The number of bytes that are left for the data of further events. */
+  /** The bytes left for event data. */
   get missingBytes(): number {
     return Math.max(this.limits.bytes - this.bytes, 0);
   }
@@ -33,7 +33,7 @@ export class PageBuilder {
   add({ events, isCut }: StatementResult): void {
     for (const event of events) {
       const bytes = Buffer.byteLength(event.eventData);
-      // A statement returns its first event even if that event exceeds the byte budget.
+      // The first event of a page may exceed the byte budget.
       if (this.events.length > 0 && bytes > this.missingBytes) {
         this.isCut = true;
         return;

@@ -26,7 +26,7 @@ describe(PageReader.name, () => {
     expect(await listIds()).toEqual([]);
     const first = await storeAt(Date.UTC(2025, 2, 5));
     expect(await listIds()).toEqual([first]);
-    // The partition of April exists already, and is empty.
+    // April's partition already exists, but is empty.
     await store.partitions.ensureAhead(Date.UTC(2025, 3, 1));
     expect(await listIds({ userId: 'somebody' })).toEqual([first]);
     const inEmpty = await storeAt(Date.UTC(2025, 3, 5));
@@ -58,7 +58,7 @@ describe(PageReader.name, () => {
     const query = jest.spyOn(store.listPool, 'query');
     expect(await listIds({ userId: 'ancient' })).toEqual([only]);
 
-    // The statements read 1, 1, 2, 4, 8, 16, and 32 partitions. Rereading the catalog takes up to four more statements.
+    // The statements read 1, 1, 2, 4, 8, 16, and 32 partitions. Rereading the catalog adds up to four.
     expect(query.mock.calls.length).toBeLessThanOrEqual(12);
     query.mockRestore();
   });

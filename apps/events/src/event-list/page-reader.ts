@@ -15,26 +15,26 @@ export interface PageLimits {
   /** Whether the page goes from newer to older events. */
   isOlder: boolean;
   pageSize: number;
-  /** Maximum size of the data of all events. The first event is always returned. */
+  /** Maximum size of the data of all events. The page always has at least one event. */
   bytes: number;
 }
 
-/** Injection token of the clock that measures the duration of pages, in milliseconds. */
+/** Injection token of the clock for page durations, in milliseconds. */
 export const PAGE_CLOCK = Symbol('PAGE_CLOCK');
 
-// Time limit for a page that checks rows or looks up many ranges. At this limit, the page ends early with a `next`, so that a list with
-// rare matches does not keep other lists waiting.
+// Time limit for a page that checks rows or looks up many ranges. A page that reaches the limit ends early and has a `next`, so that a
+// search for rare matches does not hold up other lists.
 const checkingBudgetMs = 30;
 
-// Time limit for a page whose rows all match. Such a page needs only a few statements, so it ends early only when the database is
-// overloaded.
+// Time limit for a page that neither checks rows nor looks up many ranges. Such a page needs few statements, so it reaches the limit only
+// when the database is overloaded.
 const matchingBudgetMs = 1_000;
 
-// Number of statements of a page that read one partition each. Most pages are full after one partition, or after two at the beginning of a
-// month. Each later statement reads twice as many partitions as the one before.
+// How many statements of a page read a single partition. One partition fills most pages; two do so at the beginning of a month. Each
+// further statement reads twice as many partitions as the previous one.
 const singlePartitions = 2;
 
-// Partitions are attached or dropped only a few times a day, so a page rarely needs a second attempt.
+// Attempts to read a page while the partitions change. Partitions change only a few times a day, so one attempt is nearly always enough.
 const maxAttempts = 5;
 
 /** Reads a page from partition to partition, until the page is full, its time limit is reached, or the list ends. */
@@ -46,11 +46,7 @@ export class PageReader {
     @Optional() @Inject(PAGE_CLOCK) private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /**
-   * Reads one page.
-   *
-   * @throws the database's error when the database is unavailable; Error when the partitions change during every attempt
-   */
+  /** @throws the database's error; Error when the partitions change during every attempt */
   async read(plan: ScanPlan, limits: PageLimits): Promise<EventPage> {
     for (let attempt = 1; ; attempt += 1) {
       const catalog = await this.catalog.read();
@@ -74,8 +70,7 @@ export class PageReader {
     const startedAt = this.now();
     const page = new PageBuilder(limits);
     const expectedRows = limits.pageSize / plan.restShare;
-    // Looking up a row in an index takes a fraction of the time that reading the row takes, so the two kinds of checks have separate chunk
-    // sizes.
+    // An index lookup takes a fraction of the time of reading a row, so each kind of check has its own chunk size.
     const chunks = {
       lookUp: new ChunkSize('lookUp', expectedRows),
       read: new ChunkSize('read', expectedRows),
@@ -83,7 +78,7 @@ export class PageReader {
     let range: IdRange | null = limits.range;
     let reached: string | null = null;
     let isLate = false;
-    // A statement with a hash index reads all partitions at once.
+    // A statement that uses a hash index reads all partitions at once.
     let width = plan.sources.some(({ index }) => index.method === 'hash') ? Infinity : 1;
     for (let step = 1; range; step += 1) {
       const span = findSpan(catalog.partitions, range, { isOlder, width });
@@ -92,7 +87,7 @@ export class PageReader {
       const chunk = looksUp(plan, span) ? chunks.lookUp : chunks.read;
       const askedAt = this.now();
       const result = await this.query(plan, { catalog, span, range, isOlder, page, chunk: chunk.rows });
-      // Only the first statement must see every partition. The events in partitions that are attached later are newer than the request.
+      // Only the first statement must see every partition. Partitions that are attached later contain only events newer than the request.
       if (step === 1 && result.catalogVersion !== catalog.version) return null;
       page.add(result);
       if (page.isFull) break;
@@ -103,8 +98,8 @@ export class PageReader {
       const endedAt = this.now();
       const time = { tookMs: endedAt - askedAt, leftMs: budgetMs - (endedAt - startedAt) };
       chunk.adapt(time);
-      // A smaller chunk shortens a statement that checks rows. But a statement that looks up ranges takes about as long as the previous
-      // one, so it begins only if more than half of that time is left.
+      // A smaller chunk makes a statement that checks rows shorter. A statement that looks up ranges takes about as long as the one before,
+      // so start it only if more than half of that time is left.
       isLate = time.leftMs <= (isWide ? time.tookMs / 2 : 0);
       const canWiden = !isWide || 2 * time.tookMs <= time.leftMs;
       if (step >= singlePartitions && canWiden) width *= 2;
@@ -156,14 +151,14 @@ export class PageReader {
 }
 
 /**
- * Whether the statement checks rows in indexes. A statement over several partitions reads the rows instead, because each check would need a
- * look-up in every partition.
+ * Whether the statement checks rows in indexes. A statement over several partitions reads the rows instead, because a check would search
+ * every partition.
  */
 function looksUp({ rest }: ScanPlan, { partition }: Span): boolean {
   return partition !== null && rest.some(({ lookUps }) => lookUps.length > 0);
 }
 
-/** Whether the statements of a plan look up so many ranges that a page cannot read many partitions. */
+/** Whether each statement looks up so many ranges that a page can read only a few partitions. */
 function readsManyRanges({ ranges, values }: ScanPlan): boolean {
   return ranges === 'listed' || (ranges === 'skipped' && values.length > 1);
 }

@@ -4,28 +4,31 @@ import { eventTypeIndex, indexKeys, type EventIndex } from '../store/event-index
 import { catalogVersion } from './partition-catalog.js';
 import type { RangeSearch, Source } from './scan-plan.js';
 
-/** The properties that determine the text of a statement. All other values are parameters, so that there are few different statements. */
+/**
+ * The properties that determine the text of a statement. All other values are parameters, which keeps the number of different statements
+ * small.
+ */
 export interface StatementShape {
   sources: readonly Source[];
-  /** True when the sources look up given event types; false when they look up all types of a value. */
+  /** True when the sources look up given event types; false when they look up every type of a value. */
   hasTypes: boolean;
   ranges: RangeSearch;
-  /** The conditions that are checked row by row. If there are any, the statement checks at most `chunk` rows. */
+  /** The conditions that are checked row by row. With such conditions, the statement checks at most `chunk` rows. */
   rest: readonly CheckedCondition[];
   isOlder: boolean;
-  /** The partition to read. Null when the statement reads the partitions from `spanFrom` to `spanTo`. */
+  /** The only partition to read. Null when the statement reads all partitions from `spanFrom` to `spanTo`. */
   partition: string | null;
 }
 
-/** A condition that is checked row by row: one of the columns equals the value, or one of the values of a list. */
+/** A condition that is checked row by row: one of the columns equals the value, or a value of the list. */
 export interface CheckedCondition {
   columns: readonly FilterColumnName[];
   isList: boolean;
-  /** The indexes that show whether a row meets the condition. Empty when the columns of the row are compared instead. */
+  /** The indexes that tell whether a row meets the condition. Empty when the statement compares the row's columns. */
   lookUps: readonly Source[];
 }
 
-/** The parameters of statements. `rest <n>` is the value, or the list of values, of the condition `StatementShape.rest[n]`. */
+/** The parameters of statements. `rest <n>` is the value or list of values for `StatementShape.rest[n]`. */
 export type ParameterName =
   | 'from'
   | 'to'
@@ -42,8 +45,8 @@ export type ParameterName =
 /**
  * A statement that returns rows of (id, event_id, event_type, event_source, origin, event_data, occurred_at, mark):
  *
- * - the rows of a page in the direction of paging. From the row that exceeds the byte budget on, `event_data` is null
- * - the last row of a full chunk: with the mark `last` when it belongs to the page, otherwise with the id of the row before it
+ * - the rows of the page in the direction of paging; `event_data` is null from the row that exceeds the byte budget on
+ * - the last row of a full chunk: its mark is `last` when the row belongs to the page, or else the id of the row before it
  * - one row without an id, whose mark is the version of the partition catalog
  */
 export interface Statement {
@@ -52,10 +55,9 @@ export interface Statement {
   parameters: readonly ParameterName[];
 }
 
-/** The largest page, plus the row after it. Without this constant limit, the planner would expect to read large parts of the table. */
+/** The largest page plus one more row. Without a constant limit, the planner would expect to read large parts of the table. */
 export const maxPageRows = 1_001;
 
-/** Builds the statement of a shape. */
 export function buildStatement(shape: StatementShape): Statement {
   const { text, parameters } = new StatementText(shape);
   return { name: createHash('sha1').update(text).digest('hex').slice(0, 20), text, parameters };
@@ -94,7 +96,7 @@ class StatementText {
     return (tables.length > 0 ? `WITH RECURSIVE ${tables.join(', ')} ` : '') + this.page(rows);
   }
 
-  /** Cuts the data of a page to its byte budget, and adds the version of the catalog. */
+  /** Drops event data beyond the page's byte budget, and adds the catalog version. */
   private page(rows: string): string {
     return `SELECT ${columns}, CASE WHEN bytes <= ${this.bytes} OR bytes = size THEN data END, occurred, mark
       FROM (
@@ -105,7 +107,7 @@ class StatementText {
       UNION ALL SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, ${catalogVersion(this.parameter('emptyPartitions', 'oid[]'))}`;
   }
 
-  /** The few rows that a hash index finds. OFFSET keeps the planner from using the range of ids instead. */
+  /** Finds a few rows through a hash index. OFFSET keeps the planner from scanning the range of ids instead. */
   private rowsOfHash({ index }: Source): string {
     return `SELECT ${columns}, ${content}, NULL AS mark
       FROM ${this.wantedValues} CROSS JOIN LATERAL (SELECT * FROM events WHERE ${index.column} = wanted.value OFFSET 0) AS event
@@ -119,7 +121,7 @@ class StatementText {
       FROM (${this.oneRange('*')} LIMIT ${maxPageRows}) AS event LIMIT ${this.rows}`;
   }
 
-  /** The ids of one range in order, each with the result of the check. */
+  /** The ids of one range in order, each with `ok`: whether the row meets all conditions. */
   private idsOfRange(): string {
     return `${this.oneRange(`id, ${this.rest} AS ok`)} LIMIT ${this.limit}`;
   }
@@ -128,14 +130,14 @@ class StatementText {
     const [source] = this.shape.sources;
     const bounds = { from: this.from, to: this.to };
     if (!source) return this.range(selected, { prefix: [], bounds });
-    // A parameter that the statement does not contain would have no type.
+    // PostgreSQL cannot infer the type of a parameter that the statement does not use.
     const value = source.index.column === 'event_type' ? '' : `(${this.values})[1]`;
     return this.rangeOf(source, { selected, value, type: `(${this.types})[1]`, bounds });
   }
 
   /**
-   * The first ids of several ranges, merged. Reading `limit` ids from every range would be too slow. Up to `bound`, the ranges together
-   * contain at least `limit` ids, so the statement reads only the ranges that begin at or before `bound`.
+   * Merges the first ids of several ranges. Reading `limit` ids from every range would be too slow. The ranges contain at least `limit` ids
+   * up to `bound`, so the statement reads only ranges that begin at or before `bound`.
    */
   private idsOfRanges(): { tables: string[]; ids: string } {
     const { sources, ranges, isOlder } = this.shape;
@@ -161,7 +163,7 @@ class StatementText {
     return `SELECT found.* FROM ${bound}${this.valuesAndTypes(source)} ${of('wanted.value', 'type.event_type')}`;
   }
 
-  /** The given values and event types of a source. */
+  /** Cross-joins the wanted values with the event types that the source can have. */
   private valuesAndTypes({ index, types }: Source): string {
     const values = index.column === 'event_type' ? '' : `${this.wantedValues} CROSS JOIN `;
     const listed = (types ?? []).map(quote).join(', ');
@@ -170,7 +172,7 @@ class StatementText {
     return values + (types ? `(SELECT * FROM ${wanted} WHERE event_type IN (${listed})) AS type` : wanted);
   }
 
-  /** The ranges that have rows, each with its first id. */
+  /** The non-empty ranges, each with its first id. */
   private starts(source: Source): string[] {
     const { from, to } = this;
     const first = (of: Source, value: string, type: string): string => {
@@ -200,7 +202,7 @@ class StatementText {
     ];
   }
 
-  /** The wanted values that occur in the partition. Values without rows then need no look-up per event type. */
+  /** The wanted values that occur in the partition. The statement then needs no lookups for values without rows. */
   private valuesWithRows({ index }: Source): string {
     return `present (value) AS MATERIALIZED (SELECT wanted.value FROM ${this.wantedValues}
       CROSS JOIN LATERAL (SELECT FROM ${this.table}
@@ -208,7 +210,7 @@ class StatementText {
         ORDER BY ${this.keysOf(index)} LIMIT 1) AS found)`;
   }
 
-  /** The event types of each value, each with its first id in the partition. Skips from type to type in the index. */
+  /** The event types of each value, each with its first id in the partition. The query skips through the index from type to type. */
   private heads({ index }: Source): string {
     const { column } = index;
     const head = (condition: string): string =>
@@ -225,8 +227,8 @@ class StatementText {
   }
 
   /**
-   * Returns the SQL for `bound`: an id up to which the ranges together contain at least `limit` ids. The bound is the nearer of the
-   * `limit`-th start of a range and the `limit`-th id of the range that begins first. That range often has the most ids.
+   * Returns the SQL for `bound`: an id up to which the ranges together contain at least `limit` ids. Takes the nearer of two ids: the start
+   * of the `limit`-th range, and the `limit`-th id of the range that begins first, which often has the most ids.
    */
   private bound(source: Source): string {
     const { isOlder } = this.shape;
@@ -240,7 +242,7 @@ class StatementText {
       (SELECT found.id FROM ${first} CROSS JOIN LATERAL ${lastOf(range)} AS found)) AS id)`;
   }
 
-  /** Keeps the ids that passed the check, and marks the last one of a full chunk. */
+  /** Keeps the ids that passed the check. Marks the last id of a full chunk. */
   private passed(ids: string): string {
     return `SELECT id, CASE WHEN place = ${this.chunk} THEN CASE WHEN ok THEN 'last' ELSE former::text END END AS mark
       FROM (SELECT *, row_number() OVER () AS place, lag(id, 1, id) OVER () AS former FROM (${ids}) AS ids) AS numbered
@@ -256,7 +258,7 @@ class StatementText {
     return this.range(selected, { source, prefix, bounds });
   }
 
-  /** The rows of one range of an index, in the order of the index. With row comparisons, the planner can use no other index. */
+  /** The rows of one index range, in index order. Row comparisons leave the planner no other index. */
   private range(
     selected: string,
     {
@@ -279,14 +281,13 @@ class StatementText {
     return indexKeys(index).map((column) => `${column} ${this.order}`).join(', '); // prettier-ignore
   }
 
-  /** Repeats the condition of a partial index, because the planner cannot derive from row comparisons that the index contains the rows. */
+  /** Repeats the condition of a partial index: from row comparisons, the planner cannot tell that the index contains the rows. */
   private partOf({ predicate }: EventIndex): string {
     return predicate === null ? '' : ` AND ${predicate}`;
   }
 
   /**
-   * Limits the scan to the partitions of the span. The bounds are exactly those of the partitions, so that no rows within the partitions
-   * have to be filtered out.
+   * Limits the scan to the partitions of the span. The bounds equal those of the partitions, so that PostgreSQL need not filter any rows.
    */
   private get span(): string {
     return this.shape.partition === null
@@ -307,7 +308,7 @@ class StatementText {
     return `(${conditions.join(' AND ')}) IS TRUE`;
   }
 
-  /** Whether an index contains the scanned row with this value. */
+  /** Whether the index has an entry for the scanned row with this value. */
   private lookUp({ index, types }: Source, value: string): string {
     const bounds = { from: 'scanned.id', to: 'scanned.id' };
     const found = `EXISTS (${this.range('', { source: { index, types }, prefix: [value, 'scanned.event_type'], bounds, alias: 'checked' })})`;
@@ -350,7 +351,7 @@ class StatementText {
     return this.parameter('chunk', 'int');
   }
 
-  /** The number of rows to take from the sources. */
+  /** How many rows to take from the sources. */
   private get limit(): string {
     return this.hasRest ? this.chunk : this.rows;
   }

@@ -4,20 +4,18 @@ import type { Partition } from '../store/partitions.js';
 import { PartitionsRepository } from '../store/partitions.repository.js';
 import { LIST_POOL } from './list-pool.js';
 
-/** The partitions of `events` at one moment. */
 export interface Catalog {
   /** The partitions with rows, newest first. */
   partitions: readonly Partition[];
   /** The object ids of the partitions without rows, such as next month's. Pages skip them. */
   emptyPartitions: readonly string[];
-  /** Changes when a partition is attached or detached, or an empty partition gets its first row; see `catalogVersion`. */
+  /** Changes when a partition is attached or detached, or when an empty partition gets its first row. */
   version: string;
 }
 
 /**
- * Returns the SQL expression for the version of the catalog. Every statement of a page returns the version. A page compares the version
- * after its first statement, so that a stale catalog cannot make the page miss a partition. A partition counts as empty while its size on
- * disk is 0.
+ * Returns the SQL expression for the catalog version. Every statement of a page returns this version. A page checks it after the first
+ * statement, so that a stale catalog cannot make the page skip a partition. A partition counts as empty while its size on disk is 0.
  *
  * @param emptyPartitions the SQL parameter with the object ids of `Catalog.emptyPartitions`
  */
@@ -36,19 +34,19 @@ export class PartitionCatalog {
     @Inject(LIST_POOL) private readonly pool: Pool,
   ) {}
 
-  /** Returns the catalog, which may be stale. */
+  /** The returned catalog may be stale. */
   read(): Promise<Catalog> {
     this.current ??= this.load();
     return this.current;
   }
 
-  /** Makes the next `read` return a newer catalog than `stale`. */
+  /** Makes the next `read` load the catalog again if `stale` is still the current one. */
   async discard(stale: Catalog): Promise<void> {
     const { current } = this;
     if (current && (await current) === stale && this.current === current) this.current = undefined;
   }
 
-  /** Whether the version in the database is still the version of this catalog. */
+  /** Whether the database still has this version. */
   async isCurrent({ version, emptyPartitions }: Catalog): Promise<boolean> {
     return (await this.readVersion(emptyPartitions)) === version;
   }
@@ -69,7 +67,7 @@ export class PartitionCatalog {
     }
   }
 
-  /** Returns the object ids of the partitions without rows, by name. */
+  /** Returns the object ids of the empty partitions, by name. */
   private async findEmpty(partitions: readonly Partition[]): Promise<Map<string, string>> {
     const { rows } = await this.pool.query<{ name: string; oid: string }>(
       `SELECT name, to_regclass(name)::oid::text AS oid FROM unnest($1::text[]) AS partition (name)

@@ -2,7 +2,7 @@ import { findSpan } from './partition-span.js';
 
 const partitions = [
   { name: 'd', from: '40', to: '50' },
-  // There is no partition for 30 to 40.
+  // No partition covers 30 to 40.
   { name: 'c', from: '20', to: '30' },
   { name: 'b', from: '10', to: '20' },
   { name: 'a', from: '00', to: '10' },

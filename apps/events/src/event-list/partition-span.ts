@@ -12,7 +12,7 @@ export interface Span {
 }
 
 /**
- * Returns the next partitions in the direction of paging whose ids overlap the range; undefined when no partition overlaps the range.
+ * Returns the next partitions in the direction of paging that overlap the range; undefined when none does.
  *
  * @param partitions newest first
  * @param width the maximum number of partitions

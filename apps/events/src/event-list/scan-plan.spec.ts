@@ -189,7 +189,7 @@ describe(planScan.name, () => {
     const channelIds = texts('channel', 100);
     const eventTypes = texts('type', 100);
     const limits: ReadLimits = { channelIds, eventTypes };
-    /** Returns the statistics of a store. The shares are those of all channels, and of all types, in the limits. */
+    /** Returns statistics with these total shares for the channels and types in the limits. */
     const sharesOf = (channels: number, types: number): TableStatistics =>
       shares({
         broadcaster_user_id: Object.fromEntries(channelIds.map((id) => [id, channels / 100])),
@@ -239,7 +239,7 @@ describe(planScan.name, () => {
         expect(found).toMatchObject({ values: ['channel-7'], rest: [] });
         expect(planWithin({ channelIds: ['channel-7'] }, filters)).toEqual(found);
       }
-      // Only raids between the two channels match.
+      // Only raids between channels a and b match.
       expect(planWithin({ channelIds: ['a'] }, { channelId: 'b' })).toMatchObject({ values: ['b'], rest: [{ values: ['a'] }] }); // prettier-ignore
     });
 

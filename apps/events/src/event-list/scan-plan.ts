@@ -12,10 +12,10 @@ import {
 import { secondaryIndexes, type EventIndex, type IndexReadiness } from '../store/event-indexes.js';
 import { estimateShare, type TableStatistics } from './event-statistics.js';
 
-/** An index that returns the rows with given values of its column. */
+/** An index that finds rows by the value of its column. */
 export interface Source {
   index: EventIndex;
-  /** The only event types whose events have a value in the column; undefined when any type can have one. */
+  /** The only event types that have a value in the column; undefined for any type. */
   types: readonly string[] | undefined;
 }
 
@@ -23,45 +23,46 @@ export interface Source {
  * How a statement finds the rows of several ranges of an index. A range contains the rows with one value and one event type, in order of
  * id.
  *
- * - `one`: there is one range, or all rows are read in order of id
- * - `each`: there are a few ranges. The statement reads all of them
+ * - `one`: the statement reads one range, or all rows by id
+ * - `each`: the statement reads all of a few ranges
  * - `listed`: the statement looks up the first row of each range, and reads only the ranges that begin first
- * - `skipped`: like `listed`, for all event types of each value. The statement finds these types by skipping from type to type in the index
+ * - `skipped`: like `listed`, but for every event type that a value has; the statement finds these types by skipping through the index from
+ *   type to type
  */
 export type RangeSearch = 'one' | 'each' | 'listed' | 'skipped';
 
 /** A condition that is checked row by row. */
 export interface CheckedFilter extends FilterCondition {
   /**
-   * The indexes that show whether a row of the sources meets the condition, so that the statement does not read the row itself, which may
-   * be anywhere on the disk. Empty when the statement reads the row.
+   * The indexes that tell whether a row meets the condition, which saves reading the row from disk. Empty when the statement must read the
+   * row.
    */
   lookUps: readonly Source[];
 }
 
 /**
- * How a list is read. The sources return the rows that meet one condition and have one of the event types. The `rest` of the
- * conditions is checked row by row. Without sources, all rows are read in order of id.
+ * How to read a list. The sources return the rows that meet one condition (the driver) and have one of the event types. The statement
+ * checks the other conditions, `rest`, row by row. Without sources, the statement reads all rows by id.
  */
 export interface ScanPlan {
   sources: readonly Source[];
-  /** The values that the sources look up. Empty when the event types drive the scan. */
+  /** The values that the sources look up. Empty when the event types alone drive the scan. */
   values: readonly string[];
   /** The event types that the sources look up; null for all types. */
   types: readonly string[] | null;
   ranges: RangeSearch;
   rest: readonly CheckedFilter[];
-  /** Estimated share of the scanned rows that meet the rest of the conditions. */
+  /** Estimated share of the scanned rows that meet all conditions of `rest`. */
   restShare: number;
 }
 
-/** The information on which the choice of an index depends. */
+/** What the choice of an index depends on. */
 export interface Knowledge {
   statistics: TableStatistics;
   indexes: IndexReadiness;
 }
 
-// Without statistics, the condition on the column with the lowest place drives the scan: its values are usually the rarest.
+// Without statistics, the column with the lowest number drives the scan, because its values are usually the rarest.
 const usualPlaces: Record<FilterColumnName, number> = {
   event_id: 0,
   reward_id: 1,
@@ -77,16 +78,16 @@ const usualPlaces: Record<FilterColumnName, number> = {
   event_type: 11,
 };
 
-// The share that is assumed for a condition without statistics.
+// Assumed share of rows that meet a condition without statistics.
 const usualShare = 0.05;
 
-// Looking up the event types of one value costs about as much as reading this many rows in order of id.
+// Looking up all event types of one value costs about as much as reading this many rows by id.
 const rowsPerValue = 200;
 
-// Reading this many ranges costs less than looking up which of them begin first.
+// Up to this many ranges, reading them all costs less than finding out which ones begin first.
 const maxEachRanges = 20;
 
-// A scan in order of id pays off only when many rows match. With a lower share, many pages would reach their time limits.
+// Minimum share of matching rows for a scan by id. Below it, many pages would reach their time limits.
 const minShareInOrder = 0.02;
 
 /** Plans the scan of a list: the rarest condition with an index drives the scan. Returns null when no event can match. */
@@ -112,10 +113,7 @@ export function planScan(
   return driveBy(driver, conditions, knowledge);
 }
 
-/**
- * Merges the conditions on the event type into one. Leaves out conditions that another condition implies, and the later of two equal
- * conditions.
- */
+/** Merges the conditions on the event type into one. Drops conditions that another condition implies, and duplicates. */
 function simplify(conditions: readonly FilterCondition[]): FilterCondition[] {
   const possible = conditions.map(withStorableValues);
   const [type, ...moreTypes] = possible.filter(isOnType);
@@ -129,14 +127,14 @@ function simplify(conditions: readonly FilterCondition[]): FilterCondition[] {
   return [...(type && types ? [{ ...type, values: types }] : []), ...needed];
 }
 
-/** Keeps each value once. Leaves out texts that PostgreSQL cannot store, because they match nothing. */
+/** Removes duplicates and texts that PostgreSQL cannot store, which match nothing. */
 function withStorableValues(condition: FilterCondition): FilterCondition {
   return { ...condition, values: [...new Set(condition.values)].filter(isStorableText) };
 }
 
 /**
- * Whether every event that meets the first condition also meets the second. For example, a filter's channel may be one of the reader's
- * channels.
+ * Whether every event that meets the first condition also meets the second. For example, the filter's channel is one of the channels that
+ * the reader may see.
  */
 function implies(one: FilterCondition, other: FilterCondition): boolean {
   const columns = new Set(other.columns.map(({ name }) => name));
@@ -154,7 +152,7 @@ function driveBy(
   const sources = sourcesOf(driver, knowledge.indexes);
   const rest = conditions.filter((condition) => condition !== driver);
   const { values } = driver;
-  // The hash index on event_id does not contain the event type.
+  // The hash index on `event_id` holds no event types, so the statement checks them row by row.
   if (sources.some(({ index }) => index.method === 'hash'))
     return planOf({ sources, values, types: null }, rest, knowledge);
   const types = conditions.find(isOnType)?.values ?? null;
@@ -173,14 +171,14 @@ function planOf(
   return { ...scan, ranges: chooseSearch(scan), rest: chooseLookUps(scan.sources, rest, indexes), restShare };
 }
 
-/** Chooses the indexes for all conditions or for none: if one condition needs the row itself, the statement reads the row anyway. */
+/** Chooses lookups for all conditions or for none: if one condition needs the row itself, the others gain nothing from lookups. */
 function chooseLookUps(
   sources: readonly Source[],
   rest: readonly FilterCondition[],
   indexes: IndexReadiness,
 ): CheckedFilter[] {
   const isBtree = ({ index }: Source): boolean => index.method === 'btree';
-  // A look-up needs the event type of the row. A hash index or a scan in order of id does not provide the type.
+  // A lookup needs the row's event type, which neither a hash index nor a scan by id provides.
   const isPossible = sources.length > 0 && sources.every(isBtree);
   const checked = rest.map((condition) => ({
     ...condition,
@@ -205,23 +203,20 @@ function chooseSearch({
   return types ? 'listed' : 'skipped';
 }
 
-/**
- * Whether checking rows one by one is cheaper than looking up each of the driver's values, because many of the rows meet the
- * conditions.
- */
+/** Whether so many rows match that checking them one by one costs less than looking up each value of the driver. */
 function isCheaperToCheck(
   conditions: readonly FilterCondition[],
   driver: FilterCondition,
   statistics: TableStatistics,
 ): boolean {
-  // Looking up a single value in its index is always cheap, even when the value has become rare.
+  // Looking up a single value is always cheap, even when the value has become rare.
   if (driver.values.length === 1) return false;
   const shares = conditions.map((condition) => estimateShare(statistics, condition) ?? 0);
   const share = shares.reduce((product, factor) => product * factor, 1);
   return share >= minShareInOrder && 1 / share < rowsPerValue * driver.values.length;
 }
 
-/** Returns the indexes that together find the rows that meet a condition, or none when one of these indexes is missing. */
+/** Returns the indexes that together find all rows for a condition; none if one of these indexes is missing. */
 function sourcesOf({ columns, values }: FilterCondition, indexes: IndexReadiness): Source[] {
   const sources = columns.flatMap(({ name }) => {
     const index = findIndex(name, values, indexes);
@@ -239,7 +234,7 @@ function findIndex(
     (index) =>
       index.column === column &&
       indexes.isReady(index.name) &&
-      // A partial index leaves out the value that nearly every row has.
+      // A partial index does not cover the value that nearly every row has.
       values.every((value) => index.predicate !== `${column} <> '${value}'`),
   );
 }

@@ -5,18 +5,17 @@ import { idBetween } from './id-range.js';
 import { LIST_POOL } from './list-pool.js';
 import { buildStatement, type ParameterName, type Statement, type StatementShape } from './page-statement.js';
 
-/** The values of a statement's parameters. */
 export type ParameterValues = Readonly<Partial<Record<ParameterName, unknown>>>;
 
 /** The result of one statement of a page. */
 export interface StatementResult {
-  /** In the direction of paging. Ends before an event that would exceed the byte budget, unless this event is the first one. */
+  /** The events in the direction of paging. Ends before the event that would exceed the byte budget, but contains at least one. */
   events: StoredEvent[];
-  /** Whether there are more rows that did not fit into the byte budget. */
+  /** Whether the byte budget cut off rows. */
   isCut: boolean;
-  /** Where a full chunk ends: there may be more rows after this id. Null when the statement has read its whole range. */
+  /** The end of a full chunk: more rows may follow after this id. Null when the statement has read its whole range. */
   chunkEnd: string | null;
-  /** The version of the partition catalog. */
+  /** The version that the database had when the statement ran. */
   catalogVersion: string;
 }
 
@@ -31,18 +30,17 @@ type Row = [
   mark: string | null,
 ];
 
-// Maximum number of conditions in a statement whose plan is kept. With more conditions, there are too many combinations to keep a plan for
-// each. Such statements check many rows, and planning takes only a small part of their time.
+// Maximum number of conditions in a named statement, whose plan each connection keeps. With more conditions, there are too many
+// combinations to keep all plans. Statements with more conditions check many rows, so planning takes only a small part of their time.
 const maxPlannedConditions = 2;
 
-// Maximum number of statement texts in memory. Each text takes a few kilobytes. Statements for old partitions and unusual filters stay
-// until the map is cleared.
+// Maximum number of statement texts in memory. Each text takes a few kilobytes. The map is cleared at this size, which also drops
+// statements for old partitions and unusual filters.
 const maxStatements = 1_000;
 
-// Cells stay text, as PostgreSQL sends them: parsing each cell would cost more than all other work on a row.
+// Leave cells as text: parsing them would cost more than all other work on a row.
 const asText = { getTypeParser: () => (text: string) => text };
 
-/** Runs the statements of pages. */
 @Injectable()
 export class StatementRunner {
   private readonly statements = new Map<string, Statement>();
@@ -52,7 +50,7 @@ export class StatementRunner {
   async run(shape: StatementShape, values: ParameterValues): Promise<StatementResult> {
     const { name, text, parameters } = this.statementOf(shape);
     const { rows } = await this.pool.query<Row>({
-      // Each connection plans a statement with a name only once, and keeps its plan.
+      // A connection plans a named statement once and keeps the plan.
       ...(countConditions(shape) <= maxPlannedConditions && { name }),
       text,
       values: parameters.map((parameter) => values[parameter] ?? null),
@@ -74,7 +72,7 @@ export class StatementRunner {
   }
 }
 
-/** Counts the condition that drives the scan, if there is one, and the conditions that are checked row by row. */
+/** Counts the driving condition, if there is one, and the conditions that are checked row by row. */
 function countConditions({ sources, rest }: StatementShape): number {
   return Math.min(sources.length, 1) + rest.length;
 }
@@ -89,7 +87,8 @@ function toResult(rows: readonly Row[]): StatementResult {
     if (mark === 'last') {
       result.chunkEnd = id;
     } else if (mark !== null) {
-      // The position of the next page must not be the id of an event that the reader may not see. The next page reads this row again.
+      // A reader must not learn the id of an event outside the reader's limits, so use a random id beside it. The next page reads this row
+      // again.
       result.chunkEnd = idBetween(id, mark);
       continue;
     }

@@ -36,7 +36,7 @@ async function startDrain(): Promise<RunningDrain> {
   return drain;
 }
 
-// Longer than the 30 s after which the broker redelivers a message that a stalled process has lost.
+// The broker redelivers messages of a stalled process after 30 s, so wait longer than that.
 const redeliveredMs = 60_000;
 jest.setTimeout(4 * redeliveredMs);
 
@@ -88,7 +88,7 @@ describe(IngestDrain.name, () => {
     const both = await Promise.all([startDrain(), startDrain()]);
     const countDrained = (): Promise<number[]> =>
       Promise.all(both.map(async (drain) => (await metricOf(drain, 'events_ingest_drained_total')) ?? 0));
-    // One drain may store all messages while the other one is between two fetches.
+    // One drain may store everything while the other is between two fetches, so publish until both have worked.
     await eventually(
       async () => {
         const more = newEvents(1_000);
@@ -158,7 +158,7 @@ describe(IngestDrain.name, () => {
       Buffer.from('{"id":"x"}'),
       Buffer.from([0xff, 0, 0x7b]),
       Buffer.alloc(0),
-      // The errors of JSON.parse quote these payloads.
+      // For these payloads, the error of JSON.parse quotes the text.
       Buffer.from('\0'),
       Buffer.from('{"id":\0}'),
     ];
@@ -169,7 +169,7 @@ describe(IngestDrain.name, () => {
     await untilEmpty();
 
     expect(await store.storedIds()).toEqual(idsOf(events));
-    // The dead letters as an owner sees them.
+    // Read the dead letters as an owner sees them.
     const { messages } = await store.deadLetters.list({ pageSize: 10 });
     const deadLetters = await Promise.all(messages.map(({ id }) => store.deadLetters.find(id)));
     expect(deadLetters.map((message) => message?.event.eventData).sort()).toEqual(
@@ -189,7 +189,7 @@ describe(IngestDrain.name, () => {
     await setup.publishEvents([...(cursed ? [cursed] : []), ...others]);
 
     await startDrain();
-    // Five attempts of the whole batch, 2 to 6 s each.
+    // The drain tries the whole batch five times, 2 to 6 s each.
     await eventually(async () => expect(await store.storedIds()).toEqual(idsOf(others)), {
       timeoutMs: 30_000 + redeliveredMs,
     });
@@ -223,8 +223,8 @@ describe(IngestDrain.name, () => {
     expect(await store.storedIds()).toEqual([event.id]);
   });
 
-  // nats-server 2.9 writes an acknowledgement to disk soon and the removal of the message late. After a crash, some messages are
-  // still on the stream but are never delivered.
+  // nats-server 2.9 soon writes an acknowledgement to disk, but deletes the message from disk much later. After a crash, such messages are
+  // still on the stream, and the broker never delivers them.
   it('removes messages from the stream whose removal was lost in a crash of the broker', async () => {
     const events = newEvents(40);
     setup.ackWaitMs = 5_000;
@@ -240,7 +240,7 @@ describe(IngestDrain.name, () => {
     await setup.reconnect();
     await startDrain();
 
-    // A message whose acknowledgement was lost as well is redelivered after 5 s.
+    // If the acknowledgement was lost too, the broker redelivers the message after 5 s.
     await untilEmpty();
     expect(await store.storedIds()).toEqual(idsOf(events));
   });
@@ -248,7 +248,8 @@ describe(IngestDrain.name, () => {
   it('stops immediately while it waits for messages, and leaves later messages to other instances', async () => {
     const { drain, stop } = await startDrain();
     await eventually(async () => expect(await setup.countReaders()).toBe(1));
-    // Less than the 3 s that a batch in progress has to end. A stall of this process counts as one of the short pauses.
+    // Shorter than the 3 s that a running batch has to finish. Many short pauses instead of one timer: if this process stalls, the stall
+    // counts as only one of them.
     const late = (async () => {
       for (let pause = 0; pause < 28; pause += 1) await wait(100, undefined, { ref: false });
       return 'late';

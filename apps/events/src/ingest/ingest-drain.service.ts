@@ -21,11 +21,11 @@ import { IngestStream, type DrainedStream } from './ingest-stream.js';
 import { IntakeStream } from './intake-stream.js';
 import { readOrWrap } from '../dead-letters/unreadable-message.js';
 
-// After this many deliveries of a message, its batch is stored message by message. An outage of the store of about 15 s leads to this many
-// deliveries; storing messages one by one then costs little.
+// A batch that contains a message with more deliveries than this is stored message by message. An outage of 15 s leads to this many
+// deliveries, and storing single messages once after an outage costs little.
 const maxSharedTries = 5;
 const maxRetryDelayMs = 5_000;
-// Maximum number of messages that are being stored: enough for twenty instances with a full batch each.
+// Maximum number of unacknowledged messages: enough for twenty instances with a full batch each.
 const maxAckPending = 2_000;
 
 /**
@@ -37,8 +37,8 @@ const maxAckPending = 2_000;
  *            └ store unavailable: every message is delivered again after 0.5 s, 1 s … 5 s
  * ```
  *
- * Idempotent by `receivedMessageKey`: a message that is delivered twice, or that was stored although the gateway got no
- * reply, becomes one event.
+ * Idempotent by `receivedMessageKey`: a message that is delivered twice, or that was stored without a reply reaching the gateway, becomes
+ * one event.
  */
 @Injectable()
 export class IngestDrain {
@@ -92,12 +92,12 @@ export class IngestDrain {
   }
 
   /**
-   * Prepares both streams. If INTAKE still needs the disk space of INGEST, the consumer of INGEST creates INGEST later.
+   * Prepares both streams. If the broker has no room for INGEST while INTAKE exists, the consumer of INGEST creates the stream later.
    *
    * @throws when a stream holds the messages of another platform, or the broker has no room for INGEST
    */
   async prepare(): Promise<void> {
-    // Prepare INTAKE first, because that frees reserved disk space for INGEST.
+    // Prepare INTAKE first: this frees reserved disk space for INGEST.
     const hasIntake = await this.intake.prepare();
     try {
       await this.ingest.prepare();
@@ -110,17 +110,16 @@ export class IngestDrain {
     }
   }
 
-  /** Starts draining. */
   start(): void {
     for (const consumer of this.consumers) consumer.start();
   }
 
-  /** Finishes the batches in progress (within 3 s) and stops. The broker redelivers unacknowledged messages to other instances. */
+  /** Finishes running batches within 3 s, then stops. The broker redelivers unacknowledged messages to other instances. */
   async stop(): Promise<void> {
     await Promise.all(this.consumers.map((consumer) => consumer.stop()));
   }
 
-  /** Stores a batch. Messages that failed several times are stored one by one, so that one bad message blocks no other message. */
+  /** After several failures, stores each message on its own, so that one bad message does not block the others. */
   private async storeBatch(messages: readonly DeliveredMessage[]): Promise<Outcome[]> {
     const isStubborn = messages.some(({ info }) => info.deliveryCount > maxSharedTries);
     if (!isStubborn) {
@@ -130,7 +129,7 @@ export class IngestDrain {
     const outcomes: Outcome[] = [];
     let isUnavailable = false;
     for (const message of messages) {
-      // While the store is unavailable, each further attempt would only time out.
+      // While the store is unavailable, further attempts would only time out.
       const failure = isUnavailable ? undefined : await this.tryToStore(message);
       isUnavailable ||= isUnavailableError(failure);
       outcomes.push(isUnavailable || failure !== undefined ? 'retry' : 'done');
@@ -138,7 +137,7 @@ export class IngestDrain {
     return outcomes;
   }
 
-  /** Stores one message. Returns the error when the message cannot be stored. */
+  /** Returns the error when the message cannot be stored. */
   private async tryToStore(message: DeliveredMessage): Promise<unknown> {
     try {
       await this.store([message]);

@@ -14,7 +14,7 @@ import { nanos, type NatsConnection } from '@nats-io/transport-node';
 import { ingestStreamName, ingestSubject } from '@stream-events/contracts';
 import { placeStream } from '@stream-events/messaging';
 
-/** A work queue of accepted platform messages that `IngestDrain` reads. */
+/** A work queue of accepted platform messages that `IngestDrain` stores. */
 export interface DrainedStream {
   readonly name: string;
   readonly connection: NatsConnection;
@@ -24,7 +24,7 @@ export interface DrainedStream {
   prepare(): Promise<boolean>;
   /** Runs after a fetch that found no message. */
   onIdle(): Promise<void>;
-  /** Counts the messages that are not stored yet, including those that are being stored. */
+  /** Counts the messages that are not stored yet, including those in progress. */
   count(): Promise<number>;
 }
 
@@ -33,22 +33,20 @@ export interface IngestStreamOptions {
   platform: string;
   maxGigabytes: number;
   /**
-   * The number of servers in the cluster that store the stream. If undefined, one server stores a new stream, and an existing stream keeps
-   * its number of servers.
+   * How many servers of the cluster hold a copy of the stream. If undefined, a new stream gets one copy, and an existing stream keeps its
+   * number.
    */
   replicas?: number | undefined;
   consumerConfig?: Partial<ConsumerConfig>;
 }
 
-// The broker's code for a stream of this name with another configuration. Adding an identical stream succeeds.
+// The broker's error code when a stream of this name exists with another configuration. Adding an identical stream succeeds.
 const streamNameInUse = 10058;
 
-// The platform redelivers a message within seconds. The store recognizes later redeliveries by their key.
+// Long enough for the platform's redeliveries, which come within seconds. The store recognizes later redeliveries by their key.
 const deduplicationWindowMs = 120_000;
 
-/**
- * The INGEST stream. The events service creates the stream at its start, and stores every message on the stream in the database.
- */
+/** Creates and configures the INGEST stream, whose messages `IngestDrain` stores in the database. */
 export class IngestStream implements DrainedStream {
   readonly name = ingestStreamName;
 
@@ -62,7 +60,7 @@ export class IngestStream implements DrainedStream {
   }
 
   /**
-   * Creates the stream or brings its configuration up to date.
+   * Creates the stream or updates its configuration.
    *
    * @throws when the stream holds the messages of another platform, or the broker has no disk space for the stream or too few servers for
    * its replicas
@@ -73,8 +71,7 @@ export class IngestStream implements DrainedStream {
     const existing = await addStream(streams, config);
     if (!existing) return true;
     expectPlatform(existing, config.description, this.options.platform);
-    // Never lower the limit while the stream has messages: the broker drops accepted messages when the limit is below the size of the
-    // stream.
+    // Never lower the limit while the stream has messages: the broker would drop accepted messages to get below it.
     const { state } = await streams.info(ingestStreamName);
     const max_bytes = Math.max(config.max_bytes, state.messages > 0 ? existing.max_bytes : 0);
     const num_replicas = this.options.replicas ?? existing.num_replicas;
@@ -85,7 +82,7 @@ export class IngestStream implements DrainedStream {
   }
 
   async onIdle(): Promise<void> {
-    // Does nothing: INGEST is kept when it is empty.
+    // INGEST stays when it is empty.
   }
 
   async count(): Promise<number> {
@@ -103,15 +100,15 @@ export class IngestStream implements DrainedStream {
   }
 }
 
-/** Manages streams on a connection. Each request has a time limit of 2 s. */
+/** Requests time out after 2 s. */
 export function manageStreams(connection: NatsConnection): Promise<JetStreamManager> {
   return jetstreamManager(connection, { checkAPI: false, timeout: 2_000 });
 }
 
 /**
- * Checks by its description that a stream holds the messages of the configured platform.
+ * Checks that the stream holds messages of the configured platform, which its description names.
  *
- * @throws when the stream has another description
+ * @throws when the description differs
  */
 export function expectPlatform(
   { name, description = '' }: Pick<StreamConfig, 'name' | 'description'>,
@@ -125,7 +122,7 @@ export function expectPlatform(
   );
 }
 
-/** Adds the stream. If a stream with this name but another configuration exists, returns the configuration of the existing stream. */
+/** Returns the configuration of the existing stream if one exists with another configuration. */
 async function addStream(
   streams: StreamAPI,
   config: ReturnType<typeof streamConfig>,
@@ -146,7 +143,7 @@ function streamConfig({ platform, maxGigabytes, replicas = 1 }: IngestStreamOpti
     subjects: [ingestSubject],
     retention: RetentionPolicy.Workqueue,
     storage: StorageType.File,
-    // A full stream rejects new messages, so that the gateway responds with 503 and the platform keeps the message.
+    // A full stream rejects new messages. The gateway then responds with 503, and the platform keeps the message.
     discard: DiscardPolicy.New,
     max_bytes: maxGigabytes * 1024 ** 3,
     duplicate_window: nanos(deduplicationWindowMs),

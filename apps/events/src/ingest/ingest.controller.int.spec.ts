@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => store.close());
 beforeEach(() => store.clear());
 
-/** Sends events as bytes, as a gateway does. */
+/** Sends a batch in the same bytes as a gateway. */
 function sendBatch(events: NewEvent[]) {
   return controller.storeEventBatch(parseStoreEventBatch(printStoreEventBatch({ events })));
 }

@@ -36,7 +36,7 @@ async function startDrain(quietMs = 0): Promise<RunningDrain> {
   return drain;
 }
 
-// Longer than the 30 s after which the broker redelivers a message that a stalled process has lost.
+// The broker redelivers messages of a stalled process after 30 s, so wait longer than that.
 const redelivered = { timeoutMs: 70_000 };
 jest.setTimeout(4 * redelivered.timeoutMs);
 
@@ -55,7 +55,7 @@ describe(IntakeStream.name, () => {
     await setup.createIntake();
     const events = newEvents(250);
     await setup.publishToIntake(events);
-    await store.writer.store(events.slice(0, 50)); // stored by an instance that died before it acknowledged the message
+    await store.writer.store(events.slice(0, 50)); // as if another instance had stored them and died before it acknowledged the messages
 
     await startDrain();
     await untilDeleted();
@@ -75,7 +75,7 @@ describe(IntakeStream.name, () => {
       events.push(...batch);
       await setup.publishToIntake(batch);
       await eventually(async () => expect(await store.storedIds()).toEqual(idsOf(events)), redelivered);
-      // Each pause is shorter than the quiet time, and all of them together are longer.
+      // Each pause is shorter than the quiet period, but their sum is longer.
       now += 1_000;
     }
     await eventually(async () => {
@@ -92,7 +92,7 @@ describe(IntakeStream.name, () => {
   it('drains both streams, and stores a message once when it is on both', async () => {
     await setup.createIntake();
     const both = newEvents(3, {}).map((event, index) => ({ ...event, eventId: `message-${index}` }));
-    // Before the drain starts, because it deletes the stream as soon as it finds the stream empty.
+    // Publish first: the drain deletes the stream as soon as it finds it empty.
     await setup.publishToIntake(both);
     await startDrain();
     await eventually(() => setup.publishEvents(both), redelivered);
@@ -136,7 +136,7 @@ describe(IntakeStream.name, () => {
     await setup.publishToIntake(events);
     const freeDisk = await setup.reserveDisk();
     try {
-      // INTAKE reserved 2,048 MiB. It keeps 64 MiB, and 10 MiB for its messages until they are stored.
+      // INTAKE reserved 2,048 MiB and shrinks to 64 MiB, plus 10 MiB for the messages that are not stored yet.
       const running = await setup.createDrain(store, 600_000, 1_980 / 1_024);
       drains.push(running);
 

@@ -5,24 +5,21 @@ import { isStreamNotFound } from '@stream-events/messaging';
 import type { Logger } from '@stream-events/service';
 import { expectPlatform, manageStreams, type DrainedStream } from './ingest-stream.js';
 
-/**
- * The platform whose messages the INTAKE stream must hold, and how long the stream must receive no messages before the service closes it.
- */
 export interface IntakeStreamOptions {
   platform: string;
   quietMs?: number;
 }
 
-// How long the stream must receive no messages before the service closes it: longer than a rolling upgrade of the gateways should take.
+// How long INTAKE must receive no messages before the service closes it: longer than a rolling upgrade of the gateways should take.
 const defaultQuietMs = 10 * 60_000;
-// A stream must have a subject. No service publishes to this subject, so the closed stream receives no messages.
+// A stream must have a subject. No service publishes to this one, so a stream with this subject is closed: it receives no messages.
 const closedSubject = 'intake.closed';
-// Room for old gateways to publish while the stream is drained: over 50,000 messages.
+// Room for old gateways to publish during the drain: over 50,000 messages.
 const spareBytes = 64 * 1024 ** 2;
 
 /**
- * The INTAKE stream of version 0.1.0, which became INGEST. JetStream cannot rename a stream, so the events service drains
- * INTAKE and then deletes it. The events service never creates INTAKE.
+ * The INTAKE stream of version 0.1.0, which is now called INGEST. JetStream cannot rename a stream, so the events service drains INTAKE and
+ * then deletes it. The events service never creates INTAKE itself.
  *
  * ```
  *            empty, and no new message for 10 minutes               still empty after the next fetch
@@ -30,10 +27,10 @@ const spareBytes = 64 * 1024 ** 2;
  *  intake.events                                         intake.closed
  * ```
  *
- * While INTAKE is open, gateways of version 0.1.0 can publish to it, and their messages are drained. The stream is closed before it
- * is deleted, because a message that arrives just before the deletion would be lost. Once INTAKE is closed, the publish of an old
- * gateway fails: the gateway responds with 503, and the platform redelivers the message. An events service of version 0.1.0 that
- * starts late creates INTAKE again, so `DurableConsumer` looks for the missing stream every minute.
+ * While INTAKE is open, gateways of version 0.1.0 can publish to it, and the drain stores their messages. The service closes the stream
+ * first, because a message that arrives just before a deletion would be lost. Publishing to the closed stream fails: the old gateway
+ * responds with 503, and the platform redelivers the message. A late instance of version 0.1.0 may create INTAKE again, so
+ * `DurableConsumer` looks for the stream every minute.
  */
 export class IntakeStream implements DrainedStream {
   readonly name = intakeStreamName;
@@ -49,13 +46,12 @@ export class IntakeStream implements DrainedStream {
   ) {}
 
   /**
-   * Looks for the stream and lowers its size limit, so that the broker can reserve the disk space for INGEST. Returns false when the stream
-   * does not exist.
+   * Lowers the stream's size limit, so that the broker can reserve the disk space for INGEST. Returns false when the stream does not exist.
    *
    * @throws when the stream holds the messages of another platform
    */
   async prepare(): Promise<boolean> {
-    // An instance of version 0.1.0 may have created the stream again since this instance deleted it.
+    // An instance of version 0.1.0 may have recreated the stream after this instance deleted it.
     this.isClosed = false;
     this.lastSequence = undefined;
     const found = await this.find();
@@ -65,7 +61,7 @@ export class IntakeStream implements DrainedStream {
     return true;
   }
 
-  /** Lowers the size limit of the empty stream, closes the stream once it is quiet, and deletes it once it is closed. */
+  /** If the stream is empty: lowers its size limit, closes it after the quiet period, and deletes it in a later call. */
   async onIdle(): Promise<void> {
     const found = await this.find();
     if (!found || found.state.messages > 0) return;
@@ -78,8 +74,8 @@ export class IntakeStream implements DrainedStream {
       await streams.delete(this.name);
       this.logger.info('drained and deleted the INTAKE stream of version 0.1.0');
     }
-    // Deletes the stream in a later call, even if another instance closed it: the broker may still be storing a message that arrived before
-    // the stream was closed.
+    // Delete only in a later call, even if another instance closed the stream: the broker may still be storing a message that arrived
+    // before.
     this.isClosed = true;
   }
 
@@ -87,17 +83,17 @@ export class IntakeStream implements DrainedStream {
     return (await this.find())?.state.messages ?? 0;
   }
 
-  /** Lowers the size limit to the size of the messages, with room for old gateways. */
+  /** Lowers the size limit to the current size plus room for old gateways. */
   private async lowerLimit({ config, state }: StreamInfo): Promise<void> {
     const max_bytes = state.bytes + spareBytes;
     if (max_bytes >= config.max_bytes) return;
     const { streams } = await manageStreams(this.connection);
-    // `onIdle` updates the stream with the same configuration, which must not raise the limit again.
+    // `onIdle` later passes this configuration to `update`, which must not raise the limit again.
     config.max_bytes = max_bytes;
     await streams.update(this.name, config);
   }
 
-  /** Whether this instance has not seen a new message during the quiet period. */
+  /** Whether this instance has seen no new message for the quiet period. */
   private isQuiet({ state }: StreamInfo): boolean {
     const now = performance.now();
     if (state.last_seq !== this.lastSequence) {

@@ -4,8 +4,8 @@ import { DataSource } from 'typeorm';
 import { EventsStream } from '../relay/events-stream.js';
 import { IngestStream } from './ingest-stream.js';
 
-// How long a measured size is reused. To measure the database, PostgreSQL reads the size of every file, which takes milliseconds in a store
-// with many partitions.
+// How long to reuse a measured size. PostgreSQL reads the size of every file of the database, which takes milliseconds in a store with many
+// partitions.
 const cacheMs = 30_000;
 
 /** Measures the sizes of the database, the EVENTS stream, and the INGEST stream. */
@@ -47,7 +47,7 @@ export class StoreSizes {
   }
 }
 
-/** Sets a gauge to a size, or to NaN while the size cannot be read. */
+/** Returns a `collect` function that sets the gauge, to NaN while the size cannot be read. */
 function collectSize(
   failureLog: FailureLog,
   read: () => Promise<number | undefined>,

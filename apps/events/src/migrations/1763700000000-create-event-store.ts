@@ -1,9 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Creates the event store: partitioned events with their filter indexes, received messages, outbox, dead letters. */
+/** Creates the event store: partitioned events with filter indexes, received messages, the outbox, and dead letters. */
 export class CreateEventStore1763700000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
-    // Runs in one round trip, because every test and every installation waits for this migration.
+    // Send everything in one round trip, because every test and every installation waits for this migration.
     await queryRunner.query(statements.join(';\n'));
   }
 
@@ -12,8 +12,8 @@ export class CreateEventStore1763700000000 implements MigrationInterface {
   }
 }
 
-// Every filter has an index that ends in id, so that a page is read in order at any depth. Most events have no reward or raid, so
-// the indexes on these columns leave nulls out and cost such events nothing.
+// Every filter has an index that ends in `id`, so that the database reads pages in order at any depth. Most events have no reward and no
+// raid, so the indexes on these columns skip nulls and cost such events nothing.
 const statements = [
   `CREATE TABLE events (
     id uuid NOT NULL,
@@ -52,7 +52,7 @@ const statements = [
     received_at timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT received_messages_pkey PRIMARY KEY (key)
   )`,
-  // Rows arrive in order of time, so a BRIN index finds the old rows and adds almost no cost to inserts.
+  // Rows arrive in time order, so a BRIN index finds old rows at almost no cost to inserts.
   'CREATE INDEX received_messages_received_at_index ON received_messages USING brin (received_at)',
 
   `CREATE TABLE outbox (
@@ -72,7 +72,7 @@ const statements = [
     CONSTRAINT parked_messages_pkey PRIMARY KEY (key)
   )`,
 
-  // This table has one row: the platform whose events this database holds.
+  // One row: the platform whose events this database holds.
   `CREATE TABLE store_identity (
     id boolean NOT NULL DEFAULT true,
     platform text NOT NULL,

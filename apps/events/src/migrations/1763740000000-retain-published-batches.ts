@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Keeps recently published batches and their epoch, to publish them again when the EVENTS stream has lost them. */
+/** Retains recently published batches and their epoch, so that the relay can publish them again after the EVENTS stream loses them. */
 export class RetainPublishedBatches1763740000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const statement of statements) await queryRunner.query(statement);
@@ -20,10 +20,10 @@ const statements = [
     published_at timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT published_batches_pkey PRIMARY KEY (id)
   )`,
-  // New rows are appended at the end of this index. Every check uses the index to find the highest sequence and the rows of another epoch.
+  // Every stream check uses this index to find the highest sequence and the rows of other epochs.
   'CREATE INDEX published_batches_sequence_index ON published_batches (epoch, last_sequence)',
 
-  // The table has one row from the start, so that it can be locked. The epoch is null until the first stream exists.
+  // The single row exists from the start, so that a check can lock it. The epoch is null until the first stream exists.
   `CREATE TABLE event_stream (
     id boolean NOT NULL DEFAULT true,
     epoch text,

@@ -1,12 +1,12 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Adds the time when an event happened, by the platform's clock. The streamer monitor resolves streams in the order of this time, because
- * messages arrive late and reordered.
+ * Adds the time when an event occurred by the platform's clock. The streamer monitor orders stream events by this time, because messages
+ * arrive late and out of order.
  */
 export class KeepTimeOfOccurrence1764190000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
-    // The column has no default, so that PostgreSQL rewrites no row.
+    // Without a default, PostgreSQL rewrites no rows.
     await queryRunner.query('ALTER TABLE events ADD COLUMN occurred_at timestamptz');
   }
 

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Renames the parked messages of version 0.1.0 to dead letters. Keeps the rows. The view lets instances of version 0.1.0 read and
- * write the table during a rolling upgrade; a later version drops it.
+ * Renames parked messages, as version 0.1.0 called them, to dead letters. The view lets instances of version 0.1.0 use the table during a
+ * rolling upgrade; a later version drops the view.
  */
 export class RenameParkedMessages1766000000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {

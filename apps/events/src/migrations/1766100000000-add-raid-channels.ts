@@ -1,9 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Adds the ids of the two channels of a raid. Events that are already stored have null until they are backfilled. */
+/** Adds the ids of a raid's two channels. `RaidChannelBackfill` fills them in for stored events. */
 export class AddRaidChannels1766100000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
-    // The columns have no defaults, so that PostgreSQL rewrites no row. One statement adds both, so that the table is locked only once.
+    // Without defaults, PostgreSQL rewrites no rows. One statement locks the table only once.
     await queryRunner.query('ALTER TABLE events ADD COLUMN raid_from_id text, ADD COLUMN raid_to_id text');
   }
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Creates the record of retention: the partition that is being removed, and the time before which events have been removed. */
+/** Creates the record of retention: which partition is being removed, and before which time events have been removed. */
 export class CreateRetention1766120000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     // The table always has one row.

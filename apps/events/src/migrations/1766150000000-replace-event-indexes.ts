@@ -3,7 +3,7 @@ import { createIndexesOfEmptyStore } from '../store/empty-store.js';
 
 /**
  * Replaces the indexes of `events` immediately if the store has no partitions. A store with partitions stays in use: `EventIndexBuilder`
- * builds its indexes, and `RaidChannelBackfill` fills in the channel ids of its raids.
+ * builds the indexes, and `RaidChannelBackfill` fills in the channel ids of raids.
  */
 export class ReplaceEventIndexes1766150000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
@@ -24,6 +24,6 @@ const createBackfills = `CREATE TABLE backfills (
   CONSTRAINT backfills_pkey PRIMARY KEY (name)
 )`;
 
-// Assumes that all instances of the earlier version are replaced within a day.
+// Instances of the earlier version may still store raids without channels; a day is enough to replace them all.
 const startBackfill = `INSERT INTO backfills (name, after_id, resume_at, ends_at)
   VALUES ('raid-channels', '00000000-0000-0000-0000-000000000000', now(), now() + interval '1 day')`;

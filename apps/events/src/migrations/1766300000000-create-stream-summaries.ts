@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Creates the tables of saved summaries and of the changes that make them outdated. */
+/** Creates the tables for saved summaries, and for the changes that outdate them. */
 export class CreateStreamSummaries1766300000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const statement of statements) await queryRunner.query(statement);

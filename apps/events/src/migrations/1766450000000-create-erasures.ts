@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Creates the tables of erasures of platform users, and of the messages that erasures removed from the EVENTS stream. */
+/** Creates the tables for erasures of platform users, and for the messages that erasures removed from the EVENTS stream. */
 export class CreateErasures1766450000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const statement of statements) await queryRunner.query(statement);
@@ -12,7 +12,7 @@ export class CreateErasures1766450000000 implements MigrationInterface {
 }
 
 const statements = [
-  // Rows are kept forever, because their hashes keep late messages of erased users out of the store.
+  // Rows are never deleted: their hashes keep late messages of erased users out of the store.
   `CREATE TABLE erasures (
     id uuid NOT NULL,
     platform_user_id text,

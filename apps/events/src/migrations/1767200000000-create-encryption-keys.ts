@@ -2,8 +2,9 @@ import { createEncryptionKeys } from '@stream-events/database';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Creates two tables. One records which keys of `SECRET_KEY` were in use, so that the service encrypts values again with the newest key.
- * The other stores the keys that hash the ids of erased users. The service adds the hash keys at its start, because they are encrypted.
+ * Creates two tables. One records which keys of `SECRET_KEY` were in use, so that the service can re-encrypt values with the newest key.
+ * The other holds the keys for hashing the ids of erased users. The service adds the hash keys when it starts, because it must encrypt
+ * them.
  */
 export class CreateEncryptionKeys1767200000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Creates the tables that pair the deliveries of two subscriptions with the same type and condition. */
+/** Creates the tables for pairing the deliveries of two subscriptions with the same type and condition. */
 export class CreateOverlaps1767300000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const statement of statements) await queryRunner.query(statement);

@@ -2,11 +2,11 @@ import { buildIndex, dropIndex } from '@stream-events/database';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Replaces the BRIN index on the time of received messages. New rows take the space of deleted rows, and the ranges of a BRIN index never
- * narrow. After 25 hours, nearly all ranges contained old times, so each removal of old messages read the whole table.
+ * Replaces the BRIN index on the time of receipt by a B-tree index. New rows reuse the space of deleted rows, and a BRIN range never
+ * narrows. After 25 hours, nearly every range covered old times, so each deletion of old rows read the whole table.
  */
 export class ReplaceReceivedTimeIndex1769000000000 implements MigrationInterface {
-  // Outside a transaction, PostgreSQL can build the index of a large table while events arrive.
+  // Outside a transaction, PostgreSQL can build the index while events arrive.
   readonly transaction = false;
 
   async up(queryRunner: QueryRunner): Promise<void> {

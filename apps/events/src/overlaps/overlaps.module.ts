@@ -2,6 +2,6 @@ import { Module } from '@nestjs/common';
 import { StoreModule } from '../store/store.module.js';
 import { OverlapsController } from './overlaps.controller.js';
 
-/** Overlaps: records which subscriptions have a twin, so that the store pairs their deliveries. */
+/** Records which subscriptions have a twin, so that the store can pair their deliveries. */
 @Module({ imports: [StoreModule], controllers: [OverlapsController] })
 export class OverlapsModule {}

@@ -1,7 +1,7 @@
 import { receivedAt } from '@stream-events/contracts';
 
 /**
- * Returns the age of the oldest of these events in seconds, by the times in their ids. Returns 0 when clock differences would make the age
+ * Returns the age in seconds of the oldest event, by the times in the ids. Returns 0 when clocks differ so much that the age would be
  * negative.
  */
 export function oldestAgeSeconds(events: readonly { id: string }[], now: number): number {

@@ -28,57 +28,57 @@ import { nanos, type NatsConnection } from '@nats-io/transport-node';
 /** The retention of the EVENTS stream, and the platform whose events it carries. */
 export interface EventsStreamOptions {
   platform: string;
-  /** The maximum age of a message in milliseconds, counted from the time when it was published. */
+  /** How long a message stays on the stream after it is published, in milliseconds. */
   maxAgeMs: number;
   maxGigabytes: number;
   /**
-   * The number of servers in the cluster that store the stream. If undefined, one server stores a new stream, and an existing stream keeps
-   * its number of servers.
+   * How many servers of the cluster hold a copy of the stream. If undefined, a new stream gets one copy, and an existing stream keeps its
+   * number.
    */
   replicas?: number | undefined;
-  /** The time that the broker may take to remove the files of a deleted stream, in milliseconds. Default: 2,000. */
+  /** How long the broker may take to remove the files of a deleted stream, in milliseconds; default 2,000. */
   deletionMs?: number;
 }
 
-/** The state of the stream at the broker. */
+/** The stream's state as the broker reports it. */
 export interface StreamState {
   /** Undefined when the stream was created by hand, or by a version without epochs. */
   epoch: string | undefined;
   lastSequence: number;
-  /** When the last message arrived, in milliseconds since 1970; undefined when there has been none. */
+  /** When the last message arrived, in milliseconds since 1970; undefined when the stream never had one. */
   lastMessageAt: number | undefined;
   /**
-   * `in touch` when the leader and the replicas that it has heard from in the last 3 s are a majority; `none` when only one server stores
-   * the stream. A leader that is out of touch may have been replaced without its knowledge, and its report of the state may be outdated. A
-   * leader that is in touch notices its replacement within a few seconds.
+   * `in touch` when the leader and the replicas it heard from in the last 3 s are a majority; `none` when the stream has one copy. A leader
+   * that is out of touch may have been replaced without knowing, and its report may be outdated. A leader that is in touch notices its
+   * replacement within a few seconds.
    */
   replicas: 'none' | 'in touch' | 'out of touch';
 }
 
 /**
- * The state of the stream may be outdated, because the stream has no leader, or a leader that may have been replaced. Publish nothing until
- * a later check succeeds.
+ * The reported state may be outdated: the stream has no leader, or its leader may have been replaced. Publish nothing until a later check
+ * succeeds.
  */
 export class DoubtfulStateError extends Error {}
 
-/** The stream with this name carries the events of another platform, or is not an events stream. */
+/** The stream named EVENTS belongs to another platform, or is not an events stream. */
 export class ForeignStreamError extends Error {}
 
-// A crashed relay restarts well within this time. A longer window needs more memory: about 300 bytes per id in the broker.
+// How long the broker drops repeated ids: far longer than a crashed relay takes to restart. A longer window would cost the broker about 300
+// bytes per id.
 const deduplicationWindowMs = 120_000;
 
-// How long to wait after a deletion: longer than the broker takes to remove the files of a stream of several gigabytes.
+// How long to wait after a deletion: longer than the broker needs to remove the files of several gigabytes.
 const defaultDeletionMs = 2_000;
 
-// A replica counts as in touch if the leader has heard from it within this time. A leader contacts its replicas every one or two seconds.
-// Replicas that do not hear from the leader usually elect another leader after 4 s or more.
+// A replica counts as in touch if the leader heard from it within this time. A leader contacts its replicas every one or two seconds.
+// Replicas that do not hear from the leader elect another one, usually after 4 s or more.
 const maxSilenceMs = 3_000;
 
-// How long a consumer exists after its only fetch, and how long the fetch may take.
+// How long the broker keeps a consumer after its only fetch.
 const consumerLifetimeMs = 10_000;
 const fetchLimitMs = 5_000;
 
-/** The EVENTS stream at the broker. */
 export class EventsStream {
   private constructor(
     readonly connection: NatsConnection,
@@ -86,23 +86,21 @@ export class EventsStream {
     private readonly options: EventsStreamOptions,
   ) {}
 
-  /** @throws when the broker has no JetStream, or its cluster has no leader for 30 s */
+  /** @throws when the broker has no JetStream, or when its cluster stays without a leader for 30 s */
   static async open(connection: NatsConnection, options: EventsStreamOptions): Promise<EventsStream> {
     return new EventsStream(connection, await openJetStream(connection), options);
   }
 
-  /** The maximum age of a message on the stream, in milliseconds. */
   get maxAgeMs(): number {
     return this.options.maxAgeMs;
   }
 
-  /** How long the broker may take to remove the files of a deleted stream, in milliseconds. */
   get deletionMs(): number {
     return this.options.deletionMs ?? defaultDeletionMs;
   }
 
   /**
-   * Returns the state of the stream, or undefined when there is none.
+   * Returns undefined when the stream does not exist.
    *
    * @throws ForeignStreamError
    * @throws DoubtfulStateError when the stream has no leader
@@ -119,10 +117,10 @@ export class EventsStream {
           'Events of two platforms must not mix: use another NATS server (or account) for this platform.',
       );
     }
-    // Without a leader, any server with a replica responds, and its state may be outdated.
+    // Without a leader, any replica may answer, with a state that may be outdated.
     if (info.config.num_replicas > 1 && !info.cluster?.leader)
       throw new DoubtfulStateError(`the stream ${eventsStreamName} has no leader`);
-    // An empty stream that never had a message reports the year 1 as the time of its last message.
+    // A stream that never had a message reports the year 1 as the time of its last message.
     const lastMessageAt = Date.parse(info.state.last_ts);
     return {
       epoch: description.epoch,
@@ -132,16 +130,12 @@ export class EventsStream {
     };
   }
 
-  /** Returns the size of the stream on disk; undefined when there is no stream. */
+  /** Returns the stream's size on disk; undefined when the stream does not exist. */
   async measureBytes(): Promise<number | undefined> {
     return (await this.readInfo())?.state.bytes;
   }
 
-  /**
-   * Creates the stream.
-   *
-   * @throws when the stream exists, the broker has no disk space for the stream, or the cluster has too few servers for its replicas
-   */
+  /** @throws when the stream exists, the broker lacks the disk space, or the cluster has too few servers for the replicas */
   async create(epoch: string): Promise<void> {
     const config = {
       ...this.config(epoch),
@@ -154,30 +148,29 @@ export class EventsStream {
     await placeStream(config.num_replicas ?? 1, () => this.manager.streams.add(config));
   }
 
-  /** Deletes the stream with all its messages, if it still has this epoch. */
+  /** Deletes the stream and its messages, if it still has this epoch. */
   async delete(epoch: string): Promise<void> {
     if ((await this.find())?.epoch === epoch) await this.manager.streams.delete(eventsStreamName);
   }
 
-  /** Sets the epoch of the stream, and brings its subjects, retention, and replicas up to date. */
+  /** Sets the stream's epoch, and updates its subjects, retention, and replicas. */
   async update(epoch: string): Promise<void> {
     const { config } = await this.manager.streams.info(eventsStreamName);
     const updated = { ...config, ...this.config(epoch) };
     await placeStream(updated.num_replicas, () => this.manager.streams.update(eventsStreamName, updated));
   }
 
-  /** Returns the `Nats-Msg-Id` of the message with this sequence, or undefined when the stream has no such message. */
+  /** Returns the `Nats-Msg-Id` of the message at this sequence; undefined when there is no such message. */
   async readMessageId(sequence: number): Promise<string | undefined> {
     const message = await this.manager.streams.getMessage(eventsStreamName, { seq: sequence });
     return message?.header.get('Nats-Msg-Id');
   }
 
   /**
-   * Reads the ids of the events on the stream in order, starting at a sequence, without their data. Returns at most `limit`; an empty list
-   * means that the stream has no message from there up to the sequence `until`. The id is empty for a message that this service did not
-   * publish.
+   * Reads event ids in stream order, starting at `from`, without the events' data. Returns at most `limit` ids; an empty list means that
+   * the stream has no messages from `from` up to `until`. A message that this service did not publish has an empty id.
    *
-   * @throws LaggingServerError when a server whose copy of the stream lacks messages has answered
+   * @throws LaggingServerError when the answering server's copy of the stream lacks messages
    */
   async readMessageIds(
     { from, until }: SequenceRange,
@@ -194,7 +187,8 @@ export class EventsStream {
       max_messages: limit,
       expires: fetchLimitMs,
     })) {
-      // A message before `from` shows that the server's copy ends before `from`: the consumer then delivers from the end of the copy on.
+      // A message before `from` shows that this server's copy of the stream ends before `from`: the consumer started at the end of the
+      // copy.
       if (seq < from) throw new LaggingServerError(eventsStreamName, from);
       messages.push({ sequence: seq, eventId: headers?.get('Nats-Msg-Id') ?? '' });
       if (info.pending === 0) break;
@@ -203,19 +197,16 @@ export class EventsStream {
     return messages;
   }
 
-  /**
-   * Deletes the message with this sequence. Does nothing if another instance has already deleted the message or the message has expired.
-   */
+  /** Does nothing when the message is already gone: deleted by another instance, or expired. */
   async deleteMessage(sequence: number): Promise<void> {
     try {
       await this.manager.streams.deleteMessage(eventsStreamName, sequence, false);
     } catch (error) {
-      // The broker has no error code for a missing message.
+      // The broker has no error code for a missing message, so check whether the message exists.
       if ((await this.readMessageId(sequence)) !== undefined) throw error;
     }
   }
 
-  /** Watches the connection to NATS. */
   watchConnection(listeners: ConnectionListeners): ConnectionWatch {
     return new ConnectionWatch(this.connection, listeners);
   }
@@ -229,7 +220,7 @@ export class EventsStream {
     }
   }
 
-  /** The configuration that `update` may change. */
+  /** The part of the configuration that `update` sets. */
   private config(epoch: string) {
     const { replicas } = this.options;
     return {
@@ -242,11 +233,10 @@ export class EventsStream {
   }
 }
 
-/** Returns whether the leader that sent this state is in touch with its replicas. */
 function judgeReplicas({ cluster, config }: StreamInfo): StreamState['replicas'] {
   if (config.num_replicas === 1) return 'none';
   const replicas = cluster?.replicas ?? [];
-  // A replica that the leader has never heard from has the time 0.
+  // `active` is 0 when the leader never heard from the replica.
   const heard = replicas.filter(
     ({ active, offline }) => !offline && active > 0 && active < nanos(maxSilenceMs),
   );

@@ -9,10 +9,7 @@ export class OutboxEntry {
   @Column('uuid', { name: 'event_ids', array: true })
   eventIds!: string[];
 
-  /**
-   * The end of the claim. Until this time, the instance that wrote or claimed the batch publishes it. After this time, any instance may
-   * claim the batch.
-   */
+  /** Until this time, only the instance that wrote or claimed the batch publishes it. Afterwards, any instance may claim the batch. */
   @Column('timestamptz', { name: 'claimed_until' })
   claimedUntil!: Date;
 }

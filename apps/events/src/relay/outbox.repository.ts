@@ -3,19 +3,19 @@ import type { PublishableEvent } from '@stream-events/contracts';
 import { readDespiteDrops } from '@stream-events/database';
 import { DataSource, type EntityManager } from 'typeorm';
 
-/** A batch of stored events on its way to the stream. */
+/** A stored batch that is not yet on the stream. */
 export interface OutboxBatch {
   outboxId: string;
   events: readonly PublishableEvent[];
 }
 
-/** A claimed batch that was read from the outbox. */
+/** A batch that was claimed and read from the outbox. */
 export interface ClaimedBatch extends OutboxBatch {
-  /** The number of events in the batch that are no longer in the store and therefore cannot be published. */
+  /** How many of the batch's events can no longer be published, because the store no longer has them. */
   removed: number;
 }
 
-/** A batch that the stream has acknowledged. `lastSequence` is the highest sequence of its events. */
+/** A batch that the stream has acknowledged. `lastSequence` is the highest sequence among its events. */
 export interface AcknowledgedBatch {
   outboxId: string;
   lastSequence: number;
@@ -26,26 +26,26 @@ export interface AcknowledgedBatch {
 /** The data source, or one of its transactions. */
 export type Queries = Pick<EntityManager, 'query'>;
 
-// Maximum number of rows that one statement moves, so that the statement ends well within its time limit.
+// Maximum number of rows that one statement moves, so that it ends well within its time limit.
 const maxReturned = 5_000;
 
-/** The outbox: batches that are stored and that the stream has not acknowledged yet. */
+/** Stored batches that the stream has not acknowledged yet. */
 @Injectable()
 export class OutboxRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Claims up to `limit` batches without a valid claim for 10 s, and returns them with their events. Two instances never claim the same
-   * batch: the materialized query selects and locks each row once (a subquery in WHERE could run several times), and a statement that
-   * waited for a lock checks `claimed_until` again.
+   * Claims up to `limit` unclaimed batches for 10 s, and reads their events. Two instances never claim the same batch. MATERIALIZED makes
+   * the query lock each row once; a subquery in WHERE could run several times. After waiting for a lock, PostgreSQL checks `claimed_until`
+   * again.
    *
-   * @param limit keep it small: each batch brings up to 1 MiB of events into memory
+   * @param limit a small number: each batch can hold up to 1 MiB of events in memory
    * @param except batches that this instance is publishing
    */
   async claim(limit: number, except: readonly string[]): Promise<ClaimedBatch[]> {
     const entries = await this.dataSource.query<{ id: string; event_ids: string[] }[]>(
       `WITH free AS MATERIALIZED (
-         -- No claim is longer than 10 s. A claim that ends later was written before the clock was set back, so ignore the claim.
+         -- A claim lasts at most 10 s. A later end dates from before the clock was set back, so ignore that claim.
          SELECT id FROM outbox
          WHERE (claimed_until < now() OR claimed_until > now() + interval '11 seconds') AND id <> ALL($2::bigint[])
          ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED
@@ -66,10 +66,10 @@ export class OutboxRepository {
   }
 
   /**
-   * Moves acknowledged batches from the outbox to `published_batches`, in one statement. Deletes a batch if all its events were removed, by
-   * retention or an erasure, before they were published.
+   * Moves acknowledged batches from the outbox to `published_batches` in one statement. Deletes a batch instead if retention or an erasure
+   * has removed all its events.
    *
-   * @param epoch the stream's epoch, as the sender knew it when it sent the batches
+   * @param epoch the epoch that the stream had when the batches were sent, as far as the sender knew
    */
   async retain(batches: readonly AcknowledgedBatch[], epoch: string): Promise<void> {
     const late = batches.filter(({ isLate }) => isLate).map(({ lastSequence }) => lastSequence);
@@ -87,7 +87,7 @@ export class OutboxRepository {
     );
   }
 
-  /** Makes batches claimable immediately. Moves batches in `published_batches` back to the outbox. */
+  /** Makes batches claimable at once. Moves those in `published_batches` back to the outbox. */
   async takeBack(outboxIds: readonly string[]): Promise<void> {
     await this.dataSource.query('UPDATE outbox SET claimed_until = now() WHERE id = ANY($1::bigint[])', [
       outboxIds,
@@ -95,7 +95,7 @@ export class OutboxRepository {
     await returnToOutbox(this.dataSource, 'id = ANY($1::bigint[])', [outboxIds]);
   }
 
-  /** Whether the outbox still contains an event, because the stream has not acknowledged the event yet. */
+  /** Whether the stream has not yet acknowledged this event. */
   async holds(eventId: string): Promise<boolean> {
     const [row] = await this.dataSource.query<{ isHeld: boolean }[]>(
       'SELECT EXISTS (SELECT FROM outbox WHERE $1 = ANY(event_ids)) AS "isHeld"',
@@ -104,7 +104,7 @@ export class OutboxRepository {
     return row?.isHeld === true;
   }
 
-  /** Returns the number of batches in the outbox, and for how many seconds the most overdue batch has been claimable (0 when none is). */
+  /** Counts the batches in the outbox, and measures how long ago the most overdue one became claimable (0 when none is claimable). */
   async measure(): Promise<{ count: number; overdueSeconds: number }> {
     const [row] = await this.dataSource.query<{ count: number; overdueSeconds: number }[]>(
       `SELECT count(*)::int AS count,
@@ -113,7 +113,7 @@ export class OutboxRepository {
     return row ?? { count: 0, overdueSeconds: 0 };
   }
 
-  /** Records that the stream has late events up to this sequence. `StreamTrimmer` deletes them when they expire. */
+  /** Records that events up to this sequence may be late. `StreamTrimmer` deletes them from the stream when they expire. */
   private async recordLate(sequence: number): Promise<void> {
     await this.dataSource.query('UPDATE event_stream SET late_sequence = $1 WHERE late_sequence < $1', [
       sequence,
@@ -133,10 +133,10 @@ export class OutboxRepository {
 }
 
 /**
- * Moves published batches that meet the condition back to the outbox. The batches keep their ids and are claimable immediately. Skips rows
- * that another instance is moving. Returns the number of batches.
+ * Moves the published batches that meet the condition back to the outbox, where any instance may claim them at once. The batches keep their
+ * ids. Skips rows that another instance is moving. Returns how many it moved.
  *
- * @param condition SQL on a row of `published_batches`
+ * @param condition an SQL condition on `published_batches`
  */
 export async function returnToOutbox(
   queries: Queries,

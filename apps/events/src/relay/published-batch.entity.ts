@@ -1,16 +1,16 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** A batch that the EVENTS stream has acknowledged. The row is kept until the stream has certainly written the batch to disk. */
+/** A batch that the EVENTS stream has acknowledged. The row stays until the stream has certainly written the batch to disk. */
 @Entity({ name: 'published_batches' })
 export class PublishedBatch {
-  /** The id of the batch in the outbox. A batch that must be published again returns to the outbox with the same id. */
+  /** The batch's id in the outbox, which it keeps when it must be published again. */
   @PrimaryColumn('bigint')
   id!: string;
 
   @Column('uuid', { name: 'event_ids', array: true })
   eventIds!: string[];
 
-  /** The stream's epoch, as the sender knew it when it sent the batch. */
+  /** The epoch that the stream had when the batch was sent, as far as the sender knew. */
   @Column('text')
   epoch!: string;
 

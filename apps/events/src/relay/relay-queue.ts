@@ -2,29 +2,27 @@ import type { OutboxBatch } from './outbox.repository.js';
 
 /** A batch that this instance publishes. */
 export interface QueuedBatch extends OutboxBatch {
-  /** The end of this instance's claim, from a monotonic clock. */
+  /** When this instance's claim ends, by a monotonic clock. */
   claimedUntil: number;
-  /** Number of characters of event data, as a measure of the batch's memory. */
+  /** Characters of event data: a measure of the batch's memory. */
   length: number;
 }
 
-// Limits on new batches in memory. They allow for one or two seconds of new batches while the stream is in doubt: many small batches, or 32
-// large batches. Waiting batches are also in the outbox. When the queue is full, new batches remain only in the outbox, and a recovery pass
-// publishes them.
+// Limits for new batches in memory. While the stream is in doubt, they hold one or two seconds of new batches: many small ones, or 32 large
+// ones. The outbox also holds these batches. A batch that does not fit waits in the outbox for a recovery pass.
 const maxFresh = 512;
 const maxFreshLength = 16 * 1024 ** 2;
-// Claiming batches takes longer than publishing one, so the relay claims more batches before the last ones are published: when at most
-// this many claimed batches are waiting.
+// The relay claims more batches when at most this many claimed ones are waiting. Claiming takes longer than publishing, so it must start
+// early.
 const lowWater = 4;
-// Claimed batches get every fourth turn.
+// Every n-th turn goes to a claimed batch.
 const backlogTurn = 4;
-// The duration of a claim in the outbox. Afterwards, another instance may claim the batch.
+// How long a claim lasts in the outbox. Afterwards, another instance may claim the batch.
 const claimMs = 10_000;
 
 /**
- * Batches in memory that wait to be published. New batches are published before claimed batches, because live clients wait for them, and
- * their events do not have to be read from the store. Claimed batches get every fourth turn. Otherwise, they would wait forever at full
- * load.
+ * Batches in memory that are waiting to be published. New batches go first: live clients are waiting for them, and their events are already
+ * in memory. Every fourth turn goes to a claimed batch, which would otherwise wait forever at full load.
  */
 export class RelayQueue {
   private readonly fresh: QueuedBatch[] = [];
@@ -38,12 +36,12 @@ export class RelayQueue {
     return this.fresh.length + this.backlog.length;
   }
 
-  /** Whether so few claimed batches are waiting that the relay should claim more. */
+  /** Whether the relay should claim more batches. */
   get isBacklogLow(): boolean {
     return this.backlog.length <= lowWater;
   }
 
-  /** Adds a new batch. Returns false when there is no room. */
+  /** Returns false when the queue is full. */
   addFresh(batch: OutboxBatch): boolean {
     const queued = this.toQueued(batch);
     const length = this.freshLength + queued.length;
@@ -53,18 +51,17 @@ export class RelayQueue {
     return true;
   }
 
-  /** Adds batches claimed from the outbox. */
   addClaimed(batches: readonly OutboxBatch[]): void {
     this.backlog.push(...batches.map((batch) => this.toQueued(batch)));
   }
 
-  /** Puts a batch back at the front of the queue. The limits do not apply, because only a few batches are in flight. */
+  /** Puts a batch back at the front of the queue. Ignores the limits, because only a few batches are in flight. */
   putBack(batch: QueuedBatch): void {
     this.fresh.unshift(batch);
     this.freshLength += batch.length;
   }
 
-  /** Removes and returns the batch to publish next; undefined when no batch is waiting. */
+  /** Removes and returns the batch to publish next; undefined when the queue is empty. */
   next(): QueuedBatch | undefined {
     this.turn = (this.turn + 1) % backlogTurn;
     return this.turn === 0
@@ -72,7 +69,7 @@ export class RelayQueue {
       : (this.shiftFresh() ?? this.backlog.shift());
   }
 
-  /** Removes and returns the batches whose claims have ended, because another instance may publish them. */
+  /** Removes and returns the batches whose claim has ended: another instance may publish them now. */
   dropExpired(): OutboxBatch[] {
     const now = this.now();
     const takeExpired = (queue: QueuedBatch[]): QueuedBatch[] => {

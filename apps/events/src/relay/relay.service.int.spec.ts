@@ -35,7 +35,7 @@ async function createRelay(): Promise<RunningRelay> {
   return relay;
 }
 
-/** Stores batches like an instance that dies before it publishes them. */
+/** Stores batches, as if the instance had died before publishing them. */
 async function storeBatches(count: number, size: number): Promise<OutboxBatch[]> {
   for (let batch = 0; batch < count; batch += 1) await store.writer.store(newEvents(size));
   return store.handedToRelay.splice(0);
@@ -150,7 +150,7 @@ describe(Relay.name, () => {
       [before?.now],
     );
     expect(unclaimed).toEqual([]);
-    // When the claimable batch is on the stream, a recovery pass has run without claiming the other one, whose claim begins now.
+    // A recovery pass publishes the claimable batch. The pass must not claim the second batch, whose claim begins now.
     await store.dataSource.query(
       "UPDATE outbox SET claimed_until = now() + CASE WHEN id = $1 THEN interval '-1 second' ELSE interval '10 seconds' END",
       [batches[0]?.outboxId],
@@ -183,7 +183,7 @@ describe(Relay.name, () => {
   it('keeps and counts batches that cannot be published, and publishes them when the stream exists again', async () => {
     const [batch] = await storeBatches(1, 5);
     const running = await createRelay();
-    // The clock stops after a check, so that no regular check recreates the stream before the relay publishes.
+    // Stop the clock after a check, so that no regular check recreates the stream before the relay publishes.
     await running.watch.check();
     const clock = jest.spyOn(performance, 'now').mockReturnValue(performance.now());
     await stream.deleteStream();
@@ -244,7 +244,7 @@ describe(Relay.name, () => {
 
     relay.start();
 
-    // The stream never acknowledges a batch without events. Waiting for an acknowledgement would fail every time.
+    // The stream cannot acknowledge a batch without events, so the relay must not publish it and wait.
     await eventually(async () => expect(await store.count('outbox')).toBe(0));
     expect(await publishedIds()).toEqual(kept && idsOf([kept]));
   });
@@ -253,7 +253,7 @@ describe(Relay.name, () => {
     const [first, second] = [await storeBatches(20, 10), await storeBatches(1, 1)];
     const { relay } = await createRelay();
 
-    // Stops the clock. Otherwise, the relay leaves the rest to other instances after 5 s, and a very slow machine needs longer.
+    // Stop the clock: the relay leaves the remaining batches to other instances after 5 s, which is too short on a very slow machine.
     jest.spyOn(performance, 'now').mockReturnValue(performance.now());
     for (const batch of first) relay.publish(batch);
     await relay.stop();
@@ -309,7 +309,7 @@ describe(Relay.name, () => {
     }
     await expireClaims();
 
-    // The worst case: a check after 5 s, 2 s to create the stream, and a claim of 10 s.
+    // Worst case: 5 s until a check, 2 s to create the stream, and 10 s until a claim ends.
     await eventually(async () => expect(await publishedIds()).toEqual(idsOf(batches)), { timeoutMs: 90_000 });
     const epoch = await stream.readEpoch();
     await eventually(() =>
@@ -371,7 +371,7 @@ describe(Relay.name, () => {
     const before = watch.trusted?.epoch;
     for (const batch of batches.slice(0, 3)) relay.publish(batch);
     await eventually(async () => expect(await store.count('outbox')).toBe(1));
-    // The clock stops two seconds after a check, so the regular check after five seconds does not run.
+    // Stop the clock 2 s after a check, so that the regular check after 5 s does not run.
     const checkedAt = performance.now();
     const clock = jest.spyOn(performance, 'now').mockReturnValue(checkedAt);
     await watch.check();
@@ -394,13 +394,13 @@ describe(Relay.name, () => {
       toEventMessage({ ...newEvent(), broadcasterUserId: null, raidToId: null }),
     ]);
 
-    // Run one recovery pass only. Each further pass, one second later, would claim the same number again.
+    // Run a single recovery pass. Another pass, a second later, would claim the same number again.
     jest.spyOn(globalThis, 'setInterval').mockImplementationOnce((recover) => setTimeout(recover));
     running.relay.start();
 
-    // A claim takes eight batches. Four are in flight at once, so the relay claims eight more before the first failure.
+    // The relay claims eight batches at a time. With four in flight and four waiting, it claims eight more before the first one fails.
     await eventually(async () => expect(await counter(running, 'events_publish_failures_total')).toBe(16));
-    // The others still have the time that `expireClaims` set.
+    // All other batches still have the time that `expireClaims` set.
     const claimed = await store.dataSource.query<unknown[]>(
       'SELECT 1 FROM outbox WHERE claimed_until > (SELECT min(claimed_until) FROM outbox)',
     );
@@ -445,7 +445,7 @@ describe(OutboxRepository.name, () => {
       ids.slice(0, 1).map((outboxId) => ({ outboxId, lastSequence: 2, isLate: false })),
       '1a2b3c4d',
     );
-    // The claims of the writer begin now, because the steps before can take long.
+    // Start the writer's claims now, because the steps before may have taken long.
     await store.dataSource.query("UPDATE outbox SET claimed_until = now() + interval '10 seconds'");
     expect(await outbox.claim(10, [])).toEqual([]);
 

@@ -19,29 +19,28 @@ import { OutboxRepository, type AcknowledgedBatch, type OutboxBatch } from './ou
 import { RelayQueue, type QueuedBatch } from './relay-queue.js';
 import { StreamWatch, type TrustedStream } from './stream-watch.service.js';
 
-// Maximum number of batches in flight. More batches would only queue inside the broker.
+// Maximum number of batches sent but not acknowledged. More would only queue in the broker.
 const maxInFlight = 4;
-// Number of batches per claim. Small, because each batch takes up to 1 MiB of memory, but large enough to keep publishing while the next
-// batches are read.
+// Number of batches per claim. Each batch takes up to 1 MiB of memory, but fewer would run out before the next claim returns.
 const claimLimit = 8;
-// Publishing pauses while this many acknowledged batches are not yet marked as published in the database, so that memory does not fill.
+// Publishing pauses while this many acknowledged batches wait to be marked as published, so that they do not fill the memory.
 const maxAcknowledged = 1_000;
 const recoveryIntervalMs = 1_000;
-// Batches are marked as published together. One statement per batch would cost a tenth as much as storing the batch, and its commit would
-// delay the next batch. If the relay crashes before it marks a batch, the batch is published again, and the stream's deduplication window
-// drops the repeats.
+// How often the relay marks batches as published, all in one statement. A statement per batch would cost a tenth as much as storing the
+// batch, and its commit would delay the next batch. After a crash, unmarked batches are published again, and the stream's deduplication
+// window drops the repeats.
 const markIntervalMs = 200;
-// How long recovery passes pause after the database is available again, so that each instance first marks the batches that it has published.
-// Otherwise, this instance could publish them again, and after a long outage the stream would not recognize the repeats.
+// After a database outage, recovery passes pause this long, so that each instance first marks the batches that it has published. Without
+// the pause, another instance could publish them again, and after a long outage the stream would not recognize the repeats.
 const outagePauseMs = 30_000;
 const stopLimitMs = 5_000;
-// Any instance may claim a batch 10 s after it was written, and claims it within a second. A batch that is overdue by this long shows that
-// publishing does not work.
+// Health fails when a batch has been claimable for this long. Any instance may claim a batch 10 s after it was written, and normally does
+// within a second.
 const overdueLimitSeconds = 60;
 
 /**
- * Publishes stored events to the EVENTS stream, each at least once. An event is published twice only after a crash that
- * outlasts the stream's deduplication window, or when it is unknown whether the stream has kept the event.
+ * Publishes stored events to the EVENTS stream, each at least once. An event is published twice only if a crash outlasts the stream's
+ * deduplication window, or if the stream may have lost the event.
  *
  * ```
  * written batch ──▶ waiting ──▶ published ──all acknowledged──▶ moved from the outbox to published_batches
@@ -55,9 +54,9 @@ const overdueLimitSeconds = 60;
 @Injectable()
 export class Relay {
   private readonly queue = new RelayQueue();
-  /** Outbox ids of the batches that this instance is publishing and must not claim again. */
+  /** Outbox ids of the batches that this instance is publishing, which it must not claim again. */
   private readonly held = new Set<string>();
-  /** Batches that the stream has acknowledged, but that the outbox still contains. */
+  /** Batches that the stream has acknowledged but that are still in the outbox. */
   private readonly acknowledged = new Map<string, { trusted: TrustedStream } & AcknowledgedBatch>();
   private readonly publishedTotal: Counter;
   private readonly lag: Histogram;
@@ -65,7 +64,7 @@ export class Relay {
   private readonly failureLog: FailureLog;
   private failures = 0;
   private isDatabaseAway = false;
-  /** When recovery passes may claim batches, from a monotonic clock. */
+  /** When recovery passes may claim again, by a monotonic clock. */
   private claimAfter = -Infinity;
   private inFlight = 0;
   private isMarking = false;
@@ -113,14 +112,14 @@ export class Relay {
     measureOutbox(outbox, this.failureLog, metrics);
   }
 
-  /** Publishes a batch that was just committed, in the background. When the queue is full, a recovery pass publishes the batch later. */
+  /** Publishes a committed batch in the background. If the queue is full, a recovery pass publishes the batch later. */
   publish(batch: OutboxBatch): void {
     if (this.isStopped) return;
     if (this.queue.addFresh(batch)) this.held.add(batch.outboxId);
     this.pump();
   }
 
-  /** Starts the recovery passes, which publish outbox batches of other instances and earlier runs. */
+  /** Starts the recovery passes, which publish outbox batches from other instances and from before a restart. */
   start(): void {
     this.recoveryTimer = setInterval(() => {
       void this.markPublished();
@@ -139,7 +138,7 @@ export class Relay {
     );
   }
 
-  /** Publishes the waiting batches (within 5 s) and stops. The other batches stay in the outbox. */
+  /** Publishes the waiting batches within 5 s, then stops. Batches that are left stay in the outbox. */
   async stop(): Promise<void> {
     clearInterval(this.recoveryTimer);
     this.isStopped = true;
@@ -152,7 +151,7 @@ export class Relay {
     while (isBusy() && performance.now() < deadline) await wait(10);
   }
 
-  /** Publishes batches up to the limit in flight. Publishes nothing while the stream is in doubt. */
+  /** Publishes waiting batches while fewer than `maxInFlight` are in flight. Does nothing while the stream is in doubt. */
   private pump(): void {
     const { trusted } = this.watch;
     this.release(this.queue.dropExpired());
@@ -194,7 +193,7 @@ export class Relay {
     });
     if (error instanceof StreamUnreachableError) this.watch.suspect();
     if (error instanceof StreamFilesGoneError) this.watch.markBroken(trusted);
-    // The stream failed, not the batch, so publish this batch first when the stream is trusted again.
+    // The stream failed, not the batch: publish the batch first once the stream is trusted again.
     if (this.watch.trusted !== trusted && !this.isStopped) this.queue.putBack(batch);
     else this.held.delete(batch.outboxId);
   }
@@ -219,9 +218,9 @@ export class Relay {
   }
 
   /**
-   * Makes one attempt to mark the acknowledged batches as published. An acknowledgement counts only if the stream has not been in doubt
-   * since the batch was sent. Otherwise, the stream may have lost the batch, and another instance may have found the stream intact before
-   * the database recorded the batch.
+   * Tries once to mark the acknowledged batches as published. An acknowledgement counts only if the stream has been trusted without a break
+   * since the batch was sent. After a break, the stream may have lost the batch, and another instance may have found the stream intact
+   * before the database recorded the batch.
    */
   private async markOnce(): Promise<void> {
     const { trusted } = this.watch;
@@ -234,7 +233,7 @@ export class Relay {
     const certain = batches.filter((batch) => batch.trusted === trusted);
     if (!trusted || certain.length === 0) return;
     await this.outbox.retain(certain, trusted.epoch);
-    // If the stream came into doubt during the update, keep the batches: the next call moves them back to the outbox.
+    // If the stream came into doubt during the update, keep the batches: the next call returns them to the outbox.
     if (this.watch.trusted === trusted) this.release(certain);
   }
 
@@ -257,9 +256,7 @@ export class Relay {
     return performance.now() >= this.claimAfter;
   }
 
-  /**
-   * Runs one recovery pass: claims batches as fast as they can be published, until no claimable batch is left or publishing fails.
-   */
+  /** Runs one recovery pass: claims batches as fast as it can publish them, until none is claimable or publishing fails. */
   private async recover(): Promise<void> {
     let claimed = 0;
     let removed = 0;
@@ -291,7 +288,7 @@ export class Relay {
       );
   }
 
-  /** Waits until few claimed batches are waiting, the stream is in doubt, or the relay stops. `pump` ends the wait. */
+  /** Waits until few claimed batches are left in the queue, the stream is in doubt, or the relay stops. `pump` ends the wait. */
   private async untilRoom(): Promise<void> {
     await new Promise<void>((resolve) => {
       this.onRoom = resolve;
@@ -301,7 +298,6 @@ export class Relay {
   }
 }
 
-/** Measures the outbox. */
 function measureOutbox(outbox: OutboxRepository, failureLog: FailureLog, metrics: Registry): void {
   const overdue = new Gauge({
     name: 'events_outbox_overdue_seconds',

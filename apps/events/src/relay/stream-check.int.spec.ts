@@ -12,7 +12,7 @@ import { StreamCheck } from './stream-check.service.js';
 import { StreamRecordRepository, type EpochChange, type ReadRetained } from './stream-record.repository.js';
 import type { StreamRecord } from './stream-verdict.js';
 
-// The client's default is 5 s, which a busy machine may exceed.
+// A busy machine may exceed the client's default of 5 s.
 const timeoutMs = 20_000;
 
 let store: EventStore;
@@ -36,7 +36,7 @@ beforeEach(async () => {
 
 const minute = 60_000;
 
-/** Publishes all claimable batches, like a relay that knows this epoch. */
+/** Publishes all claimable batches, like a relay that trusts this epoch. */
 async function publishOutbox(epoch: string): Promise<void> {
   for (let batches = await outbox.claim(100, []); batches.length > 0; batches = await outbox.claim(100, [])) {
     for (const { outboxId, events } of batches) {
@@ -46,7 +46,7 @@ async function publishOutbox(epoch: string): Promise<void> {
   }
 }
 
-/** Stores and publishes batches. Returns the event ids of each batch. */
+/** Stores and publishes batches, and returns the event ids of each. */
 async function publishBatches(epoch: string, count: number, size = 2): Promise<string[][]> {
   const batches = Array.from({ length: count }, () => newEvents(size));
   for (const batch of batches) await store.writer.store(batch);
@@ -55,7 +55,7 @@ async function publishBatches(epoch: string, count: number, size = 2): Promise<s
   return batches.map((batch) => batch.map((event) => event.id).sort());
 }
 
-/** Moves the publishing times of the batches back by some minutes. */
+/** Makes all batches look as if they had been published some minutes earlier. */
 async function age(minutes: number): Promise<void> {
   const earlier = 'published_at - make_interval(secs => $1)';
   await store.dataSource.query(`UPDATE published_batches SET published_at = ${earlier}`, [minutes * 60]);
@@ -91,7 +91,7 @@ async function epochsCounted(metrics: Registry): Promise<Record<string, number>>
   return Object.fromEntries(values.map(({ labels, value }) => [String(labels.reason), value]));
 }
 
-/** Crashes after the broker has made the change and before the database commits it. */
+/** Crashes after the broker has changed the stream, but before the database commits. */
 class CrashingRecords extends StreamRecordRepository {
   override change<Decision extends { change: EpochChange | undefined }>(
     decide: (record: StreamRecord, readRetained: ReadRetained) => Promise<Decision>,
@@ -393,7 +393,7 @@ describe(StreamCheck.name, () => {
   });
 
   describe('run, when an older backup of the stream was restored', () => {
-    /** Stores events that were published and whose batches have been deleted. */
+    /** Stores events of batches that were published and then forgotten. */
     const storeForgotten = async (count: number, minutesAgo: number): Promise<string[]> => {
       const msecs = Date.now() - minutesAgo * minute;
       const events = Array.from({ length: count }, () => newEvent({ id: v7({ msecs }) }));
@@ -471,7 +471,7 @@ describe(StreamCheck.name, () => {
       await expect(crashing.run()).rejects.toThrow('crashed before the commit');
       const forgottenByAll = await stream.readEpoch();
       expect(forgottenByAll).not.toBe(old);
-      // In the meantime, another instance continues to publish under the old epoch.
+      // Another instance, unaware of the new epoch, keeps publishing under the old one.
       const meanwhile = await publishBatches(old, 1);
       const epoch = await check.run();
 

@@ -6,7 +6,7 @@ import { DoubtfulStateError, EventsStream, type StreamState } from './events-str
 import { StreamRecordRepository, type EpochChange, type ReadRetained } from './stream-record.repository.js';
 import { judgeStream, type LossReason, type StreamRecord, type Verdict } from './stream-verdict.js';
 
-/** A batch that the stream has acknowledged to this instance and must therefore contain. */
+/** A batch that the stream has acknowledged to this instance, so the stream must contain it. */
 export interface Witness {
   epoch: string;
   eventIds: readonly string[];
@@ -19,17 +19,14 @@ interface Inspection {
   found: StreamState | undefined;
 }
 
-/**
- * A possible loss: one or more consecutive checks have found that batches are missing, but the batches may not be lost. Times are from a
- * monotonic clock.
- */
+/** Consecutive checks have found batches missing, but the leader that answered may be outdated. All times are from a monotonic clock. */
 interface DoubtfulLoss {
   /**
-   * Batches that were missing in the first of these checks. Later checks look for the events of these batches on the stream, because a high
-   * last sequence then proves nothing: other instances may have published in the meantime.
+   * Batches that the first of these checks found missing. Later checks look for the events themselves: by then, other instances may have
+   * raised the last sequence, which therefore proves nothing.
    */
   evidence: readonly Witness[];
-  /** When the first check that found the leader in touch with its replicas began; undefined when the leader is out of touch. */
+  /** Start of the first check that found the leader in touch with its replicas; undefined while the leader is out of touch. */
   inTouchSince: number | undefined;
   seenAt: number;
 }
@@ -40,28 +37,25 @@ interface Decision {
   loss: { previousEpoch: string; reason: LossReason } | undefined;
 }
 
-// How long the leader must be in touch with its replicas before the check accepts a loss. A leader that was replaced notices the
-// replacement within this time.
+// How long the leader must be in touch with its replicas before the check accepts a loss. A replaced leader notices its replacement within
+// this time.
 const inTouchMs = 3_000;
-// Checks with a longer pause between them do not count as consecutive. In doubt, a check begins at most 2 s after the end of the previous
-// check.
+// Maximum pause between two checks that count as consecutive. While in doubt, a check starts at most 2 s after the previous one ends.
 const maxPauseMs = 4_000;
-// Maximum number of missing batches that later checks look for. For each batch, every check reads a message of up to 256 KiB from the
-// broker. A few batches are enough, because either all missing batches were lost or none.
+// Maximum number of missing batches that later checks look for. Each check reads one message of up to 256 KiB per batch from the broker. A
+// few batches are enough, because either all missing batches are lost or none is.
 const maxEvidence = 10;
-// How long checks skip the deletion of safe batches after it has failed. Otherwise, each check could take as long as the time limit of the
-// deletion, 10 s.
+// How long checks skip the deletion of safe batches after a failure. Each failed deletion can take up to its time limit of 10 s.
 const forgetPauseMs = 60_000;
-// Above every outbox id: the largest bigint.
+// The largest bigint: above every outbox id.
 const maxOutboxId = '9223372036854775807';
-// A missing event may have been received this much earlier than the stream's last message, because clocks differ and batches wait
-// in the outbox.
+// How much earlier than the stream's last message a missing event may have been received: clocks differ, and batches wait in the outbox.
 const missingMarginMs = 5 * 60_000;
 
 /**
- * Compares the EVENTS stream with the events that it has acknowledged. The store is the source of truth and the stream is derived,
- * so the check publishes lost events again, under a new epoch. The stream can lose events in three ways: a power failure (JetStream
- * acknowledges up to 2 minutes before it writes to disk), a deleted stream, and a restored backup.
+ * Compares the EVENTS stream with the events that it has acknowledged, and repairs losses. The store is the source of truth, so relays
+ * publish lost events again, under a new epoch. The stream can lose events by a power failure, by a deletion, or by a restored backup.
+ * JetStream acknowledges up to 2 minutes before it writes to disk.
  *
  * ```
  * 1 compare (see judgeStream) ──intact──▶ forget batches that can no longer be lost
@@ -91,9 +85,9 @@ const missingMarginMs = 5 * 60_000;
 export class StreamCheck {
   private readonly epochsTotal: Counter<'reason'>;
   private readonly failureLog: FailureLog;
-  /** The possible loss that the last check found; undefined when the last check found the stream intact or confirmed the loss. */
+  /** The unconfirmed loss from the last check; undefined when that check found the stream intact or confirmed a loss. */
   private doubtful: DoubtfulLoss | undefined;
-  /** When batches may next be deleted, from a monotonic clock. */
+  /** When checks may delete batches again, by a monotonic clock. */
   private forgetAfter = -Infinity;
 
   constructor(
@@ -113,10 +107,10 @@ export class StreamCheck {
   }
 
   /**
-   * Checks the stream and moves lost events back to the outbox, so that a relay publishes them again.
+   * Checks the stream. Moves lost events back to the outbox, so that a relay publishes them again.
    *
    * @param witnesses acknowledged batches that the database may not have recorded yet
-   * @param brokenEpoch the epoch of a stream that no longer accepts messages. The check recreates a stream with this epoch
+   * @param brokenEpoch the epoch of a stream that no longer accepts messages; the check recreates a stream that has this epoch
    * @returns the stream's epoch
    * @throws ForeignStreamError
    * @throws DoubtfulStateError: publish nothing until a later check succeeds
@@ -140,8 +134,9 @@ export class StreamCheck {
   }
 
   /**
-   * Deletes batches that can no longer be lost. A failure does not fail the check, because publishing does not depend on the deletion: while
-   * a backup keeps its snapshot for hours, the deleted rows pile up, and the deletion can exceed its time limit until the backup ends.
+   * Deletes batches that can no longer be lost. Publishing does not depend on the deletion, so its failure does not fail the check. A
+   * backup that keeps its snapshot for hours makes deleted rows pile up, and the deletion can then exceed its time limit until the backup
+   * ends.
    */
   private async forgetSafe(epoch: string, lastSequence: number): Promise<void> {
     if (performance.now() < this.forgetAfter) return;
@@ -156,7 +151,7 @@ export class StreamCheck {
   }
 
   /**
-   * Checks the stream under the lock. Brings the subjects and limits of an intact stream up to date.
+   * Checks the stream while it holds the lock, and updates the subjects and limits of an intact stream.
    *
    * @throws as `run`
    */
@@ -164,7 +159,7 @@ export class StreamCheck {
     return this.agree(witnesses, { updateIntact: true });
   }
 
-  /** Compares again, one instance at a time, and gives the stream a new epoch if needed. */
+  /** Compares again under the lock, one instance at a time, and gives the stream a new epoch if needed. */
   private async agree(
     witnesses: readonly Witness[],
     { updateIntact = false, brokenEpoch }: { updateIntact?: boolean; brokenEpoch?: string } = {},
@@ -175,8 +170,8 @@ export class StreamCheck {
       const inspection = await this.inspect(record, witnesses);
       if (inspection.verdict.kind === 'lost') await this.doubt(inspection, beganAt, readRetained);
       const decision = await this.decide(inspection, readRetained);
-      // After a deletion, nats-server 2.9 reports the stream as gone before it has removed the files, and would then remove the
-      // files of the new stream.
+      // nats-server 2.9 reports a deleted stream as gone before it has removed the files. Wait, or it would remove the files of the new
+      // stream.
       if (!inspection.found && decision.loss) await wait(this.stream.deletionMs);
       if (!inspection.found) await this.stream.create(decision.epoch);
       else if (decision.change ?? updateIntact) await this.stream.update(decision.epoch);
@@ -195,10 +190,10 @@ export class StreamCheck {
   }
 
   /**
-   * Accepts a loss on a stream with replicas only after consecutive checks have found the loss for 3 s while the leader was in touch with
-   * its replicas.
+   * On a stream with replicas, accepts a loss only after consecutive checks have found it for 3 s while the leader was in touch with its
+   * replicas.
    *
-   * @param beganAt when the check began, from a monotonic clock
+   * @param beganAt when the check started, by a monotonic clock
    * @throws DoubtfulStateError while the loss is not confirmed
    */
   private async doubt(
@@ -232,9 +227,9 @@ export class StreamCheck {
   }
 
   /**
-   * Compares the stream with the record and the witnesses. The stream must be read after the record. In the other order, batches that are
-   * published between the two reads would seem to be missing from the stream. Batches also seem to be missing when the leader that responds
-   * has been replaced without its knowledge, so missing batches alone do not prove a loss.
+   * Compares the stream with the record and the witnesses. Reads the stream after the record was read: in the other order, batches
+   * published between the two reads would seem to be missing. A leader that was replaced without knowing also lacks batches, so missing
+   * batches alone do not prove a loss.
    */
   private async inspect(record: StreamRecord, witnesses: readonly Witness[]): Promise<Inspection> {
     const all = [...witnesses, ...(this.doubtful?.evidence ?? [])];
@@ -242,7 +237,7 @@ export class StreamCheck {
     const lastSequence = Math.max(record.lastSequence, ...ours.map((witness) => witness.lastSequence));
     const known = { ...record, lastSequence };
     const found = await this.stream.find();
-    // If the stream is a different one, its sequences do not show which of these batches are lost.
+    // The sequences of a different stream say nothing about these batches.
     const asked = found?.epoch === record.epoch ? ours : [];
     const answers = await Promise.all(asked.map((witness) => this.isContradicted(witness)));
     return { verdict: judgeStream(known, found, answers.includes(true)), known, found };
@@ -276,9 +271,9 @@ export class StreamCheck {
   }
 
   /**
-   * Returns the outbox ids of lost batches whose sequences now belong to other events, because an instance continued to publish before it
-   * noticed the loss. Reads one message per batch, at a few thousand messages per second. This case is rare, and only the messages show
-   * which batches the stream still holds.
+   * Returns the outbox ids of lost batches whose sequences now hold other events, because an instance kept publishing before it noticed the
+   * loss. Reads one message per batch, a few thousand per second. Only the messages show which batches the stream still has; the case is
+   * rare enough for this.
    */
   private async findContradicted(
     epoch: string,
@@ -296,7 +291,7 @@ export class StreamCheck {
     return lost;
   }
 
-  /** Whether another event has the last sequence of the batch. False when the stream has no message with that sequence. */
+  /** Whether the last sequence of the batch holds another event. False when it holds no message. */
   private async isContradicted(batch: {
     eventIds: readonly string[];
     lastSequence: number;
@@ -306,8 +301,8 @@ export class StreamCheck {
   }
 
   /**
-   * Returns the time from which events may be missing: shortly before the last message, because the stream may be an old backup. Ignores
-   * expired events. Returns undefined for a stream that never had a message.
+   * Returns the time from which events may be missing: shortly before the stream's last message, in case the stream is an old backup.
+   * Ignores expired events. Returns undefined for a stream that never had a message.
    */
   private missingSince(found: StreamState | undefined): number | undefined {
     if (found?.lastMessageAt === undefined) return undefined;

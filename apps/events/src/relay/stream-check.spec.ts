@@ -20,7 +20,7 @@ describe(StreamCheck.name, () => {
       const found: StreamState = { epoch: '0badcafe', lastSequence: 7, lastMessageAt: 0, replicas: 'none' };
       const stream = { find: () => Promise.resolve(found) };
       const sut = new StreamCheck(
-        // Safe casts: the check of an intact stream calls nothing else.
+        // Safe casts: checking an intact stream calls nothing else.
         stream as unknown as EventsStream,
         records as unknown as StreamRecordRepository,
         createLogger('test', 'silent'),

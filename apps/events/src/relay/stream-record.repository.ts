@@ -4,18 +4,18 @@ import { DataSource } from 'typeorm';
 import { returnToOutbox, type Queries } from './outbox.repository.js';
 import type { StreamRecord } from './stream-verdict.js';
 
-/** A new epoch: the stream replaces the known one, or has lost events. */
+/** Describes a new epoch: the stream is a different one, or it has lost events. */
 export interface EpochChange {
   epoch: string;
   /** The stream's current last sequence. */
   lastSequence: number;
-  /** Up to this sequence, the stream still holds the messages that it acknowledged in the old epoch; 0 when it holds none of them. */
+  /** Up to this sequence, the stream still holds what it acknowledged in the old epoch; 0 when it holds nothing. */
   survivingSequence: number;
-  /** Lost batches whose sequences are at or below `survivingSequence`. */
+  /** The lost batches at or below `survivingSequence`. */
   lostIds: readonly string[];
   /**
-   * If the stream holds none of the recently published batches, the relays republish all events that were received since this time
-   * (milliseconds since 1970). Undefined when the relays republish only batches from `published_batches`.
+   * If set, the stream has none of the recently published batches, and the relays republish all events received since this time
+   * (milliseconds since 1970). If undefined, they republish only batches from `published_batches`.
    */
   missingSince: number | undefined;
 }
@@ -27,23 +27,22 @@ export interface RetainedBatch {
   lastSequence: number;
 }
 
-/** Reads the next batches of an epoch in the order of their sequences: the first batches, or the batches after a given batch. */
+/** Reads the next batches of an epoch in order of their sequences, from the start or after the batch `after`. */
 export type ReadRetained = (epoch: string, after?: RetainedBatch) => Promise<RetainedBatch[]>;
 
-// nats-server writes acknowledged messages to disk within its sync interval (2 minutes by default). More than twice the default is
-// a safe distance. This is an SQL expression.
+// SQL: how long to retain published batches. nats-server writes acknowledged messages to disk within its sync interval, by default 2
+// minutes. More than twice that is a safe margin.
 const retainedFor = "interval '5 minutes'";
-// Maximum number of rows that one cleanup statement examines, so that the statement is short.
+// Maximum number of rows per cleanup statement; keeps each statement short.
 const maxForgotten = 5_000;
-// Maximum number of batches per read. `StreamCheck` reads one message of up to 256 KiB per batch from the broker, for all these batches in
-// parallel.
+// Maximum number of batches per read. For all of them in parallel, `StreamCheck` reads one message of up to 256 KiB from the broker.
 const maxRead = 100;
-// Maximum size of a batch that is published again, because the relay reads a whole batch into memory.
+// Maximum size of a republished batch, which the relay reads into memory as a whole.
 const maxRepublishedBytes = 512 * 1024;
-// Maximum number of events per statement. Even with the largest events (256 KiB), the statement ends within its time limit.
+// Maximum number of events per statement: even with the largest events (256 KiB), it ends within its time limit.
 const pageSize = 2_560;
 
-/** The database's record of the stream: the epoch, the highest acknowledged sequence, and the batches that the stream may still lose. */
+/** The database's record of the stream: its epoch, the highest acknowledged sequence, and the batches that the stream may still lose. */
 @Injectable()
 export class StreamRecordRepository {
   constructor(private readonly dataSource: DataSource) {}
@@ -53,11 +52,11 @@ export class StreamRecordRepository {
   }
 
   /**
-   * Locks the record, calls `decide`, and writes the change that `decide` returns. Under the lock, only one instance at a time decides
-   * about the stream. A crash or an error before the commit leaves the record unchanged.
+   * Locks the record, calls `decide`, and applies the change that `decide` returns. The lock lets only one instance at a time decide about
+   * the stream. A crash or an error before the commit leaves the record unchanged.
    *
-   * @param decide runs under the lock. The database ends the transaction after 10 s without a statement
-   * @returns the decision, and the number of batches that moved back to the outbox
+   * @param decide runs under the lock; the database aborts the transaction after 10 s without a statement
+   * @returns the decision, and how many batches moved back to the outbox
    */
   async change<Decision extends { change: EpochChange | undefined }>(
     decide: (record: StreamRecord, readRetained: ReadRetained) => Promise<Decision>,
@@ -71,7 +70,7 @@ export class StreamRecordRepository {
     });
   }
 
-  /** Records that the stream has acknowledged `lastSequence` in this epoch, unless the record is already higher. */
+  /** Raises the highest acknowledged sequence of this epoch to `lastSequence`. */
   async raise(epoch: string, lastSequence: number): Promise<void> {
     await this.dataSource.query(
       'UPDATE event_stream SET last_sequence = $2 WHERE epoch = $1 AND last_sequence < $2',
@@ -87,9 +86,9 @@ export class StreamRecordRepository {
     return Number(row?.sequence ?? 0);
   }
 
-  /** Moves batches that were sent under another epoch back to the outbox. Returns the number of batches. */
+  /** Moves batches that were sent under another epoch back to the outbox, and returns how many there were. */
   async returnStrays(): Promise<number> {
-    // Usually, there are no such batches. Comparing the smallest and the largest epoch in the index shows this cheaply.
+    // Normally there are none, and the index shows this cheaply by its smallest and largest epochs.
     const [row] = await this.dataSource.query<{ hasStrays: boolean }[]>(
       `SELECT EXISTS (SELECT FROM event_stream WHERE epoch <> (SELECT min(epoch) FROM published_batches)
                                                   OR epoch <> (SELECT max(epoch) FROM published_batches)) AS "hasStrays"`,
@@ -99,8 +98,8 @@ export class StreamRecordRepository {
   }
 
   /**
-   * Deletes batches that can no longer be lost: batches that were published over 5 minutes ago and that the stream still holds, as a check
-   * has just found. Starts at the lowest ids, because the oldest batches have the lowest ids.
+   * Deletes batches that can no longer be lost: a check has just found them on the stream, and they were published over 5 minutes ago.
+   * Reads in order of id, because the oldest batches have the lowest ids.
    */
   async forgetSafe(epoch: string, lastSequence: number): Promise<void> {
     for (let count = maxForgotten; count === maxForgotten;) {
@@ -166,9 +165,9 @@ async function applyChange(queries: Queries, record: StreamRecord, change: Epoch
 }
 
 /**
- * Returns the time up to which batches may have been deleted from `published_batches`, in milliseconds since 1970. This is the later of two
- * times, 5 minutes ago and the time of the oldest remaining batch, plus one minute for clock differences. Returns the current time if no
- * batch remains or the sum is in the future.
+ * Returns the time (milliseconds since 1970) up to which the batches of events may already be gone from `published_batches`. This is the
+ * later of two times (5 minutes ago, and when the oldest remaining batch was published), plus a minute for clock differences. Never returns
+ * a time in the future; returns the current time when no batch remains.
  */
 async function readEndOfForgotten(queries: Queries): Promise<number> {
   const [row] = await queries.query<{ until: number }[]>(
@@ -180,7 +179,8 @@ async function readEndOfForgotten(queries: Queries): Promise<number> {
 }
 
 /**
- * Adds the stored events that were received from `from` to `until` (milliseconds since 1970) to the outbox. Returns the number of batches.
+ * Puts the stored events that were received from `from` until `until` (milliseconds since 1970) into the outbox. Returns the number of
+ * batches that it creates.
  */
 async function publishAgain(queries: Queries, from: number, until: number): Promise<number> {
   const end = firstIdAt(Math.ceil(until));

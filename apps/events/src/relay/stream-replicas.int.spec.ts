@@ -25,15 +25,15 @@ import { StreamCheck } from './stream-check.service.js';
 import { StreamRecordRepository } from './stream-record.repository.js';
 
 const sizes = { platform: 'simulator', maxAgeMs: 3_600_000, maxGigabytes: 1 };
-// After a change, the streams have no leader for some seconds.
+// After a change, the streams are without a leader for some seconds.
 const patience = { timeoutMs: 60_000 };
-// Three servers start one after the other, and tests wait for several elections.
+// Three servers start one after another, and tests wait for several elections.
 jest.setTimeout(6 * patience.timeoutMs);
 const timeout = 20_000;
 const binary = process.env.TEST_NATS_BINARY;
 const epoch = '0ddba115';
 
-/** Opens both streams as the events service does, and creates or updates them. */
+/** Opens both streams like the events service, and creates or updates them. */
 async function prepareStreams(urls: readonly string[], replicas: number | undefined): Promise<void> {
   const events = await connectNats({ urls, name: 'test', account: 'EVENTS' });
   const services = await connectNats({ urls, name: 'test' });
@@ -99,7 +99,6 @@ describe('NATS_REPLICAS', () => {
     const readLastSequence = async (stream: EventsStream): Promise<number> =>
       (await stream.find())?.lastSequence ?? 0;
 
-    /** Creates the check of an instance. */
     const createCheck = (stream: EventsStream) => {
       const records = new StreamRecordRepository(store.dataSource);
       return {
@@ -114,7 +113,7 @@ describe('NATS_REPLICAS', () => {
       return [ofEvents, ofIngest].map(({ config }) => config.num_replicas);
     };
 
-    /** Waits until all replicas are up to date. */
+    /** Waits until all replicas are up to date, and returns the leader's server. */
     const findLeader = (): Promise<NatsMember> =>
       eventually(async () => {
         const { cluster: placement } = await (
@@ -162,7 +161,7 @@ describe('NATS_REPLICAS', () => {
       expect(await check.prepare()).toBe(epoch);
       const next = (await readLastSequence(stream)) + 1;
 
-      // Another instance publishes one more message, on the other side of the network split.
+      // Record one more message, as if another instance had published it on the other side of the network split.
       await records.raise(epoch, next);
       leader.isolate();
       try {

@@ -2,23 +2,23 @@ import type { StreamState } from './events-stream.js';
 
 /** The database's record of the stream. */
 export interface StreamRecord {
-  /** Null until the first stream. */
+  /** Null before the first stream exists. */
   epoch: string | null;
-  /** The highest sequence that the stream is known to have acknowledged in this epoch. */
+  /** The highest sequence that the stream has acknowledged in this epoch, as far as the database knows. */
   lastSequence: number;
 }
 
-/** The reason for a new epoch: the stream is a different one, or it has lost acknowledged events. */
+/** Why the stream needs a new epoch: it is a different stream, or it has lost acknowledged events. */
 export type LossReason = 'new' | 'lost_tail';
 
-/** The result of a check. `epoch` is the epoch in the database's record. */
+/** `epoch` is the recorded epoch. */
 export type Verdict =
   | { kind: 'intact'; epoch: string }
   | { kind: 'unknown' }
   | { kind: 'lost'; reason: LossReason; epoch: string };
 
 /**
- * Compares the stream with the database's record of the stream.
+ * Compares the stream with the database's record.
  *
  * ```
  * known epoch │ stream                            │ verdict

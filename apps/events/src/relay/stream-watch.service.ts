@@ -6,27 +6,27 @@ import { DoubtfulStateError, EventsStream, ForeignStreamError } from './events-s
 import { StreamCheck, type Witness } from './stream-check.service.js';
 
 /**
- * The trusted state of the stream. Each doubt ends with a new object, even when the epoch is the same, because an acknowledgement from
- * before the doubt does not prove that the stream still holds the batch.
+ * The stream while it is trusted. Each time a doubt ends, a new object replaces the old one, even for the same epoch. An acknowledgement
+ * from before the doubt does not prove that the stream still holds the batch.
  */
 export interface TrustedStream {
   readonly epoch: string;
 }
 
-/** The acknowledgement of a batch. */
 export interface Acknowledgement {
   trusted: TrustedStream;
   eventIds: readonly string[];
   lastSequence: number;
-  /** The highest sequence that was known when the batch was sent. New messages get higher sequences. */
+  /**
+   * The highest acknowledged sequence when the batch was sent. New messages get higher sequences, so a lower one means a loss or a repeat.
+   */
   sentAfter: number;
 }
 
-// How often the stream is checked while it is trusted, and while it is in doubt.
+// How often to check the stream while it is trusted, and while it is in doubt.
 const checkIntervalMs = 5_000;
 const doubtIntervalMs = 1_000;
-// How long the start waits for the first check, which usually takes milliseconds. When the check takes longer, the service starts and
-// stores events without it.
+// How long the start waits for the first check, which normally takes milliseconds. After that, the service starts anyway and stores events.
 const startLimitMs = 5_000;
 
 /**
@@ -41,28 +41,25 @@ const startLimitMs = 5_000;
  *  nothing is published       · stream whose state may be old
  * ```
  *
- * Publishing while the stream is in doubt would reuse the sequences of lost events and so hide the loss.
+ * While in doubt, publishing would reuse the sequences of lost events and so hide the loss.
  */
 @Injectable()
 export class StreamWatch {
   private current: TrustedStream | undefined;
   /** The acknowledged batch of this instance with the highest sequence. */
   private highest: Witness | undefined;
-  /**
-   * The value of `highest` at the last check. With this batch, a check finds a loss even if the stream has since grown beyond the batch's
-   * sequence again.
-   */
+  /** `highest` as of the last check. This batch reveals a loss even when new messages have since reused the lost sequences. */
   private earlier: Witness | undefined;
-  /** The epoch of a stream that no longer accepts messages; cleared when another stream replaces it. */
+  /** The epoch of a stream that no longer accepts messages, until another stream replaces it. */
   private brokenEpoch: string | undefined;
-  /** The number of doubts so far. A check that began before the latest doubt does not end that doubt. */
+  /** Counts the doubts. A check that began before the latest doubt must not end it. */
   private doubts = 0;
   private connection: ConnectionWatch | undefined;
   private isStopped = false;
-  /** Whether the stream is up to date with the configuration of this instance. */
+  /** Whether the stream has the configuration of this instance. */
   private isPrepared = false;
   private isCheckDue = false;
-  /** When the last check began, from a monotonic clock, so that publishing continues when the machine's time is changed. */
+  /** When the last check began, by a monotonic clock, so that a change of the system time does not delay checks. */
   private lastCheckAt = Number.NEGATIVE_INFINITY;
   private lastFailure: string | undefined;
   private running: Promise<void> | undefined;
@@ -75,7 +72,7 @@ export class StreamWatch {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Undefined while the stream is in doubt. Publish nothing while this is undefined. */
+  /** Undefined while the stream is in doubt. Publish nothing while it is undefined. */
   get trusted(): TrustedStream | undefined {
     return this.current;
   }
@@ -86,8 +83,8 @@ export class StreamWatch {
   }
 
   /**
-   * Creates the stream or brings it up to date, then watches it. Waits up to 5 s for the first check. Repairing a stream that has lost many
-   * events takes longer and continues in the background. Nothing is published until the repair is complete.
+   * Creates or updates the stream, then watches it. Waits up to 5 s for the first check. A repair after a large loss takes longer and
+   * continues in the background; until it is complete, nothing is published.
    *
    * @throws ForeignStreamError
    * @throws when the broker or the database does not respond, or the broker has no room for the stream
@@ -99,7 +96,7 @@ export class StreamWatch {
     });
     const checking = this.check();
     this.runInBackground(checking);
-    // If the state may be outdated, the service starts in doubt: it stores events, but publishes nothing.
+    // If the reported state may be outdated, start in doubt: store events, but publish nothing.
     const checked = checking.catch((error: unknown) => {
       if (!(error instanceof DoubtfulStateError)) throw error;
     });
@@ -113,13 +110,13 @@ export class StreamWatch {
     await this.running;
   }
 
-  /** Call this when the stream does not respond. Stops publishing until a check succeeds. */
+  /** Stops publishing until a check succeeds. Call this when the stream does not respond. */
   suspect(): void {
     this.doubt('the stream does not respond');
     this.checkSoon();
   }
 
-  /** Call this when the broker has lost the files of the stream. Stops publishing until the next check has recreated the stream. */
+  /** Stops publishing until a check has recreated the stream. Call this when the broker has lost the stream's files. */
   markBroken(trusted: TrustedStream): void {
     if (trusted !== this.current) return;
     this.brokenEpoch = trusted.epoch;
@@ -127,19 +124,19 @@ export class StreamWatch {
     this.checkSoon();
   }
 
-  /** Records an acknowledgement. Checks the stream when `lastSequence` is lower than `sentAfter`. */
+  /** Records an acknowledgement. Checks the stream soon if `lastSequence` is below `sentAfter`. */
   noteAcknowledged({ trusted, eventIds, lastSequence, sentAfter }: Acknowledgement): void {
     if (trusted !== this.current) return;
     if (lastSequence > this.highestSequence) this.highest = { epoch: trusted.epoch, lastSequence, eventIds };
-    // If the batch was empty or already on the stream, the check finds the stream intact.
+    // The condition also holds for an empty or repeated batch. The check then finds the stream intact.
     else if (lastSequence < sentAfter) this.checkSoon();
   }
 
   /**
-   * Checks the stream now, and trusts it if the check succeeds and no doubt has arisen during the check.
+   * Checks the stream now. Trusts it if the check succeeds and no doubt arose during the check.
    *
    * @throws ForeignStreamError
-   * @throws DoubtfulStateError when the reported state of the stream may be outdated
+   * @throws DoubtfulStateError when the stream's reported state may be outdated
    * @throws when the broker or the database does not respond
    */
   async check(): Promise<void> {
@@ -161,7 +158,7 @@ export class StreamWatch {
     if (performance.now() >= this.lastCheckAt + interval) this.checkInBackground();
   }
 
-  /** Checks as soon as one second has passed since the last check began. */
+  /** Checks at once, or when a second has passed since the last check began. */
   private checkSoon(): void {
     this.isCheckDue = true;
     this.onTick();
@@ -184,7 +181,7 @@ export class StreamWatch {
   private onCheckFailed(error: unknown): void {
     if (error instanceof ForeignStreamError) this.doubt('the stream belongs to another platform');
     if (error instanceof DoubtfulStateError) this.doubt('the reported state of the stream may be outdated');
-    // Log each cause only once while it lasts.
+    // Log a cause once while it lasts.
     const failure = String(error);
     if (failure === this.lastFailure) return;
     this.lastFailure = failure;
@@ -208,7 +205,7 @@ export class StreamWatch {
     if (this.highest && this.highest.epoch !== epoch) this.highest = undefined;
     if (this.current?.epoch === epoch) return;
     this.current = { epoch };
-    // The batches in flight were sent to the previous stream.
+    // Batches in flight were sent to the previous stream, which will not acknowledge them.
     this.publisher.abandon('the EVENTS stream was replaced');
     this.logger.info({ epoch }, 'EVENTS stream verified, publishing stored events');
   }

@@ -15,29 +15,28 @@ import { PartitionsRepository } from '../store/partitions.repository.js';
 import { deleteRange, detach, drop, finalizeDetach, readState } from './partition-statements.js';
 import { RetentionRepository } from './retention.repository.js';
 
-/** The session that removes events, and the signal on which it must stop. */
+/** The session that removes events, and the signal to stop. */
 export interface Removal {
   session: MaintenanceSession;
   stopping: AbortSignal;
 }
 
-/** How far the rows of a partition have been deleted. */
+/** How far the deletion of a partition's rows has progressed. */
 interface Position {
   partition: string;
-  /** The first id that is kept. */
+  /** The first id to keep. */
   firstKept: string;
-  /** Everything below this id has been deleted. */
+  /** All rows below this id are deleted. */
   next: string;
 }
 
-// A batch takes about ten milliseconds. The pause after a batch is at least as long, so that ingest can use the database.
+// A batch takes about 10 ms. The pause after it is at least as long, which leaves the database to ingest.
 const rowsPerBatch = 2_000;
 const minPauseMs = 10;
 const lowestId = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Removes expired events: drops the partitions whose events have all expired, and deletes the expired rows of the partition in which only
- * some events have expired.
+ * Removes expired events: drops partitions that have expired completely, and deletes rows from the partition that has expired in part.
  *
  * ```
  * attached ──detach: rows no longer visible──▶ detaching ──all readers have ended──▶ detached ──drop──▶ gone
@@ -48,13 +47,13 @@ const lowestId = '00000000-0000-0000-0000-000000000000';
  * detached    │ drops the table
  * ```
  *
- * The session holds the lock `partitionMaintenance`, so that one instance at a time removes partitions.
+ * The session holds the lock `partitionMaintenance`, so only one instance at a time removes partitions.
  */
 @Injectable()
 export class PartitionRemover {
   private readonly partitionsTotal: Counter;
   private readonly rowsTotal: Counter;
-  /** The position in the partition in which only some events have expired; undefined before this instance has deleted rows. */
+  /** The position in the partition that has expired in part; undefined before this instance has deleted rows. */
   private position: Position | undefined;
 
   constructor(
@@ -77,10 +76,10 @@ export class PartitionRemover {
   }
 
   /**
-   * Completes an interrupted removal, then removes the events received before the cutoff.
+   * Completes an interrupted removal, then removes all events received before the cutoff.
    *
    * @param cutoff milliseconds since 1970; undefined keeps all events
-   * @throws the database's error, for example 55P03 when a long transaction still reads the partition. A later run continues
+   * @throws the database's error, for example 55P03 when a long transaction still reads the partition; a later run continues
    */
   async run(removal: Removal, cutoff: number | undefined): Promise<void> {
     const interrupted = await this.records.readRemoving();
@@ -121,8 +120,8 @@ export class PartitionRemover {
   }
 
   /**
-   * Deletes the rows of a partition below `firstKept`. Continues where an earlier pass stopped, but begins each new cutoff at the first row,
-   * because a writer whose clock is behind can add rows below the position. Such rows are deleted with the next cutoff, a day later.
+   * Deletes the rows of a partition below `firstKept`. Continues where the last pass stopped. A new cutoff starts again at the first row,
+   * because a writer whose clock is behind may have added rows below the position. The next cutoff, a day later, removes such rows.
    */
   private async deleteRows(
     { session, stopping }: Removal,
@@ -136,7 +135,7 @@ export class PartitionRemover {
       const { count, last } = await deleteRange(session, partition, range);
       rows += count;
       this.rowsTotal.inc(count);
-      // A batch with fewer rows does not mean the end: an erasure may have deleted some of its rows at the same time.
+      // A small batch is not the end: an erasure may have deleted some of its rows at the same time.
       position.next = last ?? firstKept;
       if (last !== null) await pause(Math.max(performance.now() - begunAt, minPauseMs), stopping);
     }
@@ -147,7 +146,7 @@ export class PartitionRemover {
       );
   }
 
-  /** Returns the position in this partition. A position in another partition, or of another cutoff, is no longer needed. */
+  /** Replaces the position when the partition or the cutoff has changed. */
   private positionIn(partition: string, firstKept: string): Position {
     const known = this.position;
     if (known?.partition === partition && known.firstKept === firstKept) return known;
@@ -155,7 +154,6 @@ export class PartitionRemover {
   }
 }
 
-/** Measures how late the removal of partitions is. */
 function measureOverdue(partitions: PartitionsRepository, logger: Logger, metrics: Registry): void {
   const failureLog = new FailureLog(logger);
   new Gauge({

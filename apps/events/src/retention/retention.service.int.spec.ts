@@ -35,15 +35,14 @@ const openTransactions = new Set<() => Promise<void>>();
 
 const running = (): AbortSignal => new AbortController().signal;
 
-/** Returns the first millisecond that is kept for 7 days. */
+/** Returns the first millisecond that a retention of 7 days keeps. */
 const cutoff = (): number => Math.floor(Date.now() / day) * day - 7 * day;
 
-/** Returns an event that was received at this time. */
 function at(msecs: number): NewEvent {
   return newEvent({ id: v7({ msecs }), eventId: `message-${msecs}` });
 }
 
-/** Stores events as an instance without retention does, in daily partitions. */
+/** Stores events in daily partitions. */
 async function storeDaily(events: readonly NewEvent[]): Promise<void> {
   await daily.partitions.ensureFor(events.map(({ id }) => id));
   await store.writer.store(events);
@@ -63,7 +62,10 @@ async function stateOf(partition: string): Promise<string> {
   return row?.state ?? '';
 }
 
-/** Runs a statement in a transaction that stays open. By default, reads the events, like a backup. Returns a function that ends it. */
+/**
+ * Runs a statement in a transaction that stays open; by default one that reads the events, like a backup. Returns a function that ends the
+ * transaction.
+ */
 async function holdOpen(statement = 'SELECT count(*) FROM events'): Promise<() => Promise<void>> {
   const session = await store.beginTransaction('REPEATABLE READ');
   await session.query(statement);
@@ -76,7 +78,7 @@ async function holdOpen(statement = 'SELECT count(*) FROM events'): Promise<() =
   return release;
 }
 
-/** Stores one event in an expired partition, and one that is kept. Returns them with the name of the expired partition. */
+/** Stores one event in an expired partition and one that retention keeps. Returns both, and the name of the expired partition. */
 async function storeExpired(): Promise<{ expired: NewEvent; kept: NewEvent; partition: string }> {
   const [expired, kept] = [at(cutoff() - 5 * day), at(cutoff())];
   await storeDaily([expired, kept]);
@@ -88,7 +90,7 @@ describe(Retention.name, () => {
     it('drops expired partitions and deletes the expired events of the one in use, exact to the day', async () => {
       const edge = cutoff();
       const kept = [at(edge), at(edge + 1), at(Date.now())];
-      // A monthly partition that expires in part, and daily ones before it.
+      // Several daily partitions have expired, and a later monthly one has expired in part.
       await storeDaily([at(edge - 62 * day), at(edge - 61 * day)]);
       await store.writer.store([at(edge - 1), at(edge - day), ...kept]);
 
@@ -107,7 +109,7 @@ describe(Retention.name, () => {
       const sut = retainFor(store, 7);
       await runPass(sut);
 
-      // There is one event per millisecond from edge - 3999 on. The events from the edge on stay.
+      // The events are one millisecond apart, starting at edge - 3999. Retention keeps those from the edge on.
       expect(await store.count('events')).toBe(1_001);
       expect(await sut.metrics.getSingleMetric('events_retention_rows_total')?.get()).toMatchObject({ values: [{ value: 3_999 }] }); // prettier-ignore
     });
@@ -134,7 +136,7 @@ describe(Retention.name, () => {
 
     it('runs in one session at a time, and not while indexes are being built', async () => {
       const { kept } = await storeExpired();
-      // Stops the first pass at its record. The limit there is 10 s, longer than the limit of the locks on partitions.
+      // Block the first pass at its record. The pass waits there for 10 s, which is longer than it waits for the locks on partitions.
       const release = await holdOpen('LOCK TABLE retention');
       const first = daily.retention.run(running()).catch((error: unknown) => error);
       await eventually(async () => {
@@ -189,7 +191,7 @@ describe(Retention.name, () => {
       expect(await stateOf(partition)).toBe('detaching');
       expect(await store.storedIds()).toEqual([kept.id]);
       expect((await daily.partitions.list()).map(({ name }) => name)).not.toContain(partition);
-      // Ingest continues, even for events that need a new partition.
+      // Ingest continues, even when events need a new partition.
       const [added, ahead] = [newEvent(), at(Date.now() + 40 * day)];
       expect((await daily.writer.store([added, ahead])).map(({ outcome }) => outcome)).toEqual([
         'stored',
@@ -275,7 +277,7 @@ describe(Retention.name, () => {
 
       await daily.retention.stop();
 
-      // The transaction is still open, so a session that was not cancelled would wait for it.
+      // Without the cancellation, the session would still be waiting for the open transaction.
       await eventually(async () => {
         const sessions = await store.dataSource.query<unknown[]>(
           "SELECT FROM pg_stat_activity WHERE application_name = $1 AND datname = current_database() AND state = 'active'",
@@ -304,7 +306,7 @@ describe(Retention.name, () => {
         return opened;
       });
       const query = jest.spyOn(session, 'query');
-      /** Removes the events before the cutoff. Returns the id at which each statement began. */
+      /** Removes events before the cutoff, and returns the id from which each statement started. */
       const removeBefore = async (cutoff: number): Promise<unknown[]> => {
         query.mockClear();
         await remover.run({ session, stopping: running() }, cutoff);
@@ -313,7 +315,7 @@ describe(Retention.name, () => {
 
       expect(await removeBefore(edge)).toEqual([lowestId, ids[1_999], ids[3_999], ids[4_999]]);
       expect(await store.storedIds()).toEqual(ids.slice(5_000));
-      // A writer whose clock is behind adds an expired event.
+      // Add an expired event, as from a writer whose clock is behind.
       await store.writer.store([at(edge - 5_500)]);
       expect(await removeBefore(edge)).toEqual([]);
 
@@ -336,7 +338,7 @@ describe(Retention.name, () => {
     const list = async (): Promise<void> => {
       await daily.reader.listEvents({ filters: {}, pageSize: 100 });
       await daily.reader.listEvents({ filters: { eventType: 'channel-follow' }, pageSize: 10 });
-      // No index covers both conditions, so the service scans in a transaction.
+      // No index covers both conditions, so the list checks rows.
       await daily.reader.listEvents({ filters: { userId: '1', broadcasterUserId: '4711' }, pageSize: 10 });
       const position = { direction: 'newer', id: firstIdAt(0), inclusive: true } as const;
       await daily.reader.listEvents({ filters: {}, pageSize: 1, position });

@@ -5,15 +5,15 @@ import { DeadLettersRepository } from '../store/dead-letters.repository.js';
 import { RetentionPolicy } from '../store/retention-policy.js';
 import { PartitionRemover } from './partition-remover.service.js';
 
-// Events expire at the end of a day (UTC), and the next pass begins within this time.
+// How soon a pass begins after events expire, which is at the end of a day (UTC).
 const intervalMs = 60_000;
-// The longest pause after failures. A transaction that reads the events for hours (for example, a backup) makes every attempt fail until
-// the transaction ends.
+// The longest pause after failures. A transaction that reads the events for hours, such as a backup, makes every attempt fail until it
+// ends.
 const maxBackoffMs = 60_000;
 
 /**
- * Removes expired events and dead letters, on one instance at a time. Waits while the indexes of partitions are built: building an index
- * and detaching a partition would wait for each other.
+ * Removes expired events and dead letters, on one instance at a time. Waits while indexes are being built, because building an index and
+ * detaching a partition block each other.
  */
 @Injectable()
 export class Retention {
@@ -43,13 +43,13 @@ export class Retention {
     this.loop.start();
   }
 
-  /** Interrupts the statement in progress. The next pass, on any instance, continues the removal. */
+  /** Interrupts the statement in progress. The next pass, on any instance, continues. */
   stop(): Promise<void> {
     return this.loop.stop();
   }
 
   /**
-   * Removes all expired events and dead letters. Returns false when another session works on the partitions.
+   * Returns false when another session is working on the partitions.
    *
    * @throws the database's error
    */
@@ -69,8 +69,8 @@ export class Retention {
 }
 
 /**
- * Returns the current time in milliseconds since 1970: the earlier of this machine's time and the database's time, so that a clock that is
- * ahead does not remove events too early.
+ * Returns the earlier of this machine's time and the database's time (milliseconds since 1970), so that a fast clock removes no event too
+ * early.
  */
 async function readTime(session: MaintenanceSession): Promise<number> {
   const [row] = await session.query<{ now: number }>(

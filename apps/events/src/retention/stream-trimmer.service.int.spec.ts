@@ -33,7 +33,7 @@ beforeEach(async () => {
   await store.dataSource.query('UPDATE event_stream SET late_sequence = 0');
   await setup.recreateStream();
   relay = await setup.createRelay(store);
-  // On a slow machine, batches wait too long in memory, and only a recovery pass publishes them.
+  // On a slow machine, batches wait too long in memory, and a recovery pass must publish them.
   relay.relay.start();
 });
 afterEach(() => relay.stop());
@@ -49,7 +49,7 @@ async function createTrimmer(): Promise<StreamTrimmer> {
 
 const running = new AbortController().signal;
 
-/** Stores events that were received this long ago, and publishes them now. */
+/** Publishes events that were received this many days ago. */
 async function publish(...daysAgo: number[]): Promise<string[]> {
   const events = daysAgo.map((days) => newEvent({ id: v7({ msecs: Date.now() - days * day }) }));
   await store.writer.store(events);
@@ -105,7 +105,7 @@ describe(StreamTrimmer.name, () => {
     const trimmers = [await createTrimmer(), await createTrimmer()];
     await Promise.all(trimmers.map((trimmer) => trimmer.run(running)));
 
-    // The stream keeps the batches of new events, and the message that another program published.
+    // What stays: the new events, and the message from another program.
     const { state } = await setup.readInfo();
     expect(state).toMatchObject({ messages: 9 * 256 + 1 });
     const left = await idsOnStream();

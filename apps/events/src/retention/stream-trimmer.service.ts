@@ -8,20 +8,19 @@ import { RetentionRepository } from './retention.repository.js';
 
 const intervalMs = 60_000;
 const maxBackoffMs = 60_000;
-// Number of messages per page. Without their data, these messages take less than a megabyte.
+// Messages per page. A page contains no event data and takes less than 1 MB.
 const pageSize = 2_000;
 
 /**
- * Deletes events from the EVENTS stream that retention has removed from the store. The stream itself drops nearly all of these events
- * earlier, by its maximum age, which is less than RETENTION_DAYS. The stream counts the age from the time of publishing. It therefore keeps
- * late events too long: events that were published after an outage, after a loss of the stream, or from a dead letter. The relay records up
- * to which sequence the stream has late events. If there are late events, the trimmer reads the stream up to this sequence each time
- * retention has removed another day of events.
+ * Deletes events from the EVENTS stream that retention has removed from the store. Nearly all of them are already gone, because the
+ * stream's maximum age is shorter than RETENTION_DAYS. But that age counts from publishing, so the stream keeps late events too long. An
+ * event is late if it is published after an outage, after a loss of the stream, or from a dead letter. The relay records the sequence up to
+ * which late events may exist. Each time retention has removed another day, the trimmer reads the stream up to this sequence.
  */
 @Injectable()
 export class StreamTrimmer {
   private readonly loop: WorkerLoop;
-  /** The cutoff of the last complete run: events received before this time (milliseconds since 1970) have been deleted from the stream. */
+  /** Cutoff of the last complete run: the stream has no events left that were received before this time (milliseconds since 1970). */
   private trimmedBefore: number | null = null;
 
   constructor(
@@ -49,7 +48,7 @@ export class StreamTrimmer {
     this.loop.start();
   }
 
-  /** Stops after the current page, for which it waits up to 5 s. */
+  /** Waits up to 5 s for the current page, and then stops. */
   stop(): Promise<void> {
     return this.loop.stop();
   }

@@ -1,12 +1,15 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** The progress of a backfill: work on all stored events of one kind, in order of their ids. The row is deleted at the end. */
+/**
+ * The progress of a backfill, which processes all stored events of one kind in order of id. The row is deleted when the backfill is
+ * complete.
+ */
 @Entity({ name: 'backfills' })
 export class Backfill {
   @PrimaryColumn('text')
   name!: string;
 
-  /** Events up to this id are done in the current pass. */
+  /** The current pass has processed events up to this id. */
   @Column('uuid', { name: 'after_id' })
   afterId!: string;
 
@@ -14,7 +17,7 @@ export class Backfill {
   @Column('timestamptz', { name: 'resume_at' })
   resumeAt!: Date;
 
-  /** A pass that ends after this time is the last one. */
+  /** The first pass to end after this time is the last one. */
   @Column('timestamptz', { name: 'ends_at' })
   endsAt!: Date;
 }

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-/** Returns the elements that the database reads, as text, because JSON would hide malformed elements. */
+/** Returns the elements as the database reads them; as text, because JSON would hide malformed elements. */
 async function read(array: Buffer, type: 'uuid' | 'text' | 'bigint'): Promise<(string | null)[]> {
   const rows = await store.dataSource.query<{ value: string | null }[]>(
     `SELECT value::text AS value FROM unnest($1::${type}[]) WITH ORDINALITY AS element (value, at) ORDER BY at`,

@@ -1,6 +1,6 @@
 /**
- * Encodes arrays in PostgreSQL's binary format (see array_recv and array_send in its source). The binary format needs no escaping of text.
- * Escaping would be a large part of the cost of writing a batch.
+ * Encodes arrays in PostgreSQL's binary format (see array_recv and array_send in its source), which needs no escaping. Escaping text would
+ * be a large part of the cost of writing a batch.
  *
  * ```
  * int32 dimensions │ int32 has nulls │ uint32 type │ int32 length │ int32 lower bound │ each: int32 bytes (-1: null) │ value
@@ -13,7 +13,7 @@ const bigintType = 20;
 const bigintBytes = 8;
 const uuidBytes = 16;
 
-/** Encodes an array of UUIDs, which must be valid. */
+/** The UUIDs must be valid. */
 export function encodeUuidArray(uuids: readonly string[]): Buffer {
   const buffer = Buffer.allocUnsafe(headerBytes + uuids.length * (4 + uuidBytes));
   let at = writeHeader(buffer, uuidType, uuids.length);
@@ -24,9 +24,8 @@ export function encodeUuidArray(uuids: readonly string[]): Buffer {
   return buffer;
 }
 
-/** Encodes an array of texts and nulls. */
 export function encodeTextArray(texts: readonly (string | null)[]): Buffer {
-  // A UTF-16 code unit becomes at most three bytes of UTF-8.
+  // In UTF-8, a UTF-16 code unit takes at most three bytes.
   const bytes = texts.reduce((sum, text) => sum + 4 + (text === null ? 0 : text.length * 3), headerBytes);
   const buffer = Buffer.allocUnsafe(bytes);
   let at = writeHeader(buffer, textType, texts.length);
@@ -42,7 +41,6 @@ export function encodeTextArray(texts: readonly (string | null)[]): Buffer {
   return buffer.subarray(0, at);
 }
 
-/** Encodes an array of integers and nulls. */
 export function encodeBigintArray(numbers: readonly (number | null)[]): Buffer {
   const buffer = Buffer.allocUnsafe(headerBytes + numbers.length * (4 + bigintBytes));
   let at = writeHeader(buffer, bigintType, numbers.length);
@@ -55,7 +53,7 @@ export function encodeBigintArray(numbers: readonly (number | null)[]): Buffer {
 
 function writeHeader(buffer: Buffer, type: number, length: number): number {
   buffer.writeInt32BE(1, 0);
-  // The field "has nulls": PostgreSQL ignores its value and looks at the elements.
+  // "Has nulls": PostgreSQL ignores this field and looks at the elements.
   buffer.writeInt32BE(0, 4);
   buffer.writeInt32BE(type, 8);
   buffer.writeInt32BE(length, 12);

@@ -1,16 +1,15 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
- * The number of changes to the stored events of one channel and day that were made when summaries of that day's streams may already have
- * existed.
+ * Counts changes to a channel's stored events of one day that were made when summaries of that day's streams may already have been saved.
  */
 @Entity({ name: 'channel_changes' })
 export class ChannelChange {
-  /** The channel's id on the platform; `*` means all channels. */
+  /** The channel's id on the platform, or `*` for all channels. */
   @PrimaryColumn('text', { name: 'channel_id' })
   channelId!: string;
 
-  /** In UTC; `-infinity` means all days. */
+  /** The day in UTC, or `-infinity` for all days. */
   @PrimaryColumn('date')
   day!: string;
 

@@ -3,7 +3,7 @@ import { receivedAt } from '@stream-events/contracts';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { EventRow } from './write-batch.js';
 
-/** A period of a channel. Times are in milliseconds since 1970. */
+/** A channel and a period, in milliseconds since 1970. */
 export interface ChannelPeriod {
   channelId: string;
   from: number;
@@ -12,30 +12,30 @@ export interface ChannelPeriod {
 
 type Queries = Pick<EntityManager, 'query'>;
 
-// An event is late if it is stored more than this time after it happened. A summary is saved at least a minute after the end of its stream,
-// so it includes every event that is not late. The other half minute allows for clocks that differ.
+// An event is late when it is stored more than this long after it happened. Summaries are saved at least a minute after the end of their
+// stream, so they include every event that is not late. The difference, half a minute, allows for clocks that differ.
 const lateAfterMs = 30_000;
 
 /**
- * Counts changes to the past of channels: events that are stored late, and erased events. A saved summary remembers the count, and
- * is outdated when the count differs.
+ * Counts later changes to the past of channels: events that are stored late, and erased events. A saved summary includes the count and
+ * becomes outdated when the count changes.
  *
- * Read the count BEFORE the events, and note a change AFTER it is committed, or in the same transaction. Any change that a reader of the
- * events misses then raises the count after the reader has read the count.
+ * Read the count BEFORE the events. Note a change AFTER its commit, or in the same transaction. A change that a reader of the events misses
+ * then raises the count after the reader has read it.
  */
 @Injectable()
 export class ChannelChanges {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Notes the late events among these rows. Call this after the rows are committed. When a write is retried, call this again with the same
-   * rows, because the first attempt may have failed between the commit and the call.
+   * Notes the late events among these rows, once the rows are committed. Call it again when a write is retried, because the first attempt
+   * may have failed between the commit and this call.
    */
   async noteLate(rows: readonly EventRow[]): Promise<void> {
     const latest = Date.now() - lateAfterMs;
     const late = rows.filter((row) => row.origin !== 'test' && timeOf(row) < latest);
     const days = new Map(late.flatMap(toDays).map((day) => [JSON.stringify(day), day]));
-    // Notes the days in sorted order, so that two batches with common days do not deadlock.
+    // Sort the days, so that two batches with common days cannot deadlock.
     const sorted = [...days.entries()].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, day]) => day);
     if (sorted.length === 0) return;
     await this.dataSource.query(
@@ -46,7 +46,7 @@ export class ChannelChanges {
     );
   }
 
-  /** Notes a change to all days of these channels; `'all'` means every channel. */
+  /** Notes a change to all days of these channels, or of every channel. */
   async noteAll(channelIds: readonly string[] | 'all', queries: Queries): Promise<void> {
     const ids = channelIds === 'all' ? ['*'] : [...new Set(channelIds)].sort();
     await queries.query(
@@ -57,7 +57,7 @@ export class ChannelChanges {
     );
   }
 
-  /** Returns the number of changes in a period of a channel. The number decreases only when `forget` removes days of the period. */
+  /** Returns the number of changes to a channel in a period. The number only decreases when `forget` removes days of the period. */
   async count(
     { channelId, from, to }: ChannelPeriod,
     queries: Queries = this.dataSource.manager,
@@ -70,9 +70,7 @@ export class ChannelChanges {
     return row?.changes ?? 0;
   }
 
-  /**
-   * Deletes the counts for all days before the day of `before` (milliseconds since 1970). Retention has removed the events of these days.
-   */
+  /** Deletes the counts of all days before the day of `before` (milliseconds since 1970), whose events retention has removed. */
   async forget(before: number): Promise<void> {
     await this.dataSource.query(`DELETE FROM channel_changes WHERE day < $1::date AND day > '-infinity'`, [
       dayOf(before),
@@ -80,12 +78,12 @@ export class ChannelChanges {
   }
 }
 
-/** Returns the time when an event happened, or the time of its receipt if the platform did not report a time. */
+/** Falls back to the time of receipt, because the platform may not report when the event happened. */
 function timeOf({ id, occurredAt }: EventRow): number {
   return occurredAt ?? receivedAt(id);
 }
 
-/** Returns one pair of channel id and day for each channel that the event concerns. */
+/** Returns a pair of channel id and day for each channel that the event concerns. */
 function toDays(row: EventRow): (readonly [channelId: string, day: string])[] {
   const { broadcasterUserId, raidFromId, raidToId } = row.columns;
   const day = dayOf(timeOf(row));
@@ -94,10 +92,10 @@ function toDays(row: EventRow): (readonly [channelId: string, day: string])[] {
   );
 }
 
-/** Returns the day in UTC, such as `2026-11-21`. Clamps times that no event can have. */
+/** Returns the day in UTC, such as `2026-11-21`. Clamps impossible times to the range of valid days. */
 function dayOf(time: number): string {
   return new Date(Math.min(Math.max(time, 0), lastDay)).toISOString().slice(0, 10);
 }
 
-// Dates in later years need another notation, because these years have five digits.
+// Later years have five digits and need another notation.
 const lastDay = Date.UTC(9999, 11, 31);

@@ -11,13 +11,13 @@ import { LOGGER, type Logger } from '@stream-events/service';
 import { DataSource } from 'typeorm';
 import type { EventRow } from './write-batch.js';
 
-// Maximum length of a reason: long enough for PostgreSQL's error messages, which may quote the data, and short enough for a list of 100
-// reasons to fit in a NATS message.
+// Maximum length of a reason. Long enough for PostgreSQL's messages, which may quote data; short enough that a list of 100 reasons fits in
+// a NATS message.
 const maxReasonLength = 500;
 
-/** The latest reason why an event is a dead letter, and the time of the first failure. */
+/** Why an event is a dead letter (the latest reason), and when it became one. */
 interface Rejection {
-  /** PostgreSQL's error code; empty for a message that cannot be read, and for an event that arrived too late. */
+  /** PostgreSQL's error code; empty when the message is unreadable or the event arrived too late. */
   sqlState: string;
   reason: string;
   /** Milliseconds since 1970. */
@@ -35,10 +35,10 @@ const rejectionColumns = `sql_state AS "sqlState", reason,
 
 const highestId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-// Maximum number of rows per statement, so that each statement is short.
+// Maximum number of rows per statement; keeps each statement short.
 const maxRemoved = 1_000;
 
-/** An event cannot be stored because it was received before the retention period. */
+/** The event was received before the retention period, so the store does not accept it. */
 export class ExpiredEventError extends Error {
   constructor(id: string) {
     const received = new Date(receivedAt(id)).toISOString();
@@ -49,7 +49,7 @@ export class ExpiredEventError extends Error {
   }
 }
 
-/** Stores dead letters: rejected events, unreadable messages, and events that arrived too late. */
+/** Stores and finds dead letters. */
 @Injectable()
 export class DeadLettersRepository {
   constructor(
@@ -58,12 +58,12 @@ export class DeadLettersRepository {
   ) {}
 
   /**
-   * Keeps an event as a dead letter and returns the dead letter's id. If the message is already a dead letter, updates the reason and
-   * returns the id of the existing dead letter.
+   * Adds a dead letter and returns its id. If the message already is a dead letter, updates the reason and returns the id of that dead
+   * letter.
    */
   async add(row: EventRow, rejection: unknown): Promise<string> {
     const { id, eventId, eventType, eventSource, origin, eventData, idempotencyKey } = row;
-    // `list` reads only the fields before the event data, so these fields come first.
+    // These fields must precede the event data, because `list` reads only what comes before it.
     const head = { id, eventId, eventType, eventSource, origin };
     const { occurredAt = null, delivery } = row;
     const event: NewEvent = { ...head, eventData, idempotencyKey, occurredAt, delivery };
@@ -83,7 +83,7 @@ export class DeadLettersRepository {
     return deadLetterId;
   }
 
-  /** Deletes the dead letters that first failed before this time, in milliseconds since 1970. */
+  /** Deletes dead letters whose first failure was before this time (milliseconds since 1970). */
   async removeFailedBefore(time: number): Promise<void> {
     let removed = 0;
     for (let count = maxRemoved; count === maxRemoved; removed += count) {
@@ -100,12 +100,12 @@ export class DeadLettersRepository {
   }
 
   /**
-   * Returns one page, newest event first, and the `before` of the next page (null at the end). Does not return the payloads (up to 256 KiB
-   * each).
+   * Returns one page, sorted by event id, newest first. `next` is the `before` of the next page, or null at the end. Leaves out the
+   * payloads, which take up to 256 KiB each.
    */
   async list({ pageSize, before }: ListDeadLettersRequest): Promise<ListDeadLettersReply> {
-    // Cuts the message as text, because PostgreSQL's JSON functions reject a document that contains an escaped NUL. Quotes within a JSON
-    // string have a backslash, so this text can only be the start of the `eventData` member.
+    // Cut the message as text: PostgreSQL's JSON functions reject documents that contain an escaped NUL. Quotes inside a JSON string are
+    // escaped, so this text only matches the start of the `eventData` member.
     const rows = await this.dataSource.query<(Rejection & { names: string })[]>(
       `SELECT split_part(convert_from(message, 'UTF8'), ',"eventData":', 1) || '}' AS names, ${rejectionColumns}
        FROM dead_letters WHERE event_id < $1 ORDER BY event_id DESC LIMIT $2`,
@@ -118,7 +118,7 @@ export class DeadLettersRepository {
     return { messages, next: rows.length > pageSize ? (messages.at(-1)?.id ?? null) : null };
   }
 
-  /** Finds a dead letter by the id of its event. Returns null when there is none. */
+  /** Finds a dead letter by its event's id; null when there is none. */
   async find(id: string): Promise<StoredDeadLetter | null> {
     const [row] = await this.dataSource.query<(Rejection & { key: string; message: Buffer })[]>(
       `SELECT key, message, ${rejectionColumns} FROM dead_letters WHERE event_id = $1 ORDER BY key LIMIT 1`,
@@ -129,7 +129,7 @@ export class DeadLettersRepository {
     return { ...found, event: JSON.parse(message.toString()) as NewEvent }; // Safe cast: `add` wrote it
   }
 
-  /** Deletes a dead letter, if it still exists. */
+  /** Does nothing if the dead letter is already gone. */
   async remove(key: string): Promise<void> {
     await this.dataSource.query('DELETE FROM dead_letters WHERE key = $1', [key]);
   }
@@ -142,10 +142,7 @@ export class DeadLettersRepository {
   }
 }
 
-/**
- * Replaces characters that PostgreSQL cannot store. The message of a JSON error may contain them, because it quotes the text around the
- * error.
- */
+/** Replaces characters that PostgreSQL cannot store, which occur in JSON errors that quote the text around the fault. */
 function toStorableText(text: string): string {
   return text.replaceAll('\0', '\ufffd').toWellFormed();
 }

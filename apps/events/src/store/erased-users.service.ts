@@ -4,13 +4,13 @@ import { LOGGER, UserHasher, type Logger } from '@stream-events/service';
 import { DataSource } from 'typeorm';
 import { RecentValue } from './recent-value.js';
 
-/** A user whose events are erased, or are being erased. */
+/** A user whose events are erased or being erased. */
 export interface ErasedUser {
   /** Null when the erasure has ended. */
   platformUserId: string | null;
   /** See `UserHasher`. */
   userHash: string;
-  /** Events that were received up to this time (milliseconds since 1970) are erased. */
+  /** Only events that were received up to this time (milliseconds since 1970) are erased. */
   until: number;
 }
 
@@ -20,9 +20,9 @@ interface ErasedUserList {
 }
 
 /**
- * Keeps the list of users whose events must not be stored anymore. A message that was received before an erasure can reach the store after
- * the erasure, because the message waited on the INGEST stream, in a gateway, or among the dead letters. Events that were received after
- * the erasure are not affected. For such an event, the check costs one comparison of times.
+ * Tells which events name an erased user and must not be stored. A message from before an erasure can reach the store late, because it
+ * waited on the INGEST stream, in a gateway, or as a dead letter. Events received after the erasure may be stored; for them, the check
+ * costs one comparison of times.
  */
 @Injectable()
 export class ErasedUsers {
@@ -46,7 +46,7 @@ export class ErasedUsers {
   }
 
   /**
-   * Returns the events that must not be stored: events that name an erased user and were received at or before the erasure's `until`.
+   * Returns the events that must not be stored: they name an erased user and were received no later than that erasure's `until`.
    *
    * @throws the database's error when the list is older than 3 s and cannot be read
    */
@@ -57,7 +57,6 @@ export class ErasedUsers {
     return new Set(late.filter((event) => this.isErased(event, users)));
   }
 
-  /** Reads the list now. */
   refresh(): Promise<void> {
     return this.list.refresh();
   }
@@ -83,7 +82,7 @@ export class ErasedUsers {
   }
 }
 
-/** Whether an id is the id of the user. */
+/** Whether the user has this id. */
 export function isUser(user: Omit<ErasedUser, 'until'>, id: string, hasher: UserHasher): boolean {
   return user.platformUserId === null
     ? hasher.hashes(id).includes(user.userHash)

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-/** Returns the names of the indexes of a table, and for a partition, the indexes of `events` that they are attached to. */
+/** Returns the names of a table's indexes. For a partition, also returns the index of `events` to which each is attached. */
 async function readIndexes(
   table: string,
 ): Promise<{ name: string; parent: string | null; isValid: boolean }[]> {
@@ -24,7 +24,7 @@ async function readIndexes(
   );
 }
 
-/** One event for each column of the table in docs/store-indexes.md. */
+/** An event for each column of the table in docs/store-indexes.md. */
 const kinds = {
   'chat message': newEvent({
     eventId: 'm1',
@@ -61,7 +61,7 @@ const kinds = {
   }),
 };
 
-/** Returns the indexes that have an entry for an event. */
+/** Returns the names of the indexes that contain the event. */
 async function readEntries(id: string): Promise<string[]> {
   const columns = eventIndexes.map(({ name, predicate }) => `${predicate ?? 'true'} AS ${name}`);
   const [row] = await store.dataSource.query<Record<string, boolean>[]>(
@@ -72,9 +72,9 @@ async function readEntries(id: string): Promise<string[]> {
 }
 
 interface DocumentedEntries {
-  /** The kinds of events with an entry in each index. */
+  /** Which kinds of events have an entry in each index. */
   indexes: Record<string, { columns: string; kinds: string[] }>;
-  /** The number of entries of each kind of event. */
+  /** How many entries each kind of event has. */
   totals: Record<string, number>;
 }
 
@@ -103,7 +103,7 @@ function readDocumentedEntries(): DocumentedEntries {
   ]);
   const totals = rows.find(([name]) => name === 'entries in all')?.slice(2) ?? [];
   return {
-    indexes: Object.fromEntries(indexes) as DocumentedEntries['indexes'], // Holds: made of such pairs.
+    indexes: Object.fromEntries(indexes) as DocumentedEntries['indexes'], // Safe cast: each element is such a pair.
     totals: Object.fromEntries(kindsOfPage.map((kind, place) => [kind, Number(totals[place])])),
   };
 }
@@ -147,7 +147,7 @@ describe('docs/store-indexes.md', () => {
   });
 });
 
-/** Returns the columns of an index as the page prints them. */
+/** Prints the columns of an index like the page. */
 function describeColumns(index: EventIndex): string {
   const method = index.method === 'hash' ? 'hash ' : '';
   const rare = index.predicate?.includes('<>') ? ` where ${index.predicate}` : '';

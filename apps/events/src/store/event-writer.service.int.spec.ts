@@ -63,7 +63,7 @@ describe(EventWriter.name, () => {
     });
 
     it('stores the largest names and values that a contract allows', async () => {
-      // ᾷ has 3 bytes and folds to 6 bytes. An index entry of PostgreSQL holds at most 2,704 bytes.
+      // ᾷ has 3 bytes and folds to 6, while PostgreSQL's index entries hold at most 2,704 bytes.
       const [long, growing] = ['🎉'.repeat(255), 'ᾷ'.repeat(255)];
       const eventData = JSON.stringify({
         user_id: growing,
@@ -184,7 +184,7 @@ describe(EventWriter.name, () => {
         }
       }
       const ids = [...idByMessage.values()].flatMap((set) => [...set]);
-      // All writers got the same id for a message, exactly one of them got `stored`, and exactly these ids are in the store.
+      // For each message, all writers got the same id and exactly one got `stored`; the store contains exactly these ids.
       expect([...idByMessage.values()].every((set) => set.size === 1)).toBe(true);
       expect([...storedCount.values()].every((count) => count === 1)).toBe(true);
       expect(await store.storedIds()).toEqual(ids.sort());
@@ -195,16 +195,16 @@ describe(EventWriter.name, () => {
   it('retries when it loses a deadlock against another writer', async () => {
     const events = newEvents(3).sort((a, b) => (a.id < b.id ? -1 : 1));
     const remember = 'INSERT INTO received_messages (key, event_id) VALUES ($1, $1)';
-    // Only a superuser may change the timeout, and see the session of a superuser wait.
+    // Only a superuser may change `deadlock_timeout`, or see the waits of another superuser's session.
     const superuser = { url: store.database.url, schema: schema.name, applicationName: 'event-writer-test' };
     const [other, observer, brake] = await Promise.all([
       connectClient(superuser),
       connectClient(superuser),
       store.beginTransaction(),
     ]);
-    // See `beginTransaction`.
+    // `beginTransaction` explains this setting.
     await other.query('BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0');
-    // A transaction that waits longer than this timeout checks for a deadlock and becomes its victim.
+    // The session whose deadlock timeout ends first becomes the victim, so this one must wait longer.
     await other.query("SET LOCAL deadlock_timeout = '1h'");
     await brake.query(remember, [events[1]?.id]);
     await other.query(remember, [events[2]?.id]);
@@ -220,7 +220,8 @@ describe(EventWriter.name, () => {
     await untilWaiting(1);
     const crossing = other.query(remember, [events[0]?.id]);
     await untilWaiting(2);
-    // Release the batch only now, so that it waits for the other transaction: PostgreSQL checks each wait once, after one second.
+    // Release the batch only now. PostgreSQL checks a wait for deadlocks once, after a second, and the other transaction must be waiting by
+    // then.
     await brake.rollbackTransaction();
     await crossing;
     await other.query('ROLLBACK');

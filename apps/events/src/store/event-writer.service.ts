@@ -9,14 +9,14 @@ import { PartitionsRepository } from './partitions.repository.js';
 import { StoreMetrics } from './store-metrics.js';
 import { toRow, type EventRow, type WrittenBatch } from './write-batch.js';
 
-// After a lost race (deadlock, serialization failure), the next attempt usually succeeds. More failures than this have another cause.
+// Maximum retries after a deadlock or serialization failure. The next attempt usually succeeds, so further failures have another cause.
 const maxConflictRetries = 5;
 
 type Outcomes = Map<string, StoreOutcome>;
 
 /**
- * Stores batches of events. Each event is stored, recognized as known, or kept as a dead letter. An event that the database rejects does
- * not affect the rest of its batch.
+ * Stores batches of events. Each event is stored, recognized as already known, or kept as a dead letter. A rejected event does not affect
+ * the rest of its batch.
  *
  * ```
  * batch ── write ──ok──▶ stored | known ──▶ relay
@@ -43,11 +43,10 @@ export class EventWriter {
   }
 
   /**
-   * Stores events and returns the outcome of each, in the same order. Idempotent by message key (see `receivedMessageKey`): storing the
-   * same batch again gives the same outcomes.
+   * Stores events and returns their outcomes in the same order. Idempotent by message key (see `receivedMessageKey`): storing a batch again
+   * gives the same outcomes.
    *
-   * @throws the database's error when the database is unavailable. Events that are already committed stay stored, and a retry
-   *   recognizes them
+   * @throws the database's error when it is unavailable; committed events stay stored, and a retry recognizes them
    */
   async store(events: readonly EventWithColumns[]): Promise<StoreOutcome[]> {
     const startedAt = performance.now();
@@ -56,14 +55,14 @@ export class EventWriter {
     return outcomes;
   }
 
-  /** Keeps an event as a dead letter without trying to store it. */
+  /** Adds a dead letter without trying to store the event. */
   async keepAsDeadLetter(event: NewEvent, fault: unknown): Promise<void> {
     await this.deadLetters.add(toRow(event), fault);
   }
 
   /**
-   * Stores the event of a retried dead letter and returns its outcome. Does not count the event in `events_ingest_total`, which counted it
-   * when it arrived.
+   * Stores the event of a retried dead letter and returns its outcome. Leaves out `events_ingest_total`, which counted the event when it
+   * first arrived.
    */
   async storeAgain(event: NewEvent): Promise<StoreOutcome> {
     const [outcome] = await this.storeOrDeadLetter([event]);
@@ -91,11 +90,11 @@ export class EventWriter {
   }
 
   /**
-   * Keeps expired events as dead letters, unless their messages are already known. An event is this old only when its receiver's clock is
-   * wrong, or when the event has waited on the INGEST stream or as a dead letter.
+   * Turns expired events into dead letters, unless their messages are already known. An event is this old only if the receiver's clock is
+   * wrong, or if the event waited on the INGEST stream or as a dead letter.
    */
   private async keepExpired(rows: readonly EventRow[], outcomes: Outcomes): Promise<void> {
-    // Records events of erased users as received, so that the next query finds them.
+    // Record events of erased users as received, so that the next query counts them as known.
     await this.events.withoutErased(rows);
     const firstIds = await this.events.findReceived(rows.map((row) => row.key));
     for (const row of rows) {
@@ -129,7 +128,7 @@ export class EventWriter {
     if (written.outboxId !== null) {
       this.relay.publish({ outboxId: written.outboxId, events: written.stored });
     }
-    // Nearly always, every event of the batch is new.
+    // In nearly every batch, all events are new.
     if (written.stored === rows) {
       for (const row of rows) outcomes.set(row.key, { id: row.id, outcome: 'stored' });
       return;
@@ -139,11 +138,10 @@ export class EventWriter {
     const firstIds = await this.events.findReceived(known.map((row) => row.key));
     for (const row of rows) {
       const id = stored.has(row) ? row.id : firstIds.get(row.key);
-      // If the remembered id is the event's own id, an earlier attempt to write this batch stored the event.
+      // If the first id is the event's own, an earlier attempt stored this event.
       if (id !== undefined) outcomes.set(row.key, { id, outcome: id === row.id ? 'stored' : 'known' });
     }
-    // The write recognized these messages, but their keys were deleted (after 25 hours) before `findReceived`, so their events now count as
-    // new.
+    // The write found these keys, but they expired (after 25 hours) before `findReceived`. Write the events again, as new ones.
     const forgotten = rows.filter((row) => !outcomes.has(row.key));
     if (forgotten.length > 0) await this.write({ ...part, rows: forgotten }, outcomes);
   }
@@ -173,8 +171,8 @@ function outcomeOf(row: EventRow, firstByKey: Map<string, EventRow>, outcomes: O
 }
 
 /**
- * Whether the error means that a row has no partition: a check violation that names no constraint. The error's text does not help, because
- * it depends on the server's language.
+ * Whether a row had no partition: PostgreSQL then reports a check violation without a constraint name. The error text depends on the
+ * server's language, so it cannot be used.
  */
 function isMissingPartition(error: unknown): boolean {
   return sqlState(error) === '23514' && violatedConstraint(error) === undefined;

@@ -2,12 +2,12 @@ import { derivedColumns, type EventOrigin } from '@stream-events/contracts';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
- * A stored event. The table also has the columns that filters on `event_data` read (`derivedColumns`). TypeORM
- * cannot describe a table that is partitioned by range of `id`: migrations create it, and a test compares it with this class.
+ * A stored event. The table also has the columns in `derivedColumns`, which filters on `event_data` use. TypeORM cannot describe a table
+ * partitioned by range of `id`, so migrations create the table, and a test compares it with this class.
  */
 @Entity({ name: 'events', synchronize: false })
 export class Event {
-  /** UUIDv7: sorts by the time when the event was received. */
+  /** UUIDv7, which sorts by the time of receipt. */
   @PrimaryColumn('uuid')
   id!: string;
 
@@ -24,11 +24,11 @@ export class Event {
   @Column('text')
   origin!: EventOrigin;
 
-  /** `json`, not `jsonb`, keeps the text exactly as it was sent. */
+  /** `json` keeps the text exactly as it was sent; `jsonb` would not. */
   @Column('json', { name: 'event_data' })
   eventData!: string;
 
-  /** When the event happened by the platform's clock; null when the platform did not report it. */
+  /** When the event happened, by the platform's clock; null when the platform did not report it. */
   @Column('timestamptz', { name: 'occurred_at', nullable: true })
   occurredAt!: Date | null;
 }

@@ -8,10 +8,10 @@ import { writeBatch, type EventRow, type WrittenBatch } from './write-batch.js';
 import { isPairable, writeOverlapping } from './write-overlapping.js';
 import { isPlatformRaid, writeRaids } from './write-raids.js';
 
-/** The maximum number of keys that `forgetOldMessages` deletes. */
+/** Maximum number of keys that one call of `forgetOldMessages` deletes. */
 export const maxForgotten = 10_000;
 
-/** A part of a batch, with the function that writes it. */
+/** A part of a batch, and how to write it. */
 export interface BatchPart {
   rows: readonly EventRow[];
   write: (pool: Pool, rows: readonly EventRow[]) => Promise<WrittenBatch>;
@@ -29,8 +29,8 @@ export class EventsRepository {
   ) {}
 
   /**
-   * Splits a batch into parts that are written differently: raids of the platform, deliveries to pair, deliveries to ignore (see
-   * `Overlaps`), and all other rows. Nearly always, the other rows are the whole batch.
+   * Splits a batch by how its rows must be written: platform raids, deliveries to pair, deliveries to ignore (see `Overlaps`), and all
+   * others. Nearly every batch has only other rows.
    */
   async split(rows: readonly EventRow[]): Promise<BatchPart[]> {
     const { paired, superseded, ends } = await this.overlaps.select(rows);
@@ -49,26 +49,26 @@ export class EventsRepository {
     return parts.filter((part) => part.rows.length > 0);
   }
 
-  /** Records the messages as received, without storing their events. */
+  /** Marks the messages as received without storing their events. */
   private async ignore(rows: readonly EventRow[]): Promise<WrittenBatch> {
     await this.rememberReceived(rows.map(({ key, id }) => ({ key, eventId: id })));
     return { outboxId: null, stored: [] };
   }
 
   /**
-   * Writes a part of a batch, and notes its late events (see `ChannelChanges`). For an event of an erased user, writes only the key: the
-   * event counts as stored and erased.
+   * Writes a part of a batch and notes its late events (see `ChannelChanges`). For an event of an erased user, writes only the key, as if
+   * the event had been stored and then erased.
    */
   async write({ rows, write }: BatchPart): Promise<WrittenBatch> {
     const others = await this.withoutErased(rows);
     if (others.length === 0) return { outboxId: null, stored: [] };
     const written = await write(this.pool, others);
-    // Notes known rows as well, because an earlier attempt may have stored their events without noting them.
+    // Note known rows too: an earlier attempt may have stored their events and failed before this step.
     await this.changes.noteLate(others);
     return written;
   }
 
-  /** Returns the events that may be stored. Leaves out the events of erased users, and records their messages as received. */
+  /** Returns the rows without events of erased users, whose messages it marks as received. */
   async withoutErased(rows: readonly EventRow[]): Promise<readonly EventRow[]> {
     const erased = await this.erasedUsers.select(rows);
     if (erased.size === 0) return rows;
@@ -76,9 +76,9 @@ export class EventsRepository {
     return rows.filter((row) => !erased.has(row));
   }
 
-  /** Records messages as received without storing their events, so that the store recognizes redeliveries. */
+  /** Marks messages as received without storing their events, so that the store recognizes redeliveries. */
   async rememberReceived(messages: readonly { key: string; eventId: string }[]): Promise<void> {
-    // Inserts in the order of the keys, as `writeBatch` does, so that the two do not deadlock.
+    // Insert in key order, like `writeBatch`, so that the two cannot deadlock.
     await this.dataSource.query(
       `INSERT INTO received_messages (key, event_id)
        SELECT key, event_id FROM unnest($1::uuid[], $2::uuid[]) AS message (key, event_id) ORDER BY key
@@ -87,7 +87,7 @@ export class EventsRepository {
     );
   }
 
-  /** Returns the ids of the events that these messages became, by message key. */
+  /** Returns the event id of each known message, by message key. */
   async findReceived(keys: readonly string[]): Promise<Map<string, string>> {
     if (keys.length === 0) return new Map();
     const rows = await this.dataSource.query<{ key: string; event_id: string }[]>(
@@ -98,17 +98,17 @@ export class EventsRepository {
   }
 
   /**
-   * Deletes the keys of messages that were received over 25 hours ago, at most `maxForgotten` per call. Returns the number of deleted keys.
-   * Keeps the key of a dead letter whose message was redelivered and stored, because a later retry must not store the message again.
+   * Deletes up to `maxForgotten` keys of messages that were received over 25 hours ago. Returns how many it deleted. Keeps the key while a
+   * dead letter has it, so that retrying the dead letter cannot store an already stored message again.
    */
   async forgetOldMessages(): Promise<number> {
     const [, count] = await this.dataSource.query<[unknown, number]>(
       `DELETE FROM received_messages WHERE key IN (
          SELECT key FROM received_messages AS received WHERE received_at < least(now(), $1::timestamptz) - interval '25 hours'
            AND NOT EXISTS (SELECT FROM dead_letters WHERE dead_letters.key = received.key)
-         -- The order makes the planner use the index, even when its statistics are stale and count many old keys.
+         -- The order makes the planner use the index even when stale statistics show many old keys.
          ORDER BY received_at LIMIT ${maxForgotten})`,
-      // The earlier of two clocks: a clock that is ahead must not delete keys that are still needed.
+      // Use the earlier of two clocks, because a fast clock would delete keys that are still needed.
       [new Date(Date.now())],
     );
     return count;

@@ -39,7 +39,7 @@ describe('an event that was received before the retention period', () => {
       sqlState: '',
       reason: `The event was received at ${new Date(cutoff() - 1).toISOString()}, before the retention period. If this time is wrong, check the clock of the receiver. To store the event, raise RETENTION_DAYS and retry.`,
     });
-    // No partition was created for the expired event.
+    // The write did not create a partition for the expired event.
     expect((await sut.partitions.list()).every(({ to }) => to > edge.id)).toBe(true);
   });
 

@@ -7,12 +7,12 @@ import type { EventRow } from './write-batch.js';
 import { edgeMs, isPairable, type OverlapEnds } from './write-overlapping.js';
 import { isPlatformRaid } from './write-raids.js';
 
-// This long after an overlap has begun, every instance knows the overlap, or learns about the overlap before its next write.
+// This long after an overlap begins, every instance knows it or will read it before its next write.
 const announcementMs = maxAgeMs + 1_000;
-// The commit of a call that took longer than this may have been slow.
+// After a call that took longer than this, assume that the commit was slow.
 const slowBeginMs = 1_000;
-// How long ended overlaps and unpaired deliveries are kept. The store remembers message ids for the same time, so it cannot recognize a
-// later redelivery anyway.
+// How long to keep ended overlaps and unpaired deliveries. The store keeps message ids equally long, so it cannot recognize later
+// redeliveries anyway.
 const keptFor = '25 hours';
 
 /** How to write the deliveries of subscriptions that have or had a twin. */
@@ -20,8 +20,8 @@ export interface OverlappingRows {
   /** Deliveries to pair. */
   paired: ReadonlySet<EventRow>;
   /**
-   * Deliveries from a subscription that is about to be deleted, after the end of its overlap. The store ignores them, because the other
-   * subscription delivers the same occurrences.
+   * Deliveries from after the end of an overlap, by the subscription that is about to be deleted. The store ignores them, because the
+   * remaining subscription delivers the same occurrences.
    */
   superseded: ReadonlySet<EventRow>;
   /** The ends of overlaps, by subscription. */
@@ -37,25 +37,22 @@ interface OverlapTimes extends OverlapEnds {
 }
 
 /**
- * Keeps track of the subscriptions that have a twin. Their deliveries are paired (see `writeOverlapping`). Nearly always, there are no such
- * subscriptions; the check then costs one comparison per batch, and each instance runs one query on an empty table per second.
+ * Keeps track of subscriptions that have a twin, so that the store pairs their deliveries (see `writeOverlapping`). Normally there are
+ * none: the check then costs one comparison per batch, and each instance queries an empty table once per second.
  *
  * ```
  *  begin ──▶ 4 s: every instance knows of it ─▶ ready: the second subscription may be created ──▶ end ──25 h──▶ forgotten
  * ```
  *
- * After the end, only messages from before the end are paired. Such messages may still wait on the INGEST stream, or for a redelivery.
- * Later messages of the remaining subscription are stored. Later messages of the other subscription are ignored; the platform can
- * still send them until it deletes that subscription. Both rules take effect at the same moment, so that no delivery of the remaining subscription is paired with a delivery
- * whose own partner is missing. Even when the next overlap has begun, a delivery from before the end of the previous overlap is not
- * paired with a delivery from after that end, except within `edgeMs` (see `writeOverlapping`).
+ * After the end, the store pairs only messages from before the end, which may still wait on the INGEST stream or for a redelivery. The
+ * store keeps later messages of the remaining subscription. The store ignores later messages of the other subscription. Such messages may
+ * arrive until the platform deletes that subscription. Both rules start at the same moment. If they started at different moments, a
+ * delivery of the remaining subscription could be paired with one whose own partner is missing. Once the next overlap has begun, deliveries
+ * from before and after the end of the previous one are paired only within `edgeMs` (see `writeOverlapping`).
  */
 @Injectable()
 export class Overlaps {
-  /**
-   * Messages after this time (milliseconds since 1970) are not paired. Infinite during an overlap, minus infinity when there are no
-   * overlaps.
-   */
+  /** No message from after this time (milliseconds since 1970) is paired. Infinity during an overlap; minus infinity without overlaps. */
   private readonly latest: RecentValue<number>;
 
   constructor(
@@ -69,7 +66,7 @@ export class Overlaps {
     });
   }
 
-  /** Looks for overlaps every second. */
+  /** Starts to read the overlaps every second. */
   start(): void {
     this.latest.start();
   }
@@ -78,11 +75,12 @@ export class Overlaps {
     return this.latest.stop();
   }
 
-  /** Begins overlaps that have not begun yet. Returns the number of milliseconds until every instance knows all these overlaps. */
+  /** Begins those overlaps that have not begun yet. Returns how many milliseconds from now every instance knows all of them. */
   async begin(subscriptions: readonly string[]): Promise<number> {
     const beganAt = performance.now();
     const [row] = await this.dataSource.query<{ readyInMs: number }[]>(
-      // Also updates the rows of overlaps that have begun, without a change, because only RETURNING sees what a concurrent call has written.
+      // Also update the rows of overlaps that have already begun, without changing them: only RETURNING sees what a concurrent call has
+      // written.
       `WITH begun AS (
          INSERT INTO subscription_overlaps AS old (subscription) SELECT DISTINCT unnest($1::text[]) ORDER BY 1
          ON CONFLICT (subscription) DO UPDATE SET ended_at = NULL,
@@ -94,12 +92,13 @@ export class Overlaps {
        SELECT ceil(extract(epoch FROM max(begun_at) - now()) * 1000 + $2)::float8 AS "readyInMs" FROM begun`,
       [subscriptions, announcementMs],
     );
-    // The times in the row are those of the statement's start. After a slow commit, other instances see the row only from now on.
+    // The row's times are from the start of the statement. After a slow commit, other instances can see the row only from now on, so start
+    // counting now.
     if (performance.now() > beganAt + slowBeginMs) return announcementMs;
     return Math.max(row?.readyInMs ?? announcementMs, 0);
   }
 
-  /** Ends overlaps at `endedAt` (milliseconds since 1970). Does not change overlaps that have already ended. */
+  /** Ends overlaps at `endedAt` (milliseconds since 1970). Leaves overlaps that have already ended unchanged. */
   async end(overlaps: readonly EndingOverlap[], endedAt: number): Promise<void> {
     await this.dataSource.query(
       `WITH ending AS (
@@ -115,8 +114,7 @@ export class Overlaps {
   }
 
   /**
-   * Returns the rows that need special treatment because of an overlap. Leaves out raids of the platform, which have their own rule (see
-   * `writeRaids`).
+   * Returns the rows that an overlap affects. Platform raids are left out, because `writeRaids` has its own rule for them.
    *
    * @throws the database's error when the overlaps cannot be read
    */
@@ -137,16 +135,16 @@ export class Overlaps {
     return { paired, superseded, ends: overlaps };
   }
 
-  /** Forgets overlaps 25 hours after their end, and unpaired deliveries 25 hours after they were stored. */
+  /** Deletes overlaps 25 hours after their end, and unpaired deliveries 25 hours after they were stored. */
   async forgetOld(): Promise<void> {
-    // The earlier of two clocks: a clock that is ahead must not delete rows that are still needed.
+    // Use the earlier of two clocks, because a fast clock would delete rows that are still needed.
     const before = `least(now(), $1::timestamptz) - interval '${keptFor}'`;
     const now = [new Date(Date.now())];
     await this.dataSource.query(`DELETE FROM subscription_overlaps WHERE ended_at < ${before}`, now);
     await this.dataSource.query(`DELETE FROM unpaired_deliveries WHERE stored_at < ${before}`, now);
   }
 
-  /** Reads now whether there are overlaps. */
+  /** Reads the overlaps now. */
   refresh(): Promise<void> {
     return this.latest.refresh();
   }

@@ -26,7 +26,7 @@ function instance(days: number): RetainingInstance {
   return found;
 }
 
-/** Stores events that were received at these times, as the writer does, but with the test's own clock. */
+/** Stores events received at these times like the writer, but with the test's own clock. */
 async function storeAt(times: readonly number[], partitions: PartitionsRepository): Promise<string[]> {
   const rows = times.map((msecs) => toRow(newEvent({ id: v7({ msecs }) })));
   rows.sort((one, other) => (one.key < other.key ? -1 : 1));
@@ -62,7 +62,7 @@ describe(PartitionsRepository.name, () => {
     expect(await names()).toEqual([
       ...['05', '04', '03', '02', '01'].map((number) => `events_2024_01_${number}`),
       'events_2023_12',
-      // This partition ends after November 29, the first day that is kept.
+      // This partition ends after November 29, the first day to keep.
       'events_2023_11',
     ]);
 
@@ -81,7 +81,7 @@ describe(PartitionsRepository.name, () => {
     const step = fc.record({
       days: fc.constantFrom(...instances.keys()),
       advance: fc.oneof(fc.nat(3 * day), fc.nat(70 * day)),
-      // When events are received, as a fraction of the time from the cutoff (or the beginning) to three days in the future.
+      // When events are received: 0 is the cutoff (or the beginning), 1 is three days in the future.
       places: fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 1, maxLength: 12 }),
     });
     await fc.assert(
@@ -149,7 +149,7 @@ describe(PartitionsRepository.name, () => {
   });
 });
 
-/** Expects partitions without overlaps, and without gaps from now until the end of the partitions ahead. */
+/** Expects that partitions do not overlap, and have no gaps from now until the last one created ahead. */
 async function expectNoOverlap(now: number): Promise<void> {
   const partitions = (await store.partitions.list()).reverse();
   for (const [index, { to }] of partitions.entries()) {

@@ -7,7 +7,7 @@ import { RetentionPolicy } from './retention-policy.js';
 
 /** A partition in PostgreSQL's catalog. */
 export interface CatalogPartition extends Partition {
-  /** Retention is removing the partition: its rows are no longer visible, but no other partition may take its range yet. */
+  /** Retention is removing the partition: its rows are invisible, but its range is still taken. */
   isDetaching: boolean;
 }
 
@@ -32,24 +32,21 @@ export class PartitionsRepository {
     return readCatalog(this.dataSource.manager);
   }
 
-  /**
-   * Creates the partitions from `now` (milliseconds since 1970) to the end of the next month or, if partitions are daily, for the next
-   * week.
-   */
+  /** Creates the partitions from `now` (milliseconds since 1970) to the end of the next month; daily partitions, for the next week. */
   async ensureAhead(now: number): Promise<void> {
     const end = endOfPartitionsAhead(now, this.retention.partitionWidth);
     for (let id = firstIdAt(now); id < end;) id = (await this.ensure(id)).to;
   }
 
-  /** Creates the partitions for these ids. Needed for events from a receiver whose clock is far off. */
+  /** Creates missing partitions for these ids. Ids far from the current time come from receivers with a wrong clock. */
   async ensureFor(ids: readonly string[]): Promise<void> {
     let last: Partition | undefined;
     for (const id of [...ids].sort()) if (!last || id >= last.to) last = await this.ensure(id);
   }
 
   /**
-   * Returns the ids of events that were received before the retention period. Reads the database's time before it treats an event as
-   * expired, because the clock of this machine may be wrong.
+   * Returns the ids of events received before the retention period. This machine's clock may be wrong, so checks the database's time before
+   * it treats an event as expired.
    */
   async findExpired(ids: readonly string[]): Promise<Set<string>> {
     const older = (cutoff: number | undefined, id: string): boolean =>
@@ -63,13 +60,13 @@ export class PartitionsRepository {
     return new Set(ids.filter((id) => older(certain, id)));
   }
 
-  /** Returns for how many seconds the oldest partition has been due for removal. */
+  /** Returns for how many seconds the oldest partition has been overdue for removal. */
   async readOverdueSeconds(): Promise<number> {
     const oldest = (await this.readCatalog()).at(-1);
     return oldest ? this.retention.overdueMs(receivedAt(oldest.to), Date.now()) / 1_000 : 0;
   }
 
-  /** Returns the partition that contains the id. Creates it if there is none. */
+  /** Returns the partition that contains the id; creates the partition if it is missing. */
   private async ensure(id: string): Promise<Partition> {
     const existing = findPartition(id, await this.readCatalog());
     if (existing) return existing;
@@ -87,8 +84,8 @@ export class PartitionsRepository {
 }
 
 /**
- * Creates the table, adds the constraint, then attaches the table. `CREATE … PARTITION OF` would stop ingest; attaching a table with
- * this constraint neither stops ingest nor scans the table.
+ * Creates the table with a range constraint, then attaches it. With the constraint, attaching neither blocks ingest nor scans the table;
+ * `CREATE … PARTITION OF` would block ingest.
  */
 async function create({ name, from, to }: Partition, manager: EntityManager): Promise<void> {
   await manager.query(
@@ -102,8 +99,8 @@ async function create({ name, from, to }: Partition, manager: EntityManager): Pr
 }
 
 /**
- * Returns a name that no table has. A table with the planned name can exist even if its range is free: a detached partition that is not
- * dropped yet, or an operator's copy.
+ * Returns an unused table name. The planned name can be taken while its range is free: by a detached partition that is not dropped yet, or
+ * by an operator's copy.
  */
 async function findFreeName(name: string, manager: EntityManager): Promise<string> {
   for (let number = 1; ; number += 1) {
@@ -121,7 +118,7 @@ function readCatalog(manager: EntityManager): Promise<CatalogPartition[]> {
     `SELECT quote_ident(relname) AS name, range[1] AS "from", range[2] AS "to", inhdetachpending AS "isDetaching"
      FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
      CROSS JOIN regexp_match(pg_get_expr(relpartbound, inhrelid), $$FROM \\('([0-9a-f-]+)'\\) TO \\('([0-9a-f-]+)'\\)$$) AS range
-     -- A partition that is dropped during the query has no range.
+     -- A partition that is dropped while the query runs has no range.
      WHERE inhparent = 'events'::regclass AND range IS NOT NULL
      ORDER BY range[1] COLLATE "C" DESC`,
   );

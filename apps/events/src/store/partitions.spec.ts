@@ -90,7 +90,7 @@ describe(endOfPartitionsAhead.name, () => {
   it.each([
     ['on the first', Date.UTC(2025, 10, 1), Date.UTC(2026, 0), Date.UTC(2025, 10, 9)],
     ['in December', Date.UTC(2025, 11, 31, 23, 59), Date.UTC(2026, 1), Date.UTC(2026, 0, 8)],
-    // The next month has no 31st, but must not be skipped.
+    // The next month has no 31st, but must still get a partition.
     ['on the 31st', Date.UTC(2025, 0, 31, 12), Date.UTC(2025, 2), Date.UTC(2025, 1, 8)],
   ])('is the end of the next month, or of the seventh day after today, %s', (_, at, month, day) => {
     expect(endOfPartitionsAhead(at, 'month')).toBe(firstIdAt(month));

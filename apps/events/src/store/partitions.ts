@@ -1,15 +1,15 @@
 import { firstIdAt, receivedAt } from '@stream-events/contracts';
 import type { PartitionWidth } from './retention-policy.js';
 
-/** A partition of `events`: its name and its range of ids (`from` is inclusive, `to` is exclusive). */
+/** A partition of `events` with its range of ids: `from` is inclusive, `to` is exclusive. */
 export interface Partition {
   name: string;
   from: string;
   to: string;
 }
 
-// Daily partitions are created this many days ahead. If partitions cannot be created, the logs show the failure, and events can still be
-// stored for this long.
+// How many days ahead daily partitions exist. If creating partitions fails, events can still be stored for this long, and the logs show the
+// failure.
 const daysAhead = 7;
 
 /** Returns the partition that contains the id. */
@@ -18,8 +18,8 @@ export function findPartition<P extends Partition>(id: string, partitions: reado
 }
 
 /**
- * Plans the partition for an id that no existing partition contains: the day or the month (UTC) in which the event was received. The
- * partition begins where an existing one ends, and ends where an existing one begins, because RETENTION_DAYS can change the width.
+ * Plans a partition for an id that no partition contains: the day or month (UTC) of receipt. Cuts the range off at existing partitions,
+ * which may have another width because RETENTION_DAYS has changed.
  */
 export function planPartition(id: string, width: PartitionWidth, existing: readonly Partition[]): Partition {
   const period = periodAt(receivedAt(id), width);
@@ -32,7 +32,10 @@ export function planPartition(id: string, width: PartitionWidth, existing: reado
   return { name: nameOf(from, width), from, to };
 }
 
-/** Returns the id up to which partitions must exist at `now`: at the end of the next month or, if partitions are daily, a week later. */
+/**
+ * Returns the id up to which partitions must exist at `now`. Monthly partitions must exist until the end of the next month, daily ones
+ * until the end of the seventh day after today.
+ */
 export function endOfPartitionsAhead(now: number, width: PartitionWidth): string {
   const time = new Date(now);
   const [year, month, day] = [time.getUTCFullYear(), time.getUTCMonth(), time.getUTCDate()];
@@ -50,8 +53,7 @@ function periodAt(milliseconds: number, width: PartitionWidth): { from: number; 
 }
 
 /**
- * Returns the name of a partition, which contains the month or the day when the partition begins. The name of a monthly partition that
- * begins in the middle of a month also contains the day.
+ * Names a partition after the month or day in which it begins. A monthly partition that begins in mid-month also has the day in its name.
  */
 function nameOf(from: string, width: PartitionWidth): string {
   const time = new Date(receivedAt(from));

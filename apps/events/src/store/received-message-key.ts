@@ -2,9 +2,9 @@ import { hash } from 'node:crypto';
 import type { NewEvent } from '@stream-events/contracts';
 
 /**
- * Returns the deduplication key of a message: 128 bits in the form of a UUID. Two messages with the same key are the same message.
- * The key is derived from the platform's message id alone, because a redelivery may carry another timestamp. Without a message id, the key
- * is derived from the idempotency key. Without either, the key is the event's own id.
+ * Returns the deduplication key of a message, 128 bits in the form of a UUID. Messages with the same key count as the same message. If the
+ * platform gave a message id, the key depends on this id alone, because a redelivery may carry another timestamp. Without a message id, the
+ * key depends on the idempotency key. Without either, the key is the event's own id.
  */
 export function receivedMessageKey(event: NewEvent): string {
   if (event.origin === 'platform' && event.eventId !== null) return keyOf('message', event.eventId);

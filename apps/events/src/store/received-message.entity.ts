@@ -1,13 +1,13 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** A message received in the last 25 hours. A message without a row here is new. */
+/** A message that was received in the last 25 hours. The store treats a message without a row here as new. */
 @Entity({ name: 'received_messages' })
 export class ReceivedMessage {
   /** See `receivedMessageKey`. */
   @PrimaryColumn('uuid')
   key!: string;
 
-  /** The id of the event that the message became. */
+  /** The event that the message became. */
   @Column('uuid', { name: 'event_id' })
   eventId!: string;
 

@@ -2,26 +2,25 @@ import { FailureLog, type Logger } from '@stream-events/service';
 
 const intervalMs = 1_000;
 
-/** A value that is older than this is read again before it is used. */
+/** `get` reads a value again when it is older than this. */
 export const maxAgeMs = 3_000;
 
-/** How to read a value. */
 export interface RecentValueOptions<T> {
-  /** The name of the value in log lines, such as `the erased users`. */
+  /** How log lines name the value, such as `the erased users`. */
   name: string;
   read: () => Promise<T>;
   logger: Logger;
 }
 
 /**
- * A value in the database that every write needs and that rarely changes. Each instance reads the value every second. A write sees every
- * change that was committed at least 3 s before the write began. Code that changes the value and then waits longer than 3 s can therefore
- * rely on every instance using the new value.
+ * A rarely changing value in the database that every write needs. Each instance reads it every second. A write sees every change committed
+ * at least 3 s before the write began. Code that changes the value and waits longer than 3 s can therefore rely on every instance using the
+ * new value.
  */
 export class RecentValue<T> {
   private readonly failureLog: FailureLog;
-  private value!: T; // read before its first use, see `get`
-  /** When the current value was requested, from a monotonic clock. */
+  private value!: T; // `get` reads it before the first use
+  /** When the current value was requested, by a monotonic clock. */
   private requestedAt = -Infinity;
   private reading: Promise<void> | undefined;
   private timer: NodeJS.Timeout | undefined;
@@ -41,23 +40,23 @@ export class RecentValue<T> {
 
   async stop(): Promise<void> {
     clearInterval(this.timer);
-    // The failure was already reported to the caller that waits for the value.
+    // The caller that is waiting for the value gets the error.
     await this.reading?.catch(() => undefined);
   }
 
   /**
-   * Returns the value, at most 3 s old.
+   * Returns a value that is at most 3 s old.
    *
-   * @throws the database's error when the value is older than 3 s and cannot be read
+   * @throws the database's error when the value is older and cannot be read
    */
   async get(): Promise<T> {
     const calledAt = performance.now();
-    // Runs at most twice: the first `refresh` may join a slow read that began too long ago.
+    // Runs at most twice: the first `refresh` may join a read that began too long ago.
     while (this.requestedAt < calledAt - maxAgeMs) await this.refresh();
     return this.value;
   }
 
-  /** Reads the value now, or waits for the read in progress. */
+  /** Reads the value now. If a read is running, waits for that read instead. */
   refresh(): Promise<void> {
     this.reading ??= this.read().finally(() => {
       this.reading = undefined;

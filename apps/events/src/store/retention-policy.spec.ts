@@ -65,7 +65,7 @@ describe(RetentionPolicy.name, () => {
         ({ days, maxAgeDays, receivedAt, delay }) => {
           const policy = new RetentionPolicy(days);
           const expiresAt = receivedAt + delay + policy.limitStreamAge(maxAgeDays);
-          // The store still keeps the event in the last millisecond before the stream drops it.
+          // The store keeps the event until the stream drops it.
           expect(policy.cutoff(expiresAt - 1)).toBeLessThanOrEqual(receivedAt);
           expect(policy.limitStreamAge(maxAgeDays)).toBeLessThanOrEqual(maxAgeDays * day);
           expect(policy.limitStreamAge(maxAgeDays)).toBeGreaterThan(0);

@@ -6,7 +6,7 @@ import { PartitionsRepository } from './partitions.repository.js';
 
 const intervalMs = 10 * 60_000;
 
-/** Creates partitions ahead of time, and deletes the deduplication data of messages that are too old to be redelivered. */
+/** Creates partitions ahead of time, and deletes deduplication data of messages that are too old to be redelivered. */
 @Injectable()
 export class StoreMaintenance {
   private readonly loop: WorkerLoop;
@@ -30,7 +30,7 @@ export class StoreMaintenance {
     });
   }
 
-  /** Creates the partitions that are needed now, then runs every 10 minutes in the background. */
+  /** Creates the partitions needed now, then runs every 10 minutes in the background. */
   async start(): Promise<void> {
     await this.partitions.ensureAhead(Date.now());
     this.loop.start();
@@ -40,7 +40,10 @@ export class StoreMaintenance {
     return this.loop.stop();
   }
 
-  /** Creates missing partitions, deletes old overlaps, and deletes one batch of old keys. Returns whether the batch was full. */
+  /**
+   * Creates missing partitions, deletes old overlaps, and deletes one batch of old keys. Returns true when the batch was full, so that the
+   * next run follows at once.
+   */
   private async run(): Promise<boolean> {
     await this.partitions.ensureAhead(Date.now());
     await this.overlaps.forgetOld();

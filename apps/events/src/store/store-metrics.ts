@@ -2,7 +2,6 @@ import { storeOutcomes, type NewEvent, type StoreOutcome } from '@stream-events/
 import { Counter, durationBuckets, Histogram, lagBuckets, type Registry } from '@stream-events/service';
 import { oldestAgeSeconds } from '../relay/event-age.js';
 
-/** Measures how events are stored. */
 export class StoreMetrics {
   private readonly outcomesTotal: Counter<'outcome'>;
   private readonly batchEvents: Histogram;

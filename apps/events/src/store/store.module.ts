@@ -12,8 +12,8 @@ import { StoreMaintenance } from './store-maintenance.service.js';
 import { UserHashKeys } from './user-hash-keys.js';
 
 /**
- * The store: writes batches of events, and creates the partitions of `events`. The repository of dead letters is in this folder, because
- * the event writer adds dead letters, and dead-letters/ imports the event writer to retry them.
+ * Writes batches of events, and creates the partitions of `events`. The repository of dead letters is here because the event writer adds
+ * dead letters, while dead-letters/ imports the event writer for retries.
  */
 @Module({
   imports: [RelayModule],

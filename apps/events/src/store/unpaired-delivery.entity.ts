@@ -1,6 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
-/** A stored event that only one of two overlapping subscriptions has delivered so far. */
+/** A stored event that only one of two overlapping subscriptions has delivered so far; the other may still deliver it. */
 @Entity({ name: 'unpaired_deliveries' })
 @Index('unpaired_deliveries_pairing_key_index', ['pairingKey', 'occurredAt'])
 @Index('unpaired_deliveries_stored_at_index', ['storedAt'])
@@ -12,7 +12,7 @@ export class UnpairedDelivery {
   @Column('uuid', { name: 'pairing_key' })
   pairingKey!: string;
 
-  /** The subscription that has delivered the event; see `Delivery`. */
+  /** The subscription that delivered the event; see `Delivery`. */
   @Column('text')
   via!: string;
 
@@ -20,7 +20,7 @@ export class UnpairedDelivery {
   @Column('timestamptz', { name: 'occurred_at' })
   occurredAt!: Date;
 
-  /** When the platform created the subscription that has delivered the event. */
+  /** When the platform created that subscription. */
   @Column('timestamptz', { name: 'subscribed_at' })
   subscribedAt!: Date;
 

@@ -1,16 +1,16 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** A key that hashes the ids of erased users. Rows stay as they are; only their encryption changes with `SECRET_KEY`. */
+/** A key for hashing the ids of erased users. The keys never change; only their encryption changes with `SECRET_KEY`. */
 @Entity({ name: 'user_hash_keys' })
 export class UserHashKey {
   @PrimaryColumn('uuid')
   id!: string;
 
-  /** The key at position 0 hashes new ids. All keys serve to recognize erased users. */
+  /** The key at position 0 hashes new ids. The others only recognize users that were erased earlier. */
   @Column('integer', { unique: true })
   position!: number;
 
-  /** The key in base64, encrypted with `SECRET_KEY` and bound to the id. */
+  /** The key in base64, encrypted with `SECRET_KEY` and bound to `id`. */
   @Column('text', { name: 'key_encrypted' })
   keyEncrypted!: string;
 }

@@ -56,7 +56,7 @@ describe(UserHashKeys.name, () => {
 
     expect(hasher.hash('12826')).toBe(first);
     expect(hasher.hashes('12826')).toEqual([first, second]);
-    // From now on, the hashes no longer depend on SECRET_KEY.
+    // From now on, the hashes are independent of SECRET_KEY.
     const added = `${randomUUID()}, long enough`;
     expect((await load(added, old)).hasher.hash('12826')).toBe(first);
   });

@@ -8,31 +8,31 @@ import { UserHashKey } from './user-hash-key.entity.js';
 
 const keyLength = 32;
 
-/** The keys in the database, for `KeyRotation`. */
+/** Where the keys are stored, for `KeyRotation`. */
 export const userHashKeyColumn: EncryptedColumn = {
   table: 'user_hash_keys',
   column: 'key_encrypted',
   boundTo: 'id',
 };
 
-/** The keys that hash the ids of erased users. When `SECRET_KEY` changes, these keys and the hashes stay the same. */
+/** The keys for hashing the ids of erased users. A change of `SECRET_KEY` changes neither these keys nor the hashes. */
 export class UserHashKeys {
   private constructor(
     readonly hasher: UserHasher,
-    /** The keys for the gateways, encrypted under the first key of `SECRET_KEY`. */
+    /** The keys for the gateways, encrypted with the first key of `SECRET_KEY`. */
     readonly sealed: readonly SealedUserHashKey[],
   ) {}
 
   /**
-   * Reads the keys. If there are none, creates them. An empty store gets a random key. A store that contains events or erasures may contain
-   * hashes that an earlier version created, so it gets the keys that the earlier version derived from `SECRET_KEY`.
+   * Reads the keys, or creates them if there are none. An empty store gets a random key. A store with events or erasures may contain hashes
+   * from an earlier version, so it gets the keys that this version derived from `SECRET_KEY`.
    *
    * @throws when `SECRET_KEY` does not decrypt the keys
    */
   static async load(dataSource: DataSource, secretKeys: readonly string[]): Promise<UserHashKeys> {
     const box = new SecretBox(secretKeys);
     const rows = await dataSource.transaction(async (transaction) => {
-      // Instances that start together use the keys that the first instance creates.
+      // The lock makes instances that start together use the same keys.
       await takeAdvisoryLock(transaction, 'userHashKeys');
       const found = await transaction.find(UserHashKey, { order: { position: 'ASC' } });
       return found.length > 0 ? found : create(transaction, secretKeys, box);

@@ -9,16 +9,16 @@ import type { Pool } from 'pg';
 import { encodeBigintArray, encodeTextArray, encodeUuidArray } from './binary-arrays.js';
 import { receivedMessageKey } from './received-message-key.js';
 
-/** A new event with its key and its filter columns, ready to be written. */
+/** A new event that is ready to be written, with its key and filter columns. */
 export interface EventRow extends NewEvent {
   key: string;
   columns: EventColumns;
-  /** These two values are also in `columns`. The relay needs them for the subject. */
+  /** The relay needs these two values for the subject. `columns` also contains them. */
   broadcasterUserId: string | null;
   raidToId: string | null;
 }
 
-/** The result of a write: which rows are new, and the outbox row that represents them until they are published. */
+/** The result of a write: the new rows, and the outbox row that represents them until they are published. */
 export interface WrittenBatch {
   /** Null when nothing was new. */
   outboxId: string | null;
@@ -26,13 +26,13 @@ export interface WrittenBatch {
 }
 
 /**
- * Returns the row to write for an event. Uses the columns that the sender derived, or else derives them. The id of the row is in lower
- * case, as the database prints ids.
+ * Returns the row to write for an event. Derives the columns if the sender did not send them. Lowercases the id, because the database
+ * prints ids in lower case.
  */
 export function toRow(event: EventWithColumns): EventRow {
   const id = event.id.toLowerCase();
   const columns = event.columns ?? readEventColumns(event.eventType, event.eventData);
-  // Set field by field: object spread would cost more than all other work on an event here.
+  // List the fields: object spread would cost more than all other work on an event here.
   return {
     key: receivedMessageKey(event),
     id,
@@ -56,8 +56,8 @@ const textColumns = [...recordColumns, ...derivedNames];
 const textParameters = textColumns.map((_, index) => `$${index + 3}::text[]`);
 const occurredAtParameter = `$${textColumns.length + 3}::bigint[]`;
 
-// The statement writes a batch in one commit. The insert into received_messages decides which events are new, the table events gets the new
-// events, and one outbox row represents them.
+// Writes a batch in one commit: the insert into received_messages decides which events are new, `events` gets these events, and one outbox
+// row represents them.
 const statement = `
   WITH input AS (
     SELECT * FROM unnest(
@@ -83,15 +83,14 @@ const statement = `
   )
   SELECT
     id AS "outboxId",
-    -- Nearly always, every event is new. The list is then left out, because it would only cost time.
+    -- In nearly every batch, all events are new, so save the time for listing their ids.
     CASE WHEN stored < cardinality($1::uuid[]) THEN ARRAY(SELECT id FROM inserted) END AS "storedIds"
   FROM entry`;
 
 /**
- * Writes a batch in one statement, and in one commit unless `queries` is a transaction. Skips rows whose message was received
- * before.
+ * Writes a batch in one statement, which is its own transaction unless `queries` is one. Skips rows of messages that were received before.
  *
- * @param rows sorted by key and without repeated keys, so that two batches with common keys do not deadlock
+ * @param rows sorted by key and without repeated keys, so that batches with common keys cannot deadlock
  */
 export async function writeBatch(
   queries: Pick<Pool, 'query'>,
@@ -99,7 +98,7 @@ export async function writeBatch(
 ): Promise<WrittenBatch> {
   const text = (column: (row: EventRow) => string | null): Buffer => encodeTextArray(rows.map(column));
   const { rows: written } = await queries.query<{ outboxId: string; storedIds: string[] | null }>({
-    // Because the statement has a name, each connection plans it only once.
+    // A connection plans a named statement only once.
     name: 'write-batch',
     text: statement,
     values: [

@@ -39,20 +39,20 @@ const evening = Date.now() - 3_600_000;
 const at = (seconds: number): number => Math.round(evening + seconds * 1_000);
 let messages = 0;
 
-/** Makes all instances read the overlaps. */
+/** Makes all instances read the current overlaps. */
 const refresh = () => Promise.all(overlaps.map((each) => each.refresh()));
 const begin = async (): Promise<void> => {
   await store.overlaps.begin([subscription]);
   await refresh();
 };
 
-/** Ends the overlap: from this second on, only the new subscription counts. */
+/** Ends the overlap at this second; from then on, only the new subscription counts. */
 const end = async (seconds: number): Promise<void> => {
   await store.overlaps.end([{ subscription, keptSince: at(100) }], at(seconds));
   await refresh();
 };
 
-/** Returns a delivery of a cheer, with a message id of its own. The new subscription is created at second 100. */
+/** Returns a delivery of a cheer with its own message id. The platform created the new subscription at second 100. */
 function cheer(
   via: 'old' | 'new',
   seconds: number,
@@ -69,7 +69,7 @@ function cheer(
   });
 }
 
-/** Stores messages one after the other, at two instances in turn, and returns the outcomes. */
+/** Stores messages one by one, on two instances in turn, and returns the outcomes. */
 async function storeInTurn(...events: NewEvent[]): Promise<StoreOutcome['outcome'][]> {
   const outcomes: StoreOutcome['outcome'][] = [];
   for (const [index, event] of events.entries())
@@ -153,9 +153,9 @@ describe(writeOverlapping.name, () => {
 
     await end(302);
 
-    // Only the new subscription delivers these cheers. They equal old, unpaired deliveries, but happened after the end.
+    // These cheers happened after the end, so only the new subscription delivers them, although they equal unpaired deliveries from before.
     expect(await storeInTurn(cheer('new', 310), cheer('new', 311))).toEqual(['stored', 'stored']);
-    // These messages arrive late: redelivered, or drained from INGEST.
+    // These messages arrive late: from a redelivery, or from INGEST.
     expect(await storeInTurn(cheer('new', 300), cheer('new', 301), cheer('new', 300))).toEqual([
       'known',
       'known',
@@ -165,10 +165,10 @@ describe(writeOverlapping.name, () => {
 
   it('does not pair a delivery after the end with one from before the second subscription was enabled', async () => {
     await begin();
-    // Created at second 100, enabled at second 102: the old subscription alone delivers what happens in between.
+    // The new subscription is created at second 100 and enabled at second 102. Until then, only the old subscription delivers.
     expect(await storeInTurn(cheer('old', 101), cheer('new', 103), cheer('old', 103))).toEqual([
       'stored',
-      'known', // the first one: the two are equal, and which one is which does not matter
+      'known', // counts as a repeat of the first cheer, which does no harm, because the two are equal
       'stored',
     ]);
     await end(120);
@@ -178,7 +178,7 @@ describe(writeOverlapping.name, () => {
 
   it('does not pair a delivery after the end with an equal one that happened 40 ms earlier', async () => {
     await begin();
-    // Only the old subscription delivers the first cheer, so each delivery of the new one pairs with the old delivery of the cheer before.
+    // Only the old subscription delivers the first cheer, so each new delivery pairs with the old delivery of the cheer before it.
     expect(
       await storeInTurn(
         ...[cheer('old', 119.88), cheer('new', 119.92), cheer('old', 119.92)],
@@ -197,7 +197,7 @@ describe(writeOverlapping.name, () => {
     const later = { delivery: { via: 'later', subscribedAt: at(122) } };
 
     expect(await storeInTurn(superseded, { ...superseded, id: v7() }, cheer('new', 121))).toEqual([
-      'stored', // accepted: the new subscription delivers the same
+      'stored', // acceptable: the new subscription delivers it as well
       'known',
       'stored',
     ]);
@@ -278,9 +278,9 @@ describe(writeOverlapping.name, () => {
   });
 
   /**
-   * Occurrences in four parts. Only the old subscription delivers before the new one is created (seconds 80–99), and until the new one
-   * is enabled (100–104). Then both deliver (105–119), and finally only the new one (121–140). The overlap ends at second 120. The old
-   * subscription still delivers some messages after that.
+   * Generates occurrences in four periods. Before the new subscription is created (seconds 80–99) and enabled (100–104), only the old
+   * subscription delivers. Then both subscriptions deliver (105–119), and in the end only the new one (121–140). The overlap ends at second
+   * 120. After that, the old subscription still delivers some messages.
    */
   const plan = fc.record({
     occurrences: fc.array(
@@ -293,8 +293,8 @@ describe(writeOverlapping.name, () => {
       }),
       { minLength: 1, maxLength: 24 },
     ),
-    // Which subscription loses messages about each payload. If both did, two equal occurrences could count as one. The new subscription
-    // also lacks the first payload until it is enabled.
+    // For each payload, the subscription that loses messages. Only one may lose them, because two equal occurrences could otherwise count
+    // as one. For the first payload, it can only be the new subscription, which misses that payload anyway until it is enabled.
     losing: fc.tuple(fc.constantFrom('new', 'none'), fc.constantFrom('old', 'new', 'none')),
     order: fc.infiniteStream(fc.nat()),
     batches: fc.integer({ min: 1, max: 6 }),
@@ -312,7 +312,7 @@ describe(writeOverlapping.name, () => {
           for (const [index, via] of (['old', 'new'] as const).entries()) {
             const isAlone = via === 'new' && part < 105;
             if (isAlone) continue;
-            // Lose only messages about occurrences that both subscriptions deliver. Other losses also happen with one subscription.
+            // Lose messages only while both subscriptions deliver. Other losses would also happen without an overlap.
             if (part === 105 && isLost && losing[payload] === via) continue;
             const message = cheer(via, part + (part === 100 ? second / 3 : second), {
               eventData: JSON.stringify({ bits: payload, broadcaster_user_id: '4711' }),
@@ -321,7 +321,7 @@ describe(writeOverlapping.name, () => {
               const delivered = { ...message, id: v7() };
               const place = order.next().value as number;
               rank.set(delivered, place);
-              // Some messages from before the end arrive after it.
+              // Some messages from before the end arrive afterwards.
               if (part === 121 || place % 4 === 0) late!.push(delivered);
               else early!.push(delivered);
             }

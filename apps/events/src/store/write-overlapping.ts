@@ -5,22 +5,22 @@ import type { Pool, PoolClient } from 'pg';
 import { writeBatch, type EventRow, type WrittenBatch } from './write-batch.js';
 import { findReceivedKeys, inTransaction, rememberKeys } from './write-transaction.js';
 
-/** A delivery that can be paired: the platform reported the subscription and the time of the message. */
+/** A delivery for which the platform reported the subscription and the message's time, so it can be paired. */
 export interface PairableRow extends EventRow {
   delivery: Delivery;
   occurredAt: number;
 }
 
-/** Whether a row can be paired. A dead letter that an older version stored has no delivery. */
+/** False, for example, for a dead letter from an older version, which has no `delivery`. */
 export function isPairable(row: EventRow): row is PairableRow {
   return row.delivery != null && row.occurredAt != null && row.eventId !== null && row.origin === 'platform';
 }
 
-/** The ends of the overlaps of a subscription, in milliseconds since 1970. */
+/** The ends of a subscription's overlaps, in milliseconds since 1970. */
 export interface OverlapEnds {
-  /** The end of the overlap before the current one; minus infinity when there was none. */
+  /** The end of the previous overlap; minus infinity when there was none. */
   previousEnd: number;
-  /** The end of the current overlap; infinite until the end is known. */
+  /** The end of the current overlap; infinity until it ends. */
   end: number;
 }
 
@@ -30,7 +30,7 @@ interface PairableDelivery {
   ends: OverlapEnds;
 }
 
-/** A stored event that only one of the two subscriptions has delivered so far. Times are in milliseconds since 1970. */
+/** A stored event that only one of the two subscriptions has delivered; times are in milliseconds since 1970. */
 interface Unpaired {
   eventId: string;
   pairingKey: string;
@@ -39,30 +39,28 @@ interface Unpaired {
   subscribedAt: number;
 }
 
-// Maximum time between two messages that are paired. The platform creates the two messages about an occurrence at the same time. A message
-// that could not be delivered at first may be redelivered with a later time. The first redeliveries follow within a minute. A longer window
-// would pair more of the later redeliveries. But it would also count two equal occurrences as one if the platform lost one subscription's
-// message about the first occurrence and the other subscription's message about the second.
+// Maximum difference between the times of two paired messages. The platform creates both messages at once, but a redelivery may carry a
+// later time. First redeliveries follow within a minute. A longer window would pair more of the later redeliveries. But it would also merge
+// two equal occurrences when the platform loses one subscription's message about the first and the other's about the second.
 const maxApartMs = 60_000;
 
 /**
- * The largest difference in milliseconds between the times of two messages that are paired across the end of an overlap. The two messages
- * about one occurrence may have times on both sides of the end. At the end, two equal occurrences that are closer together than this can be
- * counted as one if a delivery of the first one has no partner. A longer time would lose events when a channel gets equal cheers in quick
+ * Maximum difference between the times of two messages that are paired across the end of an overlap, in milliseconds. The two messages
+ * about one occurrence may lie on both sides of the end. If one of two equal deliveries across the end has no partner of its own, this rule
+ * merges the two occurrences when they are this close. A larger value would therefore lose events when a channel gets equal cheers in quick
  * succession.
  */
 export const edgeMs = 25;
 
 const noEnds: OverlapEnds = { previousEnd: -Infinity, end: Infinity };
 
-// Limits the number of locks per transaction, because PostgreSQL has room for 64 locks per connection by default.
+// Maximum number of different locks, because PostgreSQL by default has room for 64 locks per connection.
 const lockedParts = 64;
 
 /**
- * Writes deliveries of subscriptions that overlap. Two subscriptions with the same type and condition deliver each occurrence twice, under
- * different message ids. Pairs the deliveries of the two subscriptions one to one: stores the first delivery of a pair, and records the
- * message of the second delivery as known, with the id of the stored event. Two equal occurrences remain two events. Idempotent by message
- * key, like `writeBatch`.
+ * Writes deliveries of overlapping subscriptions. Two subscriptions with the same type and condition deliver each occurrence twice, with
+ * different message ids. Of each pair of deliveries, stores the first, and records the message of the second as known, with the id of the
+ * stored event. Pairs are one to one, so two equal occurrences stay two events. Idempotent by message key, like `writeBatch`.
  *
  * ```
  * message id known? ──yes──▶ known
@@ -74,8 +72,8 @@ const lockedParts = 64;
  * stored, and unpaired
  * ```
  *
- * Concurrent writers of equal deliveries wait for each other: both deliveries often arrive in the same millisecond, at different
- * instances. A writer takes all its locks at once, before it touches a row, so that two writers do not deadlock.
+ * The two deliveries of an occurrence often arrive in the same millisecond at different instances, so writers of equal deliveries wait for
+ * each other. A writer takes all locks at once, before it touches a row, so that writers cannot deadlock.
  *
  * @param rows sorted by key and without repeated keys
  * @param ends the ends of the overlaps, by subscription
@@ -96,10 +94,10 @@ export async function writeOverlapping(
       'overlappingDeliveries',
       deliveries.map(({ pairingKey }) => partOf(pairingKey)),
     );
-    // These reads are separate statements, because their snapshots must be newer than the locks.
+    // Separate statements, because their snapshots must be newer than the locks.
     const received = await findReceivedKeys(client, rows);
     const pairing = new Pairing(await findUnpaired(client, deliveries));
-    // Pairs deliveries in the order of their times, so that neighbors become partners.
+    // Pair in order of time, so that neighbors become partners.
     const inOrder = deliveries
       .filter(({ row }) => !received.has(row.key))
       .sort((one, other) => one.row.occurredAt - other.row.occurredAt);
@@ -115,15 +113,14 @@ export async function writeOverlapping(
   });
 }
 
-/** Pairs deliveries, one after the other. */
 class Pairing {
-  /** The deliveries to store. */
+  /** Deliveries to store. */
   readonly fresh = new Set<EventRow>();
-  /** The new events that are still unpaired. */
+  /** New events that are still unpaired. */
   readonly unpaired = new Set<Unpaired>();
-  /** The deliveries that repeat a stored event. */
+  /** Deliveries that repeat a stored event. */
   readonly repeated: { key: string; id: string }[] = [];
-  /** The ids of stored events that were unpaired before this batch, and are paired now. */
+  /** Ids of events that were stored as unpaired, and that this batch pairs. */
   readonly paired: string[] = [];
   private readonly candidates = new Map<string, Set<Unpaired>>();
 
@@ -155,7 +152,7 @@ class Pairing {
 }
 
 /**
- * Returns the partner that is nearest in time; undefined when there is none. A delivery whose partner was lost then stays unpaired and does
+ * Returns the partner nearest in time; undefined when there is none. This way, a delivery whose partner was lost stays unpaired and does
  * not take the partner of a later delivery.
  */
 function findNearest(own: Unpaired, candidates: Iterable<Unpaired>, ends: OverlapEnds): Unpaired | undefined {
@@ -168,9 +165,8 @@ function findNearest(own: Unpaired, candidates: Iterable<Unpaired>, ends: Overla
 }
 
 /**
- * Whether two deliveries are a pair. A subscription delivers nothing from before it was created, so an older delivery of the other
- * subscription has no partner. A delivery from before the end of an overlap and a delivery from after the end are a pair only if they are
- * at most `edgeMs` apart, even when the next overlap has begun.
+ * A subscription delivers nothing from before its creation, so an older delivery of the other subscription has no partner. Across the end
+ * of an overlap, two deliveries are a pair only within `edgeMs`, even when the next overlap has begun.
  */
 function isPair(one: Unpaired, other: Unpaired, { previousEnd, end }: OverlapEnds): boolean {
   const earlier = Math.min(one.occurredAt, other.occurredAt);
@@ -189,7 +185,7 @@ function apart(one: Unpaired, other: Unpaired): number {
   return Math.abs(one.occurredAt - other.occurredAt);
 }
 
-/** Returns a key that is the same for all deliveries with the same type, condition, and event bytes: 128 bits in the form of a UUID. */
+/** Returns a hash of type, condition, and event bytes: 128 bits in the form of a UUID. */
 function pairingKeyOf({ delivery, eventData }: PairableRow): string {
   const hex = hash('sha256', `${delivery.subscription}\0${eventData}`, 'hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;

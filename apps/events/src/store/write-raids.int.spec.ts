@@ -32,7 +32,7 @@ beforeEach(() => store.clear());
 const evening = Date.now() - 3_600_000;
 let messages = 0;
 
-/** Returns a message of the platform about a raid, with a message id of its own. */
+/** Returns a platform message about a raid with its own message id. */
 function raid(from: string, to: string, overrides: Partial<NewEvent> = {}): NewEvent {
   messages += 1;
   return newEvent({
@@ -43,7 +43,7 @@ function raid(from: string, to: string, overrides: Partial<NewEvent> = {}): NewE
   });
 }
 
-/** Stores messages one after the other. Returns the outcomes, with the ids of the events that the messages became. */
+/** Stores messages one by one, and returns the outcomes with the ids of the events that the messages became. */
 async function storeInTurn(...events: NewEvent[]): Promise<StoreOutcome[]> {
   const outcomes: StoreOutcome[] = [];
   for (const [index, event] of events.entries())
@@ -151,7 +151,7 @@ describe(writeRaids.name, () => {
     });
     const deliveries = fc.record({
       pairs,
-      // How often each of the two messages is delivered, for up to six raids.
+      // For each of up to six raids: how often each of the two messages is delivered.
       copies: fc.array(fc.tuple(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 0, max: 3 })), {
         minLength: 6,
         maxLength: 6,
@@ -237,7 +237,7 @@ describe(writeRaids.name, () => {
       raid_to_id: 'CASE WHEN n % 20 = 0 THEN (n % 60)::text END',
     });
     await store.dataSource.query('ANALYZE events');
-    // This pool has only one connection, so the raid is written on it.
+    // With a single connection in the pool, the spy sees the statements of the write.
     const pool = store.openPool('events-test-plan', 1);
     const client = await pool.connect();
     const query = jest.spyOn(client, 'query');

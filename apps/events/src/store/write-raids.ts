@@ -7,18 +7,17 @@ import { findReceivedKeys, inTransaction, rememberKeys } from './write-transacti
 /** The fields of a stored raid that identify it. */
 type StoredRaid = Pick<StoredEvent, 'id' | 'occurredAt' | 'eventData'>;
 
-// Two messages at most this far apart are always about the same raid, because the platform sends both messages at the same time.
+// Messages no further apart than this are always about the same raid, because the platform sends both at the same time.
 const sameMomentMs = 10_000;
-// Two messages at most this far apart are about the same raid if their numbers of viewers are equal: the platform may redeliver a message
-// with a later time, and another raid between the same channels within these minutes has a different number of viewers.
+// Up to this distance, messages are about the same raid if their numbers of viewers are equal. The platform may redeliver a message with a
+// later time, while another raid between the channels differs in its viewers.
 const sameRaidMs = 5 * 60_000;
-// The other message is searched among messages received at most this much earlier or later, because the platform retries each delivery for
-// minutes.
+// How much earlier or later the other message may have been received: the platform retries each delivery for minutes.
 const searchMs = 60 * 60_000;
 
 /**
- * Whether the platform may report this raid twice: in one message for the subscription of the raiding channel, and in another message, with
- * another id, for the subscription of the raided channel.
+ * Whether the platform may report this raid twice: to the subscription of the raiding channel and, with another message id, to that of the
+ * raided channel.
  */
 export function isPlatformRaid({ origin, eventId, columns }: EventRow): boolean {
   return (
@@ -27,18 +26,18 @@ export function isPlatformRaid({ origin, eventId, columns }: EventRow): boolean 
 }
 
 /**
- * Writes raids of the platform in one transaction. If the event from the other message about a raid is already stored, only records the
- * message as known, with the id of the stored event. Idempotent by message key, like `writeBatch`.
+ * Writes platform raids in one transaction. If the other message about a raid is already stored, records this one as known, with the id of
+ * the stored event. Idempotent by message key, like `writeBatch`.
  *
- * Concurrent writers of raids between the same channels wait for each other: both messages often arrive in the same millisecond,
- * at different instances. A writer takes all its locks at once, before it touches a row, so that two writers do not deadlock.
+ * The two messages about a raid often arrive in the same millisecond at different instances, so writers of raids between the same channels
+ * wait for each other. A writer takes all locks at once, before it touches a row, so that writers cannot deadlock.
  *
  * @param raids sorted by key and without repeated keys
  */
 export async function writeRaids(pool: Pool, raids: readonly EventRow[]): Promise<WrittenBatch> {
   return inTransaction(pool, async (client) => {
     await takeKeyedAdvisoryLocks(client, 'raidChannels', raids.map(printChannels));
-    // These reads are separate statements, because their snapshots must be newer than the locks.
+    // Separate statements, because their snapshots must be newer than the locks.
     const received = await findReceivedKeys(client, raids);
     const fresh: EventRow[] = [];
     const repeated: { key: string; id: string }[] = [];
@@ -53,12 +52,12 @@ export async function writeRaids(pool: Pool, raids: readonly EventRow[]): Promis
   });
 }
 
-/** Returns a text that is the same for all raids of the same type between the same channels. */
+/** Returns the same text for all raids of one type between the same channels. */
 function printChannels({ eventType, columns }: EventRow): string {
   return JSON.stringify([eventType, columns.raidFromId, columns.raidToId]);
 }
 
-/** Returns up to 100 raids of the platform between the same channels that were received within an hour of this raid. */
+/** Returns up to 100 platform raids between the same channels, received within an hour of this raid. */
 async function findNearby(client: PoolClient, { id, eventType, columns }: EventRow): Promise<StoredRaid[]> {
   const time = receivedAt(id);
   const { rows } = await client.query<StoredRaid>(
@@ -78,8 +77,7 @@ function isSameRaid(one: StoredRaid, other: StoredRaid): boolean {
 }
 
 /**
- * Returns the time between two raids in milliseconds: by the platform's clock, or by the times of receipt if the platform did not report
- * both times.
+ * Returns the difference in milliseconds: by the platform's clock, or by the times of receipt if the platform did not report both times.
  */
 function timeBetween(one: StoredRaid, other: StoredRaid): number {
   return one.occurredAt != null && other.occurredAt != null
@@ -87,13 +85,13 @@ function timeBetween(one: StoredRaid, other: StoredRaid): number {
     : receivedAt(one.id) - receivedAt(other.id);
 }
 
-/** Reads the number of viewers without SQL, because PostgreSQL's JSON functions reject a document that contains an escaped NUL anywhere. */
+/** Parse here, because PostgreSQL's JSON functions reject a document that contains an escaped NUL anywhere. */
 function viewersOf({ eventData }: StoredRaid): unknown {
   try {
     const data = parseJson(eventData);
     return isJsonObject(data) ? data.viewers : undefined;
   } catch {
-    // Ignores the error, because the database rejects the event with a better message.
+    // The database will reject the event with a better message.
     return undefined;
   }
 }

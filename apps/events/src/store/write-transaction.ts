@@ -2,10 +2,10 @@ import { sqlState } from '@stream-events/database';
 import type { Pool, PoolClient } from 'pg';
 import type { EventRow } from './write-batch.js';
 
-/** Runs work in a transaction on one connection of the pool, and returns the result of the work. */
+/** Runs `work` in a transaction on one connection and returns its result. */
 export async function inTransaction<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
-  // If the connection breaks between two queries, the next query fails. Without a listener for the error, the process would end.
+  // The next query reports a broken connection. Without a listener, the error event would end the process.
   const ignore = (): void => undefined;
   client.on('error', ignore);
   let isUsable = true;
@@ -23,7 +23,7 @@ export async function inTransaction<T>(pool: Pool, work: (client: PoolClient) =>
   }
 }
 
-/** Returns the keys of these rows whose messages were received before. */
+/** Returns the keys of messages that were received before. */
 export async function findReceivedKeys(client: PoolClient, rows: readonly EventRow[]): Promise<Set<string>> {
   const { rows: received } = await client.query<{ key: string }>(
     'SELECT key FROM received_messages WHERE key = ANY($1::uuid[])',
@@ -32,7 +32,7 @@ export async function findReceivedKeys(client: PoolClient, rows: readonly EventR
   return new Set(received.map(({ key }) => key));
 }
 
-/** Records messages as received, each with the id of the event that it repeats. */
+/** Marks messages as received, each with the id of the event that it repeats. */
 export async function rememberKeys(
   client: PoolClient,
   messages: readonly { key: string; id: string }[],
@@ -45,7 +45,7 @@ export async function rememberKeys(
   );
 }
 
-/** Rolls back the transaction. Returns false if the connection is broken. */
+/** Returns false if the connection is broken. */
 async function rollBack(client: PoolClient): Promise<boolean> {
   try {
     await client.query('ROLLBACK');

@@ -5,15 +5,15 @@ import type { Partition } from '../store/partitions.js';
 import { PartitionsRepository } from '../store/partitions.repository.js';
 import { RetentionPolicy } from '../store/retention-policy.js';
 
-/** The partitions of the store, and the time from which the store contains all events. */
+/** The partitions of the store, and the time from which it is complete. */
 export interface KeptPast {
   /** The partitions of `events`, oldest first. */
   partitions: readonly Partition[];
-  /** Retention has removed, or is removing, the events before this time (milliseconds since 1970); null when there are no partitions. */
+  /** Retention is removing or has removed the events before this time (milliseconds since 1970); null without partitions. */
   from: number | null;
 }
 
-/** Reads the time from which the store contains all events. */
+/** Determines the time from which the store has all events. */
 @Injectable()
 export class KeptEvents {
   constructor(
@@ -27,7 +27,7 @@ export class KeptEvents {
     const [oldest] = partitions;
     if (!oldest) return { partitions, from: null };
     const due = this.retention.cutoff(Date.now()) ?? 0;
-    // `due` can be too early: raising RETENTION_DAYS does not bring back the events that retention has removed from a partition in use.
+    // `due` is too early after RETENTION_DAYS was raised: removed events stay removed, even in a partition that is still in use.
     const removed = (await this.records.readRemovedBefore()) ?? 0;
     return { partitions, from: Math.max(receivedAt(oldest.from), due, removed) };
   }

@@ -4,18 +4,17 @@ import { DataSource } from 'typeorm';
 import { ChannelChanges } from '../store/channel-changes.repository.js';
 import type { SummaryPeriod } from './summary-period.js';
 
-/** A stream that has ended, and the state of the store on which the stream's summary depends. */
+/** An ended stream, and the state of the store on which its summary depends. */
 export interface SummaryKey extends SummaryPeriod {
-  /** The id of the stream. */
   streamId: string;
   /** See `ChannelChanges`. */
   changes: number;
 }
 
-// Increase this number when the computation changes, so that saved summaries are computed again.
+// Increase this number when the computation changes, so that the service recomputes saved summaries.
 const version = 1;
 
-/** Keeps the summaries of streams that have ended. */
+/** Stores the summaries of ended streams. */
 @Injectable()
 export class SavedSummaries {
   constructor(
@@ -23,7 +22,7 @@ export class SavedSummaries {
     private readonly changes: ChannelChanges,
   ) {}
 
-  /** Finds the saved summary of a stream for exactly this state of the store. Returns undefined when there is none. */
+  /** Finds a stream's saved summary for exactly this state of the store; undefined when there is none. */
   async find({ streamId, ...key }: SummaryKey): Promise<StreamSummaryMessage | undefined> {
     const [row] = await this.dataSource.query<{ summary: StreamSummaryMessage }[]>(
       `SELECT summary FROM stream_summaries
@@ -42,10 +41,10 @@ export class SavedSummaries {
     return row?.summary;
   }
 
-  /** Saves a summary, unless the channel has changed since the summary's events were read. */
+  /** Saves a summary, unless the channel has changed since its events were read. */
   async save(key: SummaryKey, summary: StreamSummaryMessage): Promise<void> {
     await this.dataSource.transaction(async (transaction) => {
-      // Waits for `remove`, so that no summary is saved that `remove` should have deleted.
+      // Wait for `remove`, so that this call cannot save a summary that `remove` should have deleted.
       await transaction.query('LOCK TABLE stream_summaries IN ROW EXCLUSIVE MODE');
       if ((await this.changes.count(key, transaction)) !== key.changes) return;
       await transaction.query(
@@ -62,10 +61,7 @@ export class SavedSummaries {
     });
   }
 
-  /**
-   * Deletes the summaries of these channels, and prevents summaries that are being computed from being saved. Returns the number of deleted
-   * summaries.
-   */
+  /** Deletes the summaries of these channels, and keeps summaries that are being computed from being saved. Returns how many it deleted. */
   async remove(channelIds: readonly string[] | 'all'): Promise<number> {
     return this.dataSource.transaction(async (transaction) => {
       await transaction.query('LOCK TABLE stream_summaries IN SHARE ROW EXCLUSIVE MODE');
@@ -78,9 +74,7 @@ export class SavedSummaries {
     });
   }
 
-  /**
-   * Deletes up to 1,000 summaries of streams that ended before `before` (milliseconds since 1970). Returns the number of deleted summaries.
-   */
+  /** Deletes up to 1,000 summaries of streams that ended before `before` (milliseconds since 1970), and returns how many. */
   async removeOld(before: number): Promise<number> {
     const [, count] = await this.dataSource.query<[unknown, number]>(
       `DELETE FROM stream_summaries WHERE stream IN (

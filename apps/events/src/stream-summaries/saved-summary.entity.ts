@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** The saved summary of a stream that has ended, with everything that it depends on. */
+/** The saved summary of an ended stream, and everything on which it depends. */
 @Entity({ name: 'stream_summaries' })
 export class SavedSummary {
   /** The id of the stream. */
@@ -16,11 +16,11 @@ export class SavedSummary {
   @Column('timestamptz', { name: 'ended_at' })
   endedAt!: Date;
 
-  /** Retention had removed the events before this time; null when it had removed none of the stream's events. */
+  /** Retention had removed the events before this time; null when it had removed none of the stream. */
   @Column('timestamptz', { name: 'kept_from', nullable: true })
   keptFrom!: Date | null;
 
-  /** The number of changes to the channel's events that the summary includes; see `ChannelChanges`. */
+  /** The number of changes to the channel's events that the summary reflects; see `ChannelChanges`. */
   @Column('bigint')
   changes!: string;
 

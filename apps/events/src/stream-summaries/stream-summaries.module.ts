@@ -8,7 +8,6 @@ import { StreamSummaries } from './stream-summaries.service.js';
 import { SummariesRepository } from './summaries.repository.js';
 import { SummaryMaintenance } from './summary-maintenance.service.js';
 
-/** Summaries of streams. */
 @Module({
   imports: [RetentionModule, StoreModule],
   controllers: [StreamSummariesController],

@@ -10,7 +10,7 @@ import { StreamSummaries } from './stream-summaries.service.js';
 import { SummariesRepository } from './summaries.repository.js';
 import type { SummaryPeriod } from './summary-period.js';
 
-/** Computes summaries, and lets a test do something after the events have been read. */
+/** Lets a test do something after the events have been read. */
 class ObservedSummaries extends SummariesRepository {
   computations = 0;
   afterReading: () => Promise<unknown> = () => Promise.resolve();
@@ -50,7 +50,7 @@ const hour = 3_600_000;
 const startedAt = Date.UTC(2025, 2, 14, 22);
 const ended = { streamId: v7(), channelId: 'c1', startedAt, endedAt: startedAt + 4 * hour };
 
-/** Stores a follow of the channel that happened at this time. Stored now, it is a late event. */
+/** Stores a follow that happened at this time; because it is stored now, it is a late event. */
 async function follow(occurredAt: number, channelId = 'c1'): Promise<void> {
   const eventData = JSON.stringify({ broadcaster_user_id: channelId, user_id: '1' });
   await store.writer.store([
@@ -164,7 +164,7 @@ describe(StreamSummaries.name, () => {
   it('summarizes a stream again that was deleted and rebuilt', async () => {
     await follow(startedAt + hour);
     await countFollowers();
-    // The rebuilt stream has the id of the deleted one, because the id contains the start only to the second. Its start is exact.
+    // The id contains the start only to the second, so the rebuilt stream has the id of the deleted one. `startedAt` is exact.
     const rebuilt = { ...ended, startedAt: startedAt + hour + 1 };
 
     expect(await countFollowers(rebuilt)).toBe(0);

@@ -8,12 +8,11 @@ import { SavedSummaries, type SummaryKey } from './saved-summaries.repository.js
 import { maxReceiptGapMs, SummariesRepository } from './summaries.repository.js';
 import type { SummaryPeriod } from './summary-period.js';
 
-// A summary is saved only when its stream ended at least this long ago. Events of the last seconds of a stream arrive after its end, so an
-// earlier summary would be outdated immediately.
+// How long after its end a stream's summary may be saved. Events of a stream's last seconds arrive after its end and would outdate an
+// earlier summary at once.
 export const saveAfterMs = 60_000;
 
-// Limits concurrent computations. The summary of a large stream keeps one core busy, and more concurrent summaries would take the
-// connections that lists need.
+// The summary of a large stream keeps one core busy. More at a time would take the connections that lists need.
 const computingLimit = {
   running: 2,
   waiting: 32,
@@ -21,12 +20,12 @@ const computingLimit = {
 };
 
 /**
- * Summarizes streams. Saves the summaries of streams that ended at least a minute ago, and computes a summary again when its input has
- * changed: the times of the stream, late or erased events (see `ChannelChanges`), or the time from which retention has kept events.
+ * Summarizes streams, and saves the summaries of streams that ended at least a minute ago. Recomputes a summary when its input has changed:
+ * the stream's times, late or erased events (see `ChannelChanges`), or the time from which retention has kept events.
  */
 @Injectable()
 export class StreamSummaries {
-  /** The computations that run or wait. Requests for the same summary share one computation. */
+  /** Running and waiting computations. Requests for the same summary share one computation. */
   private readonly computing = new Map<string, Promise<StreamSummaryMessage>>();
   private readonly limit = new ConcurrencyLimit(computingLimit);
 
@@ -38,7 +37,7 @@ export class StreamSummaries {
   ) {}
 
   /**
-   * Returns the summary of a stream. For a reader with limits, the summary counts only events that the reader may see, and is not saved.
+   * For a reader with limits, counts only events that the reader may see, and does not save the summary.
    *
    * @throws ServiceError `unavailable` when two summaries are being computed and 32 are waiting
    */
@@ -50,15 +49,15 @@ export class StreamSummaries {
       return this.computeOnce(JSON.stringify([streamId, startedAt, endedAt, limits]), () =>
         this.summaries.compute(period, partitions, limits),
       );
-    // Read the changes first; see `ChannelChanges`.
+    // Read the changes before the events; see `ChannelChanges`.
     const key = { streamId, ...period, changes: await this.changes.count(period) };
     const summary = await this.saved.find(key);
     return summary ?? this.computeOnce(JSON.stringify(key), () => this.computeAndSave(key, partitions));
   }
 
   /**
-   * Deletes the saved summaries of these channels. Call this after events have been erased. After this call, no summary that still counts
-   * the erased events is saved.
+   * Deletes these channels' saved summaries. Call this after events have been erased: from then on, no summary that counts the erased
+   * events is saved.
    *
    * @returns the number of deleted summaries
    */
@@ -66,7 +65,7 @@ export class StreamSummaries {
     return this.saved.remove(channelIds);
   }
 
-  /** Deletes the summaries of streams whose events retention has removed, and the counts of changes to these events. */
+  /** Deletes summaries of streams whose events retention has removed, and the counts of changes to these events. */
   async removeOld(): Promise<void> {
     const { from } = await this.kept.read();
     if (from === null) return;
@@ -99,10 +98,7 @@ export class StreamSummaries {
   }
 }
 
-/**
- * Returns the period of a stream. The period of a running stream ends in the future, so that events with times from clocks that are ahead
- * also count.
- */
+/** The period of a running stream ends in the future, so that events from clocks that are ahead also count. */
 function toPeriod(
   { channelId, startedAt, endedAt }: SummarizeStreamRequest,
   oldest: number | null,

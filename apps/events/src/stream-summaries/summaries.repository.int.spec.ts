@@ -17,7 +17,7 @@ afterAll(() => store.close());
 beforeEach(() => store.clear());
 
 const minute = 60_000;
-// The stream crosses the end of a month, so its events are in two partitions.
+// The stream crosses a month boundary, so its events lie in two partitions.
 const start = Date.UTC(2025, 1, 1) - 5 * minute;
 const period: SummaryPeriod = { channelId: 'c1', from: start, to: start + 10 * minute, keptFrom: null };
 
@@ -25,7 +25,7 @@ async function summarize(changes: Partial<SummaryPeriod> = {}): Promise<StreamSu
   return summaries.compute({ ...period, ...changes }, (await store.partitions.list()).reverse());
 }
 
-/** Adds an event of the channel in the middle of the period. */
+/** Adds an event of the channel within the period. */
 async function add(eventType: string, data: object, overrides: Partial<NewEvent> = {}): Promise<void> {
   const eventData = JSON.stringify({ broadcaster_user_id: 'c1', ...data });
   await store.writer.store([
@@ -35,12 +35,12 @@ async function add(eventType: string, data: object, overrides: Partial<NewEvent>
 
 const channel = fc.constantFrom('c1', 'c1', 'c2');
 const user = fc.constantFrom('1', '2', '3', 'ä', '', null);
-// The last four texts are valid in JSON, but PostgreSQL cannot read them.
+// The last four are valid in JSON, but PostgreSQL cannot read them.
 const name = fc.constantFrom('One', 'Two', '😀', null, 'a\0b', 'x\ud83d', '\ude00y', '\ud83d\ud83d\ude00');
 const amount = fc.constantFrom(0, 1, 100, 999_999_999, -1, 1.5, '7', 'many', null);
 const someEvent = fc
   .record({
-    // Some events are received or happen outside the period.
+    // Some events happen or are received outside the period.
     at: fc.integer({ min: start - 2 * minute, max: start + 12 * minute }),
     delay: fc.constantFrom(null, 0, -5 * minute, 5 * minute, 1),
     origin: fc.constantFrom('platform' as const, 'platform' as const, 'test' as const),

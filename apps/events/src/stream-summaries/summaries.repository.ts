@@ -31,15 +31,14 @@ interface TypeRow {
 }
 
 /**
- * The largest difference between the time of an event and the time of its receipt. The gateway rejects messages of the platform whose time
- * is more than ten minutes in the past or the future.
+ * Maximum difference between an event's time and its receipt. The gateway rejects platform messages whose time is more than ten minutes
+ * off.
  */
 export const maxReceiptGapMs = 15 * 60_000;
 
 const { follower, chatMessage, rules, raids } = streamSummaryRules;
 const raidStatement = sumRaids(raids);
 
-/** Computes summaries from the stored events. */
 @Injectable()
 export class SummariesRepository {
   constructor(private readonly dataSource: DataSource) {}
@@ -48,7 +47,7 @@ export class SummariesRepository {
    * Summarizes a period of a channel.
    *
    * @param partitions the partitions of `events`, oldest first
-   * @param limits limit the summary to the events that a reader may see
+   * @param limits count only the events that a reader may see
    */
   async compute(
     period: SummaryPeriod,
@@ -94,13 +93,13 @@ async function read(
 }
 
 async function prepare(transaction: EntityManager): Promise<void> {
-  // Compiling these statements takes longer than running them.
+  // JIT compilation would take longer than running these statements.
   await transaction.query('SET LOCAL jit = off');
-  // The list of chatters of a large stream fits into this memory.
+  // Enough for the list of chatters of a large stream.
   await transaction.query("SET LOCAL work_mem = '16MB'");
 }
 
-/** The parameters of the statements (see `inPeriod`), and the two additional parameters of `countTypes`. */
+/** The parameters of all statements (see `inPeriod`), and two more for `countTypes`. */
 interface Parameters {
   values: unknown[];
   scan: unknown[];

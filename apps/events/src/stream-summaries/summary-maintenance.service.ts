@@ -4,7 +4,7 @@ import { StreamSummaries } from './stream-summaries.service.js';
 
 const intervalMs = 3_600_000;
 
-/** Deletes saved summaries of streams whose events retention has removed, every hour in the background. */
+/** Every hour, deletes the saved summaries of streams whose events retention has removed. */
 @Injectable()
 export class SummaryMaintenance {
   private readonly loop: WorkerLoop;

@@ -4,12 +4,12 @@ import { EventStore } from '../../test/event-store.js';
 import { explain, nodesOf, rowsRead, type PlanNode } from '../../test/explain.js';
 import { countTypes, limitParameters, sumRaids, sumRules } from './summary-statements.js';
 
-// Three months with 20 channels. The stream is a short part of the second month.
+// Three months with 20 channels. The stream takes a short part of the second month.
 const months = [Date.UTC(2025, 0, 5), Date.UTC(2025, 1, 5), Date.UTC(2025, 2, 5)];
 const eventsPerMonth = 10_000;
 const from = months[1]! + 5_000;
 const to = from + 1_000;
-// Every fourth event is a raid, which concerns two channels.
+// Every fourth event is a raid and therefore concerns two channels.
 const eventsOfStream = ((to - from) / 20) * 1.25;
 
 let store: EventStore;
@@ -28,13 +28,13 @@ beforeAll(async () => {
 }, 240_000);
 afterAll(() => store.close());
 
-/** Returns the scans of tables that read at least one row. */
+/** Returns the table scans that read at least one row. */
 async function scansOf(sql: string, values: readonly unknown[]): Promise<PlanNode[]> {
   const nodes = nodesOf(await explain(store.dataSource, sql, values));
   return nodes.filter((node) => node['Relation Name'] !== undefined && rowsRead(node) > 0);
 }
 
-const gap = 200; // as if receipt were at most 0.2 s from the time of an event
+const gap = 200; // pretends that receipt is at most 0.2 s from the time of an event
 const values = [
   ...['7', firstIdAt(from - gap), firstIdAt(to + gap), firstIdAt(from), firstIdAt(to + 1)],
   ...[new Date(from), new Date(to)],
@@ -54,7 +54,7 @@ describe('the plans of a summary', () => {
     expect(new Set(scans.map((node) => node['Relation Name']))).toEqual(new Set(['events_2025_02']));
     expect(scans.filter((node) => node['Node Type'] === 'Seq Scan')).toEqual([]);
     const read = scans.reduce((sum, node) => sum + rowsRead(node), 0);
-    // The ids of the range, and one row for each type of the channel.
+    // The ids in the range, plus one row per type of the channel.
     expect(read).toBeLessThan(eventsOfStream * (1 + (2 * gap) / (to - from)) + 20);
   });
 });

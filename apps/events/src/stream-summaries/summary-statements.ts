@@ -7,7 +7,7 @@ import {
 } from '@stream-events/contracts';
 import type { RaidRule, SummaryRule } from '@stream-events/platforms';
 
-// The number of the first parameter with a list of a reader's limits.
+// The first parameter number for a reader's limits.
 const firstLimit = 8;
 
 const withinLimits = limitFields
@@ -19,8 +19,8 @@ const withinLimits = limitFields
   .join(' AND ');
 
 /**
- * Returns the parameters for the lists of a reader's limits, which follow the parameters of the period. Null means that the reader has no
- * such limit.
+ * Returns the parameters with the lists of a reader's limits; null where the reader has no such limit. These parameters follow the
+ * parameters of the period.
  */
 export function limitParameters(limits: ReadLimits): (readonly string[] | null)[] {
   return limitFields.map((field) => limits[field] ?? null);
@@ -40,11 +40,9 @@ const inPeriod = `id >= $2::uuid AND id < $3::uuid AND origin = 'platform'
 
 const highSurrogate = String.raw`\\u[dD][89abAB][0-9a-fA-F]{2}`;
 const lowSurrogate = String.raw`\\u[dD][c-fC-F][0-9a-fA-F]{2}`;
-// After an even number of backslashes, the next backslash begins an escape.
+// Matches up to a backslash that begins an escape: an even number of backslashes precedes it.
 const atEscape = String.raw`(?:^|[^\\])(?:\\\\)*`;
-/**
- * Matches the escape of a NUL character or of half a surrogate pair. JSON allows both escapes, but PostgreSQL cannot convert them to text.
- */
+/** Matches an escaped NUL or half an escaped surrogate pair. Both escapes are valid in JSON, but PostgreSQL cannot convert them to text. */
 const unreadable =
   `(?<=${atEscape})(?:` +
   [
@@ -57,19 +55,19 @@ const readableData = String.raw`CASE WHEN strpos(event_data::text, '\u') = 0 THE
   ELSE regexp_replace(event_data::text, '${unreadable}', '\\ufffd', 'g')::json END AS data`;
 
 /**
- * Returns the SQL for the first event type of a channel after a given type. Only the index on (broadcaster_user_id, event_type, id) returns
- * this type without a sort.
+ * Returns the SQL for a channel's first event type after a given type. Only the index on (broadcaster_user_id, event_type, id) can return
+ * it without a sort.
  */
 function firstType(after: string): string {
-  // The ids ($10, $11) span whole partitions. Within a partition, these bounds exclude no index entry, so the scan ends at the first entry.
+  // $10 and $11 span whole partitions: they exclude no index entry of a partition, so the scan ends at its first entry.
   return `SELECT broadcaster_user_id AS channel, event_type FROM events
     WHERE (broadcaster_user_id, event_type) ${after} AND broadcaster_user_id IS NOT NULL AND id >= $10::uuid AND id < $11::uuid
     ORDER BY broadcaster_user_id, event_type LIMIT 1`;
 }
 
 /**
- * Counts the events and the distinct acting users of each type. Reads the channel's types one after another (a loose scan), and then the
- * events of each type in the period.
+ * Counts the events and distinct acting users of each type. Skips through the channel's types (a loose index scan), and reads the events of
+ * each type in the period.
  */
 export const countTypes = `
   WITH RECURSIVE types AS (
@@ -84,7 +82,7 @@ export const countTypes = `
       SELECT coalesce(sum(events), 0) AS events, count(user_id) AS users FROM (
         SELECT user_id, count(*) AS events FROM events
         WHERE broadcaster_user_id = $1 AND event_type = types.event_type AND ${inPeriod}
-          -- Raids are counted below. Clients can add raids that have this column, too.
+          -- The queries below count raids. Exclude raids here, because raids that clients add may also have a broadcaster_user_id.
           AND raid_to_id IS DISTINCT FROM $1 AND raid_from_id IS DISTINCT FROM $1
         GROUP BY user_id
       ) AS users
@@ -102,7 +100,7 @@ export const countTypes = `
 /** A row of `sumRules`. */
 export interface RuleSum {
   adds: SummaryRule['adds'] | 'giftedSubscription';
-  /** `tier`: the sum of one tier. `user`: the sum of one user, or of all anonymous users together. */
+  /** `tier`: the sum for one tier. `user`: the sum for one user, or for all anonymous users together. */
   of: 'all' | 'tier' | 'user';
   tier: string | null;
   userId: string | null;
@@ -110,14 +108,14 @@ export interface RuleSum {
   total: number;
 }
 
-/** Returns the SQL that adds up the values of the rules: in total, by tier, and by user. There must be at least one rule. */
+/** Returns the SQL that adds up the values of the rules: in total, per tier, and per user. There must be at least one rule. */
 export function sumRules(rules: readonly SummaryRule[]): string {
   return `
     WITH matching AS (${rules.map(selectRule).join(' UNION ALL ')}),
     sums AS (
       SELECT adds, tier, user_id,
         CASE grouping(tier, user_id) WHEN 1 THEN 'tier' WHEN 2 THEN 'user' ELSE 'all' END AS "of",
-        -- The latest name: the id before each name sorts by time. The text of an id has 36 characters.
+        -- Takes the latest name: the maximum of id and name together, because ids sort by time. An id has 36 characters.
         substr(max((id::text || user_name) COLLATE "C"), 37) AS user_name,
         sum(amount)::float8 AS total
       FROM matching GROUP BY GROUPING SETS ((adds), (adds, tier), (adds, user_id))
@@ -152,7 +150,7 @@ function selectRule(rule: SummaryRule): string {
     ${conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''}`;
 }
 
-/** A row of `sumRaids`: one of the largest raids, and the number of raids and viewers in its direction. */
+/** A row of `sumRaids`: one of the largest raids, and the total raids and viewers in its direction. */
 export interface RaidRow {
   direction: 'incoming' | 'outgoing';
   id: string;
@@ -165,10 +163,7 @@ export interface RaidRow {
   total: number;
 }
 
-/**
- * Returns the SQL that counts the raids and their viewers in both directions and selects the largest raids. There must be at least one
- * rule.
- */
+/** Returns the SQL that counts raids and their viewers per direction and selects the largest raids. There must be at least one rule. */
 export function sumRaids(rules: readonly RaidRule[]): string {
   const raids = rules.flatMap((rule) => [
     selectRaids(rule, {
@@ -205,7 +200,7 @@ function selectRaids(
     ) AS event CROSS JOIN LATERAL ${toRecord([viewers, side.name])}`;
 }
 
-/** Returns the SQL that parses the data of an event once. */
+/** Returns the SQL that parses an event's data once for all keys. */
 function toRecord(keys: readonly (string | undefined)[]): string {
   const names = [...new Set(keys.filter((key) => key !== undefined))];
   return `json_to_record(event.data) AS value (${names.map((name) => `${quoteName(name)} text`).join(', ')})`;
@@ -215,7 +210,7 @@ function value(key: string): string {
   return `value.${quoteName(key)}`;
 }
 
-/** Returns the SQL for a whole number of at most nine digits. Any other value counts as 0; only clients can send such values. */
+/** Returns the SQL for a whole number of up to nine digits. Other values count as 0; only clients can send them. */
 function toNumber(key: string): string {
   return `CASE WHEN ${value(key)} ~ '^[0-9]{1,9}$' THEN ${value(key)}::bigint ELSE 0 END`;
 }

@@ -14,18 +14,18 @@ import { eventIndexes, primaryKey, retiredIndexes } from '../store/event-indexes
 import { EventIndexBuilder } from './event-index-builder.service.js';
 import { isUnderMaintenance, readIndexCatalog, type IndexCatalog } from './index-catalog.js';
 
-// The indexes are built beside unlimited writes and reads, which take most of the time of a slow machine.
+// Concurrent writes and reads without limit take most of a slow machine's time, so a build can take long.
 const buildLimitMs = 100_000;
-// A test completes up to two builds, and creates up to two stores.
+// A test creates up to two stores and completes up to two builds.
 jest.setTimeout(3 * buildLimitMs);
-// The builder waits for a lock only briefly, so a slow machine may miss several of its attempts.
+// The builder waits only briefly for a lock, so on a slow machine several attempts may fail.
 const patience = { timeoutMs: 60_000 };
 
 // The partitions of January to April 2025.
 const times = [Date.UTC(2025, 0, 5), Date.UTC(2025, 2, 5)];
 const april = Date.UTC(2025, 3, 5);
 const june = Date.UTC(2025, 5, 5);
-// The newest partition, whose indexes are built first.
+// The newest partition; the builder starts with its indexes.
 const newest = 'events_2025_04';
 
 let store: EventStore;
@@ -42,7 +42,7 @@ afterEach(async () => {
   await store.close();
 });
 
-/** Stores 2,000 events in January, as an old instance does. */
+/** Stores 2,000 events in January, like an instance of the old version. */
 function fill(old: DataSource): Promise<unknown> {
   return old.query(
     `INSERT INTO events (id, event_id, event_type, event_source, origin, event_data, broadcaster_user_id, user_id, user_name)
@@ -72,7 +72,7 @@ function areReady(builder: EventIndexBuilder): boolean {
   return eventIndexes.every(({ name }) => builder.isReady(name));
 }
 
-/** Waits until the indexes are complete, and those of earlier versions are gone. */
+/** Waits until the indexes are complete and the retired ones are gone. */
 async function complete(builder: EventIndexBuilder): Promise<void> {
   await eventually(
     async () => {
@@ -85,7 +85,7 @@ async function complete(builder: EventIndexBuilder): Promise<void> {
 }
 
 /**
- * The catalog of a store that has had the final indexes from the start, with the partitions of the old store.
+ * Returns the catalog of a new store with the partitions of the old store. A new store has the final indexes from the start.
  *
  * @param others times of further partitions
  */
@@ -98,10 +98,7 @@ async function readFreshCatalog(others: readonly number[] = []): Promise<IndexCa
   return catalog;
 }
 
-/**
- * A session that holds a lock on a table, by default the lock of a writer that has not committed yet: an index of the partition is not
- * built before it ends.
- */
+/** Holds a lock on a table, by default the lock of an uncommitted writer. Until it is released, no index of the partition can be built. */
 async function holdLock(table: string, mode = 'ROW EXCLUSIVE'): Promise<{ end: () => Promise<void> }> {
   const writer = await openSession('writer');
   await writer.query('BEGIN');
@@ -114,7 +111,7 @@ function openSession(applicationName: string): Promise<Client> {
   return connectClient({ url, schema: schema.name, applicationName, statementTimeoutMs: 300_000 });
 }
 
-/** Waits until a session waits for a lock on a table. */
+/** Waits until some session is waiting for a lock on the table. */
 function waitForLock(table: string): Promise<void> {
   return eventually(async () => {
     const waiting = await store.dataSource.query<unknown[]>(
@@ -125,7 +122,7 @@ function waitForLock(table: string): Promise<void> {
   }, patience);
 }
 
-/** Waits until a build waits for a writer. Returns the process id of its session. */
+/** Waits until a build is waiting for a writer, and returns the process id of the build's session. */
 function waitForBlockedBuild(): Promise<number> {
   return eventually(async () => {
     const [row] = await store.dataSource.query<{ pid: number }[]>(
@@ -137,7 +134,7 @@ function waitForBlockedBuild(): Promise<number> {
   }, patience);
 }
 
-/** Walks the list to its end and counts the events. */
+/** Pages through the whole list and counts the events. */
 async function countListed(filters: EventFilters): Promise<number> {
   let position: ListEventsRequest['position'];
   let count = 0;
@@ -177,7 +174,7 @@ describe(EventIndexBuilder.name, () => {
         expect(events.length).toBeGreaterThan(0);
       }
     };
-    // 40 events of January, whether or not the index is ready.
+    // The list always has 40 events of January, whether or not the index is ready.
     const walk = async (filters: EventFilters): Promise<void> => {
       while (!isDone) expect(await countListed(filters)).toBe(40);
     };
@@ -199,7 +196,7 @@ describe(EventIndexBuilder.name, () => {
     const fresh = await EventStore.create();
     const catalog = await readIndexCatalog(fresh.dataSource);
     const options = { url: 'postgres://127.0.0.1:1/none', schema: schema.name, applicationName: 'none' };
-    // Its sessions cannot connect, so that any step would fail.
+    // These sessions cannot connect, so any step would fail.
     const builder = new EventIndexBuilder(fresh.dataSource, new MaintenanceSessions(options), createLogger('test', 'silent'), metrics); // prettier-ignore
 
     await builder.start();
@@ -344,7 +341,7 @@ describe(EventIndexBuilder.name, () => {
   ])('considers %s, the lock of %s, as maintenance: %s', async (mode, _, isMaintenance) => {
     const session = await holdLock('events_2025_01', mode);
 
-    // PostgreSQL itself may be vacuuming the table.
+    // Retry, because autovacuum may be working on the table.
     await eventually(async () => expect(await isUnderMaintenance(store.dataSource)).toBe(isMaintenance));
 
     await session.end();
@@ -355,7 +352,7 @@ describe(EventIndexBuilder.name, () => {
     const builder = createBuilder();
     await builder.start();
 
-    // Waits behind the builder, which gives up after half a second.
+    // The write waits behind the builder, which gives up after half a second.
     await waitForLock('events');
     await store.writer.store(newEvents(1));
 

@@ -7,22 +7,21 @@ import type { IndexReadiness } from '../store/event-indexes.js';
 import { isUnderMaintenance, readIndexCatalog } from './index-catalog.js';
 import { isConcurrent, planIndexes, toStatement, type IndexStep } from './index-plan.js';
 
-// How often an instance checks whether another instance has built the indexes.
+// How often an instance checks whether another one has built the indexes.
 const waitingMs = 5_000;
 const maxBackoffMs = 30_000;
 
-// A step that locks out readers or writers gives up when it does not get its lock within this time, because all later statements wait
-// behind the step. The builder retries the step later. The limit is shorter than PostgreSQL's deadlock_timeout (1 s), so that a deadlock
-// never ends a statement of another session.
+// How long a step that locks out readers or writers waits for its lock: all later statements queue behind it. The builder retries the step
+// later. Shorter than PostgreSQL's deadlock_timeout (1 s), so that a deadlock ends this step and never another session's statement.
 const lockTimeoutMs = 500;
 const lockNotAvailable = '55P03';
 
 /**
- * Builds the declared indexes of a store with events, and drops the retired indexes, while the store is in use. See `planIndexes` for the
- * order. A store without partitions gets its indexes from the migrations.
+ * Builds the declared indexes of a store with events and drops the retired ones, while the store is in use. `planIndexes` explains the
+ * order. For a store without partitions, the migrations create the indexes.
  *
- * Only one instance builds indexes: its session holds an advisory lock. The catalog of the database is the only state. After a crash, the
- * next instance drops the invalid index of an interrupted build and continues.
+ * One instance at a time builds indexes: its session holds an advisory lock. The database's catalog is the only state, so after a crash,
+ * the next instance drops the invalid index of the interrupted build and continues.
  */
 @Injectable()
 export class EventIndexBuilder implements IndexReadiness {
@@ -50,18 +49,18 @@ export class EventIndexBuilder implements IndexReadiness {
     });
   }
 
-  /** Whether an index exists on every partition, as of the last time that this instance read the indexes. */
+  /** Whether the index existed on every partition when this instance last read the catalog. */
   isReady(indexName: string): boolean {
     return this.ready.has(indexName);
   }
 
-  /** Reads which indexes exist, then builds the missing indexes in the background. */
+  /** Determines which indexes are ready, then builds the missing ones in the background. */
   async start(): Promise<void> {
     await this.readSteps();
     this.loop.start();
   }
 
-  /** Stops after the current step. Interrupts a step that builds an index. */
+  /** Interrupts a step that builds an index, and finishes any other step. */
   stop(): Promise<void> {
     return this.loop.stop();
   }
@@ -72,9 +71,9 @@ export class EventIndexBuilder implements IndexReadiness {
       return false;
     }
     const session = await this.sessions.open('partitionMaintenance', stopping);
-    if (!session) return false; // another instance builds the indexes
+    if (!session) return false; // another instance is building the indexes
     try {
-      // Builds on one core, and leaves the other cores to requests.
+      // Build on one core, and leave the other cores to requests.
       await session.query('SET max_parallel_maintenance_workers = 0');
       await this.runSteps(session, stopping);
       return true;
@@ -96,7 +95,7 @@ export class EventIndexBuilder implements IndexReadiness {
     }
   }
 
-  /** Reads the remaining steps. Updates the ready indexes and the metric. */
+  /** Determines the remaining steps, and updates the ready indexes and the metric. */
   private async readSteps(): Promise<readonly IndexStep[]> {
     const { ready, steps } = planIndexes(await readIndexCatalog(this.dataSource));
     const drops = steps.filter(({ kind }) => kind === 'drop').length;
@@ -113,7 +112,7 @@ export class EventIndexBuilder implements IndexReadiness {
   }
 }
 
-/** The step has to wait, because a vacuum or other maintenance of the table is running. */
+/** The step has to wait: a vacuum or other maintenance of the table is running. */
 class TableBusyError extends Error {}
 
 /** The fields of a step's log line. */

@@ -1,26 +1,25 @@
 import type { DataSource } from 'typeorm';
 import { primaryKey } from '../store/event-indexes.js';
 
-/** An index of `events` or of one of its partitions. Names are quoted for SQL where necessary. */
+/** An index of `events` or of a partition. Names are already quoted for SQL. */
 export interface CatalogIndex {
   table: string;
   name: string;
-  /** The part of the index definition after the name of the table. */
+  /** The part of the definition after the table name. */
   definition: string;
-  /** False while the index is being built, and after a build that was interrupted. */
+  /** False while the index is being built, and after an interrupted build. */
   isValid: boolean;
   /** The index of `events` that this index is attached to; null for the indexes of `events`. */
   parent: string | null;
 }
 
-/** The indexes that exist. */
 export interface IndexCatalog {
   /** Newest first. */
   partitions: readonly string[];
   indexes: readonly CatalogIndex[];
 }
 
-/** Reads the indexes of `events` and its partitions. Leaves out a partition that is being detached. */
+/** Leaves out partitions that are being detached. */
 export async function readIndexCatalog(dataSource: DataSource): Promise<IndexCatalog> {
   const indexes = await dataSource.query<CatalogIndex[]>(
     `SELECT quote_ident(tables.relname) AS "table", quote_ident(indexes.relname) AS name, indisvalid AS "isValid",
@@ -32,17 +31,17 @@ export async function readIndexCatalog(dataSource: DataSource): Promise<IndexCat
        LEFT JOIN pg_class AS parents ON parents.oid = attached.inhparent
      WHERE indrelid = 'events'::regclass OR indrelid IN (
        SELECT inhrelid FROM pg_inherits WHERE inhparent = 'events'::regclass AND NOT inhdetachpending)
-     -- The range of a partition starts with the time of its first id.
+     -- A partition's range starts with the time of its first id, so this order is newest first.
      ORDER BY pg_get_expr(tables.relpartbound, tables.oid) DESC NULLS LAST, indexes.relname`,
   );
-  // Every partition has the primary key from the start.
+  // Every partition has the primary key.
   const partitions = indexes.filter(({ parent }) => parent === primaryKey.name).map(({ table }) => table);
   return { partitions, indexes };
 }
 
 /**
- * Whether another session holds a lock on `events` or a partition for a vacuum or other maintenance. Such a session can take minutes. A
- * statement that locks the table would wait for the session, and all readers and writers would wait behind that statement.
+ * Whether another session holds a lock on `events` or a partition for maintenance, such as a vacuum. Maintenance can take minutes. A
+ * statement that locks the table would wait for that session, and all readers and writers would queue behind the statement.
  */
 export async function isUnderMaintenance(dataSource: DataSource): Promise<boolean> {
   const rows = await dataSource.query<unknown[]>(

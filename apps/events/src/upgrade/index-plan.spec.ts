@@ -6,7 +6,7 @@ const partitions = ['events_2025_02', 'events_2025_01'];
 const [first, second] = secondaryIndexes;
 if (!first || !second) throw new Error('there are no secondary indexes');
 
-/** The definition does not matter here, only whether two are equal. */
+/** The tests only compare definitions, so any text will do. */
 const definitionOf = (name: string): string => `USING btree (${name})`;
 
 function onEvents(name: string): CatalogIndex {
@@ -18,7 +18,7 @@ function onPartition(table: string, name: string, changes: Partial<CatalogIndex>
   return { table, name: `${table}_${name}`, definition, isValid: true, parent: name, ...changes };
 }
 
-/** All declared indexes on `events` and on its partitions, apart from those without an entry in `change`. */
+/** All declared indexes on `events` and its partitions, as `change` returns them. */
 function catalog(change: (index: CatalogIndex) => CatalogIndex[] = (index) => [index]): IndexCatalog {
   const indexes = eventIndexes.flatMap(({ name }) => [
     onEvents(name),

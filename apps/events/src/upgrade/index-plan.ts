@@ -9,26 +9,26 @@ import type { CatalogIndex, IndexCatalog } from './index-catalog.js';
 
 /** One statement that brings the store closer to the declared indexes. */
 export type IndexStep =
-  /** Creates the index on `events` alone. Partitions that are created later get the index immediately. */
+  /** Creates the index on `events` alone. Later partitions get the index when they are created. */
   | { kind: 'declare'; index: EventIndex }
-  /** Builds the index of one partition, while events arrive. */
+  /** Builds the index of one partition while events arrive. */
   | { kind: 'build'; index: EventIndex; partition: string }
   /** Drops the invalid index of an interrupted build. */
   | { kind: 'discard'; index: EventIndex; partition: string; name: string }
-  /** Makes a built index part of the index on `events`. */
+  /** Makes a finished index part of the index on `events`. */
   | { kind: 'attach'; index: EventIndex; partition: string; name: string }
-  /** Drops an index of an earlier version, with its parts on all partitions. */
+  /** Drops a retired index, including its parts on all partitions. */
   | { kind: 'drop'; name: string };
 
-/** The indexes that are ready, and the steps that the other indexes still need. */
+/** Which indexes are ready, and the steps for the others. */
 export interface IndexPlan {
   ready: ReadonlySet<string>;
-  /** Only the first step is certain, because each step may be followed by another step for the same partition. */
+  /** Only the first step is certain: each step may lead to another one for the same partition. */
   steps: readonly IndexStep[];
 }
 
 /**
- * Compares the existing indexes with the declared indexes. Returns the steps to build the missing indexes and to drop the retired indexes.
+ * Compares the existing indexes with the declared ones. Returns the steps that build missing indexes and drop retired ones.
  *
  * ```
  *                  ┌─ interrupted: discard ─┐
@@ -39,7 +39,7 @@ export interface IndexPlan {
  *                                                      drop the retired indexes
  * ```
  *
- * Retired indexes are dropped last, because instances of the earlier version use them until these instances are replaced.
+ * Retired indexes go last, because instances of the earlier version use them until they are replaced.
  */
 export function planIndexes({ partitions, indexes }: IndexCatalog): IndexPlan {
   const ready = new Set([primaryKey.name]);
@@ -62,7 +62,7 @@ export function planIndexes({ partitions, indexes }: IndexCatalog): IndexPlan {
   return { ready, steps: [...declarations, ...builds, ...drops] };
 }
 
-/** Returns the next step for an index on a partition; undefined when the partition has the index. */
+/** Returns the next step for an index on a partition; undefined when none is left. */
 function planPartition(
   place: { index: EventIndex; partition: string },
   declared: CatalogIndex | undefined,
@@ -86,7 +86,7 @@ function groupByTable(indexes: readonly CatalogIndex[]): Map<string, CatalogInde
   return groups;
 }
 
-/** Returns the SQL of a step. PostgreSQL chooses the names of indexes on partitions, as it does when a partition is created. */
+/** PostgreSQL chooses the names of indexes on partitions, as it does for new partitions. */
 export function toStatement(step: IndexStep): string {
   switch (step.kind) {
     case 'declare':
@@ -103,9 +103,9 @@ export function toStatement(step: IndexStep): string {
 }
 
 /**
- * Returns the SQL that drops an index of `events`. DROP INDEX alone would lock all partitions, in the order of their creation. A page of a
- * list locks the partition that it reads, and then each empty partition for a moment, to read its size. This statement locks the empty
- * partitions last, so that the statement and a page rarely wait for each other.
+ * Returns the SQL that drops an index of `events`. DROP INDEX alone would lock all partitions in order of creation. To read a page, a list
+ * locks a partition and then, for a moment, each empty partition to read its size. Locking the empty partitions last means that this
+ * statement and a page rarely block each other.
  */
 function dropStatement(name: string): string {
   return `DO $$
@@ -119,7 +119,7 @@ function dropStatement(name: string): string {
     END $$`;
 }
 
-/** Whether a step waits for other sessions without making them wait. All other steps are short, but lock out readers or writers. */
+/** Whether the step waits for other sessions without blocking them. All other steps are short, but block readers or writers. */
 export function isConcurrent({ kind }: IndexStep): boolean {
   return kind === 'build' || kind === 'discard';
 }

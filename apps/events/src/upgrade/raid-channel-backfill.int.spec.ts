@@ -11,7 +11,7 @@ import { RaidChannelBackfill } from './raid-channel-backfill.service.js';
 const january = Date.UTC(2025, 0, 5);
 const march = Date.UTC(2025, 2, 5);
 
-/** Raids whose data names its channels in every way that the write path knows. */
+/** Raid data with every way of naming channels that the write path knows. */
 const data = [
   '{"from_broadcaster_user_id":"1","to_broadcaster_user_id":"2"}',
   '{"from_broadcaster_user_id":"A","to_broadcaster_user_id":"B"}',
@@ -34,7 +34,7 @@ interface Row {
   raidToId: string | null;
 }
 
-/** Stores events without the columns of raids, as an instance of an earlier version does. */
+/** Stores events without the raid columns, like an instance of an earlier version. */
 async function insert(
   database: DataSource,
   events: { at: number; type?: string; data?: string }[],
@@ -51,7 +51,7 @@ async function insert(
   );
 }
 
-/** A store of an earlier version with these events. */
+/** Creates a store of an earlier version with these events. */
 async function createOldStore(...events: Parameters<typeof insert>[1]): Promise<void> {
   store = await EventStore.create(asOldStore([january, march], (old) => insert(old, events)));
 }
@@ -71,7 +71,7 @@ async function countFilled(): Promise<number> {
   return (await readRows()).filter(({ raidFromId }) => raidFromId !== null).length;
 }
 
-/** Makes the next batch due, as the passing of time does. */
+/** Makes the next batch due at once. */
 async function passTime(assignments = 'resume_at = now()'): Promise<void> {
   await store.dataSource.query(`UPDATE backfills SET ${assignments}`);
 }
@@ -94,7 +94,7 @@ describe(RaidChannelBackfill.name, () => {
       const { raidFromId, raidToId } = readEventColumns(row.type, row.data);
       expect(row).toMatchObject({ raidFromId, raidToId });
     }
-    // Of each raid type, every text but the two without usable ids.
+    // For each raid type, all texts except the two without usable ids.
     expect(await metrics.metrics()).toContain(`events_raid_channels_filled_total ${2 * (data.length - 2)}`);
   });
 

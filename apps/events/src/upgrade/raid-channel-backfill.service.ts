@@ -5,7 +5,7 @@ import { Counter, LOGGER, pause, Registry, WorkerLoop, type Logger } from '@stre
 import { DataSource, type EntityManager } from 'typeorm';
 import { ChannelChanges } from '../store/channel-changes.repository.js';
 
-// A batch of this size takes milliseconds, and its events (up to 256 KiB each) fit in memory.
+// Number of raids per batch: such a batch takes milliseconds, and its events (up to 256 KiB each) fit in memory.
 const batchRows = 200;
 const idleMs = 60_000;
 const maxBackoffMs = 60_000;
@@ -16,14 +16,14 @@ const highestId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 interface Progress {
   afterId: string;
-  /** Whether the current pass is the last one if it ends with this batch. */
+  /** Whether the current pass is the last one. */
   isLast: boolean;
 }
 
 interface RaidRow {
   id: string;
   eventType: string;
-  /** Null when the columns of the row are already filled. */
+  /** Null when the row's columns are already filled. */
   eventData: string | null;
 }
 
@@ -34,14 +34,14 @@ interface RaidChannels {
 }
 
 /**
- * Fills the columns `raid_from_id` and `raid_to_id` of raids that an earlier version stored. A row in `backfills` holds the progress. A
- * lock on the row lets one instance at a time work on a batch. A new store has no such row.
+ * Fills `raid_from_id` and `raid_to_id` of raids that an earlier version stored. A row in `backfills` holds the progress, and a lock on
+ * this row lets one instance at a time work on a batch. A new store has no such row, so nothing happens.
  *
  * ```
  * upgrade ──▶ pass over all raids ──1 h later──▶ pass ──▶ … ──24 h after the upgrade──▶ row deleted: done
  * ```
  *
- * The passes are repeated because instances of the earlier version store raids until they are replaced.
+ * Passes repeat, because instances of the earlier version keep storing raids until they are replaced.
  */
 @Injectable()
 export class RaidChannelBackfill {
@@ -79,16 +79,13 @@ export class RaidChannelBackfill {
   private async work(stopping: AbortSignal): Promise<boolean> {
     const startedAt = performance.now();
     const hasMore = await this.runBatch();
-    // The pause is as long as the batch took, so that the backfill uses at most half of the database's time.
+    // Pause for as long as the batch took, so that the backfill takes at most half of the database's time.
     if (hasMore) await pause(performance.now() - startedAt, stopping);
     else if (!stopping.aborted && (await this.isDone())) await once(stopping, 'abort');
     return hasMore;
   }
 
-  /**
-   * Fills the columns of the next batch of raids. Returns false when the pass has ended, another instance is working on a batch, or no pass
-   * is due.
-   */
+  /** Returns false when the pass has ended, no pass is due, or another instance is working on a batch. */
   async runBatch(): Promise<boolean> {
     return this.dataSource.transaction(async (manager) => {
       const progress = await claim(manager);
@@ -113,7 +110,7 @@ export class RaidChannelBackfill {
     });
   }
 
-  /** Fills the columns of these raids, and makes the saved summaries of their channels outdated. Returns the number of filled raids. */
+  /** Fills the columns, and marks the saved summaries of the channels as outdated. Returns how many raids it filled. */
   private async fill(manager: EntityManager, raids: readonly RaidChannels[]): Promise<number> {
     const filled = await fillColumns(manager, raids);
     const channelIds = raids.flatMap(({ raidFromId, raidToId }) => [raidFromId, raidToId]);
@@ -132,7 +129,7 @@ export class RaidChannelBackfill {
   }
 }
 
-/** Locks the progress until the end of the transaction. Returns undefined when another instance holds the lock or no pass is due. */
+/** Locks the progress row until the transaction ends. Returns undefined when no pass is due or another instance holds the lock. */
 async function claim(manager: EntityManager): Promise<Progress | undefined> {
   const [progress] = await manager.query<Progress[]>(
     `SELECT after_id AS "afterId", now() >= ends_at AS "isLast" FROM backfills
@@ -142,7 +139,7 @@ async function claim(manager: EntityManager): Promise<Progress | undefined> {
   return progress;
 }
 
-/** Reads the next raids in order of id. The row comparisons make the planner use the index on (event_type, id). */
+/** Reads the next raids in order of id. Row comparisons make the planner use the index on (event_type, id). */
 async function readRaids(manager: EntityManager, afterId: string): Promise<RaidRow[]> {
   const columns = `id, event_type AS "eventType",
     CASE WHEN raid_from_id IS NULL AND raid_to_id IS NULL THEN event_data::text END AS "eventData"`;
@@ -158,7 +155,7 @@ async function readRaids(manager: EntityManager, afterId: string): Promise<RaidR
   );
 }
 
-/** Derives the columns as the write path does. Leaves out a raid without channel ids. */
+/** Derives the columns like the write path. Drops a raid without channel ids. */
 function readChannels({ id, eventType, eventData }: RaidRow): RaidChannels[] {
   if (eventData === null) return [];
   const { raidFromId, raidToId } = readEventColumns(eventType, eventData);
@@ -183,7 +180,7 @@ async function fillColumns(manager: EntityManager, channels: readonly RaidChanne
   return count;
 }
 
-/** @param lastId the last raid of a full batch; undefined at the end of a pass */
+/** @param lastId the last raid of a full batch; undefined when the pass has ended */
 async function saveProgress(
   manager: EntityManager,
   lastId: string | undefined,

@@ -3,7 +3,7 @@ import { StoreModule } from '../store/store.module.js';
 import { EventIndexBuilder } from './event-index-builder.service.js';
 import { RaidChannelBackfill } from './raid-channel-backfill.service.js';
 
-/** Brings the store of an earlier version up to date while the store is in use: builds new indexes, and fills new columns. */
+/** Upgrades a store from an earlier version while it is in use: builds new indexes and fills new columns. */
 @Module({
   imports: [StoreModule],
   providers: [EventIndexBuilder, RaidChannelBackfill],

@@ -27,7 +27,7 @@ afterEach(async () => {
   await closeServer();
 });
 
-/** Starts a server with routes for owners. Its `/held` responds on `release()`. Every key is the key of `lookup.caller`. */
+/** Starts a server with owner-only routes. Requests to `/held` wait for `release()`. Every key authenticates as `lookup.caller`. */
 async function startServer() {
   const lookup: { caller: Caller | undefined; count: number } = { caller: owner, count: 0 };
   const tokens: Pick<TokenLookup, 'authenticate'> = {
@@ -41,7 +41,7 @@ async function startServer() {
   };
   const fastify = createHttpServer(false).getInstance();
   new AccessControl(
-    tokens as TokenLookup, // Safe cast: access control only authenticates.
+    tokens as TokenLookup, // Safe cast: AccessControl calls only `authenticate`.
     new RateLimits(config, () => 0),
     new UserTurns(config),
     new WorkBudgets(config),
@@ -64,7 +64,7 @@ async function startServer() {
   });
   await fastify.listen({ port: 0, host: '127.0.0.1' });
   closeServer = () => fastify.close();
-  const { port } = fastify.server.address() as AddressInfo; // Safe cast: the server listens on a port.
+  const { port } = fastify.server.address() as AddressInfo; // Safe cast: address() of a TCP server is an AddressInfo.
   return {
     lookup,
     held,
@@ -82,7 +82,7 @@ async function startServer() {
 
 const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Token key\r\n\r\n`;
 
-/** A write without the last byte of its body. */
+/** A write whose body lacks the last byte. */
 const unfinished =
   'POST /handled HTTP/1.1\r\nHost: x\r\nAuthorization: Token key\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{';
 

@@ -13,16 +13,16 @@ import { TokenLookup } from './token-lookup.service.js';
 import { UserTurns } from './user-turns.service.js';
 import { WorkBudgets } from './work-budgets.service.js';
 
-// The delay before a rate-limit refusal is sent. Without the delay, a client that retries immediately would keep the gateway busy.
+// Delay before a rate-limit error is sent. It keeps clients that retry immediately from occupying the gateway.
 const rateRefusalMs = 1_000;
 
-/** Checks a request, or waits until the request may continue. Throws when the request is rejected. */
+/** Resolves when the request may continue. Throws the error to send if the request is rejected. */
 type Check = (access: Access, request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
-/** Decides who may use which route. */
+/** Checks who can use which route, and enforces rate limits and work budgets. */
 @Injectable()
 export class AccessControl {
-  /** Functions that end the work for a request. */
+  /** For each running request, the function that ends its work and charges the user's budget. */
   private readonly ends = new WeakMap<FastifyRequest, () => void>();
 
   constructor(
@@ -35,8 +35,8 @@ export class AccessControl {
   ) {}
 
   /**
-   * Admits or rejects each request before its body is read, so that a client without access cannot make the gateway wait for a body.
-   * Decides again before the handler runs. `AccessGuard` rejects requests to routes without a declared access.
+   * Admits or rejects each request before its body is read: a client without access must not make the gateway wait for a body. Checks
+   * access again before the handler runs. `AccessGuard` rejects requests to routes without `AllowAccess`.
    */
   watch(fastify: FastifyInstance): void {
     fastify.addHook(
@@ -53,11 +53,11 @@ export class AccessControl {
     });
   }
 
-  /** Returns a hook that lets a request continue if it passes the check and its client has not left. */
+  /** Wraps a check as a Fastify hook. The request continues if the check passes and the client is still connected. */
   private hook(check: Check): onRequestHookHandler {
     return (request, reply, done) => {
       const { access } = request.routeOptions.config;
-      // Only the routes of controllers declare an access. Preflights, API descriptions, pages, and unknown paths have none.
+      // Only controller routes declare an access. Preflights, API descriptions, pages, and unknown paths are public.
       if (access === undefined) return done();
       check(access, request, reply).then(
         () => {
@@ -69,7 +69,7 @@ export class AccessControl {
   }
 
   private refuse(thrown: unknown, { id, method, routeOptions }: FastifyRequest, reply: FastifyReply): void {
-    // The client has left.
+    // The client has disconnected.
     if (reply.raw.destroyed) return;
     const error = toServiceError(thrown);
     this.log.noteFailure(error, { id, method, route: routeOptions.url });
@@ -77,13 +77,12 @@ export class AccessControl {
   }
 
   /**
-   * Charges the user's work budget for the time from the end of the request body until the response is ready or the client leaves. Decides
-   * again after the last wait, because the token may have been revoked, or the user's rights changed, while the body arrived or the request
-   * waited.
+   * Charges the user's work budget from the end of the request body until the response is ready or the client leaves. Checks access again
+   * after the wait, because the token or the user's rights may have changed while the body arrived or the request waited.
    */
   private async beginWork(access: Access, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const caller = callerOf(request);
-    // Skip responses that stay open: live connections and exports check their tokens repeatedly.
+    // Live connections and exports stay open. They check their tokens themselves, repeatedly.
     if (!caller || request.routeOptions.config.staysOpen) return;
     const leaving = new AbortController();
     reply.raw.once('close', () => leaving.abort());
@@ -99,7 +98,7 @@ export class AccessControl {
     setCaller(request, caller);
   }
 
-  /** Counts a request toward the rate limits of its user, and waits for one of the user's turns. */
+  /** Counts a request toward the user's rate limits, then waits for a turn (`UserTurns`). */
   private async count(caller: Caller, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { method, routeOptions } = request;
     const counted = { method, bodyBytes: bodyBytesOf(request) };
@@ -112,7 +111,7 @@ export class AccessControl {
   }
 
   /**
-   * Returns the caller, or undefined on a public route.
+   * Returns the caller, or undefined if the route needs none.
    *
    * @throws ServiceError `unauthenticated`, `forbidden`, or `unavailable`
    */
@@ -135,13 +134,13 @@ export class AccessControl {
   }
 }
 
-/** Returns the announced size of a body in bytes: 0 without a body, undefined for a chunked body of unknown size. */
+/** The announced body size in bytes. 0 without a body, undefined for a chunked body. */
 function bodyBytesOf({ headers }: FastifyRequest): number | undefined {
   if (headers['transfer-encoding'] !== undefined) return undefined;
   return Number(headers['content-length'] ?? 0);
 }
 
-/** Responds with a refusal. Delays a rate-limit refusal until the next request can succeed. */
+/** Sends an error. Delays a rate-limit error until the next request can succeed. */
 async function sendRefusal(reply: FastifyReply, error: ServiceError): Promise<void> {
   if (error instanceof RateLimitError) await wait(rateRefusalMs);
   if (!reply.raw.destroyed) sendProblem(reply, error);
@@ -178,7 +177,7 @@ export function refuseWithoutRights(
     throw new ServiceError('forbidden', 'This request needs an owner’s token.');
 }
 
-/** Returns the key from an Authorization header of the form `Token <key>`; the case of `Token` does not matter. Otherwise undefined. */
+/** Reads the key from the header `Authorization: Token <key>`. `Token` is case-insensitive. Undefined for any other header. */
 export function readToken(header: string | undefined): string | undefined {
   return /^token[ \t]+([^\s]+)[ \t]*$/i.exec(header ?? '')?.[1];
 }

@@ -83,7 +83,7 @@ const callers: Record<string, Caller> = {
   },
 };
 
-/** Returns the outcome of a request: its user, or the code of the error. */
+/** Returns the authenticated user of a request, or the error code. */
 async function attempt(
   access: Access,
   authorization?: string,
@@ -96,7 +96,7 @@ async function attempt(
     },
   };
   const sut = new AccessControl(
-    tokens as TokenLookup, // Safe cast: access control only authenticates.
+    tokens as TokenLookup, // Safe cast: AccessControl calls only `authenticate`.
     new RateLimits({ RATE_LIMIT_REQUESTS: 0, RATE_LIMIT_WRITES: 0 }),
     new UserTurns({ RATE_LIMIT_REQUESTS: 0 }),
     new WorkBudgets({ RATE_LIMIT_REQUESTS: 0 }),
@@ -164,17 +164,17 @@ describe(AllowAccess.name, () => {
   class Routes {
     @Get('inherited')
     inherited(): void {
-      // Only its declaration is read.
+      // The test reads only the decorators.
     }
 
     @Post('declared')
     @AllowAccess('events:write')
     declared(): void {
-      // Only its declaration is read.
+      // The test reads only the decorators.
     }
 
     helper(): void {
-      // Not a route.
+      // Not a route, because it has no decorator.
     }
   }
 
@@ -192,7 +192,7 @@ describe(AccessGuard.name, () => {
   const check = (request: object): boolean =>
     new AccessGuard().canActivate({
       switchToHttp: () => ({ getRequest: () => request }),
-    } as unknown as ExecutionContext); // Safe cast: the guard only reads the request.
+    } as unknown as ExecutionContext); // Safe cast: the guard reads only the request.
 
   it('rejects a request whose access nobody decided', () => {
     const request = { routeOptions: { url: '/api/v1/forgotten' } };

@@ -2,7 +2,7 @@ import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/com
 import type { FastifyRequest } from 'fastify';
 import { isDecided } from './caller.js';
 
-/** Rejects requests that `AccessControl` did not decide, because their route lacks `AllowAccess`. */
+/** Rejects requests that `AccessControl` has not checked, because their route lacks `AllowAccess`. */
 @Injectable()
 export class AccessGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {

@@ -9,7 +9,7 @@ import { UserTurns } from './user-turns.service.js';
 import { TokenLookup } from './token-lookup.service.js';
 import { WorkBudgets } from './work-budgets.service.js';
 
-/** Identifies the user of each request, and refuses requests that the user may not send or that exceed a limit. */
+/** Authenticates requests, and rejects those that the user has no right to send or that exceed a limit. */
 @Module({
   imports: [HttpModule],
   providers: [

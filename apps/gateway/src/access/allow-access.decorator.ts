@@ -13,7 +13,6 @@ declare module 'fastify' {
 
 type Handler = (...parameters: never[]) => unknown;
 
-/** The arguments that a method decorator receives for a controller method. */
 interface Method {
   prototype: object;
   name: string | symbol;
@@ -29,7 +28,7 @@ const refusals = {
 };
 
 /**
- * Who may use a route:
+ * Who can use a route:
  *
  * - `public`: anybody
  * - `registration`: anybody if `REGISTRATION` is `open`, otherwise owners with their main token or a session
@@ -42,8 +41,8 @@ const refusals = {
 export type Access = 'public' | keyof typeof refusals | readonly TokenScope[];
 
 /**
- * Declares who may use a route, and adds the declaration to the API description. On a controller, the declaration applies to all routes
- * without their own declaration. `AccessGuard` rejects all requests to a route without a declaration.
+ * Declares who can use a route, and documents this in the API description. On a controller, it applies to all routes without their own
+ * declaration. Every route needs a declaration: `AccessGuard` rejects requests to the others.
  */
 export function AllowAccess(names: Access | TokenScope): ClassDecorator & MethodDecorator {
   const access = isScope(names) ? [names] : names;
@@ -52,12 +51,12 @@ export function AllowAccess(names: Access | TokenScope): ClassDecorator & Method
       declare(access, { prototype: target, name, descriptor });
       return;
     }
-    const { prototype } = target as { prototype: object }; // Safe cast: without a name, the target is a class.
+    const { prototype } = target as { prototype: object }; // Safe cast: without a name, the decorator is on a class.
     for (const method of undeclaredRoutesOf(prototype)) declare(access, method);
   };
 }
 
-/** Returns the scopes that a named token needs for a route. */
+/** The scopes that a named token needs. */
 function scopesOf(access: Access): TokenScope[] {
   if (access === 'caller') return ['platform:call'];
   return typeof access === 'string' ? [] : [...access];
@@ -79,7 +78,7 @@ function declare(access: Access, { prototype, name, descriptor }: Method): void 
   describe(access)(prototype, name, descriptor);
 }
 
-/** Adds the access of a route to the API description. docs/access.md is generated from the extension `x-access`. */
+/** Adds the access to the API description. docs/access.md is generated from `x-access`. */
 function describe(access: Access): MethodDecorator {
   const extension = ApiExtension('x-access', access);
   if (access === 'public') return extension;

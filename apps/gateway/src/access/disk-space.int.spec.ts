@@ -3,7 +3,7 @@ import { hostname, tmpdir } from 'node:os';
 import { Registry, type Alarms, type Logger } from '@stream-events/service';
 import { DiskSpace } from './disk-space.service.js';
 
-// More space than any disk has, and less than any disk that can run this test.
+// In MiB: more than any disk has, and less than the disk of this test has free.
 const [everything, hardlyAnything] = [100_000_000, 1];
 
 describe(DiskSpace.name, () => {
@@ -12,14 +12,14 @@ describe(DiskSpace.name, () => {
     const logger = {
       warn: (...line: unknown[]) => warnings.push(line),
       info: () => undefined,
-    } as unknown as Logger; // Safe cast: nothing else is used.
+    } as unknown as Logger; // Safe cast: DiskSpace uses nothing else.
     const metrics = new Registry();
     const config = { MIN_FREE_DISK_MB: minMegabytes, DATA_DIR: directory };
     const alarms: string[] = [];
     const board = {
       raise: (key: string) => void alarms.push(`raised ${key}`),
       clear: (key: string) => void alarms.push(`cleared ${key}`),
-    } as unknown as Alarms; // Safe cast: nothing else is used.
+    } as unknown as Alarms; // Safe cast: DiskSpace uses nothing else.
     return { sut: new DiskSpace(config, logger, metrics, board), config, warnings, metrics, alarms };
   }
 
@@ -46,7 +46,7 @@ describe(DiskSpace.name, () => {
     await sut.check();
     await sut.check();
     expect(() => sut.refuseWhenLow()).toThrow();
-    // The free space is above the minimum, but not by enough.
+    // More space than the minimum, but less than the 1.1-fold minimum for recovery.
     Object.assign(sut, { minBytes: 0.95 * bavail * bsize });
     await sut.check();
     expect(() => sut.refuseWhenLow()).toThrow();

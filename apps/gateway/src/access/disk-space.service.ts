@@ -18,16 +18,16 @@ import type { GatewayConfig } from '../gateway.config.js';
 type DiskConfig = Pick<GatewayConfig, 'MIN_FREE_DISK_MB' | 'DATA_DIR'>;
 
 const mebibyte = 1024 ** 2;
-// How often the free space is checked. At 100 MiB/s, writes use 200 MiB between two checks, a fifth of the default minimum.
+// How often to check the free space. At 100 MiB/s, 200 MiB are written between two checks: a fifth of the default minimum.
 const checkMs = 2_000;
-// The gateway accepts writes again only when this many times the minimum is free, so that the space does not run low again immediately.
+// After space was low, accept writes only when 1.1 times the minimum is free. Otherwise, the state would flip at every small write.
 const recoveryFactor = 1.1;
-// The `Retry-After` of rejected writes. Long, because an operator must act before a retry can succeed.
+// `Retry-After` of rejected writes. Long, because retries fail until an operator frees space.
 const retryAfterSeconds = 60;
 
 /**
- * Watches the free space on the disk of PostgreSQL and nats-server. When space runs low, the gateway rejects client writes. This reserves
- * the remaining space for platform messages and gives the operator time to act before the two servers stop.
+ * Watches the free space on the disk of PostgreSQL and nats-server. When space is low, the gateway rejects client writes. The rest of the
+ * space is then reserved for platform messages, and the operator has time to act before both servers stop.
  */
 @Injectable()
 export class DiskSpace implements OnApplicationBootstrap, OnModuleDestroy {
@@ -68,7 +68,10 @@ export class DiskSpace implements OnApplicationBootstrap, OnModuleDestroy {
     return this.loop.stop();
   }
 
-  /** Rejects requests that store client data while free space is low. Runs after `AccessControl` has admitted a request. */
+  /**
+   * Rejects requests that store client data while space is low. Add this hook after those of `AccessControl`, which must admit the request
+   * first.
+   */
   watch(fastify: FastifyInstance): void {
     fastify.addHook('onRequest', (request, _reply, done) => {
       if (request.routeOptions.config.storesData) this.refuseWhenLow();
@@ -76,7 +79,7 @@ export class DiskSpace implements OnApplicationBootstrap, OnModuleDestroy {
     });
   }
 
-  /** @throws ServiceError `unavailable` while the free space is low */
+  /** @throws ServiceError `unavailable` while space is low */
   refuseWhenLow(): void {
     if (!this.isLow) return;
     throw new ServiceError(
@@ -86,11 +89,11 @@ export class DiskSpace implements OnApplicationBootstrap, OnModuleDestroy {
     );
   }
 
-  /** Reads the free space. Logs, and raises or clears the alarm, when the space becomes low or sufficient. */
+  /** Checks the free space. When the state changes, logs it and raises or clears the alarm. */
   async check(): Promise<void> {
     const { DATA_DIR: directory, MIN_FREE_DISK_MB: minMegabytes } = this.config;
     if (directory === undefined) return;
-    // `bavail` excludes the space reserved for root, which PostgreSQL and nats-server cannot use.
+    // `bavail` excludes the blocks reserved for root, which PostgreSQL and nats-server cannot use.
     const { bavail, bsize } = await statfs(directory);
     this.freeBytes = bavail * bsize;
     const wasLow = this.isLow;

@@ -10,7 +10,7 @@ describe(RateLimits.name, () => {
     return new RateLimits({ RATE_LIMIT_REQUESTS: requests, RATE_LIMIT_WRITES: writes }, () => now);
   };
 
-  /** Sends requests and returns how many pass. */
+  /** Sends requests and returns how many are allowed. */
   const send = (
     limits: RateLimits,
     count: number,

@@ -3,30 +3,30 @@ import { ServiceError } from '@stream-events/contracts';
 import { CONFIG } from '@stream-events/service';
 import type { GatewayConfig } from '../gateway.config.js';
 
-/** The error for a request that exceeds a rate limit of its user. */
+/** The request exceeds a rate limit of its user. */
 export class RateLimitError extends ServiceError {}
 
-/** The part of a request that the rate limits depend on. */
+/** The properties of a request that rate limits depend on. */
 export interface CountedRequest {
   method: string;
-  /** Size of the body. Undefined if the client does not announce the size. */
+  /** Body size in bytes. Undefined if the client does not announce it. */
   bodyBytes: number | undefined;
 }
 
-/** The remaining allowance of a user under one limit. */
+/** What a user has left under one limit. */
 interface Allowance {
-  /** Number of requests or writes that the user may send now. Refills continuously, from empty to full within a second. */
+  /** Requests or writes that the user can send now. Refills continuously, from empty to full within a second. */
   left: number;
   updatedAt: number;
 }
 
 const readMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 const maxUsers = 10_000;
-// A request with a large body counts as several writes. A request with the largest body counts as 17.
+// Each full 16 KiB of a body counts as one more write: the largest body counts as 17.
 const bytesPerWrite = 16 * 1024;
 const maxBodyBytes = 256 * 1024;
 
-/** Limits each user to `perSecond` requests or writes per second. */
+/** Allows each user `perSecond` requests or writes per second. */
 class RateLimit {
   private readonly allowances = new Map<string, Allowance>();
 
@@ -36,34 +36,31 @@ class RateLimit {
     private readonly now: () => number,
   ) {}
 
-  /**
-   * Deducts `count` requests or writes from the user's allowance. Returns the remaining allowance, which is negative if the request is
-   * refused.
-   */
+  /** Deducts `count` from the user's allowance and returns what is left. A negative result means that the request is refused. */
   take(userId: string, count: number): number {
-    // A large body may cost more than the whole limit. Cap its cost, so that the request can succeed.
+    // Cap the cost at the whole limit. Under a small limit, a large body could otherwise never succeed.
     const cost = Math.min(count, this.perSecond);
     const now = this.now();
     const known = this.allowances.get(userId) ?? { left: this.perSecond, updatedAt: now };
     const refilled = known.left + ((now - known.updatedAt) / 1_000) * this.perSecond;
     const left = Math.min(refilled, this.perSecond) - cost;
-    // A refused request costs nothing, so that a client that sends in a loop still gets as many responses as the limit permits.
+    // Refused requests cost nothing. A client that sends in a loop still gets as many successful responses as the limit allows.
     this.allowances.set(userId, { left: left < 0 ? left + cost : left, updatedAt: now });
     if (this.allowances.size > maxUsers) this.forgetFull(now);
     return left;
   }
 
-  /** Removes the allowances of users who sent no request for a second. Such an allowance is full, like the allowance of a new user. */
+  /** Drops users without a request in the last second: their allowance is full again, as for a new user. */
   private forgetFull(now: number): void {
     for (const [userId, { updatedAt }] of this.allowances)
       if (now - updatedAt >= 1_000) this.allowances.delete(userId);
   }
 }
 
-/** The headers that report limits (draft-ietf-httpapi-ratelimit-headers-10). */
+/** Headers from draft-ietf-httpapi-ratelimit-headers-10. */
 export type RateLimitHeaders = Record<'RateLimit-Policy' | 'RateLimit', string>;
 
-/** Limits the requests of each user at this gateway. */
+/** Rate limits per user, at this gateway only. */
 @Injectable()
 export class RateLimits {
   private readonly requests: RateLimit;
@@ -78,8 +75,8 @@ export class RateLimits {
   }
 
   /**
-   * Counts a request of a user. A write counts as one, plus one for each full 16 KiB of its body. Passes the headers that report the limits
-   * to `report`, even when it refuses the request.
+   * Counts a request. A write counts as one, plus one for each full 16 KiB of its body. Always calls `report` with the rate-limit headers,
+   * even before it throws.
    *
    * @throws RateLimitError when the request exceeds a limit
    */

@@ -7,8 +7,7 @@ declare module 'fastify' {
 }
 
 /**
- * Declares that responses of a route stay open for a long time. These responses have their own limits, and their requests use no turn (see
- * `UserTurns`).
+ * Marks a route whose responses stay open, such as an event stream. These responses have their own limits and use no turn (`UserTurns`).
  */
 export function StaysOpen(): MethodDecorator {
   return (_target, _name, { value }) => {

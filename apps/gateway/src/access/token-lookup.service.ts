@@ -5,16 +5,16 @@ import { DataSource } from 'typeorm';
 import type { Caller, CallerToken, Role } from './caller.js';
 import type { TokenScope } from './token-scopes.js';
 
-// Lookups are cached for less than a second, because every gateway must reject a revoked token within a second.
+// How long lookups are cached. Below 1 s, because every gateway must reject a revoked token within a second.
 const cacheMs = 800;
 const maxCached = 10_000;
-// Maximum number of keys that wait for the next query. Normally not reached: at most 5,000 requests are in progress, and at most 2,000
+// Maximum number of keys that wait for the next query. Not reached in normal operation: at most 5,000 requests are in progress and 2,000
 // WebSockets wait for a token check.
 const maxWaiting = 10_000;
 
 const keyPattern = /^[0-9a-f]{40}$/;
 
-// This query checks the expiry, because expired tokens stay in the table for some time.
+// Check the expiry here: expired tokens stay in the table until they are pruned.
 const validTokens = `(
   SELECT id, user_id, NULL::text AS name, key_hash, 0 AS version, 'main' AS kind,
     NULL::text[] AS scopes, NULL::text[] AS event_types, NULL::text[] AS channel_ids
@@ -39,23 +39,23 @@ interface TokenRow {
   channelIds: string[] | null;
 }
 
-/** A token that is no longer valid, or whose rights have changed. */
+/** A token that has become invalid or has new rights. */
 export interface EndedToken {
   stamp: string;
-  /** Whether the token is still valid, but with other rights. */
+  /** True if the token is still valid but has new rights. */
   isChanged: boolean;
 }
 
-/** The next query, and the hashes that it looks up. */
+/** One query and the key hashes that it looks up. */
 interface Batch {
   hashes: Set<string>;
   found: Promise<Map<string, Caller>>;
 }
 
-/** Finds the user and the token that a key belongs to. */
+/** Finds the user and token for a key. Caches results for less than a second. */
 @Injectable()
 export class TokenLookup {
-  /** `until` is by `performance.now()`, because a clock that is set back must not prolong the life of a revoked token. */
+  /** `until` uses performance.now(). If the wall clock is set back, a revoked token must not stay valid longer. */
   private readonly cache = new Map<string, { caller: Caller; until: number }>();
   private readonly usedIds = new Set<string>();
   private next: Batch | undefined;
@@ -64,7 +64,7 @@ export class TokenLookup {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Returns the user that a key belongs to.
+   * Returns the user and token for a key.
    *
    * @throws ServiceError `unauthenticated` for a key that is unknown, revoked, or expired, or whose user is disabled; `unavailable` when
    * too many lookups are pending
@@ -76,7 +76,7 @@ export class TokenLookup {
     return caller;
   }
 
-  /** Returns the user that a key belongs to. Undefined when `authenticate` would throw `unauthenticated`. */
+  /** Like `authenticate`, but returns undefined instead of throwing `unauthenticated`, and does not count as a use of the token. */
   async identify(key: string): Promise<Caller | undefined> {
     if (!keyPattern.test(key)) return undefined;
     const hash = hashKey(key).toString('hex');
@@ -86,7 +86,7 @@ export class TokenLookup {
     return (await this.lookUp(hash)).get(hash);
   }
 
-  /** Returns the tokens with these stamps that are no longer valid or whose rights have changed. Reads the database, not the cache. */
+  /** Returns those tokens that have become invalid or have new rights. Reads the database, not the cache. */
   async findEnded(stamps: readonly string[]): Promise<EndedToken[]> {
     return this.dataSource.query<EndedToken[]>(
       `SELECT stamp, valid.version IS NOT NULL AS "isChanged"
@@ -99,12 +99,12 @@ export class TokenLookup {
     );
   }
 
-  /** Clears the cache. Call this method after changing a token or a user. */
+  /** Clears the cache. Call it after every change to a token or a user. */
   forget(): void {
     this.cache.clear();
   }
 
-  /** Returns the ids of the tokens that were used since the last call. */
+  /** Returns the ids of the tokens that were used since the previous call. */
   takeUsed(): string[] {
     const ids = [...this.usedIds];
     this.usedIds.clear();
@@ -112,8 +112,8 @@ export class TokenLookup {
   }
 
   /**
-   * Adds a key to the next query. Only one query runs at a time, and each query looks up all keys that wait for it. A flood of unknown keys
-   * can then occupy only one database connection, and each key waits for at most two queries.
+   * Adds a key to the next query. Only one query runs at a time and looks up all waiting keys. A flood of unknown keys therefore occupies
+   * one database connection at most, and each key waits for at most two queries.
    */
   private lookUp(hash: string): Promise<Map<string, Caller>> {
     this.next ??= this.startBatch();
@@ -132,7 +132,7 @@ export class TokenLookup {
       this.next = undefined;
       return this.query([...hashes]);
     });
-    // The callers that await `found` handle its failure. The next batch only waits until this batch has ended.
+    // Callers handle the failure when they await `found`. Here it only ends the turn of this batch.
     this.running = found.catch(() => undefined);
     return { hashes, found };
   }
@@ -157,14 +157,14 @@ export class TokenLookup {
   }
 }
 
-/** Returns the SHA-256 hash of a key. Keys are random, so a fast hash is enough. */
+/** SHA-256. A fast hash is safe, because keys are random. */
 export function hashKey(key: string): Buffer {
   return createHash('sha256').update(key).digest();
 }
 
 /**
- * Returns the error for a client that waited while its token ended. A client whose token is still valid may try again at once, and then gets
- * its new rights.
+ * The error for a client whose token changed while the client waited. If the token is still valid, the client can retry at once with the
+ * new rights.
  */
 export function endedTokenError({ isChanged }: EndedToken): ServiceError {
   return isChanged

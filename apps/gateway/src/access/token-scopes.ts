@@ -1,4 +1,4 @@
-/** The scopes of named tokens, with their descriptions for the API. */
+/** Scopes of named tokens, with their descriptions for the API. */
 export const tokenScopes = {
   'events:read': 'read, list, and export stored events',
   'events:live': 'receive events live',
@@ -13,7 +13,7 @@ export const tokenScopes = {
 
 export type TokenScope = keyof typeof tokenScopes;
 
-/** The scopes that a token limited to event types or channels may have. Any other scope would bypass the limits. */
+/** The scopes that respect limits on event types and channels. A token with limits cannot have any other scope. */
 export const limitableScopes = Object.keys(tokenScopes).filter(
   (scope) => !scope.endsWith(':write') && scope !== 'platform:call',
-) as TokenScope[]; // Safe cast: the keys are the scopes.
+) as TokenScope[]; // Safe cast: the keys of `tokenScopes` are the scopes.

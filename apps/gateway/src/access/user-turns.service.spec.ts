@@ -3,7 +3,7 @@ import { UserTurns } from './user-turns.service.js';
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe(UserTurns.name, () => {
-  /** Begins requests of a user. Returns the functions that end the running ones. */
+  /** Starts requests of a user. Returns the functions that end the running ones. */
   function begin(turns: UserTurns, count: number, userId = 'ada') {
     const ends: (() => void)[] = [];
     const refused: unknown[] = [];

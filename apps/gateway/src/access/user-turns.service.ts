@@ -3,11 +3,11 @@ import { ServiceError } from '@stream-events/contracts';
 import { CONFIG } from '@stream-events/service';
 import type { GatewayConfig } from '../gateway.config.js';
 
-// Four concurrent requests are enough for the request rate that a user may send, because a request takes a few milliseconds. More would
-// take time from other users.
+// Maximum concurrent requests per user. A request takes a few milliseconds, so four are enough for the allowed request rate. More would
+// slow down other users.
 const runningPerUser = 4;
 
-// How long a request waits for a turn. Much less than the 60 s after which the server closes a silent connection (`silenceLimitMs`).
+// Maximum wait for a turn. Must be well below 60 s, when the server closes a silent connection (`silenceLimitMs`).
 const maxWaitMs = 10_000;
 
 interface Turns {
@@ -16,13 +16,13 @@ interface Turns {
 }
 
 /**
- * Limits the number of concurrent requests per user at this gateway. Further requests of the user wait for a turn, so that a burst from one
- * user never delays the requests of other users. Has no effect if RATE_LIMIT_REQUESTS is 0.
+ * Limits the concurrent requests per user at this gateway. Further requests wait for a turn, so that a burst from one user does not delay
+ * other users. Off if RATE_LIMIT_REQUESTS is 0.
  */
 @Injectable()
 export class UserTurns {
   private readonly users = new Map<string, Turns>();
-  /** Maximum number of waiting requests per user: the number that the rate limit permits in one second. */
+  /** Maximum waiting requests per user: as many as the rate limit allows in one second. */
   private readonly maxWaiting: number;
 
   constructor(
@@ -33,9 +33,9 @@ export class UserTurns {
   }
 
   /**
-   * Waits for a turn. Call the returned function when the request has ended; further calls have no effect.
+   * Waits for a turn. Call the returned function when the request has ended. Calling it again has no effect.
    *
-   * @throws ServiceError `too_many_requests` when too many requests of the user are already waiting, or when no turn is free after 10 s
+   * @throws ServiceError `too_many_requests` when too many requests of the user are waiting, or no turn became free within 10 s
    */
   async begin(userId: string): Promise<() => void> {
     if (this.maxWaiting === 0) return () => undefined;

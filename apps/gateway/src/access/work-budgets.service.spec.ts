@@ -3,7 +3,7 @@ import { WorkBudgets, type WorkLimits } from './work-budgets.service.js';
 const never = new AbortController().signal;
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const ada = { id: 'ada', role: 'user' } as const;
-// The expected cost of the first piece is 10 ms.
+// The budget assumes 10 ms for the first piece of work.
 const limits: WorkLimits = { share: 0.001, burstMs: 100, maxCostMs: 50, maxWaitMs: 10_000 };
 
 describe(WorkBudgets.name, () => {
@@ -11,7 +11,7 @@ describe(WorkBudgets.name, () => {
   const create = (overrides: Partial<WorkLimits> = {}, requestsPerSecond = 200): WorkBudgets =>
     new WorkBudgets({ RATE_LIMIT_REQUESTS: requestsPerSecond }, { ...limits, ...overrides }, () => now);
 
-  /** Does work that takes the given time. */
+  /** Does a piece of work that takes `ms`. */
   async function work(budgets: WorkBudgets, ms: number, caller: Parameters<WorkBudgets['begin']>[0] = ada) {
     const end = await budgets.begin(caller, never);
     now += ms;
@@ -22,7 +22,7 @@ describe(WorkBudgets.name, () => {
   const beginMany = (budgets: WorkBudgets, count: number): Promise<(() => void)[]> =>
     Promise.all(Array.from({ length: count }, () => budgets.begin(ada, new AbortController().signal)));
 
-  /** Returns whether a piece of work would have to wait. Gives up the work. */
+  /** Whether the next piece of work would have to wait. */
   async function isUsedUp(budgets: WorkBudgets, caller: Parameters<WorkBudgets['begin']>[0] = ada) {
     const leaving = new AbortController();
     let hasBegun = false;

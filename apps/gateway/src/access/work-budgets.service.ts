@@ -3,41 +3,40 @@ import { CONFIG, pause } from '@stream-events/service';
 import type { GatewayConfig } from '../gateway.config.js';
 import type { Caller } from './caller.js';
 
-/** Limits on the work that a gateway does for one user with the role `user`. */
+/** Limits on the work that a gateway does for one user. They do not apply to owners. */
 export interface WorkLimits {
-  /** Maximum long-term share of time for one user's work, from 0 to 1. */
+  /** Long-term maximum share of time for one user's work, from 0 to 1. */
   share: number;
-  /** Maximum burst of work after an idle period, in milliseconds. */
+  /** Maximum burst after an idle period, in milliseconds of work. */
   burstMs: number;
-  /** Maximum cost of one piece of work, in milliseconds. Protects users whose work waited during an outage. */
+  /** Maximum charge for one piece of work, in milliseconds. Spares users whose work was slow only because of an outage. */
   maxCostMs: number;
-  /** Maximum time that a piece of work waits, in milliseconds. */
+  /** Maximum wait of a piece of work, in milliseconds. */
   maxWaitMs: number;
 }
 
 export const workLimits: WorkLimits = { share: 0.1, burstMs: 1_000, maxCostMs: 500, maxWaitMs: 5_000 };
 
-// The assumed cost of a user's first piece of work.
+// Assumed cost of a user's first piece of work.
 const firstCostMs = 10;
-// The weight of the latest piece of work in the expected cost of the next one.
+// Weight of the latest piece of work in the moving average of a user's costs.
 const latestWeight = 0.2;
 const maxUsers = 10_000;
 
-/** The remaining work time of a user. */
 interface Budget {
-  /** Refills continuously, up to `burstMs`. Negative after work that waited for the maximum time, or that took longer than expected. */
+  /** Remaining work time. Refills continuously up to `burstMs`. Negative after work that cost more than was left. */
   leftMs: number;
   updatedAt: number;
-  /** The expected cost of a piece of work. */
+  /** Moving average of the cost per piece of work. */
   expectedMs: number;
-  /** The number of pieces of work that wait or run. Their expected cost counts toward the budget. */
+  /** Pieces of work that wait or run. Their expected cost already counts. */
   pending: number;
 }
 
 /**
  * Limits the time that a gateway works for each user, so that a client in a loop slows down only its own user. A piece of work is a
- * request, or a page of an export or a catch-up. The time in which a client sends a body or reads a response does not count. When the
- * services are busy, work takes longer, so each user gets less done. Owners have no limit. If RATE_LIMIT_REQUESTS is 0, nobody has a limit.
+ * request, or one page of an export or a catch-up. Time in which the client sends a body or reads a response is free. When the services are
+ * busy, work takes longer, so each user gets less done. Owners are exempt. RATE_LIMIT_REQUESTS=0 turns the limit off.
  */
 @Injectable()
 export class WorkBudgets {
@@ -53,7 +52,7 @@ export class WorkBudgets {
   }
 
   /**
-   * Waits until the user's budget permits a piece of work. Call the returned function when the work has ended; further calls have no
+   * Waits until the user's budget allows a piece of work. Call the returned function when the work has ended. Calling it again has no
    * effect.
    *
    * @throws the signal's reason when the signal aborts
@@ -82,7 +81,7 @@ export class WorkBudgets {
     const { share, maxCostMs, maxWaitMs } = this.limits;
     const costMs = Math.min(durationMs, maxCostMs);
     this.refill(budget);
-    // No work waits longer than `maxWaitMs`. Without this bound, the debt would grow during an outage, and slow the user down long after it.
+    // Bound the debt, so that no work waits longer than `maxWaitMs`. Debt from an outage would otherwise slow the user down long after it.
     budget.leftMs = Math.max(budget.leftMs - costMs, -share * maxWaitMs);
     budget.expectedMs += (costMs - budget.expectedMs) * latestWeight;
   }
@@ -108,7 +107,6 @@ export class WorkBudgets {
     budget.updatedAt = now;
   }
 
-  /** Removes users whose budgets are full again. */
   private forgetFull(): void {
     for (const [userId, budget] of this.budgets) {
       this.refill(budget);

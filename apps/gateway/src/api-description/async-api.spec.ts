@@ -31,7 +31,7 @@ beforeAll(async () => {
 const faultsOf = (message: string, payload: unknown): string[] =>
   findFaults(document, `#/components/messages/${message}/payload`, payload);
 
-/** Returns the values that a subject has for the parameters of a channel's address. */
+/** Extracts the parameters of a channel's address from a subject. */
 function matchAddress(address: string, subject: string): Record<string, string> | undefined {
   const pattern = address.replaceAll('.', '\\.').replaceAll(/\{(\w+)\}/g, '(?<$1>[^.]+)');
   return new RegExp(`^${pattern}$`).exec(subject)?.groups;

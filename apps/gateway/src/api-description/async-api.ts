@@ -6,12 +6,11 @@ import { natsChannels, natsMessages } from './nats-channels.js';
 import { describeApi, serveDescription } from './open-api.js';
 import { describeRecords } from './record-schemas.js';
 
-/** The path of the AsyncAPI description. */
 const asyncApiPath = '/api/asyncapi.json';
 
 /**
- * Describes the events that the service sends: AsyncAPI 3.0, derived from the contracts, the live frames, and the event record of
- * the HTTP API.
+ * Builds the AsyncAPI 3.0 description of the events that the service sends. Derived from the contracts, the live frames, and the event
+ * record of the HTTP API.
  */
 export function describeStreams(openApi: OpenAPIObject): JsonObject {
   return {
@@ -45,7 +44,7 @@ export function describeStreams(openApi: OpenAPIObject): JsonObject {
   };
 }
 
-/** Serves the AsyncAPI description. Builds the description on the first request. */
+/** Serves the AsyncAPI description. Builds it on the first request. */
 export function serveStreamDescription(app: NestFastifyApplication): void {
   serveDescription(app, asyncApiPath, () => describeStreams(describeApi(app)));
 }

@@ -34,7 +34,7 @@ const filters = Object.fromEntries(
   }),
 );
 
-/** The options of a client, in addition to the filters. */
+/** Options that clients can send in addition to the filters. */
 const options = {
   positions: flag('Adds `position` to each event, and sends the messages `ready` and `gap`'),
   after: {
@@ -55,7 +55,7 @@ const options = {
 
 const [exampleEvent] = natsMessages.event.examples;
 
-/** The messages on a live WebSocket. Each message is a JSON text. */
+/** The messages on a live WebSocket. Each one is a JSON text. */
 export const liveMessages = {
   request: {
     title: 'Request',
@@ -139,7 +139,7 @@ export const liveMessages = {
   }),
 };
 
-/** The gateway's WebSocket. */
+/** The WebSocket for live events. */
 export const liveChannel = {
   address: '/ws/platform-events/',
   title: 'Live events',
@@ -169,13 +169,13 @@ interface Control {
   summary: string;
   properties: JsonObject;
   required?: string[];
-  /** The frame of an example. */
+  /** A real frame, from which the example is taken. */
   frame: Buffer | undefined;
 }
 
-/** Describes a message about the connection: an object whose `event` field contains the name of the message. */
+/** Describes a control message: an object whose `event` field names the message. */
 function control(name: string, { summary, properties, required = [], frame }: Control): JsonObject {
-  // These frames are short, so their header has two bytes (RFC 6455 §5.2).
+  // Skip the frame header: two bytes for short frames (RFC 6455 §5.2).
   const payload: unknown = frame && JSON.parse(frame.subarray(2).toString());
   return {
     title: name,

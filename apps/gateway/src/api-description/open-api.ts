@@ -5,16 +5,15 @@ import { errorResponses, tokenScheme } from '../http/api-decorators.js';
 import { pathAliases } from '../http/paths.js';
 import { Problem } from '../http/problem.dto.js';
 
-/** The paths of the OpenAPI description: as a web page, and as JSON. */
 const docsPath = 'api/docs';
 const openApiPath = '/api/openapi.json';
 
-// @nestjs/swagger has the types of OpenAPI 3.0, in which a license has no SPDX identifier.
+// The types of @nestjs/swagger describe OpenAPI 3.0, in which a license has no SPDX identifier.
 const license: { name: string } = { name: 'MIT License', ...{ identifier: 'MIT' } };
 
 const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
-/** Describes the HTTP API of a gateway: OpenAPI 3.1, derived from its controllers. */
+/** Builds the OpenAPI 3.1 description of the HTTP API from its controllers. */
 export function describeApi(app: INestApplication): OpenAPIObject {
   const config = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
@@ -72,7 +71,7 @@ export function describeApi(app: INestApplication): OpenAPIObject {
   return document;
 }
 
-/** Adds `security: []` to an operation without authentication, because client generators interpret a missing field differently. */
+/** Marks an operation without authentication with `security: []`. If the field is missing, client generators disagree about its meaning. */
 function markAsPublic(operation: { security?: unknown[] } | undefined): void {
   if (operation) operation.security ??= [];
 }
@@ -91,7 +90,7 @@ export function serveApiDescription(app: NestFastifyApplication): void {
   });
 }
 
-/** Serves a description as JSON. All responses share one buffer, so that they take no memory even if many clients do not read them. */
+/** Serves a description as JSON. All responses share one buffer, so clients that do not read them cost no memory. */
 export function serveDescription(app: NestFastifyApplication, path: string, describe: () => object): void {
   let bytes: Buffer | undefined;
   app

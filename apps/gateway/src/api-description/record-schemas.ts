@@ -2,7 +2,7 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import { eventOrigins, isJsonObject, replayOrigin, type JsonObject } from '@stream-events/contracts';
 import { EventRecord } from '../events/events.dto.js';
 
-/** The AsyncAPI schemas of events and replays, derived from the OpenAPI schema of the event record. */
+/** Derives the AsyncAPI schemas of events and replays from the OpenAPI schema of the event record. */
 export function describeRecords(openApi: OpenAPIObject): JsonObject {
   const schema = openApi.components?.schemas?.[EventRecord.name];
   if (!isJsonObject(schema)) throw new Error(`The OpenAPI description has no schema ${EventRecord.name}.`);
@@ -13,12 +13,12 @@ export function describeRecords(openApi: OpenAPIObject): JsonObject {
   };
 }
 
-/** Returns a reference to one of the schemas that `describeRecords` returns. */
+/** Refers to a schema that `describeRecords` returns. */
 export function recordSchema(name: 'EventRecord' | 'ReplayedEventRecord'): JsonObject {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** Converts a schema from OpenAPI to AsyncAPI 3.0, which uses JSON Schema draft 7: the single `example` becomes the list `examples`. */
+/** Converts an OpenAPI schema for AsyncAPI 3.0, which uses JSON Schema draft 7: `example` becomes the list `examples`. */
 function toAsyncSchema({ example, properties, ...schema }: JsonObject): JsonObject {
   return {
     ...schema,

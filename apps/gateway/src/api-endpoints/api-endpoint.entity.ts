@@ -1,10 +1,10 @@
 import type { TokenType } from '@stream-events/platforms';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 
-/** An endpoint of the platform's API. Duplicates are allowed. */
+/** A known endpoint of the platform's API. Duplicates are allowed. */
 @Entity({ name: 'api_endpoints' })
 export class ApiEndpoint {
-  /** Increases in creation order. The list is sorted by this number. */
+  /** Numbers the endpoints in creation order, which is the order of the list. */
   @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' })
   number!: string;
 
@@ -26,7 +26,7 @@ export class ApiEndpoint {
   @Column('text', { name: 'token_type' })
   tokenType!: TokenType;
 
-  /** The id of a scope; null when the endpoint needs none. */
+  /** Id of the scope that the endpoint needs, or null if it needs none. */
   @Column('uuid', { nullable: true })
   scope!: string | null;
 }

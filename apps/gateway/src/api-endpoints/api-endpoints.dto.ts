@@ -36,7 +36,7 @@ const scope = {
   example: '0bd92a09-59b5-536f-880a-7140fc066e18',
 };
 
-/** Declares a trimmed text field of a body. */
+/** A trimmed text field of a body. */
 function IsTextField(field: keyof typeof texts, required: boolean): PropertyDecorator {
   const { maxLength, description, example } = texts[field];
   return applyDecorators(
@@ -56,7 +56,7 @@ function IsTokenType(required: boolean): PropertyDecorator {
   );
 }
 
-/** Declares a field with null or a UUID. `ApiEndpointsService` checks whether the scope exists. */
+/** A UUID or null. `ApiEndpointsService` checks that the scope exists. */
 function IsScopeOrNull(): PropertyDecorator {
   return applyDecorators(
     ApiProperty({ required: false, ...scope }),
@@ -71,7 +71,7 @@ function IsScopeOrNull(): PropertyDecorator {
   );
 }
 
-/** Body of `POST /api/v1/platform/api-endpoints` and of PUT. A missing `scope` means null. */
+/** Body of POST and PUT. A missing `scope` means null. */
 export class ApiEndpointBody {
   @IsTextField('description', true)
   description!: string;
@@ -113,7 +113,6 @@ export class ApiEndpointChangesBody {
   scope?: string | null;
 }
 
-/** An endpoint of the platform's API, as this API returns it. */
 export class ApiEndpointRecord {
   @ApiProperty({
     format: 'uuid',
@@ -141,7 +140,6 @@ export class ApiEndpointRecord {
   scope!: string | null;
 }
 
-/** Converts an API endpoint to its form in the API. */
 export function toApiEndpointRecord(apiEndpoint: ApiEndpoint): ApiEndpointRecord {
   return {
     id: apiEndpoint.id,

@@ -6,27 +6,24 @@ import { v7 as uuidV7 } from 'uuid';
 import { refuseFullList } from '../paging/refuse-full-list.js';
 import { ApiEndpoint } from './api-endpoint.entity.js';
 
-// Maximum number of rows per page. The largest possible page (781 control characters per row, each six bytes in JSON) is under 1 MiB.
+// Maximum rows per page. Keeps the largest possible page under 1 MiB: 781 control characters per row, each six bytes in JSON.
 const maxPage = 200;
 
-/** The fields of an API endpoint that users set. */
+/** The fields that users set. */
 export type ApiEndpointFields = Omit<ApiEndpoint, 'id' | 'number'>;
 
-/** A page of the API endpoints. The next page starts after the number `next`, which is null on the last page. */
+/** One page. The next page starts after the number `next`, which is null on the last page. */
 export interface ApiEndpointsPage {
   apiEndpoints: ApiEndpoint[];
   next: string | null;
 }
 
-/** Stores the definitions of the platform's API endpoints, which users can change. */
+/** Stores the definitions of the platform's API endpoints. Users can edit them. */
 @Injectable()
 export class ApiEndpointsService {
   constructor(private readonly dataSource: DataSource) {}
 
-  /**
-   * Returns one page, in creation order. A page can miss an endpoint that is created during the read. The next read of the list
-   * includes that endpoint.
-   */
+  /** Returns one page in creation order. Can miss an endpoint that is created during the read; the next read includes it. */
   async list(after = '0'): Promise<ApiEndpointsPage> {
     const rows = await this.dataSource.manager.find(ApiEndpoint, {
       where: { number: MoreThan(after) },
@@ -53,7 +50,7 @@ export class ApiEndpointsService {
   }
 
   /**
-   * Changes the given fields. A `scope` of null removes the scope.
+   * Changes the given fields. Set `scope` to null to remove it.
    *
    * @throws ServiceError `not_found`; `invalid` on `scope` when the scope does not exist
    */

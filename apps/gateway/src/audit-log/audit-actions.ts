@@ -1,4 +1,4 @@
-/** The actions in the audit log, with their descriptions for the API. The part before the dot is the kind of the object. */
+/** Audit log actions, with their descriptions for the API. The part before the dot names the kind of object. */
 export const auditActions = {
   'user.logged_in': 'a user logged in',
   'user.login_failed':
@@ -37,7 +37,7 @@ export const auditActions = {
 
 export type AuditAction = keyof typeof auditActions;
 
-/** The actions with their descriptions, as a Markdown list. */
+/** Formats the actions as a Markdown list for the API description. */
 export function printAuditActions(): string {
   return Object.entries(auditActions)
     .map(([action, description]) => `- \`${action}\`: ${description}`)

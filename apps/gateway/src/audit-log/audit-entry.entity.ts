@@ -1,7 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { AuditAction } from './audit-actions.js';
 
-/** An audit log entry: who did what, to which object, when, and from where. Entries never change. */
+/** One action in the audit log: who did what, to which object, when, and from where. Entries never change. */
 @Entity({ name: 'audit_log' })
 export class AuditEntry {
   /** UUIDv7: contains the time of the action. */
@@ -11,23 +11,23 @@ export class AuditEntry {
   @Column('text')
   action!: AuditAction;
 
-  /** The user who acted. No foreign key, because entries outlive users. Null when the user is unknown. */
+  /** The user who acted, or null if unknown. No foreign key, because entries outlive users. */
   @Column('uuid', { name: 'user_id', nullable: true })
   userId!: string | null;
 
-  /** The name of the user at the time of the action. */
+  /** The user's name at that time. */
   @Column('text', { nullable: true })
   username!: string | null;
 
-  /** The id of the object; for an event type, its name; for a call to the platform, the method and the endpoint. Null when unknown. */
+  /** Id of the affected object. For an event type: its name. For a call to the platform: the method and the endpoint. Null if unknown. */
   @Column('text', { name: 'object_id', nullable: true })
   objectId!: string | null;
 
-  /** The IP address of the client. Null for actions on the machine itself, and when the client is unknown. */
+  /** Client IP address. Null for actions on the server itself, or if the client is unknown. */
   @Column('text', { nullable: true })
   address!: string | null;
 
-  /** The number of actions that the entry represents. More than 1 only for failed logins above the limit in `FailedLoginLimit`. */
+  /** Number of actions in this entry. More than 1 only for failed logins above the limit of `FailedLoginLimit`. */
   @Column('integer')
   count!: number;
 }

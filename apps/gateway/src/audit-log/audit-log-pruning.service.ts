@@ -4,7 +4,7 @@ import { AuditLogRepository } from './audit-log.repository.js';
 
 const intervalMs = 3_600_000;
 
-/** Deletes audit log entries that are more than 400 days old: when the gateway starts, and every hour after that. */
+/** Deletes audit log entries older than 400 days, at startup and every hour. */
 @Injectable()
 export class AuditLogPruning implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly loop: WorkerLoop;

@@ -10,7 +10,7 @@ import { printAuditActions } from './audit-actions.js';
 import { AuditLogPageReply, toAuditEntryRecord } from './audit-log.dto.js';
 import { AuditLogRepository } from './audit-log.repository.js';
 
-/** The name of the list. The list rejects cursors of other lists. */
+/** Binds cursors to this list. Other lists reject them. */
 const list = 'audit-log';
 
 @ApiTags('Audit log')

@@ -66,7 +66,6 @@ export class AuditEntryRecord {
   count!: number;
 }
 
-/** One page of the audit log. */
 export class AuditLogPageReply {
   @ApiProperty({
     type: String,
@@ -90,7 +89,6 @@ export class AuditLogPageReply {
   results!: AuditEntryRecord[];
 }
 
-/** Converts an entry to its form in the API. */
 export function toAuditEntryRecord(entry: AuditEntry): AuditEntryRecord {
   return {
     id: entry.id,

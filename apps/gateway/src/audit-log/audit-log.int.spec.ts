@@ -125,7 +125,7 @@ describe('the audit log', () => {
     it('counts failed logins beyond 60 a minute in one entry', async () => {
       const { log } = setup();
       for (let count = 0; count < 75; count += 1) log.record(action({ action: 'user.login_failed' }));
-      // The shutdown waits only 3 s for entries.
+      // Wait here first: the shutdown itself waits only 3 s for entries.
       await log.flushed();
       await log.onApplicationShutdown();
 

@@ -5,23 +5,19 @@ import { AuditEntry } from './audit-entry.entity.js';
 
 const keptDays = 400;
 const dayMs = 24 * 3_600_000;
-// Maximum number of rows per DELETE, so that each statement is fast.
+// Maximum number of rows per DELETE. Keeps each statement fast.
 const maxPruned = 5_000;
 
-/** One page of the audit log. */
 export interface AuditLogPage extends PageReply {
   /** Newest first. */
   entries: AuditEntry[];
 }
 
-/** Reads and writes the audit log table. */
 @Injectable()
 export class AuditLogRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /**
-   * Adds entries in one statement. Ignores ids that are already in the table, because a failed attempt may still have added its entries.
-   */
+  /** Adds entries in one statement. Skips ids that exist, because a previous attempt may have stored them although it failed. */
   async add(entries: readonly AuditEntry[]): Promise<void> {
     await this.dataSource
       .createQueryBuilder()
@@ -51,10 +47,7 @@ export class AuditLogRepository {
     return { ...neighbours, entries: position?.direction === 'newer' ? entries.reverse() : entries };
   }
 
-  /**
-   * Deletes a batch of entries that are more than 400 days old at `now` (milliseconds since 1970). Returns whether more of these entries
-   * may be left.
-   */
+  /** Deletes one batch of entries that are older than 400 days at `now` (milliseconds since 1970). Returns true if more may remain. */
   async prune(now: number): Promise<boolean> {
     const [, count] = await this.dataSource.query<[unknown, number]>(
       `DELETE FROM audit_log WHERE id = ANY(ARRAY(

@@ -8,29 +8,29 @@ import type { AuditEntry } from './audit-entry.entity.js';
 import { AuditLogRepository } from './audit-log.repository.js';
 import { FailedLoginLimit } from './failed-login-limit.js';
 
-/** An action that has just succeeded, or a login that has just failed. */
+/** An action that has succeeded, or a login that has failed. */
 export interface AuditedAction {
   action: AuditAction;
   by: Actor;
   objectId: string | null;
-  /** A UUIDv7. Set it when several gateways add the same entry. Default: a new id. */
+  /** A UUIDv7. Set it if several gateways record the same action, so that only one entry is stored. Default: a new id. */
   id?: string;
 }
 
-// Maximum number of waiting entries: enough for hours of ordinary use while the database is unavailable. They take about 5 MiB.
+// Maximum number of waiting entries. Enough for hours of ordinary use while the database is unavailable. They take about 5 MiB.
 const maxWaiting = 10_000;
 const maxBatch = 500;
 const minBackoffMs = 250;
 const maxBackoffMs = 5_000;
-// How long a stopping gateway tries to write the waiting entries. Short, because other parts of the service wait until the audit log has
-// stopped. The database stores a batch within milliseconds.
+// How long a stopping gateway tries to write the waiting entries. Short, because the rest of the shutdown waits. A working database stores
+// a batch within milliseconds.
 const stopLimitMs = 3_000;
 const suppressedIntervalMs = 60_000;
-// Longer addresses are cut. No IP address is longer, even with an IPv6 zone, but a proxy may pass on longer text.
+// Addresses are cut to this length. IP addresses are shorter, but a faulty proxy can pass on any text.
 const maxAddressLength = 64;
 
 /**
- * Writes the audit log in the background, so that requests do not wait for it.
+ * Writes the audit log in the background, so that requests do not wait for the database.
  *
  * ```
  * record ──▶ waiting ──batch──▶ audit_log
@@ -39,7 +39,7 @@ const maxAddressLength = 64;
  *              └ 10,000 wait, the database rejects the entry, or the service stops: counted, and logged as an error with the entry
  * ```
  *
- * An entry reaches the table within milliseconds. A crash (`kill -9`, power failure) loses the entries of the last milliseconds.
+ * Entries reach the table within milliseconds. A crash (`kill -9`, power failure) loses those that are still waiting.
  */
 @Injectable()
 export class AuditLog implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -68,7 +68,7 @@ export class AuditLog implements OnApplicationBootstrap, OnApplicationShutdown {
     this.timer = setInterval(() => this.recordSuppressed(), suppressedIntervalMs);
   }
 
-  /** Writes the waiting entries, within 3 s. Runs after the last request has ended. */
+  /** Writes the waiting entries after the last request has ended, for at most 3 s. */
   async onApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
     this.recordSuppressed();
@@ -119,7 +119,8 @@ export class AuditLog implements OnApplicationBootstrap, OnApplicationShutdown {
         batchSize = Math.min(2 * batchSize, maxBatch);
       } catch (err) {
         if (isContentError(err)) {
-          // Look for the entry that the database rejects. Do not retry this entry, because all later entries would have to wait.
+          // Halve the batch to find the entry that the database rejects. Drop this entry instead of retrying it: all later entries would
+          // wait behind it.
           if (batch.length === 1) this.lose(this.waiting.splice(0, 1), err);
           batchSize = Math.ceil(batch.length / 2);
           continue;

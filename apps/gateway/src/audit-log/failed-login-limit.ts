@@ -1,10 +1,11 @@
-// An entry takes about 200 bytes. At this rate, a continuous attack on one gateway adds 7 GB in 400 days. Older entries are deleted.
+// Entries per minute for failed logins. An entry takes about 200 bytes: a continuous attack on one gateway adds 7 GB in 400 days, after
+// which entries are deleted.
 const maxPerMinute = 60;
 const minuteMs = 60_000;
 
 /**
- * Limits the audit log entries for failed logins to 60 per minute. Further failed logins are only counted. Anybody can cause failed logins,
- * so an attacker could otherwise fill the disk.
+ * Limits the audit log entries for failed logins to 60 per minute and counts the rest. Anybody can cause failed logins, and an attacker
+ * could otherwise fill the disk.
  */
 export class FailedLoginLimit {
   private minuteStartedAt: number;
@@ -15,7 +16,7 @@ export class FailedLoginLimit {
     this.minuteStartedAt = now();
   }
 
-  /** Returns whether a failed login gets its own entry. If not, counts the login for `takeSuppressed`. */
+  /** Whether a failed login gets its own entry. If not, counts it for `takeSuppressed`. */
   admit(): boolean {
     if (this.now() >= this.minuteStartedAt + minuteMs) {
       this.minuteStartedAt = this.now();
@@ -29,7 +30,7 @@ export class FailedLoginLimit {
     return false;
   }
 
-  /** Returns the number of failed logins without an entry since the last call. */
+  /** Returns how many failed logins got no entry since the previous call. */
   takeSuppressed(): number {
     const { suppressed } = this;
     this.suppressed = 0;

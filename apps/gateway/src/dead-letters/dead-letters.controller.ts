@@ -19,7 +19,7 @@ import {
   toDeadLetterRecord,
 } from './dead-letters.dto.js';
 
-/** The name of the list. The list rejects cursors of other lists. */
+/** Binds cursors to this list. Other lists reject them. */
 const list = 'dead-letters';
 
 const missing = { not_found: 'The dead letter does not exist' };

@@ -10,7 +10,7 @@ import { printTime } from '../http/time.js';
 
 const exampleId = '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11';
 
-/** A dead letter in the list. */
+/** A dead letter as the list shows it, without its payload. */
 export class DeadLetterItem {
   @ApiProperty({
     format: 'uuid',
@@ -65,7 +65,6 @@ export class DeadLetterRecord extends DeadLetterItem {
   event_data!: string;
 }
 
-/** One page of the dead letters. */
 export class DeadLetterPage {
   @ApiProperty({
     type: String,
@@ -80,7 +79,6 @@ export class DeadLetterPage {
   results!: DeadLetterItem[];
 }
 
-/** The outcome of a retry. */
 export class RetryReply {
   @ApiProperty({
     enum: retryOutcomes,
@@ -94,7 +92,6 @@ export class RetryReply {
   id!: string;
 }
 
-/** Converts a dead letter to its form in the list. */
 export function toDeadLetterItem(message: DeadLetterSummary): DeadLetterItem {
   return {
     id: message.id,
@@ -108,7 +105,6 @@ export function toDeadLetterItem(message: DeadLetterSummary): DeadLetterItem {
   };
 }
 
-/** Converts a dead letter with its payload. */
 export function toDeadLetterRecord(message: DeadLetterDetail): DeadLetterRecord {
   return { ...toDeadLetterItem(message), event_data: message.eventData };
 }

@@ -18,7 +18,7 @@ import { JsonBody } from '../http/json-body.decorator.js';
 import { CurrentActor, type Actor } from '../access/caller.js';
 import { ErasureBody, ErasureCountRecord, ErasureRecord, toErasureRecord } from './erasures.dto.js';
 
-/** The user whom a new erasure erases, by id or by hash. */
+/** The user to erase, by id or by hash. */
 type CreatedFor = Pick<CreateErasureRequest, 'platformUserId' | 'userHash'>;
 
 @ApiTags('Erasures')
@@ -55,7 +55,7 @@ export class ErasuresController {
       { ...toUser(platform_user_id, user_hash), isDryRun: dry_run },
       { correlationId: request.id },
     );
-    // Omit the user's id, because the audit log would keep it for 400 days.
+    // Do not record the id of the erased user: the audit log would keep it for 400 days.
     const action = dry_run ? 'erasure.dry_run_started' : 'erasure.started';
     this.audit.record({ action, by, objectId: erasure.id });
     reply.header('Location', `/api/v1/erasures/${erasure.id}`);

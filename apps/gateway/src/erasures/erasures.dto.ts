@@ -15,7 +15,7 @@ import { exampleTime, printTime, printTimeOrNull } from '../http/time.js';
 const exampleHash = '5e884898da28047151d0e56f8dc6292773603d0d6aabbdd62a11ef721d1542d8';
 const exampleId = '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11';
 
-/** Body of `POST /api/v1/erasures`. Rejects unknown fields, because a misspelled `dry_run` would erase. */
+/** Body of `POST /api/v1/erasures`. Rejects unknown fields: a misspelled `dry_run` would start a real erasure. */
 @RefusesUnknownFields([])
 export class ErasureBody {
   @ApiProperty({
@@ -52,7 +52,7 @@ export class ErasureBody {
   dry_run?: boolean;
 }
 
-/** The number of records of one kind. */
+/** How many records of one kind the erasure affects. */
 export class ErasureCountRecord {
   @ApiProperty({ description: 'The number of records that name the user', example: 1204 })
   total!: number;
@@ -68,7 +68,7 @@ export class ErasureCountRecord {
   fields!: Record<string, number>;
 }
 
-/** An erasure in the API. */
+/** An erasure as the API returns it. */
 export class ErasureRecord {
   @ApiProperty({ format: 'uuid', description: 'The id of the erasure', example: exampleId })
   id!: string;
@@ -140,7 +140,6 @@ export class ErasureRecord {
   error!: string | null;
 }
 
-/** Converts an erasure to its form in the API. */
 export function toErasureRecord(erasure: ErasureMessage): ErasureRecord {
   return {
     id: erasure.id,

@@ -74,11 +74,11 @@ export class EventExportController {
     const reader: EventReader = { requestId: request.id, limits: caller.token.limits };
     const exported = {
       format,
-      // Exclude events that arrive from now on. Otherwise, an export that is slower than ingest would never end.
+      // Export only events up to now. An export that is slower than ingest would otherwise never end.
       filters: { ...filters, until: Math.min(filters.until ?? Infinity, Date.now() + 1) },
       ...(after !== undefined && { after: await this.findPosition(after, reader) }),
     };
-    // The client has left in the meantime.
+    // The client has disconnected.
     if (reply.raw.destroyed) return void reply.hijack();
     if (request.method === 'HEAD') return void beginResponse(reply, format).end();
     await this.exports.send(exported, {
@@ -88,7 +88,7 @@ export class EventExportController {
     });
   }
 
-  /** Returns the `id` of the event after which the export continues. */
+  /** Returns the `id` of the event after which the export continues. `after` can also be an `event_id`. */
   private async findPosition(after: string, reader: EventReader): Promise<string> {
     if (isEventId(after)) return after.toLowerCase();
     try {
@@ -116,13 +116,13 @@ function ExportParameters(): MethodDecorator {
   return applyDecorators(...filterParameters.map(DescribesText), ApiQuery(format), DescribesText(after));
 }
 
-/** Starts the response, with the headers that the reply already has. */
+/** Starts the response. Copies the headers that hooks have set on the reply. */
 function beginResponse(reply: FastifyReply, format: ExportFormat): ServerResponse {
   reply.headers({
     'content-type': `${mediaTypes[format]}; charset=utf-8`,
     'content-disposition': `attachment; filename="events.${format}"`,
     'cache-control': 'no-store',
-    // Without this header, nginx buffers the response.
+    // Keep nginx from buffering the response.
     'x-accel-buffering': 'no',
   });
   reply.hijack();

@@ -3,16 +3,15 @@ import { validate as isUuid, version as versionOf } from 'uuid';
 import { parseEventFilters } from '../events/event-list.query.js';
 import { ParameterFaults, type Parameters } from '../paging/page-parameters.js';
 
-/** A parsed query of an export. */
 export interface EventExportQuery {
   filters: EventFilters;
   format: ExportFormat;
-  /** The last event that the client has: its `id` or its `event_id`. */
+  /** `id` or `event_id` of the last event that the client has. */
   after: string | undefined;
 }
 
 /**
- * Parses the query of an export. Treats an empty value as absent and ignores unknown parameters.
+ * Parses the query of an export. Ignores empty values and unknown parameters.
  *
  * @throws ServiceError `invalid` with all errors, by parameter
  */
@@ -24,7 +23,7 @@ export function parseEventExportQuery(parameters: Parameters): EventExportQuery 
   return { filters, format, after: parameters.after || undefined };
 }
 
-/** Whether a text is the `id` of an event, which is a UUIDv7. An `event_id` is a UUID of another version, or any other text. */
+/** Whether a text is the `id` of an event. An `id` is a UUIDv7; an `event_id` is any other text. */
 export function isEventId(text: string): boolean {
   return isUuid(text) && versionOf(text) === 7;
 }

@@ -20,10 +20,10 @@ import type { ExportLimits } from './export-limits.js';
 
 const pageBytes = 512 * 1024;
 
-/** The pages of an events service, in memory. The bytes of a page all equal its number. */
+/** An in-memory events service. All bytes of page n have the value n. */
 class Pages {
   readonly requests: (string | undefined)[] = [];
-  /** Rejects this many requests, from the second page on. */
+  /** How many requests to reject, starting with the second page. */
   failures = 0;
 
   constructor(private readonly count: number) {}
@@ -53,7 +53,7 @@ afterEach(() => {
   server?.close();
 });
 
-/** Starts a server whose responses are exports. The path names the user and the token. Its `/held` never responds. */
+/** Starts a server that responds with exports. The path names the user and the token. Requests to `/held` never get a response. */
 async function serve(pages: Pages, overrides: Partial<ExportLimits> = {}) {
   const tokens: Pick<TokenLookup, 'findEnded'> = {
     findEnded: (stamps) =>
@@ -63,8 +63,8 @@ async function serve(pages: Pages, overrides: Partial<ExportLimits> = {}) {
   };
   const metrics = new Registry();
   const exports = new EventExports(
-    pages as unknown as RequestClient, // Safe cast: exports only read events.
-    tokens as TokenLookup, // Safe cast: exports only check tokens.
+    pages as unknown as RequestClient, // Safe cast: exports call only `read`.
+    tokens as TokenLookup, // Safe cast: exports call only `findEnded`.
     new WorkBudgets({ RATE_LIMIT_REQUESTS: 0 }),
     createLogger('test', 'silent'),
     metrics,
@@ -88,8 +88,8 @@ async function serve(pages: Pages, overrides: Partial<ExportLimits> = {}) {
   });
   await fastify.listen({ port: 0, host: '127.0.0.1' });
   ({ server } = fastify);
-  const { port } = server.address() as AddressInfo; // Safe cast: the server listens on TCP.
-  /** Requests an export, and reads nothing of it yet. */
+  const { port } = server.address() as AddressInfo; // Safe cast: address() of a TCP server is an AddressInfo.
+  /** Starts an export without reading the response. */
   const open = async (token = 'a'): Promise<IncomingMessage> => {
     const [response] = (await once(get(`http://127.0.0.1:${port}/${token}`), 'response')) as [
       IncomingMessage,
@@ -124,11 +124,11 @@ describe(EventExports.name, () => {
   });
 
   it('reads at the pace of the client', async () => {
-    // Far more than the buffers hold. More pages take too long on a busy machine.
+    // Far more than the buffers hold, and few enough for a busy machine.
     const pages = new Pages(200);
     const { open } = await serve(pages);
     const response = await open();
-    // The buffers of the operating system hold some megabytes.
+    // Reading continues until the buffers of the operating system (some megabytes) are full.
     await eventually(() => expect(pages.requests.length).toBeGreaterThan(1));
     const untilStill = async (): Promise<number> => {
       for (let before = -1; ;) {
@@ -151,7 +151,7 @@ describe(EventExports.name, () => {
 
     await read(await open());
 
-    // Five pages follow the first one. Each waits 50 ms, because the page before it has two events.
+    // Five more pages follow. Each one waits 50 ms, because the previous page has two events.
     expect(performance.now() - begunAt).toBeGreaterThan(240);
   });
 

@@ -12,21 +12,20 @@ import type { EventReader } from '../events/events.service.js';
 import { exportLimits, type ExportLimits } from './export-limits.js';
 import { beginExport } from './export-pages.js';
 
-// Read the next page when fewer bytes than this wait for the client.
+// Buffer size of an export. The next page is read when fewer bytes wait for the client.
 const bufferBytes = 64 * 1024;
 
-// How often the token of an export is checked. A check takes milliseconds, so an export ends within a second after the token is revoked or
-// the user is disabled.
+// How often an export checks its token. A check takes milliseconds, so an export ends within a second after its token is revoked or its
+// user disabled.
 const tokenCheckMs = 800;
 
-/** The client of an export. */
 export interface ExportClient extends EventReader {
   caller: Caller;
-  /** Starts the response. Called when the first page has been read. */
+  /** Starts the response. The export calls it after reading the first page, so that earlier errors get an error response. */
   begin(): ServerResponse;
 }
 
-/** Runs the exports of this process. An export reads at the pace of its client, and at most one page ahead of the client. */
+/** Runs the exports of this process. Each export reads at the client's pace, at most one page ahead. */
 @Injectable()
 export class EventExports {
   private readonly running = new Map<AbortController, Caller>();
@@ -60,8 +59,8 @@ export class EventExports {
   }
 
   /**
-   * Sends an export. Returns when the response has ended. The response ends early, and is incomplete, when the client leaves or reads
-   * nothing for 30 s, the token is revoked, the gateway stops, or the events service is unavailable for too long.
+   * Sends an export and resolves when the response has ended. The response ends early and incomplete if the client leaves or reads nothing
+   * for 30 s, the token is revoked, the gateway stops, or the events service is unavailable for too long.
    *
    * @throws ServiceError `too_many_requests`, `unavailable`, or `unauthenticated`, before the response begins
    */
@@ -75,14 +74,14 @@ export class EventExports {
         client: this.client,
         request,
         reader: client,
-        // The exports of a user share the rate.
+        // Divide the user's rate among the user's exports.
         rate: () => this.limits.eventsPerSecond / Math.max(1, this.countOf(client.caller.id)),
         beginWork: () => this.budgets.begin(client.caller, ending.signal),
         outageMs: this.limits.outageMs,
         signal: ending.signal,
         onPage: ({ count }) => this.exportedTotal.inc(count),
       });
-      // The first page may have waited for the user's work budget, and the token may have ended in the meantime.
+      // Check the token again: the first page may have waited for the user's work budget.
       await this.endIfRevoked(client.caller, ending);
       ending.signal.throwIfAborted();
       await this.stream(pages, client, ending);
@@ -106,7 +105,7 @@ export class EventExports {
   ): Promise<void> {
     const response = client.begin();
     if (response.destroyed) return;
-    // When the client leaves, this also ends the retries while the events service is unavailable.
+    // Also ends the retries, if the client leaves while the events service is unavailable.
     response.once('close', () => ending.abort());
     response.setTimeout(this.limits.stallMs, () => {
       if (response.writableLength > 0) ending.abort();
@@ -115,7 +114,7 @@ export class EventExports {
     try {
       await pipeline(source, response, { signal: ending.signal });
     } catch (error) {
-      // The export was ended on purpose, or the client has left.
+      // The export ended on purpose, or the client has left.
       if (ending.signal.aborted) return;
       const details = { err: error, requestId: client.requestId };
       this.failures.warn('cannot continue an export, the client received an incomplete response', details);

@@ -1,17 +1,14 @@
 /** Limits on the exports of one gateway process. */
 export interface ExportLimits {
-  /** Maximum number of concurrent exports. An export holds about 3 MiB in memory, and keeps the events service and PostgreSQL busy. */
+  /** Maximum concurrent exports. Each one takes about 3 MiB and keeps the events service and PostgreSQL busy. */
   exports: number;
-  /** Maximum number of concurrent exports per user, so that each user leaves room for other users. */
+  /** Maximum concurrent exports per user. Leaves room for other users. */
   perUser: number;
-  /**
-   * Maximum number of events per second that all exports of one user together read. Faster exports would take CPU time from lists and
-   * ingest.
-   */
+  /** Maximum events per second for all exports of one user. Faster exports would take CPU time from lists and ingest. */
   eventsPerSecond: number;
-  /** How long an export waits for the events service before the export fails, in milliseconds. Longer than a restart of that service. */
+  /** How long an export waits for the events service, in milliseconds. Long enough for a restart of that service. */
   outageMs: number;
-  /** How long a client may read nothing before the gateway treats the client as gone, in milliseconds. */
+  /** How long a client can read nothing before the gateway ends the export, in milliseconds. */
   stallMs: number;
 }
 

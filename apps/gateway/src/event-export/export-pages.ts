@@ -11,37 +11,37 @@ import type { EventReader } from '../events/events.service.js';
 const minBackoffMs = 250;
 const maxBackoffMs = 2_000;
 
-// After slow pages, an export reads faster until it has made up for the delay, but for at most this much of the delay.
+// After slow pages, an export reads faster to catch up with its rate, but makes up for at most this delay.
 const maxLagMs = 1_000;
 
-/** How the pages of an export are read. */
+/** What an export needs to read its pages. */
 export interface ExportReading {
   client: RequestClient;
   request: ExportEventsRequest;
   reader: EventReader;
-  /** Returns the current maximum number of events per second. */
+  /** The current maximum events per second. */
   rate: () => number;
-  /** Waits until the next page may be read. Call the returned function when the page has been read. */
+  /** Waits until the next page can be read. Call the returned function after reading it. */
   beginWork: () => Promise<() => void>;
   /** How long to retry while the events service is unavailable, in milliseconds. */
   outageMs: number;
-  /** Aborts when the export ends early. */
+  /** Aborts if the export must end early. */
   signal: AbortSignal;
   onPage: (page: ExportEventsReply) => void;
 }
 
-/** Reads the first page, without retries. The returned iterator reads each next page while the client receives the previous page. */
+/** Reads the first page, without retries. The iterator then reads each page while the client receives the previous one. */
 export async function beginExport(reading: ExportReading): Promise<AsyncGenerator<Uint8Array>> {
   return readPages(reading, await readOnce(reading, reading.request.after));
 }
 
-/** Yields the pages. Reads at most one page ahead of the client. */
+/** Yields the pages. Reads at most one page ahead. */
 async function* readPages(reading: ExportReading, first: ExportEventsReply): AsyncGenerator<Uint8Array> {
   let dueAt = performance.now();
   for (let page = first; ;) {
     dueAt = Math.max(dueAt, performance.now() - maxLagMs) + (page.count / reading.rate()) * 1_000;
     const next = page.next === null ? undefined : readWhenDue(reading, page.next, dueAt);
-    // Prevents an unhandled rejection: the client may leave before the page is awaited.
+    // Prevent an unhandled rejection if the client leaves before the page is awaited.
     next?.catch(() => undefined);
     if (page.bytes.length > 0) yield page.bytes;
     reading.onPage(page);

@@ -12,32 +12,31 @@ import { ValidateBy } from 'class-validator';
 import { MayBeAbsent } from '../http/json-body.decorator.js';
 import { PageParameters } from '../paging/page-parameters.decorator.js';
 
-/** A text parameter in a query string. */
 export interface TextParameter {
   name: string;
   description: string;
   example: string;
 }
 
-/** The filters of the event list, as query parameters. */
+/** The event list's filters, for the API description. */
 export const filterParameters: readonly TextParameter[] = Object.entries(eventFilters).map(
   ([name, { description, example }]) => ({ name, description, example }),
 );
 
-/** Describes the query parameters of the event list. */
+/** Documents the query parameters of the event list. */
 export function EventFilterParameters(): MethodDecorator {
   return applyDecorators(...filterParameters.map(DescribesText), PageParameters('Events'));
 }
 
-/** Describes an optional text parameter in the query string. */
+/** Documents an optional text parameter of a query. */
 export function DescribesText(parameter: TextParameter): MethodDecorator {
   return ApiQuery({ ...parameter, required: false, type: String });
 }
 
-/** Declares a filter of the event list as a body field. An empty value means that the filter is not set. */
+/** Adds an event list filter as a body field. An empty value leaves the filter unset. */
 export function EventFilterField(name: TextFilterName): PropertyDecorator {
   const { description, example, maxValues }: TextFilter = eventFilters[name];
-  // Enough for the maximum number of values with 255 characters each, and the commas between the values.
+  // Room for the maximum number of values of 255 characters, and the commas.
   const maxLength = (maxValues ?? 1) * 256 - 1;
   return applyDecorators(
     ApiProperty({ type: String, description, example, required: false, maxLength }),
@@ -47,7 +46,7 @@ export function EventFilterField(name: TextFilterName): PropertyDecorator {
   );
 }
 
-/** Limits the number of values in a comma-separated list. `IsText` reports values that are not text. */
+/** Limits the values in a comma-separated list. Ignores values that are not text, because `IsText` reports them. */
 function HasFewValues(maxValues: number): PropertyDecorator {
   const validate = (value: unknown): boolean =>
     typeof value !== 'string' || splitFilterList(value).length <= maxValues;
@@ -57,7 +56,7 @@ function HasFewValues(maxValues: number): PropertyDecorator {
   });
 }
 
-/** Describes the `id` in the path of an event. */
+/** Documents the `id` in the path of an event. */
 export function DescribesEventId(): MethodDecorator {
   return ApiParam({
     name: 'id',

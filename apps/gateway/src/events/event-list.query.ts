@@ -10,10 +10,9 @@ import {
 import { parseTime } from '../http/time.js';
 import { ParameterFaults, parsePage, type Parameters } from '../paging/page-parameters.js';
 
-/** A parsed query of the event list. */
 export interface EventListQuery {
   request: ListEventsRequest;
-  /** The description of the list, to which its cursors are bound: the path, and the filters in a fixed order. */
+  /** Binds cursors to this list: the path, and the filters in a fixed order. */
   list: string;
 }
 
@@ -31,7 +30,7 @@ export function parseEventListQuery(parameters: Parameters): EventListQuery {
   return { list, request: { filters, ...page } };
 }
 
-/** Parses the filters of a query. */
+/** Parses the filters, and adds errors to `faults`. */
 export function parseEventFilters(parameters: Parameters, faults: ParameterFaults): EventFilters {
   const filters: EventFilters = {};
   for (const { name } of textFilters)
@@ -51,12 +50,12 @@ const listFilters = new Set<string>(
   textFilters.filter(({ maxValues }) => maxValues !== undefined).map(({ name }) => name),
 );
 
-// Version 0.1.0 describes a list by the values of its 12 filters, with null for an unused filter.
+// Cursors of version 0.1.0 include the values of its 12 filters, with null for an unused filter.
 const firstFilters = 12;
 
 /**
- * Returns the description of a list, to which the cursors of the list are bound. A filter that was added after version 0.1.0 does not
- * change the description while the filter is unused, so that older cursors stay valid.
+ * Builds the text that binds cursors to a list. Unused filters that are newer than version 0.1.0 are left out, so that old cursors stay
+ * valid.
  */
 export function describeList(
   parameters: Parameters,
@@ -67,7 +66,7 @@ export function describeList(
   return JSON.stringify(['platform-events', ...values]);
 }
 
-/** Prints the value of a filter. Lists that differ only in the order or the spacing of their values print the same text. */
+/** Normalizes a filter value: the order and spacing of values in a list do not matter. */
 function printValue(name: string, value: string): string {
   return listFilters.has(name) ? splitFilterList(value).sort().join() : value;
 }

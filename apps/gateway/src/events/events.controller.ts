@@ -72,10 +72,10 @@ export class EventsController {
     });
     const link = (position: typeof page.next): string =>
       JSON.stringify(position && this.links.of(request, query.list, position));
-    // An events service of version 0.1.0 replies without printed records, so print the records here.
+    // Format the records here if the events service is still version 0.1.0, which does not send them formatted.
     const records = page.records ?? Buffer.from(`[${page.events.map(printEventRecord).join(',')}]`);
     const head = `{"next":${link(page.next)},"previous":${link(page.previous)},"results":`;
-    // Adds the final newline of JSON responses here, so that the server does not copy the page to add the newline.
+    // Add the final newline here. The server would otherwise copy the whole page to add it.
     return Buffer.concat([Buffer.from(head), records, Buffer.from('}\n')]);
   }
 

@@ -106,7 +106,6 @@ const exampleRecord = {
 
 const exampleLink = 'http://127.0.0.1:8000/api/v1/platform-events?cursor=AQABmqPBf158wp1cOxpqHwwR3q2-7wAAAAA';
 
-/** One page of the event list. */
 export class EventPage {
   @ApiProperty({
     type: String,

@@ -18,20 +18,20 @@ const event = {
 };
 const firstId = '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11';
 
-/** Creates a service whose ingest reports an event as already stored. `read` reads this event. */
+/** Creates a service whose ingest reports that the event is already stored as `firstId`. `read` returns this event. */
 function setup(read: () => Promise<StoredEvent>): EventsService {
   const known: StoreOutcome = { id: firstId, outcome: 'known' };
   return new EventsService(
-    { store: () => Promise.resolve(known) } as unknown as EventIngest, // Safe cast: the service only stores.
-    { read } as unknown as RequestClient, // Safe cast: the service only reads.
-    { take: () => () => undefined } as unknown as StorageLimits, // Safe cast: the service only takes bytes.
+    { store: () => Promise.resolve(known) } as unknown as EventIngest, // Safe cast: the service calls only `store`.
+    { read } as unknown as RequestClient, // Safe cast: the service calls only `read`.
+    { take: () => () => undefined } as unknown as StorageLimits, // Safe cast: the service calls only `take`.
   );
 }
 
 describe(EventsService.name, () => {
   describe('with an Idempotency-Key that was used before', () => {
     it('returns the first event', async () => {
-      const first = { id: firstId } as StoredEvent; // Safe cast: the service passes the event on.
+      const first = { id: firstId } as StoredEvent; // Safe cast: the service does not read the event's fields.
 
       expect(await setup(() => Promise.resolve(first)).create(event, caller)).toBe(first);
     });

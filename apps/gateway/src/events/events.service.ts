@@ -17,27 +17,26 @@ import type { Caller } from '../access/caller.js';
 import { bytesOnStream } from '../storage/bytes-on-stream.js';
 import { StorageLimits } from '../storage/storage-limits.service.js';
 
-/** An event that a client sends. */
 export interface ClientEvent {
   eventType: string;
-  /** A JSON object: its text, and the parsed value. */
+  /** The event data as a JSON object: exactly as sent, and parsed. */
   eventData: Pick<JsonObjectText, 'text' | 'value'>;
-  /** The `Idempotency-Key` header, if any. */
+  /** The `Idempotency-Key` header. */
   idempotencyKey: string | undefined;
-  /** The id of the HTTP request, for the logs. */
+  /** HTTP request id, for the logs. */
   requestId: string;
 }
 
-/** The request that reads events, and what its token may see. */
+/** A request that reads events, and the limits of its token. */
 export interface EventReader {
-  /** The id of the HTTP request, for the logs. */
+  /** HTTP request id, for the logs. */
   requestId: string;
-  /** The events that the reader may see. Undefined: all events. */
+  /** Undefined: all events. */
   limits: ReadLimits | undefined;
 }
 
 const maxKeyLength = 255;
-/** Maximum length of an `event_id`, which can be longer than an `id`. */
+/** Maximum length of an `event_id`. Unlike an `id`, it can be any text. */
 const maxIdLength = 255;
 
 /** Stores the events that clients add, and finds single events. */
@@ -49,7 +48,7 @@ export class EventsService {
     private readonly storage: StorageLimits,
   ) {}
 
-  /** Stores an event with the origin `platform`. */
+  /** Stores an event with the origin `platform`. Returns the existing event if the idempotency key was used before. */
   async create(event: ClientEvent & { eventSource: string }, caller: Caller): Promise<StoredEvent> {
     const newEvent: EventWithColumns = {
       id: generateId(),
@@ -64,7 +63,7 @@ export class EventsService {
     return this.store(newEvent, event, caller);
   }
 
-  /** Stores a test event. */
+  /** Stores a test event. Returns the existing event if the idempotency key was used before. */
   async test(event: ClientEvent, caller: Caller): Promise<StoredEvent> {
     const newEvent: EventWithColumns = {
       id: generateId(),
@@ -79,7 +78,7 @@ export class EventsService {
     return this.store(newEvent, event, caller);
   }
 
-  /** Finds an event by its `id` or its `event_id`, if the reader may see the event. */
+  /** Finds an event by `id` or `event_id`. Fails as for an unknown event if the token must not read it. */
   async get(id: string, { requestId, limits }: EventReader): Promise<StoredEvent> {
     if (!isTextWithin(id, 1, maxIdLength))
       throw new ServiceError('not_found', 'There is no event with this id or event_id.');
@@ -100,7 +99,7 @@ export class EventsService {
     return outcome === 'known' ? this.getKnown(id, requestId) : event;
   }
 
-  /** Returns the event that an earlier request with the same idempotency key stored. */
+  /** Returns the event that an earlier request with this idempotency key stored. */
   private async getKnown(id: string, requestId: string): Promise<StoredEvent> {
     try {
       return await this.get(id, { requestId, limits: undefined });
@@ -131,7 +130,7 @@ export class EventsService {
   }
 }
 
-/** Builds the stored idempotency key. Keys of different users, or of an event and a test event, never collide. */
+/** Prefixes the key, so that the same key from another user, or for a test event, does not collide. */
 function scopeKey(key: string | undefined, caller: Caller, kind: 'platform' | 'test'): string | null {
   if (key === undefined || key === '') return null;
   if (key.length > maxKeyLength)

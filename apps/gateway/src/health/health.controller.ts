@@ -79,7 +79,7 @@ export class HealthController {
     const { status, checks } = await this.health.report();
     if (status !== 'ok') this.logger.warn({ checks }, 'readiness check failed');
     reply.code(status === 'ok' ? 200 : 503);
-    // Omit the reason for a failure, because it may name hosts and users. Only the logs and the admin port show the reason.
+    // Omit the reason of a failure, because it can name hosts and users. The logs and the admin port show it.
     return {
       status,
       checks: Object.fromEntries(

@@ -6,7 +6,7 @@ import { Problem } from './problem.dto.js';
 /** Name of the token scheme in the API description. */
 export const tokenScheme = 'token';
 
-/** The errors of every route that takes a JSON body; for `RefusesWith`. */
+/** Error descriptions that all routes with a JSON body share. Spread them into `RefusesWith`. */
 export const badBody = {
   invalid: 'The body or a field is missing or invalid',
   too_large: 'The body is larger than 256 KiB',
@@ -16,17 +16,17 @@ export const badBody = {
 type Decorator = MethodDecorator & ClassDecorator;
 type Responses = NonNullable<NonNullable<OpenAPIObject['components']>['responses']>;
 
-/** The content of a response: one record or several, or text (plain by default) with an example. */
+/** The content of a response: one record, a list of records, or text. Text is plain unless `mediaType` is set. */
 interface AnswerContent {
   type?: Type;
   isArray?: boolean;
   example?: string;
   mediaType?: string;
-  /** Whether the response has a Location header with the path of the created record. */
+  /** Adds a Location header with the path of the created record. */
   location?: boolean;
 }
 
-/** Describes a response: its status, meaning, content, and headers. */
+/** Adds a response to the API description of a route. */
 export function Answers(status: number, description: string, content: AnswerContent = {}): Decorator {
   const { type, isArray = false, example, mediaType = 'text/plain', location } = content;
   const headers = {
@@ -43,23 +43,19 @@ export function Answers(status: number, description: string, content: AnswerCont
   });
 }
 
-/** Describes an id in the path. */
 export function DescribesId(description: string, name = 'id'): MethodDecorator {
   const schema = { type: 'string' as const, format: 'uuid', example: '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11' };
   return ApiParam({ name, description, schema });
 }
 
-/** Describes the JSON body that a route takes. */
 export function Accepts(type: Type): MethodDecorator {
   return ApiBody({ type, required: true });
 }
 
-/** Describes a JSON body that may be missing. */
 export function MayAccept(type: Type): MethodDecorator {
   return ApiBody({ type, required: false });
 }
 
-/** Describes a body that may be any JSON object. */
 export function AcceptsAnyObject(description: string, example: Record<string, unknown>): MethodDecorator {
   return ApiBody({
     description,
@@ -68,21 +64,18 @@ export function AcceptsAnyObject(description: string, example: Record<string, un
   });
 }
 
-/** Describes the errors of a route, each with its reason. All routes share the headers and bodies of errors: see `errorResponses`. */
+/** Documents the errors of a route, with the reason for each. The headers and bodies come from the components of `errorResponses`. */
 export function RefusesWith(reasons: Partial<Record<ErrorCode, string>>): Decorator {
   const responses = Object.entries(reasons).map(([code, description]) => {
-    const { status } = errorCatalogue[code as ErrorCode]; // Safe cast: the keys are codes.
-    // OpenAPI 3.1 allows a description beside a reference, but the types of @nestjs/swagger do not, because they describe OpenAPI 3.0.
+    const { status } = errorCatalogue[code as ErrorCode]; // Safe cast: the type of `reasons` allows only error codes as keys.
+    // OpenAPI 3.1 allows a description beside a reference. The types of @nestjs/swagger describe OpenAPI 3.0, which does not.
     const reference = { $ref: `#/components/responses/${componentOf(code as ErrorCode)}` };
     return ApiResponse({ status, description, ...reference });
   });
   return applyDecorators(...responses);
 }
 
-/**
- * Returns a response component for every error, with its headers, and with a problem document as its body. Operations refer to these
- * components.
- */
+/** Builds one response component per error, with its headers and an example problem document. Operations refer to these components. */
 export function errorResponses(): Responses {
   const codes = Object.keys(errorCatalogue) as ErrorCode[]; // Safe cast: the keys of the catalog are the codes.
   return Object.fromEntries(codes.map((code) => [componentOf(code), describeError(code)]));
@@ -106,17 +99,16 @@ function describeError(code: ErrorCode): Responses[string] {
   };
 }
 
-/** Returns the name of an error's component, such as `NotFound` for 404 Not Found. */
+/** Derives the name of an error's component from its title: `Not Found` becomes `NotFound`. */
 function componentOf(code: ErrorCode): string {
   return errorCatalogue[code].title.replaceAll(' ', '');
 }
 
 interface ErrorDescription {
-  /** An example of `detail`. */
   detail: string;
-  /** Descriptions of headers, by name. */
+  /** Header name to description. */
   headers?: Record<string, string>;
-  /** An example of `errors`: the faults by field. */
+  /** Example of `errors`: the messages for each field. */
   errors?: Record<string, string[]>;
 }
 

@@ -15,14 +15,15 @@ import {
 import { sendProblem } from './problem.js';
 import { clientKeyOf, tooManyRequests } from './requests-in-progress.js';
 
-/** A body that is being read. `refuse` responds to its request with an error. */
+/** A body that is being read. `refuse` sends an error response to its request. */
 interface Reading {
   readonly dueAt: number;
   readonly refuse: (error: ServiceError) => void;
 }
 
 /**
- * Limits the bodies that are being read: their size and number, for each client and in total, and how long each body may take to arrive.
+ * Limits the bodies that are being read: their total size and number, per client and overall, and the time until each body must be
+ * complete.
  */
 export class BodyLimits {
   private readonly share: FairShare;
@@ -36,8 +37,8 @@ export class BodyLimits {
   }
 
   /**
-   * Counts a body until the caller calls the returned function or the request ends. If the request exceeds a limit, calls `refuse` and
-   * returns undefined. Calls `refuse` later if the body does not arrive in time or must give way to other bodies.
+   * Counts a body until the caller calls the returned function or the request ends. Calls `refuse` and returns undefined if the body
+   * exceeds a limit. Calls `refuse` later if the body does not arrive in time or must give way to another body.
    */
   begin(request: IncomingMessage, refuse: Reading['refuse']): (() => void) | undefined {
     const bytes = Math.min(Number(request.headers['content-length'] ?? maxBodyBytes), maxBodyBytes);
@@ -56,7 +57,7 @@ export class BodyLimits {
     return end;
   }
 
-  /** Refuses the requests whose bodies have not arrived in time. */
+  /** Rejects requests whose bodies have not arrived in time. */
   refuseLate(): void {
     const now = performance.now();
     for (const [reading, claim] of this.readings) {
@@ -77,8 +78,8 @@ export class BodyLimits {
 }
 
 /**
- * Limits the bodies that Fastify reads. Returns the limits for platform messages, because the direct routes read the bodies of platform
- * messages themselves.
+ * Limits the bodies that Fastify reads. Returns the limits for platform messages: the direct routes read those bodies themselves and need
+ * the same limits.
  */
 export function limitBodies(fastify: FastifyInstance, limits: HttpLimits): BodyLimits {
   const messages = new BodyLimits(limits.messageBodies, () => messageBodyLimitMs);
@@ -94,7 +95,7 @@ export function limitBodies(fastify: FastifyInstance, limits: HttpLimits): BodyL
   });
   fastify.addHook('preParsing', (request, reply, payload, done) => {
     if (!hasBody(request.raw)) return done(null, payload);
-    // No handler reads the body of a request with an unknown path, so respond without waiting for the body.
+    // Respond to unknown paths at once: no handler would read the body.
     if (request.is404) return done(new NotFoundException(), payload);
     const { receivesMessages = false } = request.routeOptions.config;
     const end = (receivesMessages ? messages : others).begin(request.raw, (error) => {
@@ -104,7 +105,7 @@ export function limitBodies(fastify: FastifyInstance, limits: HttpLimits): BodyL
     ends.set(request, end);
     done(null, payload);
   });
-  // At this point, the body has arrived, or the request has no body.
+  // Fastify has read the body, so stop counting it.
   fastify.addHook('preValidation', (request, _reply, done) => {
     ends.get(request)?.();
     done();

@@ -3,22 +3,22 @@ import { isIPv4, isIPv6 } from 'node:net';
 import proxyAddr from '@fastify/proxy-addr';
 import type { TrustProxy } from '../gateway.config.js';
 
-/** Whether the forwarded headers of a client at this address are trusted. `hop` is 0 for the peer of the connection. */
+/** Decides whether the gateway trusts the forwarded headers of a peer at this address. `hop` is 0 for the direct peer. */
 export type IsTrusted = (address: string, hop: number) => boolean;
 
-/** Returns the rule that decides which proxies are trusted. `request.ip` applies the same rule. */
+/** Compiles TRUST_PROXY into the rule that `request.ip` applies too. */
 export function trustRule(trustProxy: TrustProxy): IsTrusted {
   return typeof trustProxy === 'boolean' ? () => trustProxy : proxyAddr.compile(trustProxy);
 }
 
-/** Returns the client address of a request that Fastify does not handle, with the same result as `request.ip`. */
+/** Finds the client address of a request that bypasses Fastify. The result equals Fastify's `request.ip`. */
 export function clientAddressOf(request: IncomingMessage, isTrusted: IsTrusted): string {
   return proxyAddr(request, isTrusted);
 }
 
 /**
- * Returns the key by which limits count a client: its IPv4 address, or the /64 network of its IPv6 address, because one client can use all
- * addresses of a /64 network. Text that is not an address comes from a faulty proxy; all clients with such text count as one.
+ * The key under which limits count a client: its IPv4 address or its IPv6 /64 network. One client can use all addresses of a /64 network.
+ * Text that is not an address comes from a faulty proxy. All clients with such text share the key `unknown`.
  */
 export function addressKey(address: string): string {
   if (isIPv4(address)) return address;
@@ -33,7 +33,7 @@ export function addressKey(address: string): string {
     .join(':');
 }
 
-/** Returns the eight groups of an IPv6 address. */
+/** Expands an IPv6 address into its eight groups. */
 function groupsOf(address: string): number[] {
   const [head = [], tail = []] = address.split('::').map(readGroups);
   return [...head, ...new Array<number>(8 - head.length - tail.length).fill(0), ...tail];
@@ -51,7 +51,7 @@ function readIPv4(text: string): number[] {
   return [a * 256 + b, c * 256 + d];
 }
 
-/** Whether the groups are those of an IPv4 address: `::ffff:0:0/96`. Sockets that accept both families report IPv4 peers in this form. */
+/** Whether the groups encode an IPv4 address (`::ffff:0:0/96`). Dual-stack sockets report IPv4 peers in this form. */
 function isMapped(groups: readonly number[]): boolean {
   return groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
 }

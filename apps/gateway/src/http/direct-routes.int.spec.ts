@@ -10,12 +10,12 @@ import { createHttpServer } from './http-server.js';
 const path = '/api/v1/platform-events/webhook';
 const json = { 'content-type': 'application/json' };
 
-/** Returns the head of a message with a body of this length. */
+/** The head of a message whose body has this length. */
 function messageHead(length: number): string {
   return `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
 }
 
-/** Starts a server with a direct route, and with the same route in Fastify, which responds with 202. */
+/** Starts a server with a direct route. Fastify has the same route and responds with 202, so that a test sees who served the request. */
 async function startServer(maxMessages = 3) {
   const fastify = createHttpServer(false, { messages: atMost(maxMessages) }).getInstance();
   fastify.post(path, { config: { receivesMessages: true } }, (request, reply) =>
@@ -36,7 +36,7 @@ async function startServer(maxMessages = 3) {
     onFailed: (error, request) => failures.push({ error, ...request }),
   });
   await fastify.listen({ port: 0, host: '127.0.0.1' });
-  const { port } = fastify.server.address() as AddressInfo; // Safe cast: the server listens on a port.
+  const { port } = fastify.server.address() as AddressInfo; // Safe cast: address() of a TCP server is an AddressInfo.
   const url = `http://127.0.0.1:${port}`;
   return {
     port,
@@ -189,7 +189,7 @@ describe(addDirectRoute.name, () => {
     expect(refused.headers.get('retry-after')).toBe('1');
     const other = { ...json, origin: 'https://example.org' };
     expect((await post('{}', other)).status).toBe(503);
-    // Other requests have a limit of their own.
+    // Other requests have a separate limit.
     expect((await read()).status).toBe(200);
     for (const socket of sockets) socket.destroy();
 
@@ -199,7 +199,7 @@ describe(addDirectRoute.name, () => {
   });
 
   it('does not call the handler for a body that is cut, and counts it no longer', async () => {
-    // Stops the clock. Otherwise, the body of a message is refused after 2 s, and a busy machine needs longer for the next steps.
+    // Stop the clock: the server refuses a message body after 2 s, and a busy machine may need longer for the next steps.
     jest.spyOn(performance, 'now').mockReturnValue(performance.now());
     const { port, post, bodies, close } = await startServer(1);
     const socket = connect(port, '127.0.0.1');

@@ -11,25 +11,23 @@ import { toServiceError, writeProblem } from './problem.js';
 import { tooManyRequests, type Admit } from './requests-in-progress.js';
 import type { RequestTraces } from './trace-requests.js';
 
-/** A response of a direct route: nothing, or plain text. */
+/** A response without a body, or with plain text. */
 export type DirectResponse = { status: 204 } | { status: 200; body: string };
 
-/** The handler of a hot route, which receives signed platform messages. */
+/** Handles requests to a hot route: the webhook that receives signed platform messages. */
 export interface DirectRoute {
   /**
-   * @param id the id of the request, for the logs and traces
+   * @param id the request id, for logs and traces
    * @throws ServiceError
    */
   handle(request: IncomingMessage, body: Buffer, id: string): Promise<DirectResponse>;
-  /** The pattern of the path, as Fastify names the route. */
+  /** The path pattern under which logs and metrics count the route. */
   pattern: string;
-  /** Counts a response. */
   onAnswered(status: number, startedAtMs: number): void;
-  /** Logs a failure. */
   onFailed(error: ServiceError, request: { id: string; method: string; route: string }): void;
 }
 
-/** The limits for platform messages, and the traces. Both are shared with the requests that Fastify serves. */
+/** Limits and traces that direct routes share with the requests that Fastify serves. */
 export interface DirectRouteOptions {
   admit: Admit;
   bodies: BodyLimits;
@@ -40,8 +38,8 @@ export interface DirectRouteOptions {
 const routesOf = new WeakMap<FastifyInstance, Map<string, DirectRoute>>();
 
 /**
- * Serves ordinary requests to hot routes without Fastify and Nest. Their work per request (routing, hooks, guards, a request and a reply
- * object) would take a third of the gateway's CPU time. Fastify has the same routes, and serves all other requests:
+ * Serves ordinary requests to hot routes without Fastify and Nest, which would take a third of the gateway's CPU time for routing, hooks,
+ * and guards. Fastify has the same routes and serves every other request to them:
  *
  * ```
  *  request ──▶ POST to a direct route, JSON with a length within the limit,
@@ -63,7 +61,7 @@ export function serveDirectRoutes(fastify: FastifyInstance, options: DirectRoute
   const listeners = server.listeners('request') as ((
     request: IncomingMessage,
     response: ServerResponse,
-  ) => void)[]; // Safe cast: the type of the event.
+  ) => void)[]; // Safe cast: Node calls `request` listeners with these arguments.
   server.removeAllListeners('request');
   server.on('request', (request, response) => {
     const found = isClosing ? undefined : routes.get(request.url ?? '');
@@ -72,7 +70,7 @@ export function serveDirectRoutes(fastify: FastifyInstance, options: DirectRoute
   });
 }
 
-/** Adds a direct route for POST requests. Fastify must have the same route. */
+/** Adds a direct route for POST requests. Register the same route in Fastify, which serves the requests that the direct route declines. */
 export function addDirectRoute(fastify: FastifyInstance, path: string, route: DirectRoute): void {
   for (const each of allPathsOf(path)) routesOf.get(fastify)?.set(each, route);
 }
@@ -127,7 +125,7 @@ function serve(
   if (!endReading) return;
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
-  // A broken connection needs no handling: its request emits no `end`, and no client waits for a response.
+  // A broken connection emits no `end`, and no client is left to answer.
   request.on('end', () => {
     endReading();
     if (isRefused) return;

@@ -8,7 +8,7 @@ function setup(limits: Partial<ShareLimits>) {
     { total: 100, perAddress: 100, patienceMs: Infinity, ...limits },
     () => clock.now,
   );
-  /** Claims for an address. The name appears in `gone` when the claim gives way. */
+  /** Makes a claim for an address. When the claim gives way, `name` is added to `gone`. */
   const claim = (address: string, cost = 1, name = address): Claim | undefined => {
     clock.now += 1;
     const granted = share.claim(address, cost);
@@ -115,7 +115,7 @@ describe(FairShare.name, () => {
           const claim = share.claim(address, cost);
           claim?.offer(() => own.delete(claim));
           if (claim) own.set(claim, cost);
-          // A fifth of the whole, less the largest claim, is always free or can be freed.
+          // A fifth of the total, minus the largest claim, is always free or can be freed.
           if (before + cost <= limits.total / addresses.length - 4) expect(claim).toBeDefined();
           expect(heldBy(address)).toBeLessThanOrEqual(limits.perAddress);
           expect(addresses.map(heldBy).reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(limits.total);

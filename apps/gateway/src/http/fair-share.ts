@@ -1,25 +1,24 @@
-/** The limits of a resource that client addresses share. */
+/** Limits on a resource that clients share. */
 export interface ShareLimits {
-  /** Maximum amount that all addresses together may hold. */
+  /** Maximum amount in use by all addresses together. */
   total: number;
-  /** Maximum amount that one address may hold. */
+  /** Maximum amount in use by one address. */
   perAddress: number;
-  /** After this time, a claim gives way even if its address holds no more than the address of the new claim. */
+  /** Once a claim is this old, it can give way even if its address holds no more than the newcomer does. */
   patienceMs: number;
 }
 
-/** A part of the resource that an address holds. */
+/** An amount of the resource that an address uses. */
 export interface Claim {
   /** Ends the claim. Further calls have no effect. */
   release(): void;
   /**
-   * Lets the claim give way to other claims from now on. `giveWay` ends the use of the resource, or returns false if the use cannot end
-   * now.
+   * From now on, the claim can give way to other claims. `giveWay` ends the use of the resource. It returns false if the use cannot end at
+   * the moment.
    */
   offer(giveWay: () => boolean): void;
 }
 
-/** A claim that can give way. */
 interface Offer {
   readonly since: number;
   readonly giveWay: () => boolean;
@@ -28,12 +27,12 @@ interface Offer {
 
 interface Holder {
   cost: number;
-  /** Sorted by age, the oldest offer first. */
+  /** Oldest offer first. */
   readonly offers: Set<Offer>;
 }
 
 /**
- * Shares a limited resource between client addresses, so that the claims of some addresses never keep all others out:
+ * Shares a limited resource between client addresses, so that a few addresses cannot keep all others out:
  *
  * ```
  *  within both limits ──────────────────────────────▶ granted
@@ -53,7 +52,7 @@ export class FairShare {
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /** Claims a part of the resource for an address. Returns undefined if there is no room. */
+  /** Returns undefined if there is no room and no other claim gives way. */
   claim(address: string, cost: number): Claim | undefined {
     const { total, perAddress, patienceMs } = this.limits;
     while (this.heldBy(address) + cost > perAddress)
@@ -66,7 +65,7 @@ export class FairShare {
     return this.holders.get(address)?.cost ?? 0;
   }
 
-  /** Ends a claim to make room for an address that will hold `cost` in total. Returns false if no claim can give way. */
+  /** Ends another claim, so that an address can hold `cost` in total. Returns false if no claim can give way. */
   private makeRoomFor(cost: number): boolean {
     for (const holder of this.heaviestFirst()) {
       const isHeavier = holder.cost > cost;
@@ -76,9 +75,7 @@ export class FairShare {
     return false;
   }
 
-  /**
-   * Yields the addresses, heaviest first. Sorts all but the heaviest address only on demand, because the heaviest is nearly always enough.
-   */
+  /** Yields the addresses in order of what they hold, most first. Sorts only when the first one cannot give way, which is rare. */
   private *heaviestFirst(): Generator<Holder> {
     let heaviest: Holder | undefined;
     for (const holder of this.holders.values()) if (holder.cost > (heaviest?.cost ?? 0)) heaviest = holder;
@@ -88,7 +85,7 @@ export class FairShare {
     yield* others.sort((a, b) => b.cost - a.cost);
   }
 
-  /** Ends the oldest claim that can end and has lasted `patienceMs`. Returns false if there is no such claim. */
+  /** Ends the oldest claim that has lasted `patienceMs` and can end. Returns false if no such claim exists. */
   private makeRoom(holder: Holder | undefined, patienceMs: number): boolean {
     const latest = this.now() - patienceMs;
     for (const { since, giveWay, claim } of holder?.offers ?? []) {

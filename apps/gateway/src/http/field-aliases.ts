@@ -1,12 +1,11 @@
-/** Maps the neutral field names to the branded names that the contract requires. `paths.ts` contains the branded paths. */
+/** Neutral field names and the branded aliases that the API contract requires. `paths.ts` has the branded paths. */
 const aliases: ReadonlyMap<string, string> = new Map([['platform_username', 'twitch_username']]);
 
-/** Returns the alias of a field, if it has one. */
 export function aliasOf(field: string): string | undefined {
   return aliases.get(field);
 }
 
-/** Returns the name under which a body contains a field: its own name (preferred) or its alias. Undefined if the body contains neither. */
+/** Finds the name that a body uses for a field: the neutral name if present, else the alias. Undefined if the body contains neither. */
 export function sentNameOf(field: string, body: object): string | undefined {
   if (Object.hasOwn(body, field)) return field;
   const alias = aliases.get(field);

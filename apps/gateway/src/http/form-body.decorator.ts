@@ -12,12 +12,12 @@ declare module 'fastify' {
 
 const formType = 'application/x-www-form-urlencoded';
 
-/** Lets a route accept forms in addition to JSON. The route reads them with `FormOrJsonBody`. */
+/** Lets a route accept forms in addition to JSON. Use with `FormOrJsonBody`. */
 export function AcceptsForms(): MethodDecorator {
-  return (_target, _name, { value: handler }) => addRouteConfig(handler as object, { acceptsForms: true }); // Safe cast: a method.
+  return (_target, _name, { value: handler }) => addRouteConfig(handler as object, { acceptsForms: true }); // Safe cast: a method decorator receives the method.
 }
 
-/** Reads forms as bytes, for the routes that accept forms. Other routes respond to a form with 415, as to any unsupported content type. */
+/** Accepts form bodies on routes with `AcceptsForms`. Other routes reject forms with 415, like any unsupported content type. */
 export function takeForms(fastify: FastifyInstance): void {
   fastify.addContentTypeParser(formType, { parseAs: 'buffer' }, (request, body, done) => {
     if (request.routeOptions.config.acceptsForms || request.is404) done(null, body);
@@ -31,7 +31,7 @@ export function takeForms(fastify: FastifyInstance): void {
   });
 }
 
-/** The body as a validated instance of a class whose fields are all text, from a form or a JSON object. */
+/** Reads a form or a JSON object, and validates it as an instance of a class whose fields are all text. */
 export const FormOrJsonBody = createParamDecorator(
   (type: MessageClass<object>, context: ExecutionContext): object => {
     const request = context.switchToHttp().getRequest<FastifyRequest<{ Body: Buffer | undefined }>>();
@@ -46,10 +46,10 @@ function isForm(contentType: string | undefined): boolean {
 }
 
 /**
- * Returns the fields of a form. The last value of a repeated field wins, as in JSON and in queries.
+ * Parses a form. If a field is repeated, the last value wins, as in JSON and in queries.
  *
- * @throws ServiceError `invalid` for text that is not UTF-8, before or after percent-decoding. URLSearchParams would replace the invalid
- * bytes, and so change a password.
+ * @throws ServiceError `invalid` for bytes that are not UTF-8, before or after percent-decoding. URLSearchParams would replace these bytes
+ * and thereby change a password.
  */
 export function readForm(bytes: Uint8Array): Record<string, string> {
   const pairs = decodeUtf8(bytes)
@@ -60,7 +60,7 @@ export function readForm(bytes: Uint8Array): Record<string, string> {
       if (equalsAt === -1) return [decode(pair), ''] as const;
       return [decode(pair.slice(0, equalsAt)), decode(pair.slice(equalsAt + 1))] as const;
     });
-  // fromEntries() defines `__proto__` as an ordinary field.
+  // Object.fromEntries() is safe here: it stores `__proto__` as an ordinary field.
   return Object.fromEntries(pairs);
 }
 

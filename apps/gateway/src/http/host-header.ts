@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Whether a request has exactly one Host header. If a request has several, Node keeps only the first, but a proxy may use another. */
+/** Rejects zero or several Host headers. With several, Node uses the first one, but a proxy in front may use another. */
 export function hasOneHost({ rawHeaders }: IncomingMessage): boolean {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {

@@ -11,7 +11,7 @@ import { RequestTraces } from './trace-requests.js';
 import { translateForTau } from './tau-compatibility.js';
 import { warnOfUntrustedProxies } from './untrusted-proxies.js';
 
-/** Creates the Nest app of a module on the gateway's HTTP server. The app does not listen yet. */
+/** Creates the Nest app on the gateway's HTTP server, without listening yet. */
 export async function createHttpApp(
   module: DynamicModule,
   { config, logger, tracing }: Pick<Shell<GatewayConfig>, 'config' | 'logger' | 'tracing'>,
@@ -23,7 +23,7 @@ export async function createHttpApp(
     logger: new NestLogger(logger),
     abortOnError: false,
   });
-  // Nest adds the routes when the app starts to listen, so these hooks see every route.
+  // Add the hooks before Nest adds routes, which happens when the app starts to listen.
   app.get(RouteMethods).watch(adapter.getInstance());
   app.get(HttpMetrics).watch(adapter.getInstance());
   warnOfUntrustedProxies(adapter.getInstance(), logger);
@@ -45,7 +45,7 @@ export async function createHttpApp(
       'X-Request-Id',
     ],
     maxAge: 86_400,
-    // Treats every OPTIONS request as a preflight. Otherwise, OPTIONS requests that are not preflights would get a plain-text error.
+    // Treat every OPTIONS request as a preflight: Fastify would answer the others with a plain-text error.
     strictPreflight: false,
   });
   return app;

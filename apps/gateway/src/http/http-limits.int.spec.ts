@@ -12,7 +12,7 @@ import { sendProblem } from './problem.js';
 
 const messagePath = '/api/v1/platform-events/webhook';
 
-/** Stops the clock of the limits. Otherwise, the body of a message is refused after 2 s, and a busy machine needs longer for a test. */
+/** Stops the clock of the limits: the server refuses a message body after 2 s, and a busy machine may need longer for a test. */
 function stopClock(): void {
   jest.spyOn(performance, 'now').mockReturnValue(performance.now());
 }
@@ -20,14 +20,14 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-/** The limits of bodies, by their number. */
+/** Limits that allow this number of bodies. */
 const bodies = (total: number, perAddress: number) => ({
   total: total * minBodyCost,
   perAddress: perAddress * minBodyCost,
   patienceMs: Infinity,
 });
 
-/** The head of a POST request, without the body that it announces. */
+/** The head of a POST request. Its body is missing. */
 function head(path: string, length = 9, headers = ''): string {
   return `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n${headers}\r\n`;
 }
@@ -54,7 +54,7 @@ async function startServer(limits: Partial<HttpLimits> = {}, trustProxy: TrustPr
     onFailed: () => undefined,
   });
   await fastify.listen({ port: 0, host: '127.0.0.1' });
-  const { port } = fastify.server.address() as AddressInfo; // Safe cast: the server listens on a port.
+  const { port } = fastify.server.address() as AddressInfo; // Safe cast: address() of a TCP server is an AddressInfo.
   const clients: RawClient[] = [];
   const open = (bytes: string, from = '127.0.0.1'): RawClient => {
     const client = openRawClient(port, { from, bytes });
@@ -65,7 +65,7 @@ async function startServer(limits: Partial<HttpLimits> = {}, trustProxy: TrustPr
     server: fastify.server,
     held,
     open,
-    /** Sends a request and returns the status of its response. */
+    /** Sends a request and returns the status of the response. */
     status: async (bytes: string, from?: string): Promise<number | undefined> => {
       const client = open(bytes, from);
       await Promise.race([client.closed, eventually(() => expect(client.statuses()).toHaveLength(1))]);
@@ -107,7 +107,7 @@ describe('limits of the HTTP server', () => {
         ...Array.from({ length: 4 }, () => open(head(path), '127.0.0.2')),
         ...Array.from({ length: 2 }, () => open(head(path), '127.0.0.3')),
       ];
-      // The server has all heads when it refuses a seventh one.
+      // The seventh request gets 503 only after the server has the other six.
       await eventually(async () => expect(await status(head(path), '127.0.0.2')).toBe(503));
       const late = open(head(path), '127.0.0.4');
 
@@ -230,7 +230,7 @@ describe('limits of the HTTP server', () => {
 
       expect(await status(get('/fast', via('192.0.2.7')), '127.0.0.2')).toBe(503);
       expect(await status(get('/fast', via('192.0.2.8')), '127.0.0.2')).toBe(200);
-      // An untrusted client cannot choose its address.
+      // A client that is not a trusted proxy cannot choose its address.
       for (let count = 0; count < 2; count += 1) open(get('/held', via('192.0.2.9')), '127.0.0.3');
       await eventually(() => expect(held).toHaveLength(4));
       expect(await status(get('/fast', via('192.0.2.10')), '127.0.0.3')).toBe(503);

@@ -12,7 +12,7 @@ async function startServer() {
   fastify.get('/fails', () => Promise.reject(new Error('no')));
   fastify.get('/stream', { config: { staysOpen: true } }, () => 'the end');
   await fastify.listen({ port: 0, host: '127.0.0.1' });
-  const { port } = fastify.server.address() as AddressInfo; // Safe cast: the server listens on a port.
+  const { port } = fastify.server.address() as AddressInfo; // Safe cast: address() of a TCP server is an AddressInfo.
   return {
     get: async (path: string, method = 'GET') => {
       await (await fetch(`http://127.0.0.1:${port}${path}`, { method })).text();

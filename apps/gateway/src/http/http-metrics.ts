@@ -3,8 +3,8 @@ import { Counter, durationBuckets, Histogram, Registry } from '@stream-events/se
 import type { FastifyInstance } from 'fastify';
 
 /**
- * Counts HTTP requests. A route is the pattern of a path, such as `/api/v1/users/:user_id`, so clients cannot add label values. Requests
- * without a route have the route and the method `none`.
+ * Counts HTTP requests by route pattern, such as `/api/v1/users/:user_id`, so that clients cannot create new label values. Requests without
+ * a route get the route and the method `none`.
  */
 @Injectable()
 export class HttpMetrics {
@@ -27,7 +27,7 @@ export class HttpMetrics {
     });
   }
 
-  /** Counts every request that Fastify serves, including requests that clients abort. */
+  /** Counts every request that Fastify serves, including requests that the client aborts. */
   watch(fastify: FastifyInstance): void {
     fastify.addHook('onResponse', (request, reply, done) => {
       const { url: route, config } = request.routeOptions;
@@ -39,7 +39,7 @@ export class HttpMetrics {
     });
   }
 
-  /** Counts a request that a direct route served: see `serveDirectRoutes`. */
+  /** Counts a request of a direct route, which Fastify does not see (`serveDirectRoutes`). */
   note(route: string, status: number, startedAtMs: number): void {
     this.requestsTotal.inc({ method: 'POST', route, status });
     this.seconds.observe({ method: 'POST', route }, (performance.now() - startedAtMs) / 1_000);

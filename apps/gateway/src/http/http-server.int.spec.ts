@@ -9,10 +9,10 @@ import { createHttpServer } from './http-server.js';
 import { keepOpen } from './requests-in-progress.js';
 
 const limit = 3;
-// Less than the 60 s after which the server ends a silent connection in any case.
+// Shorter than the 60 s after which the server ends any silent connection.
 const silenceTestMs = 50_000;
 
-/** Starts a server that allows three requests in progress. Its `/slow` responds on `release()`. */
+/** Starts a server that allows three requests in progress. Requests to `/slow` wait for `release()`. */
 async function startServer(maxRequests = limit) {
   const fastify = createHttpServer(false, { requests: atMost(maxRequests) }).getInstance();
   const waiting: (() => void)[] = [];
@@ -29,7 +29,7 @@ async function startServer(maxRequests = limit) {
     reply.raw.flushHeaders();
   });
   await fastify.listen({ port: 0, host: '127.0.0.1' });
-  const { port } = fastify.server.address() as AddressInfo; // Safe cast: the server listens on a port.
+  const { port } = fastify.server.address() as AddressInfo; // Safe cast: address() of a TCP server is an AddressInfo.
   return {
     url: `http://127.0.0.1:${port}`,
     port,
@@ -42,11 +42,11 @@ async function startServer(maxRequests = limit) {
   };
 }
 
-/** Sends a part of a request, and waits until it has arrived. */
+/** Sends part of a request, and waits until the server has read it. */
 async function beginRequest({ port, server }: { port: number; server: Server }, bytes: string) {
   const taken = once(server, 'connection');
   const client = openRawClient(port, { bytes });
-  const [socket] = (await taken) as [Socket]; // Safe cast: the event has this argument.
+  const [socket] = (await taken) as [Socket]; // Safe cast: `connection` has this argument.
   await eventually(() => expect(socket.bytesRead).toBe(bytes.length));
   return client;
 }
@@ -71,7 +71,7 @@ describe(createHttpServer.name, () => {
 
     release();
     expect((await Promise.all(slow)).map(({ status }) => status)).toEqual(slow.map(() => 200));
-    // The client sees the end of a response before the server counts it.
+    // The client sees the end of a response before the server stops counting the request.
     await eventually(async () => expect((await fetch(`${url}/fast`)).status).toBe(200));
     await close();
   });
@@ -132,7 +132,7 @@ describe(createHttpServer.name, () => {
     await eventually(() => expect(ends.filter((end) => end.writableLength > 0)).toHaveLength(limit));
     expect((await fetch(`${url}/fast`)).status).toBe(503);
 
-    // Simulate that 15 s pass.
+    // Simulate 15 s.
     for (const end of ends.slice(0, limit)) {
       expect(end.timeout).toBe(15_000);
       end.emit('timeout');
@@ -178,7 +178,7 @@ describe(createHttpServer.name, () => {
     expect(await answer()).toMatch(/^HTTP\/1.1 200 [^]*connection: keep-alive/i);
 
     const closed = close();
-    // From now on, the server waits one second for requests on open connections.
+    // The server now waits one second for requests on open connections.
     const deadline = performance.now() + 20_000;
     while (server.listening && performance.now() < deadline)
       await new Promise((resolve) => setImmediate(resolve));
@@ -224,7 +224,7 @@ describe(createHttpServer.name, () => {
       const { closed, statuses } = await beginRequest(started, bytes);
 
       await Promise.all([started.close(), closed]);
-      // The time limits of heads and bodies end a connection with a response.
+      // A response would show that a time limit for heads or bodies ended the connection.
       expect(statuses()).toEqual([]);
     },
     silenceTestMs,
@@ -241,7 +241,7 @@ describe(createHttpServer.name, () => {
       openRawClient(port, {
         bytes: 'GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
       });
-      const [, webSocket] = (await upgraded) as [unknown, Socket]; // Safe cast: the event has these arguments.
+      const [, webSocket] = (await upgraded) as [unknown, Socket]; // Safe cast: `upgrade` has these arguments.
       await eventually(() => expect(waiting).toHaveLength(1));
       const slow = await beginRequest(started, unfinished);
 
@@ -270,7 +270,7 @@ describe(createHttpServer.name, () => {
         onFailed: () => undefined,
       });
       await fastify.listen({ port: 0, host: '127.0.0.1' });
-      const { port } = fastify.server.address() as AddressInfo; // Safe cast: the server listens on a port.
+      const { port } = fastify.server.address() as AddressInfo; // Safe cast: address() of a TCP server is an AddressInfo.
       const bytes =
         'POST /message HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}';
       const client = openRawClient(port, { bytes });
@@ -290,14 +290,14 @@ describe(createHttpServer.name, () => {
     silenceTestMs,
   );
 
-  // The gateway adds its features in an order that relies on this.
+  // The gateway registers its features in an order that relies on this.
   it('prefers a fixed segment of a path to a parameter, in whichever order the routes are added', async () => {
     const fastify = createHttpServer(false).getInstance();
     fastify.get('/events/:id', () => Promise.resolve('parameter'));
     fastify.get('/events/stream', () => Promise.resolve('fixed'));
     fastify.get('/events/:type/test', () => Promise.resolve('type'));
     await fastify.listen({ port: 0, host: '127.0.0.1' });
-    const { port } = fastify.server.address() as AddressInfo; // Safe cast: the server listens on a port.
+    const { port } = fastify.server.address() as AddressInfo; // Safe cast: address() of a TCP server is an AddressInfo.
     const ask = async (path: string) => (await fetch(`http://127.0.0.1:${port}/events/${path}`)).text();
 
     expect(await Promise.all(['stream', 'other', 'stream/test'].map(ask))).toEqual([
@@ -323,7 +323,7 @@ describe(createHttpServer.name, () => {
     for (const [index, [payload, type]] of cases.entries())
       fastify.get(`/${index}`, (_request, reply) => reply.type(type).send(payload));
     await fastify.listen({ port: 0, host: '127.0.0.1' });
-    const { port } = fastify.server.address() as AddressInfo; // Safe cast: the server listens on a port.
+    const { port } = fastify.server.address() as AddressInfo; // Safe cast: address() of a TCP server is an AddressInfo.
     for (const [index, [, , expected]] of cases.entries()) {
       const response = await fetch(`http://127.0.0.1:${port}/${index}`);
       const head = await fetch(`http://127.0.0.1:${port}/${index}`, { method: 'HEAD' });

@@ -30,26 +30,22 @@ import { limitConnections, limitRequests } from './requests-in-progress.js';
 import { addSecurityHeaders } from './security-headers.js';
 import { traceRequests, type RequestTraces } from './trace-requests.js';
 
-// While closing, the server waits this long for idle connections to close. A client that uses its connection frequently sends a request in
-// this time, and the response announces that the connection closes.
+// A closing server waits this long for idle connections. A busy client sends its next request within this time, and the response then tells
+// the client that the connection closes.
 const idleGraceMs = 1_000;
 
-// How often a closing server checks its connections. The server destroys a connection that waits for the same request at two checks in a
-// row. The ordinary time limits of heads and bodies (10 to 26 s) do not fit into the 25 s that a process has to stop.
+// How often a closing server looks for clients that do not finish their requests. It destroys a connection that waits for the same request
+// at two checks in a row. The usual limits for heads and bodies (10 to 26 s) are too long: the process must stop within 25 s.
 const arrivalCheckMs = 1_500;
 
-// The server stops listening after a turn of the event loop that is shorter than this. A connection that arrives during the last turn is
-// reset, so the last turn must be short; an idle turn takes microseconds. Under constant load, no turn is idle, so the number of turns is
-// limited.
+// The server stops listening after an event-loop turn shorter than `shortTurnMs`, or after `maxTurns`. Connections that arrive during the
+// last turn are reset, so this turn must be short. An idle turn takes microseconds, but under constant load no turn is idle.
 const shortTurnMs = 0.03;
 const maxTurns = 1_000;
 
 const newline = Buffer.from('\n');
 
-/**
- * Creates the HTTP server. The server resolves path aliases and trailing slashes, passes bodies as bytes, applies limits, and sends errors
- * as problem documents.
- */
+/** Creates the HTTP server. It resolves path aliases, passes bodies as bytes, enforces limits, and sends errors as problem documents. */
 export function createHttpServer(
   trustProxy: TrustProxy,
   limits: Partial<HttpLimits> = {},
@@ -59,38 +55,38 @@ export function createHttpServer(
   const options: FastifyHttpOptions<Server> = {
     trustProxy,
     bodyLimit: maxBodyBytes,
-    // A client that sends its request byte by byte must not hold a connection forever.
+    // Ends requests that a client sends byte by byte.
     requestTimeout: requestLimitMs,
-    // A client that does not read its response must not hold a connection forever either.
+    // Ends connections whose clients do not read the response.
     connectionTimeout: silenceLimitMs,
     keepAliveTimeout: 72_000,
-    // While the server closes, open connections still get real responses.
+    // Serve requests on open connections normally while the server closes.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     genReqId: () => randomUUID(),
     rewriteUrl: (request) => canonicalUrl(request.url ?? '/'),
     routerOptions: {
-      // The longest parameter, a percent-encoded event type of 255 emoji, has 3,060 characters.
+      // The longest valid parameter is an event type of 255 emoji, which has 3,060 characters when percent-encoded.
       maxParamLength: 4_096,
-      // The last value of a repeated parameter wins. A parameter named __proto__ does not change the prototype.
+      // The last value of a repeated parameter wins. A parameter named __proto__ cannot change the prototype.
       querystringParser: (query) => Object.fromEntries(new URLSearchParams(query)),
     },
     frameworkErrors: (error, _request, reply) => {
       sendProblem(reply, toServiceError(error));
     },
     http: {
-      // Node would send an empty response to a request without a host. `refuseFaultyHost` sends a problem document instead.
+      // Without a Host header, Node would send an empty 400. `refuseFaultyHost` sends a problem document instead.
       requireHostHeader: false,
       headersTimeout: headersLimitMs,
       connectionsCheckingInterval: checkIntervalMs,
     },
     clientErrorHandler: (error, socket) => {
       if (socket.writable) socket.end(printClientError(error.code));
-      // The socket stays open until the client ends it, but only for `lingerMs`, so that the client can read the response.
+      // Give the client `lingerMs` to read the response and close the connection.
       setTimeout(() => socket.destroy(), lingerMs).unref();
     },
   };
-  // Skip Nest's engine for Express-style middleware, because the gateway uses no such middleware.
+  // Skip Nest's support for Express middleware, which the gateway does not use.
   const adapter = new FastifyAdapter({ ...options, skipMiddie: true });
   const fastify = adapter.getInstance();
   fastify.server.maxConnections = maxConnections;
@@ -111,7 +107,7 @@ export function createHttpServer(
   return adapter;
 }
 
-/** Passes bodies to handlers as bytes, because signatures cover the bytes and event data is passed on as text. */
+/** Passes JSON bodies to handlers as raw bytes: webhook signatures cover the bytes, and event data is stored as sent. */
 function takeRawBodies(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
@@ -121,14 +117,15 @@ function takeRawBodies(fastify: FastifyInstance): void {
 }
 
 /**
- * Rejects requests with the method QUERY with 405, like any other unsupported method. Fastify would reject some of these requests with 400.
+ * Makes Fastify parse requests with the method QUERY, so that they get 405 like any other unsupported method. Fastify would answer some of
+ * them with 400.
  */
 function refuseQueryMethod(fastify: FastifyInstance): void {
-  // Node 20.19 does not know the method QUERY, and responds with 400 by itself.
+  // Node 20.19 does not know QUERY and answers 400 by itself.
   if (METHODS.includes('QUERY')) fastify.addHttpMethod('QUERY', { hasBody: false, overrideExisting: true });
 }
 
-/** Ends JSON responses with a newline, so that a terminal's prompt after a response starts on its own line. */
+/** Ends JSON responses with a newline, so that a shell prompt after `curl` starts on its own line. */
 function endJsonWithNewline(fastify: FastifyInstance): void {
   fastify.addHook('onSend', (_request, reply, payload, done) => {
     const type = reply.getHeader('content-type');
@@ -137,9 +134,7 @@ function endJsonWithNewline(fastify: FastifyInstance): void {
   });
 }
 
-/**
- * Appends a newline unless the payload already ends with a newline. The largest lists already end with a newline, so they are not copied.
- */
+/** Appends a newline if it is missing. The largest lists already end with one, which avoids copying them. */
 function withNewline(payload: unknown): unknown {
   if (typeof payload === 'string') return payload.endsWith('\n') ? payload : `${payload}\n`;
   if (payload instanceof Uint8Array && payload.at(-1) !== newline[0])
@@ -148,9 +143,9 @@ function withNewline(payload: unknown): unknown {
 }
 
 /**
- * Makes each response close its connection while the server closes. Otherwise, a client that keeps its connection open would keep the
- * server waiting. Fastify only does this for requests that arrive after closing has started. Fastify also closes idle connections
- * immediately, even if a request is already on its way, and waits for requests that never arrive in full.
+ * Ends all connections when the server closes. While it closes, each response carries `Connection: close`. Fastify alone does this only for
+ * requests that arrive after the close began. Fastify also cuts idle connections while a request is on its way, and waits forever for
+ * requests that never arrive in full.
  */
 function endConnectionsOnClose(fastify: FastifyInstance): void {
   let isClosing = false;
@@ -163,11 +158,11 @@ function endConnectionsOnClose(fastify: FastifyInstance): void {
     isClosing = true;
     await untilConnectionsAreAccepted();
     const closed = new Promise((resolve) => {
-      // Use the base class's close(), which only stops listening. The HTTP server's own close() would also close idle connections.
+      // Call the close() of the base class, which only stops listening. The HTTP server's close() would also cut idle connections.
       NetServer.prototype.close.call(fastify.server, resolve);
     });
-    // When Fastify closes the HTTP server, Node stops checking the time limits of heads. The interval also ends connections that become idle
-    // later, after a response that did not announce the close.
+    // Replaces Node's time limits for heads, which end with the HTTP server. Also ends connections that become idle later, after a response
+    // without `Connection: close`.
     let awaiting = new Map<Socket, ServerResponse | undefined>();
     const timer = setInterval(() => {
       const before = awaiting;
@@ -179,7 +174,7 @@ function endConnectionsOnClose(fastify: FastifyInstance): void {
     }, arrivalCheckMs);
     void closed.then(() => clearInterval(timer));
     await within(idleGraceMs, closed);
-    // Neither Node nor Fastify counts a connection as idle before its first byte, so such a connection would block the close.
+    // Neither Node nor Fastify counts a connection as idle before its first byte, so these connections would block the close.
     for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
   });
   fastify.addHook('onSend', (_request, reply, payload, done) => {
@@ -195,27 +190,25 @@ interface ServedSocket extends Socket {
   _httpMessage?: ServerResponse | null;
 }
 
-/** Returns the response in progress on a connection. */
 function responseOf(socket: ServedSocket): ServerResponse | undefined {
   return socket._httpMessage ?? undefined;
 }
 
-/** Whether a connection only waits for its client to send a request, or the rest of a request. */
+/** Whether the server waits for this client to send a request, or the rest of one. */
 function isAwaitingRequest(socket: ServedSocket): boolean {
   const response = responseOf(socket);
-  // A connection that the server has ended stays open for `lingerMs`, so that the client can read the response.
+  // Skip connections that the server has ended: they stay open for `lingerMs`, so that the client can read the response.
   if (!socket.parser || socket.writableEnded) return false;
-  // If the request is not complete but has unread data, the server keeps the client from sending more.
+  // Unread data in an incomplete request means that the server, not the client, is slow.
   return !response || !(response.headersSent || response.req.complete || response.req.readableLength > 0);
 }
 
 /**
- * Waits until the process has accepted nearly all connections that the operating system has established. Connections that are not accepted
- * are reset when the server stops listening. Each turn of the event loop accepts all pending connections, so few are left after a short
- * turn.
+ * Waits until the process has accepted nearly all connections that the operating system has established. When the server stops listening,
+ * the operating system resets the rest. Each event-loop turn accepts all pending connections, so a short turn leaves only a few.
  */
 async function untilConnectionsAreAccepted(): Promise<void> {
-  await setImmediate(); // ends the current turn
+  await setImmediate(); // end the current turn
   for (let turns = 0; turns < maxTurns; turns += 1) {
     const startedAt = performance.now();
     await setImmediate();
@@ -223,7 +216,7 @@ async function untilConnectionsAreAccepted(): Promise<void> {
   }
 }
 
-/** Sends the id of each request in its response. The log lines of the request, and its messages to other services, contain the same id. */
+/** Sends the request id to the client. The request's log lines and its messages to other services carry the same id. */
 function correlate(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     void reply.header('X-Request-Id', request.id);
@@ -231,7 +224,7 @@ function correlate(fastify: FastifyInstance): void {
   });
 }
 
-/** Rejects HTTP/1.1 requests without a Host header, and all requests with several Host headers, with 400, as RFC 9112 §3.2 requires. */
+/** Rejects HTTP/1.1 requests without a Host header, and any request with several, with 400 (RFC 9112 §3.2). */
 function refuseFaultyHost(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     const { raw } = request;
@@ -240,14 +233,14 @@ function refuseFaultyHost(fastify: FastifyInstance): void {
   });
 }
 
-/** Ignores expectations other than 100-continue, as RFC 9110 §10.1.1 allows. Node would respond with an empty 417. */
+/** Ignores `Expect` headers other than 100-continue (RFC 9110 §10.1.1). Node would answer with an empty 417. */
 function ignoreExpectations(fastify: FastifyInstance): void {
   fastify.server.on('checkExpectation', (request, response) => {
     fastify.server.emit('request', request, response);
   });
 }
 
-/** Prints the response to bytes that are not a complete HTTP request, for which Fastify creates no reply. */
+/** Builds the response to bytes that are not a complete HTTP request. Fastify creates no reply for them. */
 function printClientError(code: string): string {
   const { status, detail } = clientErrors.get(code) ?? {
     status: 400,

@@ -3,7 +3,7 @@ import { ServiceError } from '@stream-events/contracts';
 import type { FastifyRequest } from 'fastify';
 import { validate as isUuid } from 'uuid';
 
-/** An id from the path (parameter `id` by default): a UUID, in lower case. A malformed id gets 404, like an unknown id. */
+/** A UUID from the path (parameter `id` by default), in lower case. A malformed id gets 404, like an unknown one. */
 export const Id = createParamDecorator((parameter: string | undefined, context: ExecutionContext): string => {
   const { params } = context.switchToHttp().getRequest<FastifyRequest<{ Params: Record<string, string> }>>();
   const id = params[parameter ?? 'id'];

@@ -13,10 +13,10 @@ import { JsonText } from './json-text.dto.js';
 
 const trimmedFields = new WeakMap<object, Set<string>>();
 const readOnlyFields = new WeakMap<object, readonly string[]>();
-// A body may have thousands of unknown fields. The response names only the first of these fields, so that it stays readable.
+// A body may have thousands of unknown fields. The error names only the first ones.
 const maxUnknownFieldsNamed = 10;
 
-/** Marks a text field of a body. The text is trimmed before validation. */
+/** Trims a text field before validation. */
 export function Trimmed(): PropertyDecorator {
   return (target, property) => {
     const fields = trimmedFields.get(target) ?? new Set();
@@ -24,13 +24,13 @@ export function Trimmed(): PropertyDecorator {
   };
 }
 
-/** Marks an optional field. Null does not count as missing, and is validated like any other value. */
+/** Makes a field optional. Null does not count as missing: it is validated like any other value. */
 export function MayBeAbsent(): PropertyDecorator {
   return ValidateIf((_body: object, value: unknown) => value !== undefined);
 }
 
 /**
- * Marks a body that rejects unknown fields, because a misspelled field would change the outcome. The body may contain the read-only
+ * Makes a body reject unknown fields. Use it where a misspelled field would change the outcome. The body may still contain the read-only
  * fields of the record, so that clients can send a record back.
  */
 export function RefusesUnknownFields(readOnly: readonly string[]): ClassDecorator {
@@ -38,8 +38,8 @@ export function RefusesUnknownFields(readOnly: readonly string[]): ClassDecorato
 }
 
 /**
- * The request's body as a validated instance of a class. Ignores unknown fields, or rejects them if the class has `RefusesUnknownFields`.
- * Never coerces a value to another type.
+ * The request body as a validated instance of a class. Ignores unknown fields unless the class has `RefusesUnknownFields`. Never converts a
+ * value to another type.
  */
 export const JsonBody = createParamDecorator(
   (type: MessageClass<object>, context: ExecutionContext): object => {
@@ -48,7 +48,7 @@ export const JsonBody = createParamDecorator(
   },
 );
 
-/** Like `JsonBody`, for an optional body. A missing body counts as an empty object. */
+/** Like `JsonBody`, but a missing body counts as an empty object. */
 export const OptionalJsonBody = createParamDecorator(
   (type: MessageClass<object>, context: ExecutionContext): object => {
     const request = context.switchToHttp().getRequest<FastifyRequest<{ Body: Buffer | undefined }>>();
@@ -60,7 +60,7 @@ export const OptionalJsonBody = createParamDecorator(
 /**
  * Creates a validated instance of a flat class from a JSON object.
  *
- * @throws ServiceError `invalid` with all errors by field
+ * @throws ServiceError `invalid` with all errors, by field
  */
 export function parseBody<T extends object>(type: MessageClass<T>, json: JsonObjectText): T {
   const instance = new type();
@@ -88,11 +88,11 @@ function unknownFieldsOf(type: MessageClass<object>, json: JsonObjectText): Vali
 function readField(json: JsonObjectText, name: string, isToTrim: boolean): unknown {
   const value = json.value[name];
   if (typeof value === 'string' && isToTrim) return value.trim();
-  // Keeps the text that the client sent, because the service stores and delivers it unchanged.
+  // Keep the text of nested objects exactly as sent: the service stores and delivers it unchanged.
   return isJsonObject(value) ? new JsonText(json.memberText(name) ?? '{}', value) : value;
 }
 
-/** Whether a class, or a class that it extends, marks the field as trimmed. */
+/** Whether the class or one of its base classes marks the field as `Trimmed`. */
 function isTrimmed(prototype: object | null, field: string): boolean {
   if (prototype === null) return false;
   return (
@@ -101,7 +101,7 @@ function isTrimmed(prototype: object | null, field: string): boolean {
   );
 }
 
-/** Returns the fields that a class validates. Only these fields of a body are read, and never `__proto__` or `constructor`. */
+/** The fields with validation rules. Only these fields of a body are read, never `__proto__` or `constructor`. */
 function fieldsOf(type: MessageClass<object>): Set<string> {
   const rules = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
   return new Set(rules.map((rule) => rule.propertyName));

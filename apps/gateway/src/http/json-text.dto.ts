@@ -1,7 +1,7 @@
 import type { JsonObject } from '@stream-events/contracts';
 import { ValidateBy } from 'class-validator';
 
-/** The text of a JSON object, exactly as sent, and its parsed value. */
+/** A JSON object: its text exactly as sent, and its parsed value. */
 export class JsonText {
   constructor(
     readonly text: string,
@@ -9,7 +9,6 @@ export class JsonText {
   ) {}
 }
 
-/** Accepts any JSON object. */
 export function IsJsonObject(): PropertyDecorator {
   return ValidateBy({
     name: 'isJsonObject',

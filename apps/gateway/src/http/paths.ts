@@ -1,4 +1,4 @@
-/** The alternative paths that the contract requires, with their canonical paths. Both paths have the same handlers and bodies. */
+/** The branded paths that the API contract requires, and the canonical paths whose handlers serve them. */
 export const pathAliases: readonly (readonly [alias: string, canonical: string])[] = [
   ['/api/v1/twitch-events', '/api/v1/platform-events'],
   ['/api/v1/twitch/scopes', '/api/v1/platform/scopes'],
@@ -9,7 +9,7 @@ export const pathAliases: readonly (readonly [alias: string, canonical: string])
   ['/api/twitch/helix', '/api/v1/platform/call'],
 ];
 
-/** Returns the canonical form of a URL: resolves aliases, removes one trailing slash from the path, and keeps the query. */
+/** Resolves a path alias and removes one trailing slash. Keeps the query. */
 export function canonicalUrl(url: string): string {
   const queryAt = url.indexOf('?');
   const path = queryAt === -1 ? url : url.slice(0, queryAt);
@@ -17,7 +17,7 @@ export function canonicalUrl(url: string): string {
   return resolveAlias(path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path) + query;
 }
 
-/** Returns a canonical path, and all other paths that `canonicalUrl` resolves to it. */
+/** Returns a canonical path and every other path that `canonicalUrl` maps to it. */
 export function allPathsOf(path: string): string[] {
   const aliases = pathAliases
     .filter(([, canonical]) => path === canonical || path.startsWith(`${canonical}/`))
@@ -25,18 +25,17 @@ export function allPathsOf(path: string): string[] {
   return [path, ...aliases].flatMap((each) => [each, `${each}/`]);
 }
 
-/** Returns the path of a URL, without its query. */
 export function pathOf(url: string): string {
   const queryAt = url.indexOf('?');
   return queryAt === -1 ? url : url.slice(0, queryAt);
 }
 
-/** Returns the query of a URL, with all values of repeated parameters. */
+/** Parses the query of a URL. Keeps all values of repeated parameters. */
 export function queryOf(url: string): URLSearchParams {
   return new URLSearchParams(queryTextOf(url));
 }
 
-/** Returns the query of a URL as it was sent, without `?`. */
+/** The query exactly as sent, without `?`. */
 export function queryTextOf(url: string): string {
   return url.slice(pathOf(url).length + 1);
 }

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 
-/** An error as API clients see it: RFC 9457, `application/problem+json`. */
+/** The body of every error response: RFC 9457, `application/problem+json`. */
 export class Problem {
   @ApiProperty({
     description:

@@ -5,7 +5,7 @@ import { sendProblem, toServiceError } from './problem.js';
 import { RequestLog } from './request-log.js';
 import { RouteMethods } from './route-methods.js';
 
-/** Responds to every failed request, routed or not, with a problem document. */
+/** Sends a problem document for every failed request, with or without a route. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter<unknown> {
   constructor(
@@ -22,7 +22,7 @@ export class ProblemFilter implements ExceptionFilter<unknown> {
     if (!reply.sent) sendProblem(reply, error);
   }
 
-  /** Converts 404 to 405 when the path exists with other methods. */
+  /** Turns 404 into 405 if the path exists for other methods. */
   private explainUnrouted(error: ServiceError, request: FastifyRequest): ServiceError {
     if (error.code !== 'not_found' || !request.is404) return error;
     return this.routes.refuseMethod(request) ?? error;

@@ -8,12 +8,12 @@ import { errorCatalogue, ServiceError, type ErrorCode } from '@stream-events/con
 import type { FastifyReply } from 'fastify';
 import { sendProblem, toProblem, toServiceError } from './problem.js';
 
-/** Returns an error as Fastify throws one. */
+/** An error in the form that Fastify throws. */
 function fastifyError(statusCode: number, code: string, message = 'of the framework'): Error {
   return Object.assign(new Error(message), { statusCode, code: `FST_ERR_${code}` });
 }
 
-/** Returns an error as pg throws one. */
+/** An error in the form that pg throws. */
 function databaseError(code: string): Error {
   return Object.assign(new Error('of the database'), { code });
 }
@@ -25,7 +25,7 @@ describe(toServiceError.name, () => {
     expect(toServiceError(error)).toBe(error);
   });
 
-  // Messages contain text from clients. No such text may make an error look like a lost connection.
+  // Error messages repeat text from clients. This text must not make an error look like a lost connection.
   it.each(['timeout', 'Connection', 'ECONNRESET', 'terminated', 'EPIPE', 'not established'])(
     'is not misled by the text %s from a client',
     (word) => {
@@ -64,7 +64,7 @@ describe(toServiceError.name, () => {
 
     expect(error.code).toBe(code);
     expect(error.detail).toMatch(detail);
-    // The cause would be logged, and a client may put a token in the URL by mistake.
+    // The cause would be logged, and the URL in it may contain a token.
     expect(error.cause).toBeUndefined();
   });
 

@@ -9,7 +9,7 @@ import { securityHeaders } from './security-headers.js';
 const codes = Object.keys(errorCatalogue) as ErrorCode[]; // Safe cast: the keys of the catalog are the codes.
 const codeByStatus = new Map<number, ErrorCode>(codes.map((code) => [errorCatalogue[code].status, code]));
 
-// Errors that Fastify and Node raise before a request reaches a handler, with the API's own messages.
+// The API's own messages for errors that Fastify and Node raise before a request reaches a handler.
 const detailByFastifyCode: Record<string, string> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'Send the body with the header Content-Type: application/json.',
   FST_ERR_CTP_BODY_TOO_LARGE: 'The body is larger than 256 KiB.',
@@ -18,24 +18,24 @@ const detailByFastifyCode: Record<string, string> = {
   FST_ERR_MAX_PARAM_LENGTH: 'A segment of the path is too long.',
 };
 
-// The messages of the same errors after Nest has converted them to its own exceptions, which contain only the status.
+// The same messages by error code: Nest replaces some of these errors with its own exceptions, which keep only the status.
 const detailByCode: Partial<Record<ErrorCode, string | undefined>> = {
   unsupported_media_type: detailByFastifyCode.FST_ERR_CTP_INVALID_MEDIA_TYPE,
   too_large: detailByFastifyCode.FST_ERR_CTP_BODY_TOO_LARGE,
   not_found: 'Nothing exists at this path. See /api/docs/ for all paths.',
 };
 
-/** Converts anything that a handler throws to a ServiceError. */
+/** Converts anything that a handler throws into the error that the client gets. */
 export function toServiceError(thrown: unknown): ServiceError {
   if (thrown instanceof ServiceError) return thrown;
   const status = statusOf(thrown);
   if (status >= 400 && status < 500) {
     const code = codeByStatus.get(status) ?? 'invalid';
-    // Drop the cause, because it would be logged. A cause may contain the URL, and a client may have put a token into the URL by mistake.
+    // Drop the cause, because it would be logged. It may contain the URL, into which a client may have put a token by mistake.
     return new ServiceError(code, detailOf(thrown, code));
   }
-  // Check for database errors last. Some of them are recognized by words in their messages, and the messages of other errors may repeat
-  // client input, such as "timeout".
+  // Check for database errors last. `toUnavailable` recognizes some of them by words such as "timeout", and messages of other errors can
+  // repeat such words from client input.
   const error = toUnavailable(thrown);
   if (error instanceof ServiceError) return error;
   return new ServiceError(
@@ -47,7 +47,6 @@ export function toServiceError(thrown: unknown): ServiceError {
   );
 }
 
-/** Returns the problem document of an error. */
 export function toProblem(error: ServiceError): Problem {
   const { status, title } = errorCatalogue[error.code];
   return {
@@ -59,18 +58,17 @@ export function toProblem(error: ServiceError): Problem {
   };
 }
 
-/** Responds to a request with an error. */
 export function sendProblem(reply: FastifyReply, error: ServiceError): void {
   void reply.send(becomeProblem(reply, error));
 }
 
-/** Sets the status and the headers of an error on a reply. Returns the body of the reply. */
+/** Sets the status and headers of an error on a reply, and returns the body to send. */
 export function becomeProblem(reply: FastifyReply, error: ServiceError): string {
   void reply.code(errorCatalogue[error.code].status).headers(problemHeaders(error));
   return printProblemBody(toProblem(error));
 }
 
-/** Responds with an error to a request that Fastify does not handle. */
+/** Sends an error to a client whose request bypasses Fastify. */
 export function writeProblem(
   response: ServerResponse,
   error: ServiceError,
@@ -86,12 +84,12 @@ export function writeProblem(
     .end(body);
 }
 
-/** Prints the whole HTTP response for an error, for a socket without a Fastify reply. The response closes the connection. */
+/** Builds a complete HTTP error response for a socket without a Fastify reply. The response closes the connection. */
 export function printProblem(error: ServiceError): string {
   return printAnswer(toProblem(error), problemHeaders(error));
 }
 
-/** Prints a whole HTTP response with a problem document. The response closes the connection. */
+/** Builds a complete HTTP response from a problem document. The response closes the connection. */
 export function printAnswer(problem: Problem, headers: Record<string, string> = {}): string {
   const body = printProblemBody(problem);
   const allHeaders = {
@@ -105,12 +103,12 @@ export function printAnswer(problem: Problem, headers: Record<string, string> = 
   return `HTTP/1.1 ${problem.status} ${problem.title}\r\n${lines.join('')}\r\n${body}`;
 }
 
-/** Prints a problem document with a final newline. Some of these responses bypass the hook that adds the newline to JSON responses. */
+/** Ends the document with a newline here, because some error responses bypass the hook that adds it. */
 function printProblemBody(problem: Problem): string {
   return `${JSON.stringify(problem)}\n`;
 }
 
-/** Returns the headers of an error. They include the security headers, because some of these responses bypass the server's hooks. */
+/** Includes the security headers, because some error responses bypass the hook that adds them. */
 function problemHeaders(error: ServiceError): Record<string, string> {
   return {
     ...securityHeaders,

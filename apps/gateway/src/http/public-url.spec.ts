@@ -4,7 +4,7 @@ import { PublicUrl } from './public-url.js';
 
 const path = '/api/v1/platform-events?cursor=a';
 
-/** Returns the URL of the path for a client that used this scheme and host. */
+/** The URL that a client with this scheme and host gets. */
 function urlFor(
   protocol: string,
   host: string | undefined,

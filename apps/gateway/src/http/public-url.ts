@@ -3,19 +3,19 @@ import { CONFIG } from '@stream-events/service';
 import type { FastifyRequest } from 'fastify';
 import type { GatewayConfig } from '../gateway.config.js';
 
-/** Builds absolute URLs for clients: from `PUBLIC_URL` or, if it is not set, from the address that the client used. */
+/** Builds absolute URLs for clients, from `PUBLIC_URL` or from the address that the client used. */
 @Injectable()
 export class PublicUrl {
   constructor(@Inject(CONFIG) private readonly config: GatewayConfig) {}
 
-  /** Returns the absolute URL of a path, which may have a query. */
+  /** `path` may include a query. */
   of(request: FastifyRequest, path: string): string {
     return (this.config.PUBLIC_URL ?? addressUsed(request)) + path;
   }
 }
 
 function addressUsed(request: FastifyRequest): string {
-  // Clients control these headers, so use only values that look like a scheme and a host.
+  // The client controls these headers: use only values that look like a scheme and a host.
   const scheme = request.protocol === 'https' ? 'https' : 'http';
   const host: string | undefined = request.host;
   if (host && /^[\w.-]+(:\d+)?$|^\[[\da-fA-F:.]+\](:\d+)?$/.test(host)) return `${scheme}://${host}`;

@@ -8,7 +8,7 @@ import { limitConnections, limitRequests } from './requests-in-progress.js';
 
 const large = 'x'.repeat(largeResponseBytes);
 
-/** Starts a server that lets each address hold one unread large response. Its `/held` responds on `release()`. */
+/** Starts a server that lets each address hold one unread large response. Requests to `/held` wait for `release()`. */
 async function startServer() {
   const responses = { total: 1_000_000, perAddress: largeResponseBytes, patienceMs: Infinity };
   const fastify = createHttpServer(false, { responses }).getInstance();
@@ -31,7 +31,7 @@ async function startServer() {
   });
   fastify.get('/large', () => Promise.resolve(large));
   await fastify.listen({ port: 0, host: '127.0.0.1' });
-  const { port } = fastify.server.address() as AddressInfo; // Safe cast: the server listens on a port.
+  const { port } = fastify.server.address() as AddressInfo; // Safe cast: address() of a TCP server is an AddressInfo.
   return {
     held,
     closed,

@@ -10,14 +10,14 @@ interface Route {
   methods: string[];
 }
 
-/** Records the methods of each path, to distinguish a wrong method (405) from a wrong path (404). */
+/** Knows which methods each path supports, to tell a wrong method (405) from a wrong path (404). */
 @Injectable()
 export class RouteMethods {
   private readonly routes: Route[] = [];
 
   /**
-   * Records every route that is added from now on. Rejects requests that reach a route with a parameter only because the route of their
-   * exact path does not support the method. Otherwise, `DELETE /users/me` would look for a user with the id `me`.
+   * Records all routes that are added after this call. Also rejects requests that match a parameter only because the exact path does not
+   * support the method: `DELETE /users/me` must not look for a user with the id `me`.
    */
   watch(fastify: FastifyInstance): void {
     fastify.addHook('onRoute', (route) => {
@@ -33,7 +33,7 @@ export class RouteMethods {
     });
   }
 
-  /** Returns the sorted methods of a path; empty if the path does not exist. A route without parameters hides routes with parameters. */
+  /** Returns the methods of a path, sorted. Empty if the path does not exist. A fixed route hides routes with parameters. */
   methodsOf(path: string): string[] {
     const matching = this.routes.filter((route) => route.pattern.test(path));
     const fixed = matching.filter((route) => !route.hasParameters);
@@ -41,9 +41,7 @@ export class RouteMethods {
     return [...new Set(methods)].sort();
   }
 
-  /**
-   * Returns the error for a request whose path does not support its method. Undefined when the path does not exist, or supports the method.
-   */
+  /** Returns the 405 error if the path exists but does not support the method, otherwise undefined. */
   refuseMethod({ method, url }: Pick<FastifyRequest, 'method' | 'url'>): ServiceError | undefined {
     const allow = this.methodsOf(pathOf(url));
     if (allow.length === 0 || allow.includes(method)) return undefined;

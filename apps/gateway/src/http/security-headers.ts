@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 
-/** The security headers of every response. Responses of the API are not pages, so a browser must not treat them as pages. */
+/** Security headers of every response. API responses are not pages, and browsers must not render them as pages. */
 export const securityHeaders = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
@@ -9,9 +9,9 @@ export const securityHeaders = {
 };
 
 /**
- * The content security policy of pages. A page may load files from this gateway and send requests to it. Scripts must not be inline. Styles
- * may be inline, because the bundled API documentation and the console's component library contain inline styles, and OBS adds inline
- * styles to the overlay. The console loads pictures with its token, and shows them as blobs.
+ * Content security policy of pages. A page can load files from this gateway and send requests to it. Inline scripts are forbidden. Inline
+ * styles are allowed, because the API documentation and the console's components use them and OBS adds them to the overlay. The console
+ * loads pictures with its token and shows them as blobs.
  */
 const pagePolicy = [
   "default-src 'none'",
@@ -26,8 +26,8 @@ const pagePolicy = [
 ].join('; ');
 
 /**
- * Adds the security headers to every response, with a separate policy for pages. A page with `x-frame-options: SAMEORIGIN` lets this
- * gateway's pages frame it.
+ * Adds the security headers to every response. Pages get their own policy. The gateway's own pages can frame a page that sets
+ * `x-frame-options: SAMEORIGIN`.
  */
 export function addSecurityHeaders(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', (_request, reply, done) => {
@@ -36,13 +36,12 @@ export function addSecurityHeaders(fastify: FastifyInstance): void {
   });
   fastify.addHook('onSend', (_request, reply, payload, done) => {
     const type = reply.getHeader('content-type');
-    // A service worker gets its policy from the response with its script.
+    // Include scripts: a service worker takes its policy from the response that delivered its script.
     if (typeof type === 'string' && /^text\/html|javascript/.test(type)) {
       const ancestors = reply.getHeader('x-frame-options') === 'SAMEORIGIN' ? "'self'" : "'none'";
       void reply.header('content-security-policy', `${pagePolicy}; frame-ancestors ${ancestors}`);
     }
-    // Remove the policy of the API from a 304: the browser stores the headers of a 304 with the stored file, so a page would get this
-    // policy.
+    // Do not send the API's policy with a 304. The browser would store it with the cached page and apply it there.
     if (reply.statusCode === 304) void reply.removeHeader('content-security-policy');
     done(null, payload);
   });

@@ -4,7 +4,7 @@ import fastify from 'fastify';
 import { sendProblem } from './problem.js';
 import { translateForTau } from './tau-compatibility.js';
 
-/** Requests the latest stream of a streamer who has none. `lookUp` is the reply to the look-up of the streamer. */
+/** Requests the latest stream of a streamer who has none. `lookUp` simulates the look-up of the streamer. */
 async function requestLatestStream(lookUp: () => Promise<unknown>) {
   const server = fastify();
   translateForTau(server, { request: lookUp } as unknown as RequestClient); // Safe cast: only `request` is called.

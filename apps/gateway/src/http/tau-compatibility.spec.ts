@@ -52,8 +52,8 @@ describe(translateRecord, () => {
         expect(translate(`{"event_data":${eventData},"origin":"platform"}`)).toBe(
           `{"event_data":${eventData},"origin":"twitch"}`,
         );
-        // The event data also keeps its values when another field has the same value.
-        // Compare with parseJson, because JSON.parse of Node 24 loses some escaped names (nodejs/node#63785).
+        // The event data must stay unchanged even if another field contains the same value. Compare with parseJson: JSON.parse in Node 24
+        // loses some escaped names (nodejs/node#63785).
         expect(parseJson(translate(JSON.stringify({ a: data, event_data: data })))).toMatchObject({
           event_data: parseJson(eventData),
         });

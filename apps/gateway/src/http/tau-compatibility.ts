@@ -6,7 +6,8 @@ import { canonicalUrl, pathOf, queryOf } from './paths.js';
 import { becomeProblem, toServiceError } from './problem.js';
 
 /**
- * TAU_COMPATIBILITY: the names and shapes that clients of TAU (github.com/Team-TAU/tau) expect. This file contains all translations.
+ * TAU_COMPATIBILITY: translates to the names and shapes that clients of TAU (github.com/Team-TAU/tau) expect. All translations are in this
+ * file.
  *
  * ```
  * requests    query: origin=twitch                     ─▶ origin=platform
@@ -20,23 +21,23 @@ import { becomeProblem, toServiceError } from './problem.js';
  * WebSocket   the records of plain WebSockets, as in responses
  * ```
  *
- * Requests may use the names of this service too. `event_data` is never changed. Server-sent events, exports, WebSockets with
- * positions, and the EVENTS stream keep the names of this service, because TAU does not have these features.
+ * Requests can also use the names of this service. `event_data` never changes. Server-sent events, exports, WebSockets with positions, and
+ * the EVENTS stream keep the names of this service, because TAU has none of them.
  */
 
-/** The fields whose values differ: the value of this service, and the value of TAU. */
+/** Fields whose values differ: the value here, and the value in TAU. */
 const values: ReadonlyMap<string, readonly [own: string, theirs: string]> = new Map([
   ['origin', ['platform', 'twitch']],
   ['event_source', ['PlatformSub', 'EventSub']],
 ]);
 
-/** The fields that bodies contain twice: under the name of this service, and under the name of TAU. */
+/** Fields that a response contains twice: the name here, and the additional name from TAU. */
 const copiedFields: ReadonlyMap<string, string> = new Map([
   ['platform_username', 'twitch_username'],
   ['platform_id', 'twitch_id'],
 ]);
 
-// TAU sends chat messages and its own status on these WebSockets. This service sends nothing there: the filter below matches no event.
+// TAU sends chat messages and its own status on these WebSockets. This service has neither, so the filter below matches no event.
 const silentPaths: ReadonlySet<string> = new Set(['/ws/irc-messages', '/ws/tau-status']);
 const silentUrl = '/ws/platform-events?until=1970-01-01T00%3A00%3A00Z';
 
@@ -53,7 +54,7 @@ export function translateForTau(fastify: FastifyInstance, client: RequestClient)
     const text = typeof payload === 'string' || Buffer.isBuffer(payload) ? payload.toString() : undefined;
     if (text === undefined) return payload;
     const path = request.routeOptions.url;
-    // The body is the platform's own reply, which is never translated.
+    // Never translate the platform's own reply.
     if (path === platformCallPath) return payload;
     if (path === latestStreamPath && reply.statusCode === 404) {
       try {
@@ -70,7 +71,7 @@ export function translateForTau(fastify: FastifyInstance, client: RequestClient)
   });
 }
 
-/** Translates an event record to the names and values of TAU. */
+/** Renames the fields and values of an event record to those of TAU. */
 export function translateRecord(record: Buffer): Buffer {
   return Buffer.from(translateJson(record.toString()));
 }
@@ -95,7 +96,7 @@ function translateUrl(url: string): string {
 }
 
 async function hasStreamer(parameters: unknown, client: RequestClient): Promise<boolean> {
-  const { id } = parameters as { id: string }; // Safe cast: the path of the route has this parameter
+  const { id } = parameters as { id: string }; // Safe cast: the path has this parameter
   try {
     await client.request(getStreamer, { id });
     return true;
@@ -106,8 +107,8 @@ async function hasStreamer(parameters: unknown, client: RequestClient): Promise<
 }
 
 /**
- * Translates the fields of all objects in a JSON text, except inside `event_data`. Works on the text and not on parsed values, so that
- * numbers and escapes stay unchanged.
+ * Translates all fields in a JSON text except those inside `event_data`. Works on the text, because parsing would change numbers and
+ * escapes.
  */
 function translateJson(text: string): string {
   let translated = '';
@@ -121,7 +122,7 @@ function translateJson(text: string): string {
     const end = endOfString(text, at);
     const valueAt = startOfValue(text, end);
     if (valueAt === undefined) {
-      at = end; // not a field, but text in a value
+      at = end; // text in a value, not a field name
       continue;
     }
     const field = text.slice(at + 1, end - 1);
@@ -144,7 +145,7 @@ function translateJson(text: string): string {
   return translated + text.slice(copiedTo);
 }
 
-/** Returns the index after the string that starts at `at`. */
+/** Returns the index after the JSON string that starts at `at`. */
 function endOfString(text: string, at: number): number {
   for (let quote = text.indexOf('"', at + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
     let escapes = 0;
@@ -154,7 +155,7 @@ function endOfString(text: string, at: number): number {
   return text.length;
 }
 
-/** Returns the index of the value of a field whose name ends before `at`. Undefined if no colon follows. */
+/** Returns the index of a field's value, if the text before `at` is a field name. Undefined if no colon follows. */
 function startOfValue(text: string, at: number): number | undefined {
   const colon = skipSpace(text, at);
   return text[colon] === ':' ? skipSpace(text, colon + 1) : undefined;
@@ -166,7 +167,7 @@ function skipSpace(text: string, at: number): number {
   return index;
 }
 
-/** Returns the index after the value that starts at `at`. */
+/** Returns the index after the JSON value that starts at `at`. */
 function endOfValue(text: string, at: number): number {
   let depth = 0;
   const delimiters = /["{}[\],]/g;

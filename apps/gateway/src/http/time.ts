@@ -1,11 +1,10 @@
 import { ServiceError } from '@stream-events/contracts';
 
-/** Prints a time (in milliseconds since 1970) in the API's format: UTC, to the second. */
+/** Formats a time (milliseconds since 1970) as the API does: UTC, to the second. */
 export function printTime(time: number): string {
   return `${new Date(time).toISOString().slice(0, 19)}+0000`;
 }
 
-/** Prints a time like `printTime`, or returns null for null. */
 export function printTimeOrNull(time: number | null): string | null {
   return time === null ? null : printTime(time);
 }
@@ -16,15 +15,13 @@ export const exampleTime = '2026-11-21T07:30:00+0000';
 const timePattern =
   /^(\d{4}-\d{2}-\d{2})(?:[Tt ](\d{2}:\d{2}(?::\d{2})?)(?:[.,](\d{1,9}))?([Zz]|[+-]\d{2}:?\d{2})?)?$/;
 
-/** The error message for text that `readTime` does not accept. */
 export const timeFault = 'must be an ISO 8601 time, for example 2026-11-21T07:30:00Z';
 
 /**
- * Parses an ISO 8601 time (UTC if it has no offset) to milliseconds since 1970, rounded up. Undefined when the text is not a
- * time.
+ * Parses an ISO 8601 time to milliseconds since 1970, rounded up. Assumes UTC if the offset is missing. Returns undefined for other text.
  */
 export function readTime(value: string): number | undefined {
-  // Accept a space before the offset: a + that is not percent-encoded arrives as a space, and the times that the API prints end in +0000.
+  // Accept a space before the offset. The API's times end in +0000, and a + that is not percent-encoded arrives as a space.
   const match = timePattern.exec(
     value
       .trim()
@@ -38,7 +35,7 @@ export function readTime(value: string): number | undefined {
 }
 
 /**
- * Parses the time of a parameter with `readTime`.
+ * Parses the time in a query parameter.
  *
  * @throws ServiceError `invalid` on the parameter
  */
@@ -48,7 +45,7 @@ export function parseTime(parameter: string, value: string): number {
   return time;
 }
 
-/** Whether a day exists. This check is necessary because Date.parse reads February 30 as March 2. */
+/** Rejects days that do not exist: Date.parse reads February 30 as March 2. */
 function isDay(date: string | undefined): boolean {
   const day = new Date(`${date}T00:00:00Z`);
   return !Number.isNaN(day.getTime()) && day.toISOString().slice(0, 10) === date;

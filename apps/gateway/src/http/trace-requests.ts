@@ -16,8 +16,8 @@ export class RequestTraces {
   }
 
   /**
-   * Starts the span of a request and keeps it under the request's id. Continues the trace only of a trusted proxy, because any other client
-   * could have all its requests traced. Returns undefined when the trace is not sampled.
+   * Starts the span of a request and stores it under the request id. Continues a trace only for a trusted proxy: any other client could
+   * otherwise force tracing of its requests. Returns undefined if the trace is not sampled.
    */
   start(request: IncomingMessage, { id, route }: { id: string; route: string }): Span | undefined {
     const { method = '', headers, socket } = request;
@@ -32,7 +32,7 @@ export class RequestTraces {
     return span;
   }
 
-  /** Ends the span of a request, if it is traced. */
+  /** Ends the span, if the request has one. */
   end(id: string, status: number): void {
     const attributes = { 'http.response.status_code': status };
     const error = status >= 500 ? `HTTP ${status}` : undefined;
@@ -40,7 +40,6 @@ export class RequestTraces {
   }
 }
 
-/** Traces the requests that Fastify serves. */
 export function traceRequests(fastify: FastifyInstance, traces: RequestTraces): void {
   fastify.addHook('onRequest', ({ raw, id, routeOptions }, _reply, done) => {
     traces.start(raw, { id, route: routeOptions.url ?? '' });

@@ -2,7 +2,7 @@ import type { Logger } from '@stream-events/service';
 import fastify from 'fastify';
 import { warnOfUntrustedProxies } from './untrusted-proxies.js';
 
-/** Sends requests to a server, and returns the warnings. */
+/** Returns the warnings that these requests cause. */
 async function warningsFor(trustProxy: boolean, requests: Record<string, string>[]): Promise<unknown[]> {
   const warnings: unknown[] = [];
   const logger: Pick<Logger, 'warn'> = { warn: (fields: unknown) => void warnings.push(fields) };

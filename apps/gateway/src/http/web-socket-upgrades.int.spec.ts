@@ -20,7 +20,7 @@ describe(takeWebSocketUpgrades.name, () => {
       socket.end('HTTP/1.1 418 I am a test\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
     });
     await fastify.listen({ port: 0, host: '127.0.0.1' });
-    ({ port } = fastify.server.address() as AddressInfo); // Safe cast: the server listens on a port.
+    ({ port } = fastify.server.address() as AddressInfo); // Safe cast: address() of a TCP server is an AddressInfo.
     close = () => fastify.close();
   });
 
@@ -30,7 +30,7 @@ describe(takeWebSocketUpgrades.name, () => {
 
   afterAll(() => close());
 
-  /** Sends bytes and returns what the server sends, up to `end`. */
+  /** Sends the pieces, and returns the server's output up to `end`. */
   async function exchange(pieces: string[], end: string): Promise<string> {
     const socket: Socket = connect(port, '127.0.0.1').setEncoding('utf8').setNoDelay();
     let answer = '';

@@ -3,20 +3,19 @@ import type { Duplex } from 'node:stream';
 import { hasOneHost } from './host-header.js';
 import { canonicalUrl, pathOf } from './paths.js';
 
-/** Takes over the socket of a WebSocket request. `head` holds the bytes that the client already sent after the request. */
+/** Takes over the socket of a WebSocket request. `head` holds the bytes that the client sent after the request. */
 type TakeSocket = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 /**
- * Passes WebSocket requests for a (canonical) path to `take`. Serves all other upgrade requests as ordinary requests, as RFC 9110 §7.8
- * allows. Several HTTP clients ask for HTTP/2 in the first request of a connection, and Node passes such requests only to the upgrade
- * listener if the server has one.
+ * Passes WebSocket requests for a canonical path to `take`. Serves all other upgrade requests without the upgrade, as RFC 9110 §7.8 allows.
+ * Several HTTP clients offer HTTP/2 in their first request, and Node gives such a request only to the upgrade listener.
  */
 export function takeWebSocketUpgrades(server: Server, path: string, take: TakeSocket): void {
   server.on('upgrade', (request, socket, head) => {
     const isWebSocket =
       request.method === 'GET' &&
       request.headers.upgrade?.toLowerCase() === 'websocket' &&
-      // Without exactly one Host header, the request is served without its upgrade, and the server rejects it.
+      // A request without exactly one Host header is served without its upgrade, and the server then rejects it.
       hasOneHost(request);
     afterEarlierResponses(socket, () => {
       if (isWebSocket && pathOf(canonicalUrl(request.url ?? '/')) === path) take(request, socket, head);
@@ -25,16 +24,16 @@ export function takeWebSocketUpgrades(server: Server, path: string, take: TakeSo
   });
 }
 
-/** Calls `next` after all responses to earlier requests on the connection. Never calls it if the connection closes first. */
+/** Calls `next` once all earlier responses on the connection have been sent. Never calls it if the connection closes first. */
 function afterEarlierResponses(socket: Duplex, next: () => void): void {
-  // A private field of Node with the response in progress. There is no public equivalent.
+  // Node's private field with the response in progress. Node has no public equivalent.
   const response: unknown = '_httpMessage' in socket ? socket._httpMessage : undefined;
   if (!(response instanceof ServerResponse)) return next();
-  // Until `next` is called, the socket has no other error listener.
+  // Until `next` runs, nothing else handles errors of the socket.
   const onError = (): void => void socket.destroy();
   socket.on('error', onError);
   response.once('close', () => {
-    // A destroyed socket may still emit its error, so the listener stays.
+    // Keep the listener: a destroyed socket can still emit an error.
     if (socket.destroyed) return;
     socket.off('error', onError);
     afterEarlierResponses(socket, next);
@@ -52,7 +51,7 @@ function serveWithoutUpgrade(
     const name = rawHeaders[index] ?? '';
     if (name.toLowerCase() !== 'upgrade') lines.push(`${name}: ${rawHeaders[index + 1]}\r\n`);
   }
-  // Node decodes the head of a request as Latin-1.
+  // Latin-1, as Node decodes request heads.
   socket.unshift(Buffer.concat([Buffer.from(`${lines.join('')}\r\n`, 'latin1'), head]));
   server.emit('connection', socket);
 }

@@ -1,13 +1,12 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * The scopes, the API endpoints, and the record of the seeds that were added to them. Up to version 0.1, the platform connector
- * had these tables. This migration copies their rows, including the ids.
+ * Creates the scopes, the API endpoints, and the record of applied seeds. Up to version 0.1, these tables belonged to the platform
+ * connector. Copies their rows, including the ids.
  *
- * This is the only exception to the rule that a service never reads another service's schema. Asking the connector over NATS
- * would require both services to run at the same time, but services start in any order and in different versions.
- * The connector's own tables stay as they are, because a connector of the old version may still use them while the services
- * are upgraded one by one. A later version of the connector drops them.
+ * Only this migration reads another service's schema. Asking the connector over NATS would require both services to run at the same time,
+ * but services start in any order and in different versions. The connector's tables stay, because an old connector can still use them
+ * during the upgrade. A later version of the connector drops them.
  */
 export class CreateScopesAndApiEndpoints1764600000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
@@ -21,7 +20,7 @@ export class CreateScopesAndApiEndpoints1764600000000 implements MigrationInterf
 }
 
 const createTables = [
-  // Names sort by code point (COLLATE "C"), so that their order does not depend on the locale of the server.
+  // COLLATE "C" sorts names by code point, independent of the server's locale.
   `CREATE TABLE scopes (
     id uuid NOT NULL,
     scope text COLLATE "C" NOT NULL,
@@ -44,7 +43,7 @@ const createTables = [
     CONSTRAINT api_endpoints_token_type_check CHECK (token_type IN ('OA', 'AP')),
     CONSTRAINT api_endpoints_scope_fkey FOREIGN KEY (scope) REFERENCES scopes (id)
   )`,
-  // Used by the deletion of a scope, which looks up the API endpoints that use the scope.
+  // Speeds up deleting a scope, which looks for API endpoints that use it.
   'CREATE INDEX api_endpoints_scope_index ON api_endpoints (scope)',
 
   `CREATE TABLE applied_seeds (
@@ -53,7 +52,7 @@ const createTables = [
   )`,
 ];
 
-// One statement reads one snapshot, even while an old connector changes the rows.
+// Copy in one statement: it sees one snapshot, even while an old connector changes the rows.
 const copyRows = `
   WITH copied_scopes AS (
     INSERT INTO scopes (id, scope, required) SELECT id, scope, required FROM platform_connector.scopes
@@ -72,11 +71,11 @@ interface OldTable {
 }
 
 /**
- * Whether the connector's tables have rows. Reads only the system catalogs, which every role may read, and the gateway's users.
- * A table of 0 bytes has no rows. In a new installation, the connector still creates empty tables, which the gateway need not read.
+ * Whether the connector's tables have rows. Reads only the system catalogs, which every role can read, and the gateway's users. A table of
+ * 0 bytes has no rows. In a new installation, the connector still creates empty tables, which the gateway does not need to read.
  *
- * @throws Error when the gateway's role may not read the rows, or when the connector's tables are in another database. Starting
- * without the rows would lose users' entries, and would bring back entries that users deleted.
+ * @throws Error if the gateway's role cannot read the rows, or the connector's tables are in another database. Without the rows, entries of
+ * users would be lost, and entries that users deleted would come back.
  */
 async function hasRowsToCopy(queryRunner: QueryRunner): Promise<boolean> {
   // Safe cast: the statement returns these columns.
@@ -93,7 +92,7 @@ async function hasRowsToCopy(queryRunner: QueryRunner): Promise<boolean> {
   return true;
 }
 
-/** Whether an earlier version of the gateway has used this database, but a platform connector has not. A new installation has no users. */
+/** Whether this database has users from an earlier gateway, but no connector has ever used it. A new installation has no users. */
 async function isUpgradeWithoutConnector(queryRunner: QueryRunner): Promise<boolean> {
   // Safe cast: the statement returns one row with this column.
   const [row] = (await queryRunner.query(

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The audit log. The primary key serves the list and the removal of old entries, because ids sort by time. */
+/** Creates the audit log. Its ids sort by time, so the primary key serves the list and the deletion of old entries. */
 export class CreateAuditLog1766100000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`CREATE TABLE audit_log (

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Named tokens, sessions, and the columns of main tokens that the token list shows. */
+/** Creates named tokens and sessions. Adds the columns of main tokens that the token list shows. */
 export class CreateNamedTokens1766200000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`CREATE TABLE named_tokens (
@@ -22,7 +22,7 @@ export class CreateNamedTokens1766200000000 implements MigrationInterface {
     )`);
     await queryRunner.query('CREATE INDEX named_tokens_by_user ON named_tokens (user_id, id)');
     await queryRunner.query('CREATE INDEX named_tokens_by_expiry ON named_tokens (expires_at)');
-    // Version 0.1.0 can add rows while both versions run, so the new columns have defaults or are nullable.
+    // The new columns are nullable or have defaults, because version 0.1.0 can add rows during the upgrade.
     await queryRunner.query(`ALTER TABLE access_tokens
       ADD COLUMN id uuid NOT NULL DEFAULT gen_random_uuid(),
       ADD COLUMN key_start text,

@@ -1,9 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The bytes that each user has stored on each day. */
+/** Creates the table of the bytes that each user stored per day. */
 export class CreateStoredBytes1767100000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
-    // No foreign key to users, because the events of a deleted user still use space on the EVENTS stream.
+    // No foreign key to users: events of a deleted user still use space on the EVENTS stream.
     await queryRunner.query(`CREATE TABLE stored_bytes (
       day date NOT NULL,
       user_id uuid NOT NULL,

@@ -1,7 +1,7 @@
 import { createEncryptionKeys } from '@stream-events/database';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Records which keys from `SECRET_KEY` were in use, so that the service can re-encrypt old values with the newest key. */
+/** Creates the record of keys from `SECRET_KEY` that were in use. With it, the service re-encrypts old values with the newest key. */
 export class CreateEncryptionKeys1767200000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(createEncryptionKeys);

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Counts more than 2^31 replayed events. `double precision` counts exactly up to 2^53. pg returns `bigint` as text, so gateways of version
- * 0.1.0, which run during the upgrade, would append numbers instead of adding them.
+ * Makes room for more than 2^31 replayed events. Uses `double precision`, which counts exactly up to 2^53. pg returns `bigint` as text, and
+ * gateways of version 0.1.0 that run during the upgrade would concatenate numbers instead of adding them.
  */
 export class CountReplayedBeyondInteger1769000000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {

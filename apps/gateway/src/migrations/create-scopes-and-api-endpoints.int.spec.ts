@@ -10,7 +10,7 @@ import { CreateUsers1763700000000 } from './1763700000000-create-users.js';
 import { CreateReplays1764400000000 } from './1764400000000-create-replays.js';
 import { CreateScopesAndApiEndpoints1764600000000 } from './1764600000000-create-scopes-and-api-endpoints.js';
 
-// The tables as the platform connector's migration 1764220000000 creates them.
+// The tables that the platform connector's migration 1764220000000 creates.
 const oldTables = `
   CREATE SCHEMA platform_connector;
   CREATE TABLE platform_connector.scopes (
@@ -29,7 +29,7 @@ const secondEndpoint = 'f0000000-0000-4000-8000-000000000002';
 const [seededScope, deletedScope] = platformSeeds.scopes;
 const [seededEndpoint, deletedEndpoint] = platformSeeds.apiEndpoints;
 
-// In each list, one seed was changed and one was deleted. The lists are not sorted by id.
+// In each table, one seed was changed and one deleted. The rows are not in id order.
 const oldRows = `
   INSERT INTO platform_connector.scopes VALUES ('${ownScope}', 'own:scope', true), ('${seededScope?.id}', 'renamed', false);
   INSERT INTO platform_connector.api_endpoints (id, description, endpoint, method, reference_url, token_type, scope) VALUES
@@ -54,7 +54,7 @@ describe(CreateScopesAndApiEndpoints1764600000000.name, () => {
     await database.drop();
   });
 
-  /** Migrates with the rights of version 0.1.0, when every service was a superuser, or of another role. */
+  /** Migrates as a superuser, as every service was in version 0.1.0, or as the role in `url`. */
   async function migrate(url = database.url): Promise<void> {
     const dataSource = await connectGateway({ urlFor: () => url }, 1);
     await dataSource.destroy();
@@ -93,7 +93,7 @@ describe(CreateScopesAndApiEndpoints1764600000000.name, () => {
 
     const scopeIds = (await select('SELECT id FROM gateway.scopes')).flat();
     const endpointIds = (await select('SELECT id FROM gateway.api_endpoints ORDER BY number')).flat();
-    expect(scopeIds).toHaveLength(platformSeeds.scopes.length); // one deleted, one added
+    expect(scopeIds).toHaveLength(platformSeeds.scopes.length); // one seed deleted, one row added
     expect(scopeIds).not.toContain(deletedScope?.id);
     expect(endpointIds).toEqual([
       firstEndpoint,

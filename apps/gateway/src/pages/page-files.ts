@@ -2,21 +2,21 @@ import { existsSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { ServiceError } from '@stream-events/contracts';
 
-/** The apps that the gateway serves as pages. */
+/** The web apps that the gateway serves. */
 export type PageApp = 'console' | 'overlay';
 
-/** The apps are next to the gateway in the repository and in the image. */
+/** Both in the repository and in the image, the apps are next to the gateway. */
 const appsFolder = fileURLToPath(new URL('../../../', import.meta.url));
 
 const yearMs = 365 * 86_400_000;
 
-/** A file of a built page, and how long browsers may cache the file. */
+/** A file of a web app, and how long browsers can cache it. */
 export interface PageFile {
   path: string;
   options: { immutable: boolean; maxAge: number };
 }
 
-/** The files of a built page. Lists the files only once, because they are few and do not change. */
+/** The files of a built web app. Lists them once, because they do not change while the gateway runs. */
 export class PageFiles {
   readonly folder: string;
   private readonly paths: ReadonlySet<string>;
@@ -30,9 +30,9 @@ export class PageFiles {
   }
 
   /**
-   * Returns the file for a path below the page. For a path without a file, returns the page itself, whose script chooses the view.
+   * Returns the file at a path. For a path without a file, returns the page, whose script chooses the view.
    *
-   * @throws ServiceError `not_found` for a missing asset, and for all paths if the page was not built
+   * @throws ServiceError `not_found` for a missing asset, and for all paths if the app was not built
    */
   find(path: string): PageFile {
     if (!this.paths.has('index.html'))
@@ -41,7 +41,7 @@ export class PageFiles {
         `This installation does not contain the ${this.app}. Build it with: npx nx build ${this.app}, and restart the gateway. ` +
           `The API works without the ${this.app}; see /api/docs/.`,
       );
-    // The names of assets contain a hash of their content.
+    // Asset names contain a hash of the content, so browsers can cache them forever.
     const isAsset = path.startsWith('assets/');
     if (isAsset && !this.paths.has(path))
       throw new ServiceError(
@@ -54,7 +54,7 @@ export class PageFiles {
   }
 }
 
-/** Returns the paths of all files, relative to the folder. Returns an empty list if the folder does not exist. */
+/** Returns all file paths, relative to the folder. Empty if the folder does not exist. */
 function listFiles(folder: string): string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { recursive: true, withFileTypes: true })

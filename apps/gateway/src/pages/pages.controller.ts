@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { AllowAccess } from '../access/allow-access.decorator.js';
 import { PageFiles } from './page-files.js';
 
-/** Serves the files of the pages, which are public. The pages get all data from the API, with a login or a token. */
+/** Serves the web apps. Their files are public: the apps get all data from the API, with a login or a token. */
 @ApiExcludeController()
 @AllowAccess('public')
 @Controller()

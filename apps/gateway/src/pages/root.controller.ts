@@ -6,7 +6,7 @@ import { AllowAccess } from '../access/allow-access.decorator.js';
 @AllowAccess('public')
 @Controller()
 export class RootController {
-  /** Redirects to the console, for people who open the printed address in a browser. */
+  /** Redirects people who open the gateway's address in a browser to the console. */
   @Get()
   @Redirect('/console/', 302)
   redirectToConsole(): void {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { ServiceError, type ListPosition } from '@stream-events/contracts';
 import { parse as parseUuid, validate as isUuid } from 'uuid';
 
-// A cursor: version (1 byte) | flags (1) | id (16) | checksum over these fields and the list (8)
+// Layout of a cursor: version (1 byte) | flags (1) | id (16) | checksum over these fields and the list (8)
 const version = 1;
 const newerFlag = 1;
 const inclusiveFlag = 2;
@@ -10,8 +10,8 @@ const checksumAt = 18;
 const cursorBytes = 26;
 
 /**
- * Prints a position as an opaque, URL-safe cursor. The cursor is bound to its list (the path and the filters), so another list
- * rejects the cursor instead of returning an unrelated page.
+ * Encodes a position as an opaque, URL-safe cursor. The checksum covers the list (path and filters), so that other lists reject the cursor
+ * instead of returning an unrelated page.
  */
 export function printCursor(position: ListPosition, list: string): string {
   const flags = (position.direction === 'newer' ? newerFlag : 0) | (position.inclusive ? inclusiveFlag : 0);

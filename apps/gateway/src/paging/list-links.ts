@@ -5,12 +5,12 @@ import { pathOf, queryOf } from '../http/paths.js';
 import { PublicUrl } from '../http/public-url.js';
 import { printCursor } from './cursor.js';
 
-/** Builds the `next` and `previous` links of a list. Each link is the URL that the client requested, with another cursor. */
+/** Builds the `next` and `previous` links of a list: the requested URL with another cursor. */
 @Injectable()
 export class ListLinks {
   constructor(private readonly publicUrl: PublicUrl) {}
 
-  /** Returns the absolute URL of the page at a position. `list` is the list that the cursor is bound to. */
+  /** `list` is the text that the cursor is bound to. */
   of(request: FastifyRequest, list: string, position: ListPosition): string {
     const path = pathOf(request.originalUrl);
     const parameters = queryOf(request.originalUrl);

@@ -2,7 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiQuery } from '@nestjs/swagger';
 import { defaultPageSize, maxPageSize } from './page-parameters.js';
 
-/** Describes `cursor` and `page_size` of a list of `items`. */
+/** Documents `cursor` and `page_size` in the API description. */
 export function PageParameters(items: string): MethodDecorator {
   return applyDecorators(
     ApiQuery({

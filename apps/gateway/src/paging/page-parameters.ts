@@ -4,21 +4,21 @@ import { parseCursor } from './cursor.js';
 export const defaultPageSize = 50;
 export const maxPageSize = 100;
 
-/** The parameters of a query. If a parameter is repeated, only its last value counts. */
+/** Query parameters. The last value of a repeated parameter wins. */
 export type Parameters = Readonly<Record<string, string | undefined>>;
 
-/** The requested page of a list. */
+/** The page of a list that a client requests. */
 export interface Page {
   pageSize: number;
-  /** Where the page starts. The first page has no position. */
+  /** Undefined on the first page. */
   position?: ListPosition;
 }
 
-/** Collects the errors of a query's parameters, to report all of them in one response. */
+/** Collects the errors of all query parameters, to report them in one response. */
 export class ParameterFaults {
   private readonly errors: FieldErrors = {};
 
-  /** Returns the result of `read`. When `read` rejects the parameter, records the error and returns undefined. */
+  /** Returns the result of `read`, or undefined if it throws. Then records the error. */
   attempt<T>(read: () => T): T | undefined {
     try {
       return read();
@@ -35,7 +35,7 @@ export class ParameterFaults {
   }
 }
 
-/** Parses `page_size` and `cursor`. The cursor must come from this list (see `printCursor`). Ignores empty values. */
+/** Parses `page_size` and `cursor`. Ignores empty values. Rejects cursors of other lists. */
 export function parsePage(parameters: Parameters, list: string, faults: ParameterFaults): Page {
   const pageSize = faults.attempt(() => parsePageSize(parameters.page_size)) ?? defaultPageSize;
   const { cursor } = parameters;

@@ -1,12 +1,12 @@
 import { ServiceError } from '@stream-events/contracts';
 import type { EntityManager, EntityTarget, ObjectLiteral } from 'typeorm';
 
-// Far more rows than anyone needs. A row takes up to 5 KiB in a list, and a whole list may take 64 MiB.
+// Maximum number of rows, far more than anyone needs. A row takes up to 5 KiB, and a whole list can have 64 MiB.
 const maxRows = 10_000;
 
 /**
- * Refuses another row in a list that the API returns as a whole and that every user may extend. Without this limit, a client that creates
- * rows in a loop could make the list too large to read, and then nobody could find the rows to delete.
+ * Rejects a new row in a full list. The API returns these lists as a whole, and every user can add rows. Without a limit, a client that
+ * adds rows in a loop could make the list too large to read, and nobody could find the rows to delete.
  *
  * @throws ServiceError `conflict`
  */

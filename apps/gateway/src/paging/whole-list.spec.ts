@@ -2,7 +2,7 @@ import { ServiceError } from '@stream-events/contracts';
 import { jest } from '@jest/globals';
 import { WholeList, type ListPage } from './whole-list.js';
 
-/** Creates a list whose pages the test provides. */
+/** Creates a list. The test provides its pages. */
 function setup() {
   const asked: {
     after: string | undefined;
@@ -16,7 +16,7 @@ function setup() {
   );
   const read = async (correlationId = 'a'): Promise<unknown> =>
     JSON.parse((await list.read(correlationId)).toString()) as unknown;
-  /** Provides the page that the code under test requested last. */
+  /** Responds to the most recent page request. */
   const answer = async (page: ListPage): Promise<void> => {
     asked.at(-1)?.answer(page);
     await new Promise(setImmediate);
@@ -74,7 +74,7 @@ describe(WholeList.name, () => {
     await answer(page(3));
     const shared = await second;
     expect(shared.toString()).toBe('[{"n":3}]\n');
-    // All readers get the same buffer, so a hundred parallel clients cost the memory of one list.
+    // All readers get the same buffer: a hundred clients cost the memory of one list.
     expect(await third).toBe(shared);
     expect(await fourth).toBe(shared);
     expect(asked).toHaveLength(3);

@@ -1,27 +1,26 @@
 import { ServiceError } from '@stream-events/contracts';
 
-/** One page of a list: the records as the API returns them, and the position of the next page. `next` is null on the last page. */
+/** One page: the records as the API returns them, and the position of the next page. `next` is null on the last page. */
 export interface ListPage<Position = string> {
   records: readonly object[];
   next: Position | null;
 }
 
-/** Reads the page that begins after the position `after`, or the first page if `after` is undefined. */
+/** Reads the page after the position `after`, or the first page. */
 export type ReadPage<Position = string> = (
   after: Position | undefined,
   correlationId: string,
 ) => Promise<ListPage<Position>>;
 
-// Maximum size of a list: enough for 250,000 streamers. At most two lists are in memory, plus the responses that slow clients have not
-// read.
+// Maximum size of a list, enough for 250,000 streamers. At most two lists are in memory, plus responses that slow clients have not read.
 const maxListBytes = 64 * 1024 * 1024;
-// Time limit of a read, many times longer than the slowest read. A client that arrives during a read waits for this read and the next one,
-// so up to twice this time.
+// Time limit for reading a list, many times longer than the slowest read. A client that arrives during a read waits for that read and the
+// next one, so for up to 30 s.
 const maxReadingMs = 15_000;
 
 /**
- * A list that the API returns as a whole, collected from pages. Only one read runs at a time, however many clients request the list.
- * Clients that arrive during a read share the next read, so that no client gets a list that is older than its request.
+ * A list that the API returns as a whole, read page by page. Only one read runs at a time, no matter how many clients request the list.
+ * Clients that arrive during a read share the next one. Their list is therefore never older than their request.
  *
  * ```
  * idle ──read──▶ reading ──read──▶ reading, next one promised ◀─┐ read: the same promise
@@ -36,7 +35,7 @@ export class WholeList<Position = string> {
   constructor(private readonly readPage: ReadPage<Position>) {}
 
   /**
-   * Returns the list as JSON, in UTF-8. A read uses the correlation id of the request that starts it.
+   * Returns the list as UTF-8 JSON. Clients that share a read use the correlation id of the first one.
    *
    * @throws ServiceError from reading a page; `internal` when the list is too large; `unavailable` when the read takes more than 15 s
    */
@@ -52,13 +51,13 @@ export class WholeList<Position = string> {
     const end = (): void => {
       if (!this.next) this.reading = undefined;
     };
-    // The callers of this read handle its failure. This handler only notes the end of the read.
+    // Only note the end here. Callers handle the failure.
     reading.then(end, end);
     return reading;
   }
 
   private async beginAfter(reading: Promise<Buffer>, correlationId: string): Promise<Buffer> {
-    // Only the callers of the previous read get its failure.
+    // Ignore the failure of the previous read: its own callers get it.
     await Promise.allSettled([reading]);
     this.next = undefined;
     return this.begin(correlationId);
@@ -88,6 +87,6 @@ async function gather<Position>(
     }
     after = next ?? undefined;
   } while (after !== undefined);
-  // Ends with the newline of every JSON response. Otherwise, the server would copy the list to add the newline.
+  // Add the final newline here. The server would otherwise copy the whole list to add it.
   return Buffer.concat([Buffer.from('['), ...parts, Buffer.from(']\n')]);
 }

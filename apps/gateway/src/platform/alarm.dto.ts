@@ -6,7 +6,6 @@ const kinds = Object.entries(alarmKinds)
   .map(([kind, meaning]) => `- \`${kind}\`: ${meaning}`)
   .join('\n');
 
-/** An alarm. */
 export class AlarmRecord {
   @ApiProperty({
     format: 'uuid',
@@ -55,7 +54,6 @@ export class AlarmRecord {
   cleared!: string | null;
 }
 
-/** Converts an alarm to its form in the API. */
 export function toAlarmRecord({
   id,
   key,

@@ -2,15 +2,15 @@ import { ServiceError } from '@stream-events/contracts';
 import { validate as isUuid } from 'uuid';
 import { queryTextOf } from '../http/paths.js';
 
-/** The query of a call: the parameters for the platform, and the parameter for the service itself. */
+/** The query of a platform call, split into the platform's parameters and the service's own. */
 export interface CallQuery {
-  /** The query as the client sent it, percent-encoded, without `connection`. */
+  /** The platform's parameters exactly as sent, percent-encoded. */
   query: string;
   connectionId: string | null;
 }
 
 /**
- * Separates the parameter `connection` from the query of a call.
+ * Takes the parameter `connection` out of the query.
  *
  * @throws ServiceError `invalid` when `connection` has several values, or is not a UUID
  */

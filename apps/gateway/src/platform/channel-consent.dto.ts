@@ -6,7 +6,7 @@ const meanings = Object.entries(consentStates)
   .map(([state, meaning]) => `\`${state}\`: ${meaning}`)
   .join('; ');
 
-/** The event types that the service wants to subscribe to for a channel, and whether users' consent permits each subscription. */
+/** The event types that the service wants for a channel, and whether users' consent permits each subscription. */
 export class ChannelConsentRecord {
   @ApiProperty({ description: 'The channel’s id on the platform', example: '47019283' })
   channel_id!: string;
@@ -30,7 +30,6 @@ export class ChannelConsentRecord {
   states!: Record<string, ConsentState>;
 }
 
-/** Converts the consent of a channel to its form in the API. */
 export function toChannelConsentRecord({
   channelId,
   types,

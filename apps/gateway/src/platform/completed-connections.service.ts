@@ -6,8 +6,8 @@ import { AuditLog } from '../audit-log/audit-log.service.js';
 const somebody = { id: null, username: null, address: null };
 
 /**
- * Adds completed connections to the audit log, without the user: users complete connections on the platform's page, not in a request
- * to a gateway. The entry `connection.started` shows the owner who started the connection.
+ * Adds completed connections to the audit log. The entries name no user, because users complete a connection on the platform's page and not
+ * in a request to a gateway. The entry `connection.started` names the owner who started it.
  */
 @Injectable()
 export class CompletedConnections {
@@ -20,7 +20,7 @@ export class CompletedConnections {
     this.failures = new FailureLog(logger);
   }
 
-  /** Handles a connector's report of a completed connection. Logs and ignores text that is not such a report. */
+  /** Handles a connector's report of a completed connection. Logs and ignores invalid text. */
   learn(text: string): void {
     const report = parseConnectionReport(text);
     if (!report) {

@@ -14,12 +14,12 @@ import { Answers, RefusesWith } from '../http/api-decorators.js';
 import { UsersService } from '../users/users.service.js';
 import { ConsentConfirmation } from './connections.dto.js';
 
-// Maximum length of `code`: longer than any authorization code of the platform.
+// Maximum length of `code`, longer than any authorization code of the platform.
 const maxCodeLength = 1_000;
 
 /**
- * Receives browsers that return from the platform's authorize page. The browser has no token. Instead, `state` proves that an owner started
- * the connection, because `state` contains the owner's id and a secret that is valid once. The response is JSON, not a redirect.
+ * Receives browsers that return from the platform's consent page. They have no token. `state` proves that an owner started the connection:
+ * it contains the owner's id and a secret that is valid once. The response is JSON, not a redirect.
  */
 @ApiTags('Platform')
 @Controller(connectionCallbackPath)
@@ -64,7 +64,7 @@ export class ConnectionCallbackController {
   ): Promise<ConsentConfirmation | undefined> {
     void reply.header('cache-control', 'no-store');
     const { state, code } = await this.read(query);
-    // A HEAD request, for example for a link preview, must not use up the `state`.
+    // A HEAD request, such as for a link preview, must not use up the `state`.
     if (request.method === 'HEAD') return undefined;
     const { id } = await this.client
       .request(

@@ -108,7 +108,7 @@ export class ConnectionsController {
   }
 }
 
-/** Leaves out the code for callers who are not owners, because the first user who enters the code connects their own account. */
+/** Hides the device code from everybody but owners: whoever enters the code first connects their own account. */
 function recordFor(caller: Caller, connection: ConnectionMessage): ConnectionRecord {
   const record = toConnectionRecord(connection);
   return isOwner(caller) ? record : { ...record, user_code: null, verification_uri: null };

@@ -61,7 +61,7 @@ export class ConnectionBody {
   scopes?: string[];
 }
 
-/** The response that the browser shows after a user has given consent. */
+/** What the browser shows after a user has given consent. */
 export class ConsentConfirmation {
   @ApiProperty({
     description: 'What happens next',
@@ -76,7 +76,7 @@ export class ConsentConfirmation {
   connection!: string;
 }
 
-/** A user who has given consent or is asked for consent. */
+/** A user who has given consent or was asked for it. */
 export class ConnectionRecord {
   @ApiProperty({
     format: 'uuid',
@@ -177,7 +177,6 @@ export class ConnectionRecord {
   updated!: string;
 }
 
-/** Converts a connection to its form in the API. */
 export function toConnectionRecord(connection: ConnectionMessage): ConnectionRecord {
   return {
     id: connection.id,

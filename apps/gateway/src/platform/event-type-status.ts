@@ -1,6 +1,6 @@
 import type { EventTypeMessage } from '@stream-events/contracts';
 
-/** The state of an event type's subscriptions. The first status that applies is used. */
+/** States of an event type, in order of precedence: the first that applies wins. */
 export const eventTypeStatuses = {
   unsupported: 'the event type cannot be activated; `unsupported` gives the reason',
   inactive: 'the event type is not active, so no streamer is subscribed',
@@ -16,13 +16,14 @@ export const eventTypeStatuses = {
 
 export type EventTypeStatus = keyof typeof eventTypeStatuses;
 
-// Every status except `enabled` and the statuses below is a failure. The platform may add statuses without notice.
+// Statuses that are not failures, besides `enabled`. Any other status counts as a failure, because the platform can add statuses without
+// notice.
 const waitingStatuses = ['waiting', 'webhook_callback_verification_pending'];
 const limitedStatus = 'limit_reached';
 const notGrantedStatus = 'not_granted';
 const failureFree = [...waitingStatuses, limitedStatus, notGrantedStatus];
 
-/** Derives the status of an event type from the statuses of its subscriptions. */
+/** Derives the status of an event type from its subscriptions. */
 export function eventTypeStatus(
   eventType: Pick<EventTypeMessage, 'active' | 'subscriptions' | 'unsupported'>,
 ): EventTypeStatus {

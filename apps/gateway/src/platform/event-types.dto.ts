@@ -86,7 +86,7 @@ export class EventTypeRecord {
   details!: string;
 }
 
-/** One version of an event type, with the JSON Schema of its events and an example. */
+/** An event type with the JSON Schema of its events and an example. */
 export class EventTypeDetails extends EventTypeRecord {
   @ApiProperty({
     type: 'integer',
@@ -119,7 +119,6 @@ export class EventTypeDetails extends EventTypeRecord {
   example!: Record<string, unknown>;
 }
 
-/** Converts an event type to its form in the API. */
 export function toEventTypeRecord(eventType: EventTypeMessage): EventTypeRecord {
   return {
     type: eventType.type,
@@ -137,7 +136,6 @@ export function toEventTypeRecord(eventType: EventTypeMessage): EventTypeRecord 
   };
 }
 
-/** Converts an event type to its form in the API, with the JSON Schema of its events and an example. */
 export function toEventTypeDetails(eventType: EventTypeMessage, row: EventType): EventTypeDetails {
   return {
     ...toEventTypeRecord(eventType),

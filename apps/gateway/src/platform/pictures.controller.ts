@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AllowAccess } from '../access/allow-access.decorator.js';
 import { RefusesWith } from '../http/api-decorators.js';
 
-// Browsers cache a picture for a day, because the connector refreshes a picture once a day.
+// Browsers cache pictures for a day, because the connector refreshes them once a day.
 const cacheControl = 'private, max-age=86400';
 
 const mediaTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
@@ -53,7 +53,7 @@ export class PicturesController {
   }
 }
 
-/** Returns the hash in `If-None-Match`. Null if the header is missing or contains anything but one hash. */
+/** Reads the hash in `If-None-Match`. Null if the header is missing or is not exactly one hash. */
 function readKnownHash(header: string | undefined): string | null {
   return /^(?:W\/)?"([0-9a-f]{32})"$/.exec(header ?? '')?.[1] ?? null;
 }

@@ -23,7 +23,7 @@ type Request = FastifyRequest<{ Body: Buffer | undefined }>;
 
 const basePath = '/api/v1/platform/call/';
 
-// The audit log leaves out these calls, because a bot's many messages would hide all other entries.
+// Calls to this endpoint are not in the audit log: a bot's many chat messages would hide all other entries.
 const unrecorded = 'chat/messages';
 
 @ApiTags('Platform')
@@ -117,7 +117,7 @@ export class PlatformCallsController {
     });
     if (method !== 'GET' && status < 300 && endpoint.endpoint !== unrecorded)
       this.audit.record({ action: 'platform_call.sent', by, objectId: `${method} ${endpoint.endpoint}` });
-    // Nothing may cache the replies, because they can contain secrets of the channel.
+    // Forbid caching, because replies can contain secrets of the channel.
     void reply.code(status).headers({ ...headers, 'cache-control': 'no-store' });
     await reply.send(body === '' ? undefined : Buffer.from(body, 'base64'));
   }

@@ -247,7 +247,6 @@ class PlatformFailure {
   message!: string;
 }
 
-/** The state of the connection to the platform. */
 export class PlatformStatus {
   @ApiProperty({
     enum: platformNames,
@@ -335,7 +334,6 @@ export class PlatformStatus {
   last_error!: PlatformFailure | null;
 }
 
-/** Converts the platform status to its form in the API. */
 export function toPlatformStatus(status: PlatformStatusReply): PlatformStatus {
   const { credentials, budget, cost, streamers, transport, webhookSecret, deliveryGaps, alarms, lastError } =
     status;

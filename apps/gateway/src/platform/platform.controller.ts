@@ -29,7 +29,7 @@ import { PlatformStatus, toPlatformStatus } from './platform-status.dto.js';
 import { parseSubscriptionListQuery } from './subscription-list.query.js';
 import { SubscriptionPage, toSubscriptionRecord } from './subscriptions.dto.js';
 
-/** Describes an event type in the path. */
+/** Documents the event type in the path. */
 function DescribesEventType(): MethodDecorator {
   return ApiParam({
     name: 'type',

@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { ArrayMaxSize, IsArray, IsString, ValidateIf } from 'class-validator';
 
-/** The event types to which a streamer is subscribed while they are active. */
+/** The event types of a streamer. The service subscribes to those that are active. */
 export class StreamerEventTypesBody {
   @ApiProperty({
     type: [String],

@@ -2,15 +2,15 @@ import { platformIdPattern, ServiceError, type ListSubscriptionsRequest } from '
 import { findByAnyName } from '@stream-events/platforms';
 import { ParameterFaults, parsePage, type Parameters } from '../paging/page-parameters.js';
 
-/** A parsed query: the request to the platform connector, and the list that its cursors are bound to. */
+/** A parsed query for the platform connector. */
 export interface SubscriptionListQuery {
   request: ListSubscriptionsRequest;
-  /** The path and the filters of the list. */
+  /** The path and filters, to which cursors are bound. */
   list: string;
 }
 
 /**
- * Parses the query of the list of subscriptions. Ignores empty values and unknown parameters.
+ * Parses the query of the subscription list. Ignores empty values and unknown parameters.
  *
  * @throws ServiceError `invalid` with all errors, by parameter
  */
@@ -33,7 +33,7 @@ export function parseSubscriptionListQuery(parameters: Parameters): Subscription
   };
 }
 
-/** Checks only the form of the status, because the platform may add statuses without notice. */
+/** Accepts unknown statuses in a valid form, because the platform can add statuses without notice. */
 function parseStatus(value: string | undefined): string | undefined {
   if (!value) return undefined;
   if (!/^\w{1,255}$/.test(value))

@@ -24,7 +24,7 @@ class SubscriptionTransportRecord {
   session_id?: string;
 }
 
-/** A subscription that the service wants on the platform. */
+/** A subscription that the service wants on the platform, whether or not it exists there. */
 export class SubscriptionRecord {
   @ApiProperty({
     format: 'uuid',
@@ -95,7 +95,6 @@ export class SubscriptionRecord {
   updated!: string;
 }
 
-/** One page of the subscriptions. */
 export class SubscriptionPage {
   @ApiProperty({ type: 'integer', description: 'Number of subscriptions on all pages', example: 1 })
   count!: number;
@@ -122,7 +121,6 @@ export class SubscriptionPage {
   results!: SubscriptionRecord[];
 }
 
-/** Converts a subscription to its form in the API. */
 export function toSubscriptionRecord(subscription: SubscriptionMessage): SubscriptionRecord {
   return {
     id: subscription.id,

@@ -1,17 +1,17 @@
-/** The limits of rehearsals. docs/live.md and the API description get their values from this object. */
+/** Limits of rehearsals. docs/live.md and the API description take their values from here. */
 export const rehearsalLimits = {
-  /** Maximum number of concurrent rehearsals for the connections of one user, across all gateways. */
+  /** Maximum running rehearsals per user, across all gateways. Counts the user who receives the rehearsal. */
   perUser: 3,
-  /** Maximum number of concurrent rehearsals for all users. Each uses a database connection for a few milliseconds, twice a second. */
+  /** Maximum running rehearsals overall. Each one uses a database connection for a few milliseconds, twice a second. */
   total: 20,
   minSpeed: 0.5,
   maxSpeed: 20,
-  /** Maximum events per second per rehearsal. Parts of a stream with more events per second play more slowly. */
+  /** Maximum events per second in one rehearsal. Busier parts of a stream play more slowly. */
   eventsPerSecond: 1_000,
-  /** Maximum length of a time range, in days. A stream on the platform lasts at most 48 hours. */
+  /** Maximum time range in days. A stream on the platform lasts at most 48 hours. */
   maxRangeDays: 7,
-  /** A rehearsal ends after it has been paused or without a connection for this many hours. */
+  /** A rehearsal ends after it has been paused, or has had no connection, for this many hours. */
   maxIdleHours: 12,
-  /** An ended rehearsal is kept while it is among its user's newest `keptPerUser` rehearsals, including running rehearsals. */
+  /** How many rehearsals are stored per user, including running ones. Older ended rehearsals are deleted. */
   keptPerUser: 20,
 } as const;

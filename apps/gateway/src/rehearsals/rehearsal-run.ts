@@ -11,31 +11,31 @@ import { RehearsalSchedule } from './rehearsal-schedule.js';
 import type { Rehearsal } from './rehearsal.entity.js';
 import type { RehearsalsRepository } from './rehearsals.repository.js';
 
-/** The parts of the process that a run uses. */
+/** The services that a run uses. */
 export interface RehearsalParts {
   rehearsals: Pick<RehearsalsRepository, 'saveProgress' | 'end'>;
   client: RequestClient;
   connections: Pick<NamedConnections, 'send'>;
   failures: FailureLog;
-  /** Finds the events of users who were erased after the run had read these events. */
+  /** Filters out events of users who were erased after the run had read these events. */
   erasures: Pick<ErasureWatch, 'isErased'>;
 }
 
-// A run saves its progress twice a second, so that a client's change takes effect within a second. If the gateway dies, another gateway
-// sends the events of the last half second again.
+// How often a run saves its progress and picks up changes by clients. Changes thus apply within a second. If the gateway dies, the next one
+// repeats the events of the last half second.
 const saveEveryMs = 500;
-// Half a page: a run reads the next page when fewer events are waiting. At most two pages of events are therefore in memory.
+// A run reads the next page when fewer events than this are waiting. This is half a page, so at most two pages are in memory.
 const minWaiting = 50;
-// Maximum size of one message to the connections: far below the 1 MiB that the receiving gateway buffers for a slow client, because JSON
-// escapes enlarge a message.
+// Maximum size of one message to the connections. JSON escapes enlarge a message, so stay far below the 1 MiB that the receiving gateway
+// buffers for a slow client.
 const maxBatchEvents = 50;
 const maxBatchBytes = 256 * 1024;
 const retryMs = 500;
-// How long a stopping gateway waits for the connections to receive the last batch.
+// How long a stopping gateway waits until the connections have received the last batch.
 const sendLimitMs = 2_000;
 
 /**
- * A rehearsal that runs in this process, started here or taken over. Three activities run side by side, each at most once:
+ * Runs one rehearsal in this process, whether started here or taken over. Three activities run in parallel, each at most once:
  *
  * ```
  *  reading   the next page, while few events are waiting
@@ -44,23 +44,23 @@ const sendLimitMs = 2_000;
  *  saving    the progress, twice a second; applies changes by clients
  * ```
  *
- * While no connection receives the rehearsal, the rehearsal does not advance, so that an overlay that reconnects misses nothing. The run
- * sends a batch again if no connection has confirmed the batch.
+ * The rehearsal waits while no connection receives it, so that an overlay misses nothing when it reconnects. Unconfirmed batches are sent
+ * again.
  */
 export class RehearsalRun {
   private row: Rehearsal;
   private schedule: RehearsalSchedule<StoredEvent>;
-  /** The event id after which the next page begins. Null before the first page, which begins at the start time of the pass. */
+  /** The next page begins after this event id. Null before the first page, which begins at the start time of the pass. */
   private next: string | null;
   private position: string | null;
   private sent: number;
-  /** Number of connections in the last reply. Null until the first reply. */
+  /** How many connections received the last message. Null before the first reply. */
   private connections: number | null = null;
   private isReading = false;
   private sending: Promise<void> | undefined;
   private readonly notBefore = { save: -Infinity, read: -Infinity, send: -Infinity, count: -Infinity };
   private failure: string | undefined;
-  /** Makes the next step begin immediately. */
+  /** Ends the wait before the next step. */
   private wake: () => void = () => undefined;
 
   constructor(
@@ -74,12 +74,12 @@ export class RehearsalRun {
     this.schedule = this.startPass();
   }
 
-  /** Number of events sent, including events that earlier gateways sent. */
+  /** Events sent so far, including those that earlier gateways sent. */
   get sentCount(): number {
     return this.sent;
   }
 
-  /** Runs until the rehearsal ends, another gateway takes it over, or the signal aborts. */
+  /** Returns when the rehearsal has ended, another gateway has taken it over, or the signal aborts. */
   async run(stopping: AbortSignal): Promise<void> {
     stopping.addEventListener('abort', () => this.wake(), { once: true });
     while (!stopping.aborted) {
@@ -94,11 +94,11 @@ export class RehearsalRun {
       }
     }
     await within(sendLimitMs, this.sending ?? Promise.resolve());
-    // If saving fails, another gateway sends a few events again.
+    // If this fails, the next gateway repeats a few events.
     await this.save().catch((error: unknown) => this.takeFailure(error));
   }
 
-  /** Starts the activities that are due. Returns the wait before the next step in milliseconds, or undefined at the end. */
+  /** Starts the activities that are due. Returns the milliseconds until the next step, or undefined when the run is over. */
   private async step(): Promise<number | undefined> {
     const now = performance.now();
     if (now >= this.notBefore.save && !(await this.save())) return undefined;
@@ -125,11 +125,11 @@ export class RehearsalRun {
     const { schedule, row, next } = this;
     if (schedule.hasAll || schedule.waitingCount >= minWaiting) return;
     this.isReading = true;
-    // The first page of a pass begins at the time `reachedAt`. Later pages begin after the event id `next`.
+    // The first page of a pass begins at a time, later pages after an event id.
     const range = next === null ? { ...row, since: row.reachedAt } : row;
     readReplayPage(this.parts.client, range, next)
       .then((page) => {
-        // If a seek has begun another pass in the meantime, ignore the page.
+        // A seek has started another pass since this read began. Drop the page.
         if (schedule !== this.schedule) return;
         this.next = page.next;
         schedule.add(page.events, page.next, performance.now());
@@ -176,7 +176,7 @@ export class RehearsalRun {
       });
   }
 
-  /** Saves the progress, and applies the changes of clients. Returns false if the rehearsal has ended or another gateway runs it. */
+  /** Saves the progress and loads changes by clients. Returns false if the rehearsal has ended or another gateway runs it. */
   private async save(): Promise<boolean> {
     const now = performance.now();
     this.notBefore.save = now + saveEveryMs;
@@ -205,9 +205,9 @@ export class RehearsalRun {
     return Date.now() - this.row.movedAt.getTime() > rehearsalLimits.maxIdleHours * 3_600_000;
   }
 
-  /** Ends the rehearsal, unless a client has just changed it. */
+  /** Ends the rehearsal unless a client has just changed it. */
   private async end(now: number): Promise<number | undefined> {
-    // Save first, so that the stored count includes the last events. If a client has just changed the rehearsal, the rehearsal continues.
+    // Save first: the stored count must include the last events, and saving reveals whether a client has just changed the rehearsal.
     const { revision } = this.row;
     if (!(await this.save())) return undefined;
     if (this.row.revision !== revision && this.failure === undefined) return 0;
@@ -235,7 +235,7 @@ export class RehearsalRun {
   }
 }
 
-/** Returns the first events, up to the size limits of one message. Always includes the first event. */
+/** Returns as many events as fit into one message, but at least one. */
 function fit(events: readonly StoredEvent[]): StoredEvent[] {
   let bytes = 0;
   const end = events.findIndex(({ eventData }, index) => {

@@ -8,7 +8,7 @@ import { RehearsalRun } from './rehearsal-run.js';
 import type { Rehearsal } from './rehearsal.entity.js';
 import { RehearsalsRepository, type RehearsalOrder } from './rehearsals.repository.js';
 
-/** Runs the rehearsals of this gateway process, and takes over the rehearsals of processes that died. */
+/** Runs the rehearsals of this process, and takes over rehearsals whose process died. */
 @Injectable()
 export class RehearsalRunner {
   private readonly runs: LeasedRuns<Rehearsal>;
@@ -37,21 +37,17 @@ export class RehearsalRunner {
     );
   }
 
-  /** Starts to take over rehearsals of other gateways. */
+  /** Begins taking over rehearsals whose process died. */
   start(): void {
     this.runs.start();
   }
 
-  /** Stops the running rehearsals, and releases them to other gateways. */
+  /** Stops all runs and releases them, so that other gateways continue them. */
   stop(): Promise<void> {
     return this.runs.stop();
   }
 
-  /**
-   * Starts a rehearsal.
-   *
-   * @throws ServiceError like `RehearsalsRepository.create`
-   */
+  /** @throws ServiceError like `RehearsalsRepository.create` */
   async begin(order: RehearsalOrder): Promise<Rehearsal> {
     const rehearsal = await this.rehearsals.create(order, this.runs.gateway);
     this.runs.begin(rehearsal);

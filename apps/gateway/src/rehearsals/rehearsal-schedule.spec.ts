@@ -5,14 +5,14 @@ import { RehearsalSchedule, type Pace, type Timed } from './rehearsal-schedule.j
 const start = Date.UTC(2026, 10, 20, 18);
 const end = start + 10_000;
 
-/** Returns an event that the service received this many milliseconds after the start. */
+/** An event that the service received `time` milliseconds after the start. */
 const eventAt = (time: number): Timed => ({ id: firstIdAt(start + time) });
 
 interface Command {
-  /** How long after the last command, in milliseconds. */
+  /** Milliseconds since the previous command. */
   afterMs: number;
   pace: Pace;
-  /** Where to seek, in milliseconds after the start. Undefined: no seek. */
+  /** Target of a seek, in milliseconds after the start. Undefined: no seek. */
   seek: number | undefined;
 }
 
@@ -21,7 +21,7 @@ interface Sent {
   at: number;
 }
 
-// With powers of two, all sums are exact.
+// Powers of two keep all sums exact.
 const speeds = [0.5, 1, 2, 4, 8, 16];
 const pace = fc.record({ speed: fc.constantFrom(...speeds), isPaused: fc.boolean() });
 const command = fc.record({
@@ -33,7 +33,7 @@ const times = fc
   .array(fc.integer({ min: 0, max: 9_999 }), { maxLength: 40 })
   .map((list) => list.sort((one, other) => one - other));
 
-/** Runs a rehearsal whose reads and messages take no time, with pages of three events. Returns what was sent, and when. */
+/** Simulates a rehearsal in which reading and sending take no time, with pages of three events. Returns each event and when it was sent. */
 function rehearse(events: readonly number[], commands: readonly Command[]): Sent[] {
   let now = 0;
   let current: Pace = { speed: 1, isPaused: false };
@@ -68,7 +68,7 @@ function rehearse(events: readonly number[], commands: readonly Command[]): Sent
   return sent;
 }
 
-/** Computes the expected result in another way: between two commands, the position advances at a constant speed. */
+/** Computes the expected result independently: between two commands, the position advances at a constant speed. */
 function expected(events: readonly number[], commands: readonly Command[]): Sent[] {
   const sent: Sent[] = [];
   let [now, position] = [0, 0];
@@ -130,7 +130,7 @@ describe(RehearsalSchedule.name, () => {
 
       expect(schedule.due(60_000)).toEqual([eventAt(0)]);
       schedule.markSent(1, 60_000);
-      // The schedule catches up on a quarter of a second.
+      // The schedule makes up for a quarter of a second.
       expect(schedule.msUntilDue(60_000)).toBe(8_000 / speed - 250);
       expect(schedule.due(60_000)).toEqual([]);
     },

@@ -1,23 +1,22 @@
 import { receivedAt, type StoredEvent } from '@stream-events/contracts';
 
-/** How fast a rehearsal plays, and whether it is paused. */
 export interface Pace {
-  /** Playback speed: seconds of the stream per second of real time. */
+  /** Playback speed: at 2, one real second plays two seconds of the stream. */
   speed: number;
   isPaused: boolean;
 }
 
-/** The part of an event that decides when it is due. */
+/** An event's id contains the time at which the service received it. */
 export type Timed = Pick<StoredEvent, 'id'>;
 
-// After a busy event loop or a slow page, the rehearsal catches up by at most this much time. After a longer interruption, the rehearsal
-// continues where it stopped, with the original intervals between events.
+// Maximum delay that a rehearsal makes up for after a busy event loop or a slow page. After a longer interruption, it continues where it
+// stopped and keeps the original intervals.
 const maxLateMs = 250;
 
 /**
- * Decides when the events of one pass are due: an event is due when the rehearsal reaches the time at which the service received the
- * event. A seek begins a new pass with a new schedule. Does no IO. Times in the stream are in milliseconds since 1970; `now` is in
- * milliseconds of a monotonic clock.
+ * Decides when the events of one pass are due. An event is due when the rehearsal reaches the time at which the service received the event.
+ * A seek begins a new pass with a new schedule. Does no IO. Stream times are milliseconds since 1970; `now` is milliseconds of a monotonic
+ * clock.
  *
  * ```
  *           sent          waiting         not read yet
@@ -25,16 +24,16 @@ const maxLateMs = 250;
  *                    ▲ the rehearsal  ▲ horizon
  * ```
  *
- * The rehearsal can pass an unsent event or the horizon by at most a quarter of a second of real time.
+ * The rehearsal can run past an unsent event or the horizon by at most a quarter of a second of real time.
  */
 export class RehearsalSchedule<Event extends Timed> {
   private waiting: Event[] = [];
-  /** All events before this time have been added. */
+  /** Stream time up to which all events have been added. */
   private horizon: number;
   private isComplete = false;
   private at: number;
 
-  /** @param position the time in the stream where the pass begins */
+  /** @param position stream time at which the pass begins */
   constructor(
     private position: number,
     private readonly until: number,
@@ -45,17 +44,17 @@ export class RehearsalSchedule<Event extends Timed> {
     this.at = now;
   }
 
-  /** Number of events that have been added but not sent. */
+  /** Events that have been added but not sent. */
   get waitingCount(): number {
     return this.waiting.length;
   }
 
-  /** Whether all events of the pass have been added. */
+  /** Whether the last event of the pass has been added. */
   get hasAll(): boolean {
     return this.isComplete;
   }
 
-  /** Adds the next events. `next` is the id after which more events can follow. Null: these are the last events. */
+  /** Adds the next page of events. `next` is the id after which the following page begins, or null for the last page. */
   add(events: readonly Event[], next: string | null, now: number): void {
     this.advance(now);
     this.waiting.push(...events);
@@ -63,13 +62,13 @@ export class RehearsalSchedule<Event extends Timed> {
     else this.horizon = receivedAt(next);
   }
 
-  /** Changes the speed, or pauses or continues the rehearsal, at the time `now`. */
+  /** Changes the speed, or pauses or continues the rehearsal. */
   change(pace: Pace, now: number): void {
     this.advance(now);
     this.pace = pace;
   }
 
-  /** Returns the events that are due but not sent yet, in order. */
+  /** Returns the unsent events that are due, in order. */
   due(now: number): Event[] {
     this.advance(now);
     if (this.pace.isPaused) return [];
@@ -77,24 +76,24 @@ export class RehearsalSchedule<Event extends Timed> {
     return end === -1 ? [...this.waiting] : this.waiting.slice(0, end);
   }
 
-  /** Records that the first `count` waiting events were sent. */
+  /** Marks the first `count` waiting events as sent. */
   markSent(count: number, now: number): void {
     this.advance(now);
     this.waiting = this.waiting.slice(count);
   }
 
-  /** Returns the time in the stream that the rehearsal has reached. All events before this time were sent. */
+  /** The stream time that the rehearsal has reached. All earlier events were sent. */
   reached(now: number): number {
     this.advance(now);
     return Math.min(this.position, this.limit);
   }
 
-  /** Whether all events were sent and the rehearsal has reached its end. */
+  /** Whether all events were sent and the rehearsal has reached the end of the range. */
   isDone(now: number): boolean {
     return this.isComplete && this.waiting.length === 0 && this.reached(now) >= this.until;
   }
 
-  /** Returns the milliseconds until the next event or the end is due. Infinity while the rehearsal is paused or must read events first. */
+  /** Milliseconds until the next event or the end of the range. Infinity while the rehearsal is paused or waits for a page. */
   msUntilDue(now: number): number {
     this.advance(now);
     const isReading = this.waiting.length === 0 && !this.isComplete;
@@ -102,14 +101,14 @@ export class RehearsalSchedule<Event extends Timed> {
     return Math.max(0, (this.limit - this.position) / this.pace.speed);
   }
 
-  /** The time in the stream at which the rehearsal must wait: the next unsent event, the horizon, or the end. */
+  /** Stream time beyond which the rehearsal cannot advance: the next unsent event, the horizon, or the end of the range. */
   private get limit(): number {
     const [next] = this.waiting;
     if (next) return receivedAt(next.id);
     return this.isComplete ? this.until : this.horizon;
   }
 
-  /** Moves the rehearsal to the current time. */
+  /** Advances the rehearsal to `now`. */
   private advance(now: number): void {
     const { speed, isPaused } = this.pace;
     const elapsed = now - this.at;

@@ -1,28 +1,28 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { ReplayedFilters, ReplayStatus } from '../replays/replay.entity.js';
 
-/** A replay with the original timing, to the live connections of one user that share one name. */
+/** A replay with the original timing. It goes to those live connections of one user that have the given name. */
 @Entity({ name: 'rehearsals' })
 export class Rehearsal {
-  /** A UUIDv7, so ids sort by creation time. */
+  /** UUIDv7: sorts by creation time. */
   @PrimaryColumn('uuid')
   id!: string;
 
   @Column('text')
   status!: ReplayStatus;
 
-  /** The user whose connections receive the rehearsal. */
+  /** The user whose connections receive the events. */
   @Column('uuid', { name: 'user_id' })
   userId!: string;
 
   @Column('text', { name: 'connection_name' })
   connectionName!: string;
 
-  /** The streamer of the stream. Null for a time range. */
+  /** Null for a time range. */
   @Column('uuid', { name: 'streamer_id', nullable: true })
   streamerId!: string | null;
 
-  /** The stream. Null for a time range. */
+  /** The replayed stream. Null for a time range. */
   @Column('uuid', { name: 'stream_id', nullable: true })
   streamId!: string | null;
 
@@ -35,45 +35,45 @@ export class Rehearsal {
   @Column('timestamptz')
   until!: Date;
 
-  /** Playback speed: seconds of the stream per second of real time. */
+  /** Playback speed: at 2, one real second plays two seconds of the stream. */
   @Column('double precision')
   speed!: number;
 
   @Column('boolean', { name: 'is_paused' })
   isPaused!: boolean;
 
-  /** The time in the stream that the rehearsal has reached. */
+  /** The stream time that the rehearsal has reached. */
   @Column('timestamptz', { name: 'reached_at' })
   reachedAt!: Date;
 
-  /** Id of the last handled event of this pass. Null before the first event: the pass then starts reading at `reachedAt`. */
+  /** Id of the last event handled in this pass. Null before the first event: reading then starts at `reachedAt`. */
   @Column('uuid', { nullable: true })
   position!: string | null;
 
-  /** Number of seeks. Each seek begins a new pass. */
+  /** Number of seeks. Each one begins a new pass. */
   @Column('integer')
   pass!: number;
 
-  /** Number of changes by clients. A gateway can save progress only if it knows the latest change. */
+  /** Number of changes by clients. A gateway must know the latest change to save progress. */
   @Column('integer')
   revision!: number;
 
-  /** Number of events sent, in all passes. */
+  /** Events sent, in all passes. */
   @Column('integer')
   sent!: number;
 
-  /** Number of connections that received the last message. */
+  /** How many connections received the last message. */
   @Column('integer')
   connections!: number;
 
-  /** When the rehearsal last played, or when a client last changed it. */
+  /** When the rehearsal last played or a client last changed it. Idle rehearsals end after a while. */
   @Column('timestamptz', { name: 'moved_at' })
   movedAt!: Date;
 
   @Column('timestamptz', { name: 'created_at' })
   createdAt!: Date;
 
-  /** User name of the user who started the rehearsal. */
+  /** Name of the user who started the rehearsal. */
   @Column('text', { name: 'created_by' })
   createdBy!: string;
 
@@ -84,11 +84,11 @@ export class Rehearsal {
   @Column('text', { nullable: true })
   error!: string | null;
 
-  /** Id of the gateway process that runs the rehearsal. */
+  /** The gateway process that runs the rehearsal. */
   @Column('uuid', { name: 'leased_by' })
   leasedBy!: string;
 
-  /** When the lease expires. After that, another gateway takes over a running rehearsal. */
+  /** When the lease expires. Another gateway can then take over the running rehearsal. */
   @Column('timestamptz', { name: 'leased_until' })
   leasedUntil!: Date;
 }

@@ -61,7 +61,7 @@ export class RehearsalChangeBody {
   position?: string;
 }
 
-/** Body of `POST /api/v1/rehearsals`. Refuses unknown fields, because a misspelled filter would send every event of the range. */
+/** Body of `POST /api/v1/rehearsals`. Rejects unknown fields: with a misspelled filter, every event of the range would be sent. */
 @RefusesUnknownFields([])
 export class RehearsalBody extends ReplayFilters {
   @ApiProperty({
@@ -133,7 +133,7 @@ export class RehearsalBody extends ReplayFilters {
   position?: string;
 }
 
-/** A rehearsal, as the API returns it. */
+/** A rehearsal as the API returns it. */
 export class RehearsalRecord extends ReplayFilters {
   @ApiProperty({ format: 'uuid', description: 'Assigned by the service', example: exampleId })
   id!: string;
@@ -226,7 +226,6 @@ export class RehearsalRecord extends ReplayFilters {
   error!: string | null;
 }
 
-/** Converts a rehearsal into its record in the API. */
 export function toRehearsalRecord(rehearsal: Rehearsal): RehearsalRecord {
   const { id, status, filters, speed, isPaused, sent, connections, error } = rehearsal;
   return {
@@ -251,7 +250,6 @@ export function toRehearsalRecord(rehearsal: Rehearsal): RehearsalRecord {
   };
 }
 
-/** An optional id. */
 function IdField(description: string): PropertyDecorator {
   return applyDecorators(
     ApiProperty({ type: String, format: 'uuid', required: false, description, example: exampleId }),

@@ -7,7 +7,6 @@ import type { ReplayStatus } from '../replays/replay.entity.js';
 import { rehearsalLimits } from './rehearsal-limits.js';
 import { Rehearsal } from './rehearsal.entity.js';
 
-/** The parameters of a new rehearsal. */
 export type RehearsalOrder = Pick<
   Rehearsal,
   | 'userId'
@@ -23,20 +22,20 @@ export type RehearsalOrder = Pick<
   | 'createdBy'
 >;
 
-/** The progress of a rehearsal. */
+/** What a run saves twice a second. */
 export type RehearsalProgress = Pick<Rehearsal, 'reachedAt' | 'position' | 'sent' | 'connections'> & {
-  /** Whether the rehearsal plays: it is not paused, and a connection receives it. */
+  /** True unless the rehearsal is paused or no connection receives it. */
   isPlaying: boolean;
 };
 
-/** The changes that a client requests. Undefined fields stay unchanged. */
+/** Undefined fields stay unchanged. */
 export type RehearsalChange = Partial<Pick<Rehearsal, 'speed' | 'isPaused' | 'reachedAt'>>;
 
-// A run renews its lease twice a second. The longest step of a run is a statement, which fails after 3 s without a database connection. A
-// gateway that has not renewed its lease for 6 s is therefore dead.
+// Leases last 6 s, and a run renews its lease twice a second. The longest step of a run is a statement that fails after 3 s without a
+// database connection. A gateway that misses its lease is therefore dead.
 const lease = new LeaseColumns({ holder: 'leased_by', until: 'leased_until' }, 6);
 
-/** Stores rehearsals, so that every gateway can show, change, and take over the rehearsals of other gateways. */
+/** Stores rehearsals in the database, where every gateway can show, change, and take over those of other gateways. */
 @Injectable()
 export class RehearsalsRepository {
   constructor(private readonly dataSource: DataSource) {}
@@ -62,7 +61,7 @@ export class RehearsalsRepository {
     }
   }
 
-  /** Lists the stored rehearsals of one user or of all users, newest first. */
+  /** Lists the rehearsals of one user or of everybody, newest first. */
   async list(userId: string | undefined): Promise<Rehearsal[]> {
     return this.dataSource.manager.find(Rehearsal, {
       where: userId === undefined ? {} : { userId },
@@ -74,7 +73,7 @@ export class RehearsalsRepository {
     return this.dataSource.manager.findOneBy(Rehearsal, { id });
   }
 
-  /** Changes a running rehearsal. A new `reachedAt` begins a new pass. Returns null if the rehearsal does not exist or has ended. */
+  /** Changes a running rehearsal. A new `reachedAt` begins a new pass. Returns null if no such rehearsal is running. */
   async change(id: string, { speed, isPaused, reachedAt }: RehearsalChange): Promise<Rehearsal | null> {
     const [, changed] = await this.dataSource.query<[unknown, number]>(
       `UPDATE rehearsals SET speed = coalesce($2, speed), is_paused = coalesce($3, is_paused),
@@ -88,7 +87,7 @@ export class RehearsalsRepository {
     return changed === 0 ? null : this.find(id);
   }
 
-  /** Stops a running rehearsal, or deletes a rehearsal that has ended. */
+  /** Cancels a running rehearsal, or deletes an ended one. */
   async stopOrRemove(id: string): Promise<void> {
     const [, stopped] = await this.dataSource.query<[unknown, number]>(
       `UPDATE rehearsals SET status = 'cancelled', ended_at = now() WHERE id = $1 AND status = 'running'`,
@@ -99,8 +98,8 @@ export class RehearsalsRepository {
   }
 
   /**
-   * Leases to `gateway` the running rehearsals whose leases have expired, and returns them. Skips the rehearsals in `running`, because
-   * `gateway` runs them itself and renews their leases as soon as it can.
+   * Leases running rehearsals with expired leases to `gateway`. Skips those in `running`: this gateway runs them itself and will renew
+   * their leases.
    */
   async takeOver(gateway: string, running: readonly string[]): Promise<Rehearsal[]> {
     const [rows] = await this.dataSource.query<[{ id: string }[], number]>(
@@ -115,8 +114,8 @@ export class RehearsalsRepository {
   }
 
   /**
-   * Saves the progress of a rehearsal that `gateway` runs, and renews the lease. Saves nothing if a client has changed the rehearsal since
-   * `revision`. Returns the stored rehearsal, or null if the rehearsal has ended or another gateway has taken it over.
+   * Saves progress and renews the lease. Does neither if a client has changed the rehearsal since `revision`. Returns the stored
+   * rehearsal, or null if it has ended or another gateway has taken it over.
    */
   async saveProgress(
     { id, revision }: Pick<Rehearsal, 'id' | 'revision'>,
@@ -132,7 +131,7 @@ export class RehearsalsRepository {
     return this.dataSource.manager.findOneBy(Rehearsal, { id, leasedBy: gateway, status: 'running' });
   }
 
-  /** Ends a rehearsal that `gateway` runs, unless a client has changed the rehearsal since `revision`. */
+  /** Ends a rehearsal that `gateway` runs, unless a client has changed it since `revision`. */
   async end(
     { id, revision }: Pick<Rehearsal, 'id' | 'revision'>,
     gateway: string,
@@ -145,7 +144,7 @@ export class RehearsalsRepository {
     );
   }
 
-  /** Releases the leases of `gateway`, so that another gateway takes over immediately. */
+  /** Releases the leases of `gateway`, so that other gateways can take over at once. */
   async release(gateway: string): Promise<void> {
     await this.dataSource.query(`UPDATE rehearsals SET ${lease.release} WHERE ${lease.isHeldBy('$1')}`, [
       gateway,
@@ -156,7 +155,7 @@ export class RehearsalsRepository {
     const { userId, connectionName, streamerId, streamId, filters, createdBy } = order;
     const { since, until, speed, isPaused, reachedAt } = order;
     return this.dataSource.transaction(async (manager) => {
-      // Only one insert runs at a time, because the limits count the rehearsals of all gateways.
+      // Allow only one insert at a time, because the limits count the rehearsals of all gateways.
       await manager.query('LOCK TABLE rehearsals IN SHARE ROW EXCLUSIVE MODE');
       const running = await manager.find(Rehearsal, {
         select: { id: true, userId: true },

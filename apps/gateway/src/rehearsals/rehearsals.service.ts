@@ -12,7 +12,7 @@ import { RehearsalsRepository, type RehearsalOrder } from './rehearsals.reposito
 
 type Range = Pick<RehearsalOrder, 'streamerId' | 'streamId' | 'filters' | 'since' | 'until'>;
 
-/** Starts, shows, and changes rehearsals. Users can access rehearsals for their own connections; owners can access all rehearsals. */
+/** Starts, lists, and changes rehearsals. Users can access the rehearsals for their own connections, owners all rehearsals. */
 @Injectable()
 export class RehearsalsService {
   constructor(
@@ -22,10 +22,8 @@ export class RehearsalsService {
   ) {}
 
   /**
-   * Starts a rehearsal.
-   *
-   * @throws ServiceError `invalid` with the errors by field; `forbidden` for another user's connections; `not_found` for an unknown
-   * stream; `conflict` and `too_many_requests` like `RehearsalsRepository.create`
+   * @throws ServiceError `invalid` with the errors by field; `forbidden` for another user's connections; `not_found` for an unknown stream;
+   * `conflict` and `too_many_requests` like `RehearsalsRepository.create`
    */
   async begin(body: RehearsalBody, caller: Caller, requestId: string): Promise<Rehearsal> {
     const userId = body.user?.toLowerCase() ?? caller.id;
@@ -38,7 +36,7 @@ export class RehearsalsService {
     return this.runner.begin({ ...range, userId, connectionName, speed, isPaused, reachedAt, createdBy });
   }
 
-  /** Lists the rehearsals that the caller has access to, newest first. */
+  /** Newest first. Owners see all rehearsals, users those for their own connections. */
   list(caller: Caller): Promise<Rehearsal[]> {
     return this.rehearsals.list(isOwner(caller) ? undefined : caller.id);
   }
@@ -50,11 +48,7 @@ export class RehearsalsService {
     throw new ServiceError('not_found', `The rehearsal ${id} does not exist.`);
   }
 
-  /**
-   * Changes a running rehearsal.
-   *
-   * @throws ServiceError `not_found`; `invalid` on `position`; `conflict` if the rehearsal has ended
-   */
+  /** @throws ServiceError `not_found`; `invalid` on `position`; `conflict` if the rehearsal has ended */
   async change(id: string, body: RehearsalChangeBody, caller: Caller): Promise<Rehearsal> {
     const { speed, paused: isPaused, position } = body;
     const found = await this.get(id, caller);
@@ -70,7 +64,7 @@ export class RehearsalsService {
   }
 
   /**
-   * Stops a running rehearsal, or deletes a rehearsal that has ended.
+   * Cancels a running rehearsal, or deletes an ended one.
    *
    * @throws ServiceError `not_found`
    */
@@ -87,7 +81,7 @@ export class RehearsalsService {
       const end = Math.min(toTime(until) ?? now, now);
       return {
         ...{ streamerId: null, streamId: null, filters },
-        // No event is older than 1970, so the range begins in 1970 at the earliest.
+        // No event is older than 1970, so start there at the earliest.
         ...{ since: new Date(Math.max(toTime(since) ?? 0, 0)), until: new Date(end) },
       };
     }
@@ -103,7 +97,7 @@ export class RehearsalsService {
     );
     return {
       ...{ streamerId, streamId },
-      // By default, excludes test events, because they were not part of the stream.
+      // Exclude test events by default: they were not part of the stream.
       filters: { origin: 'platform', ...filters, channel_id: stream.userId },
       ...{ since: new Date(stream.startedAt), until: new Date(stream.endedAt ?? now) },
     };

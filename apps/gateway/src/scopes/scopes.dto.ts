@@ -49,7 +49,6 @@ export class ScopeBody {
   required?: boolean;
 }
 
-/** A scope in the API. */
 export class ScopeRecord {
   @ApiProperty({
     format: 'uuid',
@@ -65,7 +64,6 @@ export class ScopeRecord {
   required!: boolean;
 }
 
-/** Converts a scope to its form in the API. */
 export function toScopeRecord({ id, scope, required }: Scope): ScopeRecord {
   return { id, scope, required };
 }

@@ -6,21 +6,21 @@ import { v7 as uuidV7 } from 'uuid';
 import { refuseFullList } from '../paging/refuse-full-list.js';
 import { Scope } from './scope.entity.js';
 
-// Maximum number of rows per page. The largest possible page (255 control characters per name, each six bytes in JSON) is under 1 MiB.
+// Maximum rows per page. Keeps the largest possible page under 1 MiB: 255 control characters per name, each six bytes in JSON.
 const maxPage = 500;
 
-/** A page of the scopes. The next page starts after the scope `next`, which is null on the last page. */
+/** One page. The next page starts after the scope `next`, which is null on the last page. */
 export interface ScopesPage {
   scopes: Scope[];
   next: Scope | null;
 }
 
-/** Manages the list of the platform's permissions, which users can edit. */
+/** Stores the platform's permissions. Users can edit them. */
 @Injectable()
 export class ScopesService {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Returns a page, sorted by scope and id. */
+  /** Sorted by scope, then id. */
   async list(after?: Scope): Promise<ScopesPage> {
     const query = this.dataSource.manager
       .createQueryBuilder(Scope, 'row')
@@ -48,11 +48,7 @@ export class ScopesService {
     return scope;
   }
 
-  /**
-   * Changes the given fields.
-   *
-   * @throws ServiceError `not_found`
-   */
+  /** @throws ServiceError `not_found` */
   async update(id: string, changes: Partial<Omit<Scope, 'id'>>): Promise<Scope> {
     if (Object.keys(changes).length > 0) await this.dataSource.manager.update(Scope, { id }, changes);
     return this.get(id);

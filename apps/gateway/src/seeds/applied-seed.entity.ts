@@ -1,9 +1,9 @@
 import { Entity, PrimaryColumn } from 'typeorm';
 
-/** A seed that the service has added to the scopes or API endpoints. The service never adds it again, even if users delete its row. */
+/** A default scope or API endpoint that the service has added. Adds each one only once: a row that users delete stays deleted. */
 @Entity({ name: 'applied_seeds' })
 export class AppliedSeed {
-  /** The id of the scope or API endpoint. */
+  /** Id of the scope or API endpoint. */
   @PrimaryColumn('uuid')
   id!: string;
 }

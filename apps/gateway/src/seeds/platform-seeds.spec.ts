@@ -20,7 +20,7 @@ describe('platform seeds', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  // With other ids, the service would add every row again.
+  // With other ids, an upgraded service would add every row a second time.
   it('have the same ids as in the first version', () => {
     const scope = platformSeeds.scopes.find((seed) => seed.scope === 'user:read:chat');
     const endpoint = platformSeeds.apiEndpoints.find((seed) => seed.endpoint === 'channels/commercial');

@@ -8,7 +8,7 @@ const [firstScope, secondScope] = platformSeeds.scopes;
 const [firstEndpoint, secondEndpoint] = platformSeeds.apiEndpoints;
 if (!firstScope || !secondScope || !firstEndpoint || !secondEndpoint) throw new Error('there are no seeds');
 
-/** A version with few seeds. */
+/** An earlier version with few seeds. */
 const smallVersion: PlatformSeeds = {
   scopes: [firstScope],
   apiEndpoints: [{ ...firstEndpoint, scope: firstScope.id }],
@@ -18,7 +18,7 @@ describe(Seeds.name, () => {
   let database: TestDatabase;
   let dataSource: DataSource;
 
-  // Each test starts with a new installation.
+  // Give each test a new installation.
   beforeEach(async () => {
     database = await createTestDatabase();
     dataSource = await connectGateway(database, 5);

@@ -17,7 +17,7 @@ describe(StorageBudgets.name, () => {
     return budgets;
   }
 
-  /** Stores MiB after MiB. Returns how many of them fit, and the refusal. */
+  /** Stores one MiB at a time until a limit refuses one. Returns how many were stored, and the error. */
   function fill(budgets: StorageBudgets, userId: string): { stored: number; refusal: StorageLimitError } {
     for (let stored = 0; ; stored += 1) {
       try {

@@ -1,16 +1,15 @@
 import { ServiceError } from '@stream-events/contracts';
 import type { BytesByUser, DailyBytes } from './stored-bytes.repository.js';
 
-/** The limits of the EVENTS stream. */
 export interface StreamLimits {
   maxBytes: number;
   maxAgeMs: number;
 }
 
-/** The limit that a refused client event would have exceeded. */
+/** Which limit a client's event would exceed. */
 export type StorageLimit = 'per_day' | 'events_share';
 
-/** Reports that a client's event would exceed one of the limits. */
+/** The event would exceed a storage limit, so it was not stored. */
 export class StorageLimitError extends ServiceError {
   constructor(
     readonly limit: StorageLimit,
@@ -25,15 +24,15 @@ export const mebibyte = 1024 ** 2;
 const dayMs = 86_400_000;
 const maxStepBackMs = 3_600_000;
 
-/** The share of the EVENTS stream that client events may fill, so that they shorten the stream's time window by at most a tenth. */
+/** Client events can fill this share of the EVENTS stream. They can therefore shorten its time window by at most a tenth. */
 export const clientShare = 0.1;
 
-/** Returns the UTC day of a time in milliseconds since 1970, as YYYY-MM-DD. */
+/** Formats the UTC day of a time in milliseconds since 1970: YYYY-MM-DD. */
 export function dayOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 
-/** The bytes of each user, and the sum for all users. */
+/** Bytes per user, and in total. */
 class Sums {
   private readonly byUser = new Map<string, number>();
   total = 0;
@@ -57,7 +56,7 @@ class Sums {
 }
 
 /**
- * Decides whether users may store more events, from the counts of this gateway and the known counts of all gateways:
+ * Decides whether users can store more events. Adds the counts of this gateway to the last known counts of all gateways:
  *
  * ```
  *        earlier days of the stream's window │ today
@@ -68,14 +67,14 @@ class Sums {
  *  └──────────── of all users, at most a tenth of the EVENTS stream ──────────────┘
  * ```
  *
- * A user's events cannot exceed the part of this tenth that is still free. A single user can therefore fill only half of the tenth, and
- * some space is always left for other users.
+ * One user's events can take only as much of this tenth as is still free. A single user can therefore fill at most half of it, and other
+ * users always have some space.
  */
 export class StorageBudgets {
   private today: string;
   private earlier = new Sums();
   private known = new Sums();
-  /** By day, because a count from before midnight can be written to the database after midnight. */
+  /** By day: counts from before midnight may be written after midnight. */
   private readonly counted = new Map<string, Sums>();
   private stream: StreamLimits | undefined;
 
@@ -87,7 +86,7 @@ export class StorageBudgets {
   }
 
   /**
-   * Counts the bytes of an event that a user stores. Returns a function that subtracts these bytes, for an event that was not stored.
+   * Counts an event of a user. Call the returned function to subtract it again if the event was not stored.
    *
    * @throws StorageLimitError
    */
@@ -100,12 +99,12 @@ export class StorageBudgets {
     return () => this.count(day, userId, -bytes);
   }
 
-  /** Whether some counts have not been written to the database yet. */
+  /** Whether some counts are not in the database yet. */
   get hasCounted(): boolean {
     return this.counted.size > 0;
   }
 
-  /** The bytes of all users that count toward the share of the stream. */
+  /** Bytes of all users, as counted toward `share`. */
   get total(): number {
     return [...this.counted.values()].reduce(
       (sum, { total }) => sum + total,
@@ -113,17 +112,17 @@ export class StorageBudgets {
     );
   }
 
-  /** The maximum bytes of all users together on the stream. Undefined: no limit. */
+  /** Maximum bytes of all users on the stream. Undefined: no limit. */
   get share(): number | undefined {
     return this.stream && this.stream.maxBytes * clientShare;
   }
 
-  /** The current day, and the first day whose counts are needed: the oldest day whose events can still be on the stream. */
+  /** `first` is the oldest day whose events can still be on the stream. Counts of earlier days are not needed. */
   get days(): { today: string; first: string } {
     return { today: this.beginDay(), first: dayOf(this.now() - (this.stream?.maxAgeMs ?? 0)) };
   }
 
-  /** Adds the new counts to the known counts, and returns the new counts. The caller must write them to the database. */
+  /** Moves the unwritten counts to the known counts and returns them. The caller must write them to the database. */
   flush(): DailyBytes[] {
     const added = [...this.counted].flatMap(([day, sums]) =>
       [...sums.entries()].map(([userId, bytes]) => ({ day, userId, bytes })),
@@ -134,7 +133,7 @@ export class StorageBudgets {
     return added;
   }
 
-  /** Reverts `flush` for counts that could not be written to the database. */
+  /** Reverts `flush` after a failed write. */
   restore(added: readonly DailyBytes[]): void {
     for (const { day, userId, bytes } of added) {
       (day === this.today ? this.known : this.earlier).add(userId, -bytes);
@@ -142,17 +141,17 @@ export class StorageBudgets {
     }
   }
 
-  /** Replaces today's known counts with the counts read for `day`. Does nothing if a new day has begun since the read. */
+  /** Replaces today's known counts with those read for `day`. Ignores them if a new day has begun since the read. */
   learnToday(day: string, bytes: BytesByUser): void {
     if (day === this.beginDay()) this.known = new Sums(bytes);
   }
 
-  /** Replaces the known counts of all days before `day`. Does nothing if a new day has begun since the read. */
+  /** Replaces the known counts of the days before `day`. Ignores them if a new day has begun since the read. */
   learnEarlier(day: string, bytes: BytesByUser): void {
     if (day === this.beginDay()) this.earlier = new Sums(bytes);
   }
 
-  /** Sets the limits of the stream. Undefined: the size of the stream has no limit. */
+  /** Undefined: the stream has no size limit. */
   learnStream(stream: StreamLimits | undefined): void {
     this.stream = stream;
   }
@@ -161,9 +160,9 @@ export class StorageBudgets {
     const day = dayOf(this.now());
     if (day === this.today) return day;
     if (day < this.today) {
-      // A small step back over midnight: keep the later day.
+      // The clock stepped back a little across midnight. Keep the later day.
       if (Date.parse(this.today) - this.now() < maxStepBackMs) return this.today;
-      // The clock was wrong before. The counts of the right day are read within a second.
+      // The clock was wrong before. The next sync reads the counts of the right day.
       this.known = new Sums();
       this.today = day;
       return day;

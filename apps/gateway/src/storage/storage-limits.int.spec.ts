@@ -20,7 +20,7 @@ describe(StorageLimits.name, () => {
 
   beforeEach(async () => {
     stream = undefined;
-    // No test may run past midnight, when a new day begins.
+    // Stop the clock at noon: a new day begins at midnight and would change the counts.
     jest.spyOn(Date, 'now').mockReturnValue(Date.UTC(2026, 10, 23, 12));
     await dataSource.query('TRUNCATE stored_bytes');
   });
@@ -34,7 +34,7 @@ describe(StorageLimits.name, () => {
     await database.drop();
   });
 
-  /** Creates the limits at one of several gateways. */
+  /** Creates the storage limits of one gateway. All gateways share the database. */
   function startGateway(metrics = new Registry(), perDay = 10): StorageLimits {
     return new StorageLimits(
       new StoredBytesRepository(dataSource),
@@ -110,7 +110,7 @@ describe(StorageLimits.name, () => {
     const limits = startGateway(metrics);
     await limits.sync();
 
-    // All users share 10 MiB, of which 5 MiB are free. A user with 3 MiB gets 2 MiB more.
+    // All users share 10 MiB, and 5 MiB of them are free. This user has 3 MiB and can store 2 MiB more.
     expect(isAccepted(limits, user, 2.1)).toBe(false);
     expect(isAccepted(limits, user, 2)).toBe(true);
     const remaining = await dataSource.query<{ day: string }[]>(

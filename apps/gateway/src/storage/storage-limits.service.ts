@@ -14,16 +14,17 @@ import { EventsStreamClient } from '../live/stream/events-stream-client.js';
 import { mebibyte, StorageBudgets, StorageLimitError } from './storage-budgets.js';
 import { StoredBytesRepository } from './stored-bytes.repository.js';
 
-// How often counts are written and read. Between two passes, a user can exceed a limit by storing events through several gateways.
+// How often a gateway writes its counts and reads those of the others. Until the next sync, a user can exceed a limit by storing events
+// through several gateways.
 const syncMs = 1_000;
-// How often the counts of other gateways are read while this gateway has nothing to write.
+// How often a gateway reads the others' counts while it has nothing to write.
 const idleReadMs = 10_000;
-// How often the counts of earlier days and the stream's limits are read. Both rarely change.
+// How often a gateway reads the counts of earlier days and the stream's limits. Both rarely change.
 const earlierMs = 60_000;
 
 /**
- * Limits how much clients store: each user per day, and all users together on the EVENTS stream. Every gateway counts in memory and adds
- * its counts to the database once a second, so that an event needs no SQL statement.
+ * Limits how much clients store: each user per day, and all users together on the EVENTS stream. Each gateway counts in memory and updates
+ * the database once a second, so that storing an event needs no SQL statement.
  */
 @Injectable()
 export class StorageLimits implements OnApplicationBootstrap, OnModuleDestroy {
@@ -78,7 +79,7 @@ export class StorageLimits implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /**
-   * Counts the bytes of an event that a user stores. Returns a function that subtracts these bytes, for an event that was not stored.
+   * Counts an event of a user. Call the returned function to subtract it again if the event was not stored.
    *
    * @throws StorageLimitError
    */
@@ -92,7 +93,7 @@ export class StorageLimits implements OnApplicationBootstrap, OnModuleDestroy {
     }
   }
 
-  /** Writes the counts of this gateway, and reads the counts of all gateways. */
+  /** Writes this gateway's counts and reads those of all gateways. */
   async sync(): Promise<void> {
     const { budgets } = this;
     if (!budgets) return;
@@ -119,7 +120,7 @@ export class StorageLimits implements OnApplicationBootstrap, OnModuleDestroy {
 
   private async readEarlier(budgets: StorageBudgets): Promise<void> {
     const limits = await this.stream.findLimits();
-    // Without a stream, there is nothing to protect yet. The next pass looks for the stream again.
+    // Without a stream, there is nothing to protect. The next sync looks for it again.
     if (!limits) return;
     budgets.learnStream(limits.maxBytes > 0 ? limits : undefined);
     const { today, first } = budgets.days;

@@ -1,16 +1,16 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** The bytes of events that a user has stored on one day, at all gateways. */
+/** Bytes of events that a user stored on one day, through all gateways. */
 @Entity({ name: 'stored_bytes' })
 export class StoredBytes {
-  /** The day in UTC. */
+  /** In UTC. */
   @PrimaryColumn('date')
   day!: string;
 
   @PrimaryColumn('uuid', { name: 'user_id' })
   userId!: string;
 
-  /** See `bytesOnStream`. */
+  /** As `bytesOnStream` counts them. */
   @Column('bigint')
   bytes!: string;
 }

@@ -1,16 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 
-/** The bytes that a user has stored on one day, or a change to this number. */
+/** The bytes that a user stored on one day, or a change to that number. */
 export interface DailyBytes {
-  /** The day in UTC: YYYY-MM-DD. */
+  /** YYYY-MM-DD, in UTC. */
   day: string;
   userId: string;
-  /** A change is negative when a counted event was not stored after all. */
+  /** A change is negative if a counted event was not stored after all. */
   bytes: number;
 }
 
-/** Bytes by user id. */
+/** User id to bytes. */
 export type BytesByUser = ReadonlyMap<string, number>;
 
 interface Row {
@@ -18,15 +18,15 @@ interface Row {
   bytes: number;
 }
 
-/** Stores how many bytes each user has stored on each day. */
+/** Stores the bytes of each user and day. */
 @Injectable()
 export class StoredBytesRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Adds the changes to the stored numbers. */
+  /** Adds changes to the stored numbers. */
   async add(added: readonly DailyBytes[]): Promise<void> {
     await this.dataSource.query(
-      // Writes the rows in the order of the key, so that the statements of two gateways do not deadlock.
+      // Write the rows in key order, so that concurrent gateways do not deadlock.
       `INSERT INTO stored_bytes AS known (day, user_id, bytes)
        SELECT day, user_id, bytes FROM unnest($1::date[], $2::uuid[], $3::bigint[]) AS added (day, user_id, bytes)
        ORDER BY day, user_id
@@ -35,7 +35,6 @@ export class StoredBytesRepository {
     );
   }
 
-  /** Returns the bytes that each user stored on `day`. */
   async readDay(day: string): Promise<BytesByUser> {
     return toMap(
       await this.dataSource.query<Row[]>(
@@ -45,7 +44,7 @@ export class StoredBytesRepository {
     );
   }
 
-  /** Returns the total bytes that each user stored from the day `from` until the day `before`, which is excluded. */
+  /** Sums up each user's bytes from the day `from` up to, but not including, the day `before`. */
   async readDays(from: string, before: string): Promise<BytesByUser> {
     return toMap(
       await this.dataSource.query<Row[]>(
@@ -56,7 +55,7 @@ export class StoredBytesRepository {
     );
   }
 
-  /** Deletes the rows of all days before the day `before`. */
+  /** Deletes all days before `before`. */
   async prune(before: string): Promise<void> {
     await this.dataSource.query('DELETE FROM stored_bytes WHERE day < $1', [before]);
   }

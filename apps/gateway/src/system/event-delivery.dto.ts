@@ -2,7 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { exampleTime } from '../http/time.js';
 import { LiveConnectionRecord } from './system.dto.js';
 
-/** When an event happened, whether it was published, and which live connections would receive it now. */
+/** What became of an event: when it happened, whether it was published, and which live connections would receive it now. */
 export class EventDeliveryRecord {
   @ApiProperty({
     type: String,

@@ -1,32 +1,30 @@
 import { Injectable, Optional } from '@nestjs/common';
 import { instanceReportMs, parseInstanceReport, type InstanceReport } from '@stream-events/contracts';
 
-/** The last report of an instance. */
 export interface HeardInstance {
   report: InstanceReport;
   /** Milliseconds since 1970. */
   heardAt: number;
-  /** Whether reports are missing: the instance has died, hangs, or is cut off from NATS. */
+  /** True if reports are overdue: the instance has died, hangs, or has lost NATS. */
   isSilent: boolean;
 }
 
-// An instance without a report for this time counts as silent. Three times the interval, because a report can be a few seconds late on a
-// busy machine.
+// An instance without a report for this long counts as silent. Three intervals, because reports can be a few seconds late on a busy
+// machine.
 const silentAfterMs = 3 * instanceReportMs;
-// The board forgets an instance that has sent no report for this time.
+// An instance without a report for this long disappears from the board.
 const forgottenAfterMs = 60_000;
-// Maximum number of instances on the board, more than any installation has. Only a fault can reach it, for example an instance that
-// restarts in a loop.
+// Maximum number of instances, more than any installation has. Only a fault can exceed it, such as an instance that restarts in a loop.
 const maxInstances = 1_000;
 
-/** Tracks the instances of all services by the reports that they send. */
+/** Tracks the instances of all services by their periodic reports. */
 @Injectable()
 export class InstanceBoard {
   private readonly instances = new Map<string, { report: InstanceReport; heardAt: number }>();
 
   constructor(@Optional() private readonly now: () => number = Date.now) {}
 
-  /** Records a report. Removes an instance that reports its shutdown. Ignores text that is not a report. */
+  /** Records a report. Removes an instance that reports its shutdown. Ignores invalid text. */
   learn(text: string): void {
     const report = parseInstanceReport(text);
     if (!report) return;
@@ -36,7 +34,7 @@ export class InstanceBoard {
     this.forgetOldest();
   }
 
-  /** Returns the last reports, sorted by service and start time, oldest instance first. */
+  /** Returns the last reports, sorted by service, then by start time. */
   read(): HeardInstance[] {
     this.forgetOldest();
     return [...this.instances.values()]

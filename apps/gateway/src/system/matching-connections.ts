@@ -3,7 +3,7 @@ import { compileFilter } from '../live/connections/live-filter.js';
 import { LiveEvent } from '../live/stream/live-event.js';
 import type { HeardInstance } from './instance-board.js';
 
-/** Returns the instance reports with only those open live connections that would receive the event. */
+/** Filters the reports down to the open live connections that would receive the event. */
 export function findMatching(heard: readonly HeardInstance[], event: StoredEvent): HeardInstance[] {
   const sent = new LiveEvent(event.id, Buffer.from(printEventRecord(event)), '', 0);
   return heard.map((instance) => {
@@ -16,7 +16,7 @@ export function findMatching(heard: readonly HeardInstance[], event: StoredEvent
 
 function receives({ filter }: OpenConnection, event: LiveEvent): boolean {
   if (!filter) return false;
-  // Only gateways report connections, and they report filters in this form.
+  // Safe to compile: only gateways report connections, and they report valid filters.
   const passes = compileFilter(filter);
   return passes ? passes(event) : true;
 }

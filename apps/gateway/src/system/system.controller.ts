@@ -30,7 +30,7 @@ export class SystemController {
     return toSystemRecord(this.board.read(), await this.readAlarms(request.id));
   }
 
-  /** Returns null if no platform connector replies, so that the response still contains the rest of the state. */
+  /** Returns null if no platform connector replies. The rest of the system state is still useful. */
   private async readAlarms(correlationId: string): Promise<ListAlarmsReply | null> {
     try {
       return await this.client.request(listAlarms, {}, { correlationId });

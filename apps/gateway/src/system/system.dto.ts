@@ -18,7 +18,7 @@ import type { HeardInstance } from './instance-board.js';
 
 const exampleId = '5f0c2f0e-6a55-4a0c-9b43-4a1de5a7c001';
 
-/** Returns the meanings of the measures as a Markdown list. */
+/** Formats the measures and their meanings as a Markdown list for the API description. */
 function printMeasures(): string {
   return Object.entries(systemMeasures)
     .map(([name, meaning]) => `- \`${name}\`: ${meaning}`)
@@ -27,7 +27,6 @@ function printMeasures(): string {
 
 const instanceStates = ['ready', 'not_ready', 'silent'] as const;
 
-/** An instance of a service. */
 export class InstanceRecord {
   @ApiProperty({ format: 'uuid', description: 'A random id, new at each start', example: exampleId })
   id!: string;
@@ -118,7 +117,6 @@ class LiveConnectionBase {
   opened!: string;
 }
 
-/** An open live connection. */
 export class LiveConnectionRecord extends LiveConnectionBase {
   @ApiProperty({
     enum: ['locating', 'catching_up', 'live'],
@@ -145,7 +143,7 @@ export class LiveConnectionRecord extends LiveConnectionBase {
   takes_controls!: boolean;
 }
 
-/** A live connection that was closed recently. */
+/** A live connection that closed recently. */
 export class ClosedConnectionRecord extends LiveConnectionBase {
   @ApiProperty({ description: 'When the connection was closed, UTC, to the second', example: exampleTime })
   closed!: string;
@@ -167,7 +165,6 @@ export class ClosedConnectionRecord extends LiveConnectionBase {
   close_reason!: string;
 }
 
-/** The state of the whole system. */
 export class SystemRecord {
   @ApiProperty({ type: [InstanceRecord], description: 'Every instance of every service, sorted by service' })
   instances!: InstanceRecord[];
@@ -239,7 +236,6 @@ export class SystemRecord {
   cleared_alarms!: AlarmRecord[] | null;
 }
 
-/** Converts the reports of all instances, and the alarms, to the system state in the API. */
 export function toSystemRecord(
   heard: readonly HeardInstance[],
   alarms: ListAlarmsReply | null,
@@ -274,7 +270,7 @@ export function toSystemRecord(
   };
 }
 
-/** Returns the open live connections of a user, sorted by name. */
+/** Returns a user's open live connections, sorted by name. Skips silent instances. */
 export function toLiveConnections(heard: readonly HeardInstance[], username: string): LiveConnectionRecord[] {
   const present = heard.filter(({ isSilent }) => !isSilent);
   return present
@@ -301,7 +297,7 @@ function toInstance({ report, heardAt, isSilent }: HeardInstance): InstanceRecor
   };
 }
 
-/** Returns the largest reported size: all instances report the same size, but measure it at slightly different times. */
+/** Returns the largest value. All instances report the same size, but measure it at slightly different times. */
 function sizeOf(heard: readonly HeardInstance[], measure: SystemMeasure): number | null {
   const sizes = heard.flatMap(({ report: { measures } }) => measures[measure] ?? []);
   return sizes.length > 0 ? Math.max(...sizes) : null;

@@ -1,7 +1,7 @@
 import type { EncryptedColumn } from '@stream-events/database';
 import { Column, Entity, Generated, PrimaryColumn } from 'typeorm';
 
-/** A user's main token. The database never holds the key in plain text. */
+/** A user's main token. The key is stored hashed and encrypted, never in plain text. */
 @Entity({ name: 'access_tokens' })
 export class MainToken {
   @PrimaryColumn('uuid', { name: 'user_id' })
@@ -11,27 +11,27 @@ export class MainToken {
   @Generated('uuid')
   id!: string;
 
-  /** SHA-256 of the key, for lookups. The key is random, so a fast hash is enough. */
+  /** SHA-256 of the key, for lookups. A fast hash is safe, because the key is random. */
   @Column('bytea', { name: 'key_hash', unique: true })
   keyHash!: Buffer;
 
-  /** The key, encrypted with `SECRET_KEY`: `api-token-auth` returns the same key until the user rotates the token. */
+  /** The key, encrypted with `SECRET_KEY`, because `api-token-auth` returns the same key until the user rotates the token. */
   @Column('text', { name: 'key_encrypted' })
   keyEncrypted!: string;
 
-  /** The first four characters of the key. Null for a token that version 0.1.0 of the service created. */
+  /** The first four characters of the key. Null for tokens from version 0.1.0. */
   @Column('text', { name: 'key_start', nullable: true })
   keyStart!: string | null;
 
   @Column('timestamptz', { name: 'created_at', nullable: true })
   createdAt!: Date | null;
 
-  /** Time of the last use, to the minute. Null until the token is used. */
+  /** Last use, to the minute. Null if never used. */
   @Column('timestamptz', { name: 'last_used_at', nullable: true })
   lastUsedAt!: Date | null;
 }
 
-/** The column of encrypted keys, for `KeyRotation`. */
+/** Tells `KeyRotation` where the encrypted keys are. */
 export const mainTokenColumn: EncryptedColumn = {
   table: 'access_tokens',
   column: 'key_encrypted',

@@ -2,19 +2,19 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { TokenScope } from '../access/token-scopes.js';
 
 /**
- * A session, or a named token, which can be limited and revoked separately. The database stores only a hash of the key. Sessions and named
- * tokens have their own table, because version 0.1.0 of the service gives every token in `access_tokens` all rights.
+ * A session or a named token. Only a hash of the key is stored. The table is separate from `access_tokens`, because version 0.1.0 gives
+ * every token in that table all rights.
  */
 @Entity({ name: 'named_tokens' })
 export class NamedToken {
-  /** A UUIDv7, so ids sort by creation time. */
+  /** UUIDv7: sorts by creation time. */
   @PrimaryColumn('uuid')
   id!: string;
 
   @Column('uuid', { name: 'user_id' })
   userId!: string;
 
-  /** Whether the token is a session, which has all rights of its user. */
+  /** A session has all rights of its user. */
   @Column('boolean', { name: 'is_session' })
   isSession!: boolean;
 
@@ -25,11 +25,11 @@ export class NamedToken {
   @Column('text', { array: true })
   scopes!: TokenScope[];
 
-  /** The event types that the token is limited to. Null: events of all types. */
+  /** Limits the token to these event types. Null: all types. */
   @Column('text', { name: 'event_types', array: true, nullable: true })
   eventTypes!: string[] | null;
 
-  /** The channels that the token is limited to. Null: events of all channels. */
+  /** Limits the token to these channels. Null: all channels. */
   @Column('text', { name: 'channel_ids', array: true, nullable: true })
   channelIds!: string[] | null;
 
@@ -37,18 +37,18 @@ export class NamedToken {
   @Column('bytea', { name: 'key_hash', unique: true })
   keyHash!: Buffer;
 
-  /** The first four characters of the key, so that people can recognize the token. */
+  /** The first four characters of the key, by which people recognize the token. */
   @Column('text', { name: 'key_start' })
   keyStart!: string;
 
-  /** Increases when the scopes or the limits change. Gateways then close the live connections that use an older version. */
+  /** Increases when the scopes or limits change. Gateways then close live connections that still have the old rights. */
   @Column('integer')
   version!: number;
 
   @Column('timestamptz', { name: 'expires_at', nullable: true })
   expiresAt!: Date | null;
 
-  /** Time of the last use, to the minute. Null until the token is used. */
+  /** Last use, to the minute. Null if never used. */
   @Column('timestamptz', { name: 'last_used_at', nullable: true })
   lastUsedAt!: Date | null;
 }

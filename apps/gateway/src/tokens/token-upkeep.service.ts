@@ -4,7 +4,7 @@ import { Tokens } from './tokens.service.js';
 
 const intervalMs = 20_000;
 
-/** Saves when tokens were last used, and deletes expired tokens, every 20 s. */
+/** Every 20 s, saves when tokens were last used and deletes expired tokens. */
 @Injectable()
 export class TokenUpkeep implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly loop: WorkerLoop;

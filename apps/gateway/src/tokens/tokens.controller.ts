@@ -163,7 +163,7 @@ export class TokensController {
     return userId;
   }
 
-  /** Returns a token. Owners have access to the tokens of all users, other users only to their own tokens. */
+  /** Owners can access every token, other users only their own. */
   private find(id: string, caller: Caller): Promise<Token> {
     return this.tokens.get(id, caller.role === 'owner' ? undefined : caller.id);
   }

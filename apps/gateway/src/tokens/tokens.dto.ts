@@ -8,7 +8,7 @@ import { MayBeAbsent, RefusesUnknownFields, Trimmed } from '../http/json-body.de
 import { exampleTime, printTime, readTime, timeFault } from '../http/time.js';
 import type { IssuedToken, NamedTokenFields, Token } from './tokens.service.js';
 
-/** Maximum number of event types per token, and of channels per token. */
+/** Maximum number of event types, and of channels, per token. */
 const maxLimits = 100;
 
 const scopeNames = Object.keys(tokenScopes);
@@ -23,7 +23,7 @@ const example = {
 
 const readOnly = ['id', 'user', 'kind', 'created', 'last_used', 'key_start'];
 
-/** The fields of a named token that are optional in both the create and the update request. */
+/** Fields that are optional in both the create and the update request. */
 class TokenLimitsBody {
   @LimitField('Limits the token to events of these types. Null: events of all types', example.eventTypes)
   event_types?: string[] | null;
@@ -52,7 +52,7 @@ class TokenLimitsBody {
   expires?: string | null;
 }
 
-/** Body of `POST /api/v1/tokens`. Refuses unknown fields, because an unknown field could be a misspelled limit. */
+/** Body of `POST /api/v1/tokens`. Rejects unknown fields: a misspelled limit would create a token without this limit. */
 @RefusesUnknownFields(readOnly)
 export class TokenBody extends TokenLimitsBody {
   @NameField()
@@ -139,7 +139,7 @@ function LimitField(description: string, values: readonly string[]): PropertyDec
   );
 }
 
-/** A token in the API. Never contains the key. */
+/** A token as the API returns it. Never contains the key. */
 export class TokenRecord {
   @ApiProperty({ format: 'uuid', description: 'Assigned by the service', example: example.id })
   id!: string;
@@ -219,7 +219,6 @@ export class TokenRecord {
   key_start!: string | null;
 }
 
-/** A new token with its key. */
 export class IssuedTokenRecord extends TokenRecord {
   @ApiProperty({
     description: 'The key. Send it as `Authorization: Token <key>`. The service does not show the key again',
@@ -228,7 +227,7 @@ export class IssuedTokenRecord extends TokenRecord {
   key!: string;
 }
 
-/** Converts the fields of a body. Omits the fields that the body leaves out. */
+/** Maps body fields to token fields. Omitted fields stay omitted. */
 export function toTokenChanges(body: TokenBody | TokenChangesBody): Partial<NamedTokenFields> {
   return {
     ...(body.name !== undefined && { name: body.name }),
@@ -241,7 +240,6 @@ export function toTokenChanges(body: TokenBody | TokenChangesBody): Partial<Name
   };
 }
 
-/** Converts a token to its form in the API. */
 export function toTokenRecord(token: Token): TokenRecord {
   return {
     id: token.id,

@@ -9,7 +9,7 @@ import { TokenLookup } from '../access/token-lookup.service.js';
 import { NamedToken } from './named-token.entity.js';
 import { maxNamedTokens, Tokens, type IssuedToken, type NamedTokenFields } from './tokens.service.js';
 
-// Some tests issue a hundred tokens, one after the other, which takes a minute on a busy machine.
+// Some tests issue a hundred tokens one after another, which takes a minute on a busy machine.
 jest.setTimeout(240_000);
 
 const secretKey = 'a secret key of the tests, long enough';
@@ -38,7 +38,7 @@ describe(Tokens.name, () => {
     await database.drop();
   });
 
-  /** Creates the service of one gateway. Several gateways share the database. */
+  /** Creates the service of one gateway. All gateways share the database. */
   function setup(secretKeys = [secretKey]) {
     const lookup = new TokenLookup(dataSource);
     const identify = (key: string): Promise<Caller | undefined> =>
@@ -46,7 +46,6 @@ describe(Tokens.name, () => {
     return { lookup, identify, tokens: new Tokens(dataSource, lookup, { SECRET_KEY: secretKeys }) };
   }
 
-  /** Creates a user with a main token. */
   async function register(): Promise<{ id: string; username: string; token: string }> {
     const user = await insertUser(dataSource);
     return { ...user, token: await setup().tokens.issueMain(user.id) };
@@ -84,7 +83,7 @@ describe(Tokens.name, () => {
     const { identify } = setup();
     const { id, token } = await register();
     const elsewhere = setup();
-    // Not Date, because a clock that is set back must not prolong the life of a token.
+    // Mocks the monotonic clock: the cache must not use Date, because a clock that is set back would keep a revoked token valid longer.
     const now = jest.spyOn(performance, 'now');
     try {
       now.mockReturnValue(1_000_000);
@@ -321,7 +320,7 @@ describe(Tokens.name, () => {
       for (let count = 0; count < maxNamedTokens / 5 + 1; count += 1)
         await tokens.create(id, fields).catch((error: unknown) => refusals.push(error));
     };
-    // As many calls as the pool has connections.
+    // Use every connection of the pool.
     await Promise.all(Array.from({ length: 5 }, createSome));
 
     expect(refusals).toEqual(Array(5).fill(expect.objectContaining({ code: 'conflict' })));

@@ -11,23 +11,23 @@ import type { GatewayConfig } from '../gateway.config.js';
 import { MainToken } from './main-token.entity.js';
 import { NamedToken } from './named-token.entity.js';
 
-/** Maximum number of named tokens per user, far more than a user needs. Prevents a user with a token-creating loop from filling the disk. */
+/** Maximum number of named tokens per user. Keeps a client that creates tokens in a loop from filling the disk; no user needs this many. */
 export const maxNamedTokens = 100;
 const maxSessions = 100;
 const sessionMs = 12 * 3_600_000;
 const maxPruned = 1_000;
 const minuteMs = 60_000;
 
-/** What a named token allows. */
+/** The rights of a named token. */
 export interface TokenRights {
   scopes: TokenScope[];
-  /** Null: events of all types. */
+  /** Null: all event types. */
   eventTypes: string[] | null;
-  /** Null: events of all channels. */
+  /** Null: all channels. */
   channelIds: string[] | null;
 }
 
-/** The fields of a named token that its user chooses. */
+/** The user-chosen fields of a named token. */
 export interface NamedTokenFields extends TokenRights {
   name: string;
   expiresAt: Date | null;
@@ -39,23 +39,26 @@ export interface Token {
   userId: string;
   kind: CallerToken['kind'];
   name: string;
-  /** Null for a main token and a session, which have all rights of their user. */
+  /** Null for main tokens and sessions, which have all rights of their user. */
   rights: TokenRights | null;
-  /** The first four characters of the key. Null for a main token that version 0.1.0 of the service created. */
+  /** The first four characters of the key. Null for main tokens from version 0.1.0. */
   keyStart: string | null;
-  /** Null for a main token that version 0.1.0 of the service created. */
+  /** Null for main tokens from version 0.1.0. */
   createdAt: Date | null;
   expiresAt: Date | null;
   lastUsedAt: Date | null;
 }
 
-/** A new token with its key, which the service shows only once. */
+/** A new token and its key. Only the response to its creation contains the key. */
 export interface IssuedToken {
   token: Token;
   key: string;
 }
 
-/** The tokens of the users: one main token each, named tokens, and sessions. Keys are random, with 40 hexadecimal characters. */
+/**
+ * Issues, lists, and revokes tokens: one main token per user, named tokens, and sessions. A key is random and has 40 hexadecimal
+ * characters.
+ */
 @Injectable()
 export class Tokens {
   private readonly box: SecretBox;
@@ -68,7 +71,7 @@ export class Tokens {
     this.box = new SecretBox(config.SECRET_KEY);
   }
 
-  /** Issues a new main token for a user, and returns its key. The user's old main token becomes invalid. */
+  /** Issues a new main token and returns its key. Invalidates the user's previous main token. */
   async issueMain(userId: string, manager: EntityManager = this.dataSource.manager): Promise<string> {
     const key = generateKey();
     const token = {
@@ -84,7 +87,7 @@ export class Tokens {
     return key;
   }
 
-  /** Returns the key of a user's main token. Issues a new main token if the old one was revoked. The caller must have locked the user. */
+  /** Returns the key of a user's main token. Issues a new token if the user has none. The caller must have locked the user's row. */
   async revealMain(userId: string, manager: EntityManager): Promise<string> {
     const token = await manager.findOneBy(MainToken, { userId });
     return token ? this.box.decrypt(token.keyEncrypted, userId) : this.issueMain(userId, manager);
@@ -92,7 +95,7 @@ export class Tokens {
 
   /**
    * @throws ServiceError `invalid` on `scopes` that cannot be limited; `conflict` when the user has too many named tokens;
-   * `unauthenticated` when the user was disabled or deleted after the request began
+   * `unauthenticated` when the user was disabled or deleted during the request
    */
   async create(userId: string, { name, expiresAt, ...rights }: NamedTokenFields): Promise<IssuedToken> {
     refuseUnlimitableScopes(rights);
@@ -112,10 +115,7 @@ export class Tokens {
     });
   }
 
-  /**
-   * Starts a 12-hour session, and returns its token. If the user already has 100 sessions, ends the oldest session. The caller must have
-   * locked the user.
-   */
+  /** Starts a 12-hour session. If the user already has 100 sessions, ends the oldest one. The caller must have locked the user's row. */
   async startSession(userId: string, manager: EntityManager): Promise<IssuedToken> {
     const [oldest] = await manager.find(NamedToken, {
       where: { userId, isSession: true },
@@ -135,7 +135,7 @@ export class Tokens {
     });
   }
 
-  /** Returns the main token of a user, then the sessions and named tokens, newest first. Omits expired tokens. */
+  /** Lists a user's main token, then sessions and named tokens, newest first. Omits expired tokens. */
   async list(userId: string): Promise<Token[]> {
     const main = await this.dataSource.manager.findBy(MainToken, { userId });
     const named = await this.dataSource.manager.find(NamedToken, {
@@ -146,7 +146,7 @@ export class Tokens {
   }
 
   /**
-   * Finds a token by its id, among the tokens of all users or of one user.
+   * Finds a token, among the tokens of `userId` if given.
    *
    * @throws ServiceError `not_found`
    */
@@ -160,16 +160,16 @@ export class Tokens {
   }
 
   /**
-   * Changes a named token, and returns it. New rights apply within a second. Changing the rights closes the token's live connections.
+   * Changes a named token. New scopes and limits apply within a second, and the token's live connections then close.
    *
    * @throws ServiceError `not_found`; `invalid` on `scopes` that cannot be limited
    */
   async change(id: string, changes: Partial<NamedTokenFields>): Promise<Token> {
     const fields = Object.keys(changes);
-    if (fields.length === 0) return this.get(id); // an update of no column is an error
+    if (fields.length === 0) return this.get(id); // TypeORM fails on an update without columns
     const affectsRights = fields.some((field) => field !== 'name' && field !== 'expiresAt');
     await this.dataSource.transaction(async (manager) => {
-      // Lock the token, because two concurrent changes that are allowed separately may not be allowed together.
+      // Lock the token: two concurrent changes can each be allowed and still conflict with each other.
       const lock = { mode: 'pessimistic_write' } as const;
       const token = await manager.findOne(NamedToken, { where: { id }, lock });
       if (!token) throw missingToken(id);
@@ -184,21 +184,20 @@ export class Tokens {
     return this.get(id);
   }
 
-  /** Revokes a token. Every gateway rejects the token within a second. */
+  /** Every gateway rejects the token within a second. */
   async revoke(id: string): Promise<void> {
     await this.dataSource.manager.delete(MainToken, { id });
     await this.dataSource.manager.delete(NamedToken, { id });
     this.lookup.forget();
   }
 
-  /** Revokes all tokens of a user. */
   async revokeAll(userId: string, manager: EntityManager): Promise<void> {
     await manager.delete(MainToken, { userId });
     await manager.delete(NamedToken, { userId });
     this.lookup.forget();
   }
 
-  /** Ends all sessions of a user, except the session `exceptId`. */
+  /** Ends all sessions of a user except `exceptId`. */
   async endSessions(userId: string, exceptId: string, manager: EntityManager): Promise<void> {
     await manager
       .createQueryBuilder()
@@ -209,7 +208,7 @@ export class Tokens {
     this.lookup.forget();
   }
 
-  /** Saves when tokens were last used, to the minute. Writes each token at most once a minute. */
+  /** Saves last-used times, to the minute. Updates each token at most once a minute. */
   async saveUses(): Promise<void> {
     const ids = this.lookup.takeUsed();
     const minute = new Date(Math.floor(Date.now() / minuteMs) * minuteMs);
@@ -222,7 +221,7 @@ export class Tokens {
       );
   }
 
-  /** Deletes a batch of expired tokens. Returns whether more expired tokens may be left. */
+  /** Deletes one batch of expired tokens. Returns true if more may remain. */
   async prune(): Promise<boolean> {
     const [, count] = await this.dataSource.query<[unknown, number]>(
       `DELETE FROM named_tokens WHERE id = ANY(ARRAY(
@@ -287,7 +286,7 @@ function missingToken(id: string): ServiceError {
 }
 
 /**
- * Refuses scopes that cannot be limited, if the token has limits.
+ * A token with limits can only have scopes that respect limits (`limitableScopes`).
  *
  * @throws ServiceError `invalid` on `scopes`
  */

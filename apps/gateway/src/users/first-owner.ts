@@ -10,7 +10,10 @@ export function checkOwnerVariables({ OWNER_USERNAME, OWNER_PASSWORD }: OwnerVar
     throw new Error('Set OWNER_USERNAME and OWNER_PASSWORD together: only one of them is set.');
 }
 
-/** Creates the owner that the environment variables name, unless an owner exists. Returns the owner's name and main token if created. */
+/**
+ * Creates the owner that the environment variables name, and returns the name and main token. Does nothing if an owner exists. Without these
+ * variables, warns if there is no owner.
+ */
 export async function createFirstOwner(
   users: UsersService,
   { OWNER_USERNAME, OWNER_PASSWORD }: OwnerVariables,

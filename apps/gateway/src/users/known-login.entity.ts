@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** An address from which a user has logged in successfully. */
+/** An address from which a user has logged in before. */
 @Entity({ name: 'known_logins' })
 export class KnownLogin {
   @PrimaryColumn('text')

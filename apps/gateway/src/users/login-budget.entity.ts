@@ -1,13 +1,13 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** The failed logins of one address, or with one user name. */
+/** The budget of failed logins for one client address or one user name. */
 @Entity({ name: 'login_budgets' })
 export class LoginBudget {
-  /** SHA-256 of the address or of the user name. */
+  /** SHA-256 of the address or the user name. */
   @PrimaryColumn('bytea')
   key!: Buffer;
 
-  /** Number of failures at `updatedAt`. Since then, the number has decreased by one per minute. */
+  /** Number of failures at `updatedAt`. The number decreases by one per minute. */
   @Column('double precision')
   level!: number;
 

@@ -2,33 +2,32 @@ import { createHash } from 'node:crypto';
 import { ServiceError } from '@stream-events/contracts';
 import type { EntityManager } from 'typeorm';
 
-// The first 20 failures cause no wait. After that, one attempt per minute is possible. This limits an address that tries many names, and
-// a name that is tried from many addresses, to 1,440 attempts per day.
+// The first 20 failures cause no wait. After that, one attempt per minute is allowed: 1,440 per day for an address that tries many names,
+// and for a name that many addresses try.
 const burst = 20;
 const secondsPerAttempt = 60;
-// A level from the future was stored before the database's clock was set back.
+// After the database's clock is set back, `updated_at` can be in the future. Count this as no time passed.
 const secondsPassed = 'greatest(extract(epoch FROM now() - known.updated_at), 0)';
 const levelNow = `greatest(known.level - ${secondsPassed} / ${secondsPerAttempt}, 0)`;
 
-/** The address and the user name of a login. */
 export interface BudgetOwners {
   address: string;
   usernameHash: Buffer;
 }
 
-/** Slows down attackers who vary their address or the user name: each address and each name has a budget of failed logins. */
+/** Slows down attackers who vary their address or the user name. Each address and each name has a budget of failed logins. */
 export class LoginBudgets {
   constructor(private readonly database: Pick<EntityManager, 'query'>) {}
 
   /**
-   * Takes one attempt from both budgets, before the password is checked. If this method throws, the caller must roll back the transaction.
+   * Takes one attempt from both budgets before the password is checked. The caller must roll back the transaction if this method throws.
    *
    * @throws ServiceError `too_many_requests` while one of the budgets is used up
    */
   async take(owners: BudgetOwners): Promise<void> {
     const keys = keysOf(owners);
     const rows = await this.database.query<unknown[]>(
-      // Writes the rows in the order of the key, so that the statements of two logins do not deadlock.
+      // Write the rows in key order, so that concurrent logins do not deadlock.
       `INSERT INTO login_budgets AS known (key, level, updated_at)
        SELECT key, 1, now() FROM unnest($1::bytea[]) AS key ORDER BY key
        ON CONFLICT (key) DO UPDATE SET level = ${levelNow} + 1, updated_at = now()
@@ -39,7 +38,7 @@ export class LoginBudgets {
     if (rows.length < keys.length) await this.refuse(keys);
   }
 
-  /** Returns one attempt to both budgets, because the password was right or was not checked. */
+  /** Returns one attempt to both budgets. Call it if the password was right or could not be checked. */
   async giveBack(owners: BudgetOwners): Promise<void> {
     await this.database.query(
       `UPDATE login_budgets SET level = greatest(level - 1, 0)
@@ -48,7 +47,7 @@ export class LoginBudgets {
     );
   }
 
-  /** Deletes the budgets that are full again. */
+  /** Deletes budgets that are full again. */
   async prune(): Promise<void> {
     await this.database.query(
       `DELETE FROM login_budgets WHERE updated_at < now() - interval '${burst * secondsPerAttempt} seconds'`,
@@ -69,7 +68,7 @@ export class LoginBudgets {
   }
 }
 
-/** Returns the keys of both budgets. An address and a name never have the same key. */
+/** The keys of both budgets. The prefix keeps an address and a name from having the same key. */
 function keysOf({ address, usernameHash }: BudgetOwners): Buffer[] {
   return [createHash('sha256').update(`address ${address}`).digest(), usernameHash];
 }

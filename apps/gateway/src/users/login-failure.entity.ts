@@ -1,12 +1,12 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** Failed logins from one address with one user name. Counting by address prevents an attacker from locking out the user elsewhere. */
+/** Failed logins from one address with one user name. Counting per address keeps an attacker from locking out the user elsewhere. */
 @Entity({ name: 'login_failures' })
 export class LoginFailure {
   @PrimaryColumn('text')
   address!: string;
 
-  /** SHA-256 of the attempted user name. The hash has a fixed length, and the table holds no list of names to steal. */
+  /** SHA-256 of the attempted user name. A hash has a fixed length, and a stolen table reveals no user names. */
   @PrimaryColumn('bytea', { name: 'username_hash' })
   usernameHash!: Buffer;
 

@@ -20,13 +20,12 @@ describe(LoginFailures.name, () => {
     await database.drop();
   });
 
-  /** Returns an address and a user name that no other test uses. */
   function newPair(): Pair {
     pairs += 1;
     return [`192.0.2.${pairs}`, `user-${pairs}`];
   }
 
-  /** Runs a test in one transaction, in which the database's clock stands still, so that waits are exact. */
+  /** Runs a test in one transaction. Its clock stands still (`now()` is constant in PostgreSQL), so waits are exact. */
   const withStoppedClock = (test: (setup: Setup) => Promise<void>) => (): Promise<void> =>
     dataSource.transaction((manager) => test(new Setup(manager)));
 
@@ -223,7 +222,7 @@ class Setup {
     return this.manager.query<Row[]>(sql, values);
   }
 
-  /** Counts attempts one after the other and returns the waits, in seconds, of the blocked ones. */
+  /** Makes attempts one after another. Returns the waits of the blocked ones, in seconds. */
   async attempt(times: number, [address, username]: Pair): Promise<number[]> {
     const refused: number[] = [];
     for (let time = 0; time < times; time += 1) {
@@ -237,7 +236,7 @@ class Setup {
     return refused;
   }
 
-  /** Counts attempts in parallel and returns how many were allowed. */
+  /** Makes attempts in parallel. Returns how many were allowed. */
   async attemptAtOnce(times: number, [address, username]: Pair): Promise<number> {
     const outcomes = await Promise.allSettled(
       Array.from({ length: times }, () => this.sut.countAttempt(address, username)),

@@ -3,10 +3,9 @@ import { ServiceError } from '@stream-events/contracts';
 import type { EntityManager } from 'typeorm';
 import { toUsernameKey } from './user.entity.js';
 
-// The first four failures cause no wait. The fifth causes a wait of 1 s, and each later failure doubles the wait, up to 15 min. Failures
-// expire after an hour.
-// The exponent has a limit, because the power of a large number is out of range. A failure in the future was stored before the database's
-// clock was set back, and does not count.
+// The first four failures cause no wait. The fifth causes a wait of 1 s, and each later one doubles the wait, up to 15 min. Failures expire
+// after an hour. The exponent is capped, because a large power is out of range. After the database's clock is set back, `last_failed_at`
+// can be in the future; such a failure does not block.
 const waitSeconds = 'least(power(2, least(greatest(failures - 5, 0), 10)), 900)';
 const isBlocked = `failures >= 5 AND now() >= last_failed_at AND now() < last_failed_at + ${waitSeconds} * interval '1 second'`;
 const isExpired = `last_failed_at < now() - interval '1 hour'`;
@@ -18,7 +17,7 @@ export class LoginFailures {
   /**
    * Counts an attempt as failed before the password is checked, so that parallel attempts cannot bypass the limit.
    *
-   * @throws ServiceError `too_many_requests` while the address must wait before it tries this user name again
+   * @throws ServiceError `too_many_requests` while the address must wait before it can try this user name again
    */
   async countAttempt(address: string, username: string): Promise<void> {
     const rows = await this.database.query<unknown[]>(
@@ -32,7 +31,7 @@ export class LoginFailures {
     if (rows.length === 0) await this.refuse(address, username);
   }
 
-  /** Subtracts an attempt whose password was not checked. */
+  /** Uncounts an attempt whose password could not be checked. */
   async takeBack(address: string, username: string): Promise<void> {
     await this.database.query(
       'UPDATE login_failures SET failures = failures - 1 WHERE address = $1 AND username_hash = $2',
@@ -40,7 +39,7 @@ export class LoginFailures {
     );
   }
 
-  /** Deletes the failures of the address and user name after a successful login. */
+  /** Call it after a successful login. */
   async forget(address: string, username: string): Promise<void> {
     await this.database.query(
       'DELETE FROM login_failures WHERE address = $1 AND username_hash = $2',
@@ -48,7 +47,6 @@ export class LoginFailures {
     );
   }
 
-  /** Deletes expired failures. */
   async prune(): Promise<void> {
     await this.database.query(`DELETE FROM login_failures WHERE ${isExpired}`);
   }
@@ -69,14 +67,13 @@ export class LoginFailures {
   }
 }
 
-/** Returns the key of a row. */
 function keyOf(address: string, username: string): [address: string, usernameHash: Buffer] {
   return [address, hashUsername(username)];
 }
 
 /**
- * Returns the SHA-256 of an attempted user name. The hash has a fixed length, and the tables hold no list of names to steal. Spellings that
- * log in the same user have the same hash.
+ * SHA-256 of an attempted user name. A hash has a fixed length, and a stolen table reveals no user names. All spellings that log in the
+ * same user have the same hash.
  */
 export function hashUsername(username: string): Buffer {
   return createHash('sha256').update(toUsernameKey(username)).digest();

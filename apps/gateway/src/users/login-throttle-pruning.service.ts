@@ -4,7 +4,7 @@ import { LoginThrottle } from './login-throttle.service.js';
 
 const intervalMs = 10 * 60_000;
 
-/** Deletes login failures and addresses that no longer count, at the start and every ten minutes. */
+/** Deletes expired data of the login throttle, at startup and every ten minutes. */
 @Injectable()
 export class LoginThrottlePruning implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly loop: WorkerLoop;

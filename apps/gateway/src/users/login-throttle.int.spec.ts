@@ -21,10 +21,9 @@ describe(LoginThrottle.name, () => {
   });
 
   const newName = (): string => `user-${(names += 1)}`;
-  /** Returns an address that no other test uses. */
   const newAddress = (): string => `198.51.${100 + Math.floor((names += 1) / 250)}.${names % 250}`;
 
-  /** Attempts to log in, and returns the seconds to wait: 0 if the attempt is allowed. */
+  /** Attempts to log in. Returns the required wait in seconds, or 0 if the attempt is allowed. */
   const attempt = async (address: string, username: string): Promise<number> => {
     try {
       await sut.begin(address, username);
@@ -35,11 +34,11 @@ describe(LoginThrottle.name, () => {
     }
   };
 
-  /** Runs a test in one transaction, in which the database's clock stands still: however slow the machine is, no wait ends. */
+  /** Runs a test in one transaction. `now()` is constant there, so no wait ends, however slow the machine is. */
   const withStoppedClock = (test: () => Promise<void>) => (): Promise<void> =>
     dataSource.transaction(async (manager) => {
       const original = sut;
-      // Safe cast: the service only begins transactions, which are nested here, and sends queries.
+      // Safe cast: the service uses only `query` and `transaction`, which nests here.
       sut = new LoginThrottle(manager as unknown as DataSource);
       try {
         await test();
@@ -144,7 +143,7 @@ describe(LoginThrottle.name, () => {
     const keepTrying = async (): Promise<void> => {
       for (let count = 0; count < 3; count += 1) if ((await attempt(address, newName())) === 0) allowed += 1;
     };
-    // As many calls as the pool has connections.
+    // Use every connection of the pool.
     await Promise.all(Array.from({ length: 10 }, keepTrying));
 
     expect(allowed).toBe(20);

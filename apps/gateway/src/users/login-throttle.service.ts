@@ -4,13 +4,13 @@ import { addressKey } from '../http/client-address.js';
 import { LoginBudgets } from './login-budgets.repository.js';
 import { hashUsername, LoginFailures } from './login-failures.repository.js';
 
-// How long the address of a successful login is remembered. Most users log in again within this time. Keeping their addresses longer is
-// unnecessary and would harm their privacy.
+// How long the address of a successful login stays known. Most users log in again within this time, and longer storage would harm their
+// privacy.
 const rememberedFor = "interval '90 days'";
 
-/** A login attempt that was counted as failed. */
+/** A login attempt that was counted as failed in advance. */
 export interface LoginAttempt {
-  /** The key of the client's address. */
+  /** The client's `addressKey`. */
   address: string;
   username: string;
   /** Whether this user has logged in from this address before. */
@@ -18,14 +18,14 @@ export interface LoginAttempt {
 }
 
 /**
- * Slows down password guessing, across all gateways. Counts failed logins:
+ * Slows down password guessing across all gateways. Counts failed logins:
  *
  * - per address and user name: slows down a client that guesses one user's password
  * - per address: slows down a client that tries many names
  * - per user name: slows down many clients that guess one user's password
  *
- * The second and third counts do not apply to a user at an address from which this user has logged in before. An attacker at another
- * address therefore cannot lock the user out.
+ * The second and third counts do not apply at an address from which the user has logged in before. An attacker elsewhere therefore cannot
+ * lock the user out.
  */
 @Injectable()
 export class LoginThrottle {
@@ -51,7 +51,7 @@ export class LoginThrottle {
     });
   }
 
-  /** Subtracts an attempt whose password was not checked. */
+  /** Uncounts an attempt whose password could not be checked. */
   async cancel({ address, username, isKnown }: LoginAttempt): Promise<void> {
     await this.dataSource.transaction(async (manager) => {
       await new LoginFailures(manager).takeBack(address, username);
@@ -60,7 +60,7 @@ export class LoginThrottle {
     });
   }
 
-  /** After a successful login, deletes the failures of this address and user name, and stores that the user has used this address. */
+  /** Deletes the failures of this address and user name after a successful login, and remembers the address. */
   async succeed({ address, username, isKnown }: LoginAttempt): Promise<void> {
     const usernameHash = hashUsername(username);
     await this.dataSource.transaction(async (manager) => {

@@ -7,7 +7,7 @@ import { AcceptsForms, FormOrJsonBody } from '../http/form-body.decorator.js';
 import { LoginBody, TokenReply } from './users.dto.js';
 import { UsersService } from './users.service.js';
 
-/** The errors of a login that returns a main token or starts a session. */
+/** Errors of both kinds of login: for a main token and for a session. */
 export const refusedLogins = {
   invalid: 'The user name or password is wrong, or a field is missing',
   too_large: 'The body is larger than 256 KiB',

@@ -9,7 +9,7 @@ import { LoginThrottle } from './login-throttle.service.js';
 import { toUsernameKey, User } from './user.entity.js';
 import { UsersService } from './users.service.js';
 
-/** The new credentials of an owner. The command shows them once. The database never stores them in plain text. */
+/** An owner's new credentials. The command prints them once; the database stores the password and the token only hashed or encrypted. */
 export interface RecoveredOwner {
   username: string;
   password: string;
@@ -17,8 +17,8 @@ export interface RecoveredOwner {
 }
 
 /**
- * Enables the oldest owner, with a new random password and main token and no sessions. If there is no owner, creates the owner `admin`, or
- * `admin-` with random digits if the name is taken.
+ * Lets an operator log in again. Enables the oldest owner, sets a random password, issues a new main token, and ends all sessions. If no
+ * owner exists, creates the owner `admin`, or `admin-` with random digits if the name is taken.
  */
 export async function recoverOwner(dataSource: DataSource, secretKeys: string[]): Promise<RecoveredOwner> {
   const tokens = new Tokens(dataSource, new TokenLookup(dataSource), { SECRET_KEY: secretKeys });
@@ -48,7 +48,7 @@ async function setNewPassword(
     return { userId: user.id, owner: { username, password, token } };
   }
   const token = await users.setPassword(owner.id, password);
-  // Enable the owner only after the password has changed, so that nobody can log in with the old password.
+  // Enable the owner last: the old password must never work on the enabled account.
   await dataSource.manager.update(User, { id: owner.id }, { isDisabled: false });
   return { userId: owner.id, owner: { username: owner.username, password, token } };
 }

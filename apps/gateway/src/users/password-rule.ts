@@ -12,11 +12,11 @@ const rows = [
   '1qaz2wsx3edc4rfv5tgb6yhn7ujm',
 ];
 const commonWords = ['password', 'passwort', 'letmein', 'welcome', 'iloveyou', 'administrator'];
-// Characters that people append to a word to make it long enough.
+// Characters that people append to a common word to make it long enough.
 const filler = /[\d\s!@#$%^&*().,_+=?-]/g;
 
 /**
- * Refuses passwords that guessing programs try first. The validation of the request body checks the length of the password.
+ * Rejects passwords that guessing programs try first. The request validation checks the length.
  *
  * @throws ServiceError `invalid` on the field
  */
@@ -34,7 +34,7 @@ function findFault(password: string, username: string): string | undefined {
   return undefined;
 }
 
-/** Whether a password is part of a keyboard row or the alphabet, forward or backward, even if the row is repeated. */
+/** Whether a password runs along a keyboard row or the alphabet, forward or backward, even if the row repeats. */
 function isSequence(password: string): boolean {
   return rows.some((row) => {
     const endless = row.repeat(Math.ceil(password.length / row.length) + 1);

@@ -9,11 +9,11 @@ export class User {
   @Column('text')
   username!: string;
 
-  /** The user name in the form of `toUsernameKey`. Unique, because people confuse names that differ only in case. */
+  /** The user name as `toUsernameKey` normalizes it. Unique, because people confuse names that differ only in case. */
   @Column('text', { name: 'username_key', unique: true })
   usernameKey!: string;
 
-  /** The scrypt hash of the password, see `password.ts`. */
+  /** scrypt hash, see `password.ts`. */
   @Column('text', { name: 'password_hash', select: false })
   passwordHash!: string;
 
@@ -36,7 +36,7 @@ export class User {
   createdAt!: Date;
 }
 
-/** Returns the form in which user names are compared: trimmed and in lower case. */
+/** Normalizes a user name for comparison. */
 export function toUsernameKey(username: string): string {
   return username.trim().toLowerCase();
 }

@@ -15,7 +15,7 @@ const example = {
   key: '9944b09199c62bcf9418ad846dd0e4bbdfc6ee4b',
 };
 
-/** Body of `POST /api-token-auth`. Accepts any text, because only the database shows whether a login is valid. */
+/** Body of `POST /api-token-auth`. Has no rules for the text: an invalid user name or password simply fails to log in. */
 export class LoginBody {
   @ApiProperty({
     description: 'Case-insensitive',
@@ -45,7 +45,7 @@ export class TokenReply {
   token!: string;
 }
 
-/** The names and the email address, which users may change themselves. */
+/** The fields of a user that the user can change without an owner. */
 export class ProfileBody {
   @ApiProperty({ description: 'Trimmed', required: false, maxLength: 150, example: 'Ada' })
   @Trimmed()
@@ -73,7 +73,6 @@ export class ProfileBody {
   email?: string;
 }
 
-/** Body of a registration. */
 export class RegistrationBody extends ProfileBody {
   @ApiProperty({
     description: 'Unique. Case-insensitive, trimmed',
@@ -142,7 +141,7 @@ export class UserStateBody {
   disabled?: boolean;
 }
 
-/** A user in the API. */
+/** A user as the API returns it. */
 export class UserReply {
   @ApiProperty({ description: 'Assigned by the service', format: 'uuid', example: example.id })
   id!: string;
@@ -178,7 +177,6 @@ export class RegistrationReply extends UserReply {
   auth_token!: string;
 }
 
-/** Converts a user to its form in the API. */
 export function toUserReply(user: User): UserReply {
   return {
     id: user.id,

@@ -13,14 +13,13 @@ import { LoginTurns } from './login-turns.js';
 import { hashPassword, verifyPassword } from './password.js';
 import { toUsernameKey, User } from './user.entity.js';
 
-/** A user name with a password, and the address of the client. */
+/** The credentials of a login attempt, and the client's address. */
 export interface Login {
   username: string;
   password: string;
   address: string;
 }
 
-/** The fields of a new user. */
 export interface NewUser {
   username: string;
   password: string;
@@ -28,11 +27,10 @@ export interface NewUser {
   firstName?: string | undefined;
   lastName?: string | undefined;
   email?: string | undefined;
-  /** The address of the client. Undefined for a command on the service's own machine. */
+  /** The client's address. Undefined when the user is created by a command on the server. */
   address?: string | undefined;
 }
 
-/** Users: registration, login, passwords. */
 @Injectable()
 export class UsersService {
   private readonly turns = new LoginTurns();
@@ -78,7 +76,7 @@ export class UsersService {
     return this.dataSource.manager.existsBy(User, { role: 'owner' });
   }
 
-  /** Creates the first owner. Does nothing when an owner exists. If two instances start together, only one of them creates the owner. */
+  /** Creates the first owner unless an owner exists. If two instances start together, only one of them creates the owner. */
   async ensureOwner(username: string, password: string): Promise<{ user: User; token: string } | undefined> {
     if (await this.hasOwner()) return undefined;
     try {
@@ -94,7 +92,7 @@ export class UsersService {
   }
 
   /**
-   * Returns the main token of the user with this name and password. Issues a new main token if the old one was revoked.
+   * Logs in and returns the user's main token. Issues a new one if the old one was revoked.
    *
    * @throws ServiceError `invalid` for a wrong login or a disabled user; `too_many_requests` after several wrong logins
    */
@@ -103,7 +101,7 @@ export class UsersService {
   }
 
   /**
-   * Starts a session of the user with this name and password.
+   * Logs in and starts a session.
    *
    * @throws ServiceError `invalid` for a wrong login or a disabled user; `too_many_requests` after several wrong logins
    */
@@ -112,7 +110,7 @@ export class UsersService {
   }
 
   /**
-   * Rotates the caller's main token, and returns the new token.
+   * Replaces the caller's main token with a new one, and returns it.
    *
    * @throws ServiceError `invalid` on `current_password`; `too_many_requests` after several wrong passwords
    */
@@ -125,8 +123,8 @@ export class UsersService {
   }
 
   /**
-   * Changes the caller's password and returns a new main token. Ends the other sessions and rotates the main token, because somebody who
-   * knew the old password could have started those sessions or obtained the main token.
+   * Changes the caller's password and returns a new main token. Ends all other sessions, because somebody who knew the old password could
+   * have started them or read the old main token.
    *
    * @throws ServiceError `invalid` on `current_password` or `new_password`; `too_many_requests` after several wrong passwords
    */
@@ -144,13 +142,13 @@ export class UsersService {
     return token ?? refuseCurrentPassword();
   }
 
-  /** Sets a password without checking the old password. Ends all sessions, and returns a new main token. */
+  /** Sets a password without asking for the old one. Ends all sessions, and returns a new main token. */
   async setPassword(id: string, password: string): Promise<string> {
     const passwordHash = await hashPassword(password);
     return this.dataSource.transaction((manager) => this.replacePassword(manager, { id, passwordHash }, NIL));
   }
 
-  /** Finds a user by id, which must be a UUID. Returns null if the user does not exist. */
+  /** Returns null if the user does not exist. `id` must be a UUID. */
   async find(id: string): Promise<User | null> {
     return this.dataSource.manager.findOneBy(User, { id });
   }
@@ -162,7 +160,7 @@ export class UsersService {
     return user;
   }
 
-  /** Lists all users, oldest first. */
+  /** Oldest user first. */
   async list(): Promise<User[]> {
     return this.dataSource.manager.find(User, { order: { id: 'ASC' } });
   }
@@ -176,9 +174,9 @@ export class UsersService {
   }
 
   /**
-   * Changes the role of a user, or disables or enables the user. Disabling revokes all tokens of the user permanently.
+   * Changes a user's role, or disables or enables the user. Disabling revokes all the user's tokens permanently.
    *
-   * @throws ServiceError `not_found`; `conflict` when no enabled owner would be left
+   * @throws ServiceError `not_found`; `conflict` if no enabled owner would remain
    */
   async update(id: string, changes: Partial<Pick<User, 'role' | 'isDisabled'>>): Promise<User> {
     return this.dataSource.transaction(async (manager) => {
@@ -191,9 +189,9 @@ export class UsersService {
   }
 
   /**
-   * Deletes a user with all tokens of the user. Entries of the audit log keep the user name.
+   * Deletes a user and all the user's tokens. The audit log keeps the user name.
    *
-   * @throws ServiceError `not_found`; `conflict` when no enabled owner would be left
+   * @throws ServiceError `not_found`; `conflict` if no enabled owner would remain
    */
   async delete(id: string): Promise<void> {
     await this.dataSource.transaction((manager) =>
@@ -204,7 +202,10 @@ export class UsersService {
     );
   }
 
-  /** Changes a user, and fails if no enabled owner is left. Locks the owners, so that concurrent changes cannot remove the last owners. */
+  /**
+   * Runs `change` on a user, and fails if no enabled owner remains. Locks the owners first, so that concurrent changes cannot remove the
+   * last two owners at once.
+   */
   private async changeOwners(manager: EntityManager, id: string, change: () => Promise<void>): Promise<void> {
     const owners = { role: 'owner', isDisabled: false } as const;
     const lock = { mode: 'pessimistic_write' } as const;
@@ -239,9 +240,9 @@ export class UsersService {
   }
 
   /**
-   * Acts for a user whose password was just checked. Returns undefined if the user is disabled, or if the password has changed since then.
-   * Checking a password takes 0.2 s or more. Without this second check, a login with the old password would get the new main token when
-   * the password changes in the meantime. Locks the user, so that a later change of the password also ends the session that `act` starts.
+   * Runs `act` for a user whose password was just checked. Returns undefined if the user is disabled or the password has changed since the
+   * check, which takes 0.2 s or more. Without this second check, a login with the old password could get the new main token. Locks the
+   * user, so that a later password change also ends a session that `act` starts.
    */
   private async actAs<T>(
     { id, username, passwordHash }: User,
@@ -262,11 +263,11 @@ export class UsersService {
     { password, address }: { password: string; address: string },
   ): Promise<User> {
     const user = await this.checkPassword({ username, password, address });
-    // If the caller was deleted and the name was registered again, the name belongs to another user.
+    // If the caller was deleted, another user can have registered the same name.
     return user?.id === id ? user : refuseCurrentPassword();
   }
 
-  /** Returns the user with this name and password, even if the user is disabled. Only `actAs` may act on the result. */
+  /** Returns the user if the password is right, even if the user is disabled. Pass the result only to `actAs`, which checks this. */
   private async checkPassword(login: Login): Promise<User | undefined> {
     const attempt = await this.turns.run(addressKey(login.address), () =>
       this.throttle.begin(login.address, login.username),
@@ -275,7 +276,7 @@ export class UsersService {
     try {
       user = await this.comparePassword(login);
     } catch (error) {
-      // The password was not checked, so the attempt must not count as a failure.
+      // The password could not be checked, so do not count the attempt as a failure.
       await this.throttle.cancel(attempt);
       throw error;
     }
@@ -295,7 +296,7 @@ export class UsersService {
     return undefined;
   }
 
-  /** Records a login. Never records an unknown user name, because people type their password into that field by mistake. */
+  /** Records a login in the audit log. Omits unknown user names, because people sometimes type their password into that field. */
   private auditLogin(
     action: 'user.logged_in' | 'user.login_failed',
     user: Pick<User, 'id' | 'username'> | undefined,

@@ -10,7 +10,7 @@ describe(MessageClock.name, () => {
     const alarms = {
       raise: (key: string, message: string) => void log.push(`raised ${key.split('@')[0]}: ${message}`),
       clear: (key: string) => void log.push(`cleared ${key.split('@')[0]}`),
-    } as unknown as Alarms; // Safe cast: nothing else is used.
+    } as unknown as Alarms; // Safe cast: MessageClock uses nothing else.
     return { sut: new MessageClock(alarms), log };
   };
 

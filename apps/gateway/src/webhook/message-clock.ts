@@ -3,17 +3,17 @@ import { Injectable } from '@nestjs/common';
 import { Alarms } from '@stream-events/service';
 
 const windowMs = 60_000;
-// The number of messages outside the permitted 10 minutes that raises the alarm. Must be more than two, because the platform may redeliver
-// one or two old messages after an outage.
+// How many messages outside the permitted 10 minutes raise the alarm. More than two, because after an outage the platform can redeliver one
+// or two old messages.
 const minStale = 3;
 
 /**
- * Compares this machine's clock with the platform's clock, based on the timestamps of signed messages. Raises an alarm when, within a
- * minute, three messages have timestamps more than 10 minutes off and no message has a timestamp within the permitted 10 minutes.
+ * Compares this machine's clock with the platform's, using the timestamps of signed messages. Raises an alarm if three messages within a
+ * minute are more than 10 minutes off and no other message is on time.
  */
 @Injectable()
 export class MessageClock {
-  // With the process id, because one host can run several gateways, each with its own alarm.
+  // Includes the process id: several gateways on one host have separate alarms.
   private readonly key = `clock_off:gateway@${hostname()}:${process.pid}` as const;
   private staleAt: number[] = [];
   private freshAt = Number.NEGATIVE_INFINITY;
@@ -21,7 +21,7 @@ export class MessageClock {
 
   constructor(private readonly alarms: Alarms) {}
 
-  /** Records a message with a timestamp within the permitted 10 minutes, and clears the alarm. */
+  /** Records a message whose timestamp is within 10 minutes of now. Clears the alarm. */
   noteFresh(now: number): void {
     this.freshAt = now;
     if (!this.isRaised) return;
@@ -29,7 +29,7 @@ export class MessageClock {
     this.alarms.clear(this.key);
   }
 
-  /** Records a message with a valid signature but a timestamp outside the permitted 10 minutes. */
+  /** Records a message with a valid signature whose timestamp is more than 10 minutes off. */
   noteStale(timestamp: string, now: number): void {
     this.staleAt = [...this.staleAt.slice(1 - minStale), now];
     if (Number.isNaN(Date.parse(timestamp))) return;

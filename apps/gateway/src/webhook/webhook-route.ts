@@ -9,8 +9,8 @@ import { webhookKeysPath, webhookPath } from '@stream-events/platforms';
 import { WebhookService } from './webhook.service.js';
 
 /**
- * Serves the platform's callbacks without Fastify, see `serveDirectRoutes`. `WebhookController` serves the same paths, and also the paths
- * without a direct route: callbacks for one event type, and callbacks with the fingerprint of a secret that is not configured.
+ * Serves the platform's callbacks without Fastify (`serveDirectRoutes`). `WebhookController` serves the same paths, and the paths that have
+ * no direct route: callbacks for one event type, and callbacks with the fingerprint of an unconfigured secret.
  */
 @Injectable()
 export class WebhookRoute {

@@ -130,7 +130,7 @@ export class WebhookController {
       pathType,
       fingerprint,
     });
-    // Reply with plain text, because JSON would put the challenge in quotes, and the platform would then reject the challenge.
+    // Reply with plain text. JSON would put the challenge in quotes, and the platform would reject it.
     if (response.status === 200) await reply.code(200).type('text/plain').send(response.body);
     else await reply.code(204).send();
   }

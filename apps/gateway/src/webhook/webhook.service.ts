@@ -6,19 +6,19 @@ import { CONFIG, Counter, LOGGER, Registry, type Logger } from '@stream-events/s
 import type { GatewayConfig } from '../gateway.config.js';
 import { MessageClock } from './message-clock.js';
 
-/** A message as the callback received it. */
+/** A request to the platform's callback URL. */
 export interface WebhookRequest {
   headers: Record<string, string | string[] | undefined>;
   body: Uint8Array;
-  /** The event type in the path of the callback. Undefined if the path has no event type. */
+  /** Event type from the path, if the path has one. */
   pathType: string | undefined;
-  /** The fingerprint of a secret in the path of the callback. Empty if the path has no fingerprint. */
+  /** Fingerprint of a secret, from the path. Empty if the path has none. */
   fingerprint: string;
-  /** The id of the HTTP request, for traces. */
+  /** HTTP request id, for traces. */
   requestId?: string;
 }
 
-/** The response to the platform: the challenge of a verification, or no content. */
+/** Returns the challenge to a verification. Every other message gets an empty response. */
 export type WebhookResponse = { status: 200; body: string } | { status: 204 };
 
 type Result =
@@ -33,7 +33,7 @@ type Result =
   | 'unavailable';
 
 /**
- * Receives the platform's messages.
+ * Receives messages from the platform:
  *
  * ```
  * headers ─▶ signature over the raw bytes ─▶ time within 10 min ─▶ body ─▶ type as in the path ─▶ store ─▶ 204
@@ -44,7 +44,7 @@ type Result =
 @Injectable()
 export class WebhookService {
   private readonly signingKeys: readonly SigningKey[];
-  /** The signing keys of a callback, by the fingerprint in its path. */
+  /** The signing keys for callbacks whose path has a fingerprint. */
   private readonly keysByFingerprint: ReadonlyMap<string, readonly SigningKey[]>;
   private readonly messagesTotal: Counter<'result'>;
   private readonly counters = new Map<Result, Counter.Internal>();
@@ -69,13 +69,13 @@ export class WebhookService {
     });
   }
 
-  /** The fingerprints of the configured secrets. */
+  /** Fingerprints of the configured secrets. */
   get fingerprints(): string[] {
     return [...this.keysByFingerprint.keys()];
   }
 
   /**
-   * Verifies a message and stores its event. When this method returns, the event is on disk or on the INGEST stream.
+   * Verifies a message and stores its event. After it returns, the event is on disk or on the INGEST stream.
    *
    * @throws ServiceError `forbidden` for a wrong signature, or a timestamp not within 10 minutes of now; `invalid` for a malformed message,
    * or an event type that differs from the path; `unavailable` when the event could not be stored
@@ -94,7 +94,7 @@ export class WebhookService {
   private async verifyAndStore(request: WebhookRequest): Promise<WebhookResponse> {
     const { headers, body, pathType, fingerprint, requestId } = request;
     const { messageId, timestamp, signature, type } = inbound.readHeaders(headers);
-    // An unknown fingerprint means that the secret is not configured, so no configured secret can have signed the message.
+    // Use no keys for an unknown fingerprint: its secret is not configured, so no signature can be valid.
     const keys = fingerprint === '' ? this.signingKeys : (this.keysByFingerprint.get(fingerprint) ?? []);
     if (!inbound.isSignatureValid({ messageId, timestamp, signature, body }, keys)) {
       throw new Rejection('bad_signature', 'forbidden', 'The signature does not match the message.');
@@ -136,7 +136,7 @@ export class WebhookService {
   }
 
   private count(result: Result): void {
-    // Cache the labeled counters, because looking up a counter by its label takes longer than incrementing it.
+    // Cache the labeled counters: prom-client takes longer to look one up than to increment it.
     const counter = this.counters.get(result) ?? this.messagesTotal.labels({ result });
     this.counters.set(result, counter);
     counter.inc();
@@ -153,7 +153,7 @@ class Rejection extends ServiceError {
   }
 }
 
-/** The path may spell the type like the API (`stream-online`) or like the platform (`stream.online`). */
+/** The path can spell the type like this API (`stream-online`) or like the platform (`stream.online`). */
 function isSameType(pathType: string, eventType: string): boolean {
   return inbound.toEventType(pathType) === inbound.toEventType(eventType);
 }

@@ -14,7 +14,7 @@ import { ActivityReader } from './activity-reader.js';
 const binary = process.env.TEST_NATS_BINARY;
 const hour = 3_600_000;
 
-// Three servers start and elect leaders.
+// Long, because three servers must start and elect leaders.
 jest.setTimeout(240_000);
 const patiently = { timeoutMs: 90_000 };
 
@@ -37,7 +37,7 @@ describe(`${ActivityReader.name} on a cluster`, () => {
       connectNats({ urls: cluster.urlsFor(user), name: 'test', account: 'EVENTS' });
     [events, connection] = await Promise.all([connect('events'), connect('platform-connector')]);
     manager = await jetstreamManager(events, { checkAPI: false, timeout: 5_000 });
-    // The servers have to elect a leader first.
+    // Retry, because the servers must first elect a leader.
     await eventually(
       () =>
         manager.streams.add({ name: eventsStreamName, subjects: [eventsStreamSubjects], num_replicas: 3 }),
@@ -55,7 +55,7 @@ describe(`${ActivityReader.name} on a cluster`, () => {
   const leader = async (): Promise<string | undefined> =>
     (await manager.streams.info(eventsStreamName)).cluster?.leader;
 
-  /** Opens readers until one is up to date. Every third consumer is on the leader on average. */
+  /** Opens readers until one is up to date. On average, NATS places every third consumer on the leader. */
   const openUpToDate = async (): Promise<ActivityReader> => {
     let reader: ActivityReader | undefined;
     return eventually(async () => {
@@ -78,7 +78,7 @@ describe(`${ActivityReader.name} on a cluster`, () => {
     await eventually(async () => {
       if ((await leader()) === before)
         await events.request(`$JS.API.STREAM.LEADER.STEPDOWN.${eventsStreamName}`, '', { timeout: 5_000 });
-      // While there is no leader, no server responds.
+      // Without a leader, no server responds.
       expect([undefined, '', before]).not.toContain(await leader());
     }, patiently);
 

@@ -6,7 +6,7 @@ import { eventually, startTestNats, type TestNats } from '@stream-events/testing
 import { ActivityReader } from './activity-reader.js';
 
 const hour = 3_600_000;
-// JetStream on a busy machine takes longer than the default of 5 s, above all for thousands of messages at once.
+// On a busy machine, JetStream exceeds the default of 5 s, above all for thousands of messages at once.
 const patiently = { timeout: 30_000 };
 
 describe(ActivityReader.name, () => {

@@ -11,15 +11,18 @@ import {
 import { nanos, nuid, type NatsConnection } from '@nats-io/transport-node';
 import { eventsStreamName } from '@stream-events/contracts';
 
-/** The NATS subject filter for platform events, and the common prefix of their subjects. */
+/** The NATS subject filter for platform events, and the prefix that their subjects share. */
 const subjects = 'events.platform.>';
 const prefix = 'events.platform.';
 
-/** Called for each event with `<event_type>.<channel>` from its subject, and its time in milliseconds since 1970 by the broker's clock. */
+/**
+ * Called for each event. `token` is `<event_type>.<channel>` from its subject; `at` is its time by the broker's clock, in milliseconds
+ * since 1970.
+ */
 export type OnActivity = (token: string, at: number) => void;
 
 const requestLimitMs = 2_000;
-// After this time, the broker deletes the consumer of a process that has crashed.
+// When a process crashes, the broker deletes its consumer after this time.
 const consumerLifeMs = 30_000;
 const maxMessages = 1_000;
 const pullMs = 10_000;
@@ -27,7 +30,7 @@ const heartbeatMs = 1_000;
 
 /**
  * Reads the subjects and times of platform events, without their data, from the EVENTS stream. The stream keeps past events, so a new
- * reader also reads events that were published before it started.
+ * reader first reads the events from before its start.
  */
 export class ActivityReader {
   private isEnded = false;
@@ -36,7 +39,7 @@ export class ActivityReader {
     private readonly streams: StreamAPI,
     private readonly consumer: Consumer,
     private readonly messages: ConsumerMessages,
-    /** When the consumer was created, by the broker's clock and by this process's monotonic clock. */
+    /** The time at which the consumer was created: by the broker's clock, and by this process's monotonic clock. */
     private readonly start: { brokerMs: number; ownMs: number },
   ) {
     void messages.closed().then(() => (this.isEnded = true));
@@ -44,7 +47,7 @@ export class ActivityReader {
   }
 
   /**
-   * Reads the events of the last `sinceMs` milliseconds, and then each new event.
+   * Reads the events of the last `sinceMs` milliseconds, then new events as they arrive.
    *
    * @throws when NATS does not respond, or the stream does not exist
    */
@@ -82,32 +85,33 @@ export class ActivityReader {
   }
 
   /**
-   * Whether the reader has ended, because its consumer is gone or on the wrong server, or NATS was unreachable. If so, open another reader.
+   * Whether the reader has ended: its consumer was deleted or is on the wrong server, or NATS was unreachable. If so, open another reader.
    */
   get hasEnded(): boolean {
     return this.isEnded;
   }
 
-  /** The current time by the broker's clock, which also sets the times of the events. */
+  /** The current time by the broker's clock. The broker also sets the times of events, so the two are comparable. */
   get now(): number {
     return this.start.brokerMs + (performance.now() - this.start.ownMs);
   }
 
   /**
-   * Whether the listener has received every event that was in the stream at the time of the call.
+   * Whether the listener has received every event that is in the stream at the time of the call.
    *
-   * Only the stream's leader knows this. NATS places a consumer without replicas on any server that stores the stream, even on a server that
-   * is catching up, which then reports no pending messages although it lacks the newest ones. If the consumer is not on the leader, ends the
-   * reader: NATS may place the consumer of the next reader on the leader. A single server reports itself as the leader of both.
+   * Only the stream's leader knows this. NATS can place a consumer without replicas on any server that stores the stream, even on one that
+   * is catching up. Such a server reports no pending messages although it lacks the newest ones. If the consumer is not on the leader, this
+   * method ends the reader; NATS may place the next reader's consumer on the leader. A single server is the leader of both.
    *
    * @throws when NATS does not respond
    */
   async isUpToDate(): Promise<boolean> {
-    // Ask for the stream first: a server that has just been the leader has all events until then, but the next leader may not.
+    // Ask for the stream before the consumer. If the leader changes between the two requests, the old leader had all events until then; a
+    // new leader might lack some.
     const stream = await this.streams.info(eventsStreamName);
     const { num_pending, cluster }: ConsumerInfo = await this.consumer.info();
     if (cluster?.leader !== stream.cluster?.leader) this.stop();
-    // Delivered messages arrive before the reply, because both use the same connection.
+    // Messages that were delivered before the reply have already arrived, because both use the same connection.
     return !this.isEnded && num_pending === 0;
   }
 
@@ -116,7 +120,7 @@ export class ActivityReader {
     this.messages.stop();
   }
 
-  /** Ends the reader when its consumer is gone or heartbeats are missing. After a lost connection, deliveries may not resume. */
+  /** Ends the reader when its consumer is gone or heartbeats are missing. After a lost connection, deliveries might never resume. */
   private async endWhenLost(): Promise<void> {
     for await (const { type } of this.messages.status())
       if (type === 'heartbeats_missed' || type === 'consumer_deleted' || type === 'consumer_not_found')

@@ -28,7 +28,7 @@ describe(AlarmChecks.name, () => {
     await database.drop();
   });
 
-  /** Starts an instance. `checked` counts its checks. */
+  /** Starts an instance of the checks. `checked` counts how often it has run them. */
   function start() {
     const repository = new AlarmsRepository(
       dataSource,

@@ -12,7 +12,7 @@ import { SocketAlarms } from './socket-alarms.service.js';
 import { SocketFaults } from './socket-faults.service.js';
 import { SubscriptionAlarms } from './subscription-alarms.service.js';
 
-/** The checks that raise and clear the connector's own alarms. */
+/** Raises and clears the connector's own alarms. */
 @Module({
   imports: [ConduitsModule, ConnectionsModule, PlatformModule, SocketsModule, SubscriptionsModule],
   providers: [

@@ -8,20 +8,19 @@ import { ALARM_TIMES, type AlarmTimes } from '../alarms/alarm-times.js';
 const lease = new LeaseColumns({ holder: 'holder', until: 'held_until' }, 10);
 const idleMs = 5_000;
 
-/** Injection token for the checks. */
 export const ALARM_CHECKS = Symbol('ALARM_CHECKS');
 
-/** A check for alarms that concern all instances. Only the instance that holds the lease runs the check. */
+/** A check for alarms that concern all instances. Only the instance with the lease runs it. */
 export interface AlarmCheck {
-  /** @throws when the check cannot run; open alarms then remain unchanged */
+  /** @throws when the check cannot run; open alarms then stay as they are */
   run(): Promise<void>;
-  /** Leaves the open alarms to the next holder of the lease. */
+  /** Stops without clearing the open alarms. The next instance with the lease takes them over. */
   stop(): void;
 }
 
 /**
- * Runs the checks for alarms that concern all instances, every 5 s, on one instance at a time. When that instance dies, another instance
- * takes over within 15 s. A check that fails does not stop the other checks.
+ * Runs the checks for alarms that concern all instances. One instance at a time holds a lease and runs them every 5 s. If that instance
+ * dies, another takes over within 15 s. A failed check does not stop the other checks.
  */
 @Injectable()
 export class AlarmChecks {
@@ -53,7 +52,7 @@ export class AlarmChecks {
     return this.loop.stop();
   }
 
-  /** Runs the checks while this instance holds the lease. Returns false when another instance holds the lease. */
+  /** Runs the checks until this instance loses the lease or stops. Returns false when another instance holds the lease. */
   private async runWithLease(stopping: AbortSignal): Promise<boolean> {
     if (!(await this.change(lease.take('$1'), lease.isExpired))) return false;
     const held = new Lease(lease.seconds, () => this.change(lease.renewal, lease.isHeldBy('$1')));
@@ -68,7 +67,7 @@ export class AlarmChecks {
       for (const check of this.checks) check.stop();
     }
     if (!stopping.aborted) held.lost.throwIfAborted();
-    // Release the lease, so that another instance can take over at once.
+    // Release the lease so that another instance can take over at once.
     await this.change(lease.release, lease.isHeldBy('$1'));
     return true;
   }

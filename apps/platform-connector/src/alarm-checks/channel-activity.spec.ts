@@ -5,10 +5,10 @@ import { ChannelActivity } from './channel-activity.js';
 const { silence: times } = alarmTimes;
 const minute = 60_000;
 const hour = 60 * minute;
-/** The channel has been live and watched since the beginning. */
+/** A channel that has been live and watched from the beginning. */
 const always = { liveSince: 0, watchedSince: 0 };
 
-/** Returns random numbers from a seed (mulberry32). */
+/** Returns a generator of random numbers from a seed (mulberry32). */
 function randomFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -19,7 +19,7 @@ function randomFrom(seed: number): () => number {
   };
 }
 
-/** The rate of a channel at a time, in events per minute. */
+/** Returns a channel's events per minute at a given time. */
 type Rate = (at: number) => number;
 
 /** Returns the times of a channel's events: a Poisson process whose rate changes at most once a minute. */
@@ -36,8 +36,8 @@ function* eventTimes(rate: Rate, { seed, until }: { seed: number; until: number 
 }
 
 /**
- * Plays the events of a live channel. Returns the times of the events before which there was an alarm, and `until` if the channel is
- * silent then. An alarm lasts until its silence ends, so it is enough to check at the end of each silence.
+ * Plays the events of a live channel. Returns the times of the events that an alarm preceded, plus `until` if an alarm is open at the end.
+ * An alarm lasts until its silence ends, so one check at the end of each silence is enough.
  */
 function findAlarms(rate: Rate, { seed, until }: { seed: number; until: number }): number[] {
   const activity = new ChannelActivity(times);
@@ -51,7 +51,7 @@ function findAlarms(rate: Rate, { seed, until }: { seed: number; until: number }
 
 const seeds = fc.integer({ min: 1, max: 2 ** 31 });
 
-/** Returns a rate that changes every `minutes` minutes. `level` chooses each rate. */
+/** Returns a rate that changes every `minutes` minutes. `level` picks each new rate. */
 function changing(seed: number, level: (random: () => number) => number, minutes: number): Rate {
   const random = randomFrom(seed);
   const levels: number[] = [];
@@ -86,7 +86,7 @@ describe(ChannelActivity.name, () => {
     it('raises no alarm for channels whose events come in bursts', () => {
       fc.assert(
         fc.property(fc.double({ min: 0.5, max: 15, noNaN: true }), seeds, (perMinute, seed) => {
-          // A third of the minutes have hardly any events, and some have four times as many as usual.
+          // Cubing makes the rate uneven: a third of the minutes have hardly any events, and some have four times as many as usual.
           const level = (random: () => number): number => perMinute * 4 * random() ** 3;
           expect(findAlarms(changing(seed, level, 1), { seed, until: 12 * hour })).toEqual([]);
         }),

@@ -1,36 +1,36 @@
 import type { SilenceTimes } from '../alarms/alarm-times.js';
 
-// The maximum expected number of false alarms per day that a channel is live: one per 10,000 days.
+// The maximum number of false alarms to expect per day that a channel is live: one in 10,000 days.
 const maxChance = 1e-4;
 const dayMs = 86_400_000;
-// The minimum number of events for a decision. With fewer events, the rate estimate is too uncertain.
+// The minimum number of events for a decision. Fewer events make the estimated rate too uncertain.
 const minEvents = 30;
 const windowIntervals = 5;
-// A silence is ordinary if it is shorter than the longest earlier silence times this factor.
+// A silence is ordinary if it is shorter than this factor times the longest earlier silence.
 const gapFactor = 3;
 
 /** The times from which events and silence count, in milliseconds since 1970. */
 export interface Watch {
   /** The start of the stream. Earlier events do not count toward the channel's rate. */
   liveSince: number;
-  /** The time from which the silence counts. Before this time, events may have been missing for another reason. */
+  /** The time from which silence counts. Before this time, events may be missing for another reason. */
   watchedSince: number;
 }
 
 /**
- * Counts the recent events of one channel per minute, and decides whether its current silence is ordinary. A silence is an alarm when both
- * conditions hold:
+ * Counts the recent events of one channel per minute, and decides whether its current silence is ordinary. A silence raises an alarm when
+ * both conditions hold:
  *
- * - The silence is at least three times as long as every earlier silence in the last hour. Events are not independent, so a live channel
- *   also has ordinary breaks.
- * - By chance, a live channel has such a silence at most once in 10,000 days. At least one of two models must confirm this. In the first
- *   model, events arrive at the rate of the quietest five minutes, and the counts per minute vary as much as the observed counts (a
- *   negative binomial distribution; a Poisson distribution when the observed counts vary no more than Poisson counts). In the second model,
- *   events arrive at the rate of the quietest minute, with Poisson counts.
+ * - The silence is at least three times as long as every other silence of the last hour. A live channel has ordinary breaks, because its
+ *   events are not independent.
+ * - By chance, a live channel has such a silence at most once in 10,000 days, according to at least one of two models:
+ *   1. Events arrive at the rate of the quietest five minutes. The counts per minute vary as much as the observed ones (negative binomial),
+ *      but at least as much as Poisson counts.
+ *   2. Events arrive at the rate of the quietest minute, with Poisson counts.
  *
- * On a channel with 30 or more events per minute, a silence of one minute can raise an alarm. On a quiet channel, only a silence of hours
- * can raise an alarm, or no silence at all. The counts cover the hour before the last event, so a long silence does not erase them. All
- * times are in milliseconds since 1970, by the broker's clock.
+ * On a channel with 30 or more events per minute, a silence of one minute can raise an alarm. On a quiet channel, it takes hours, or no
+ * silence is long enough. The counts cover the hour before the last event, so a long silence does not erase them. All times are in
+ * milliseconds since 1970, by the broker's clock.
  */
 export class ChannelActivity {
   private readonly counts: Uint32Array;
@@ -45,12 +45,11 @@ export class ChannelActivity {
     this.gaps = new Float64Array(times.intervals);
   }
 
-  /** The time of the last event. */
   get lastAt(): number {
     return this.last;
   }
 
-  /** Adds an event. Events must be added in order of time. */
+  /** Adds an event. Add events in order of time. */
   add(at: number): void {
     const interval = Math.floor(at / this.times.intervalMs);
     if (Number.isNaN(this.last)) {
@@ -63,13 +62,16 @@ export class ChannelActivity {
     this.last = Math.max(this.last, at);
   }
 
-  /** Returns the average number of events per minute since `liveSince`, as far as the counts go back. */
+  /** Returns the average number of events per minute since `liveSince`. Counts go back one hour at most. */
   rateSince(liveSince: number): number {
     const counts = this.memory(liveSince).map((index) => this.counts[index] ?? 0);
     return (sumOf(counts) / (Math.max(1, counts.length) * this.times.intervalMs)) * 60_000;
   }
 
-  /** Whether the silence since the last event or, if later, since `watchedSince` is so long that events must be missing. */
+  /**
+   * Whether the current silence is so long that events must be missing. The silence begins at the last event or, if later, at
+   * `watchedSince`.
+   */
   isSilent(now: number, { liveSince, watchedSince }: Watch): boolean {
     const silence = now - Math.max(this.last, watchedSince);
     if (!(silence >= this.times.minSilenceMs)) return false;
@@ -87,7 +89,7 @@ export class ChannelActivity {
     return this.lastInterval % this.times.intervals;
   }
 
-  /** The indexes of the complete intervals between the start of the stream and the last event, oldest first. */
+  /** Returns the indexes of the complete intervals from the start of the stream to the last event, oldest first. */
   private memory(liveSince: number): number[] {
     const { intervalMs, intervals } = this.times;
     const oldest = this.lastInterval - intervals + 1;
@@ -110,22 +112,22 @@ export class ChannelActivity {
 }
 
 /**
- * Whether a silence of `silence` milliseconds is improbable when `rate` events arrive per millisecond. Each event starts a silence, so rate
- * × day silences start per day. Each of them lasts at least this long with the probability e^(-rate × silence).
+ * Whether a silence of `silence` milliseconds is improbable when `rate` events arrive per millisecond. Each event starts a silence, so
+ * `rate` × day silences start per day. Each one lasts at least this long with probability e^(-rate × silence).
  */
 function isImprobable(rate: number, silence: number): boolean {
   return rate > 0 && rate * silence >= Math.log(Math.max(1, rate * dayMs) / maxChance);
 }
 
-/** Returns a count minus its standard deviation (the square root of the count). */
+/** Returns a cautious estimate: the count minus its standard deviation, which is the square root of the count. */
 function lowerRate(count: number): number {
   return Math.max(0, count - Math.sqrt(count));
 }
 
 /**
- * The factor by which the variation of the counts weakens the evidence of a silence. The factor is 1 when the counts vary like the counts
- * of independent events, and less than 1 when the counts vary more. If the variance is D × mean, an interval is empty with the probability
- * e^(-mean × ln D / (D - 1)).
+ * Returns how strongly a silence proves that events are missing, as a factor of at most 1. It is 1 when the counts vary like those of
+ * independent events, and smaller when they vary more. If the variance is D × mean, an interval is empty with probability e^(-mean × ln D /
+ * (D - 1)).
  */
 function certaintyOf(counts: readonly number[]): number {
   const mean = sumOf(counts) / counts.length;

@@ -13,23 +13,23 @@ import { ActivityReader, type OnActivity } from './activity-reader.js';
 import { ChannelSilence } from './channel-silence.service.js';
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined } as unknown as Logger; // Safe cast: nothing else is used.
-// Reads the subscriptions at every check.
+// With `checkMs` 0, each check reads the subscriptions again.
 const times = { ...alarmTimes, checkMs: 0 };
 const second = 1_000;
 const minute = 60 * second;
-/** When the events stop. */
+/** The time at which the events stop. */
 const stop = Date.parse('2026-11-21T08:00:00Z');
 
-/** The times of events cannot be chosen on a real stream, so a stand-in for the reader plays them. */
+/** Uses a stand-in for the reader, because a test cannot choose the times of events on a real stream. */
 describe(ChannelSilence.name, () => {
   let database: TestDatabase;
   let dataSource: DataSource;
   let repository: AlarmsRepository;
-  /** The broker's clock, the events on the stream, and who is live. */
+  /** The time by the broker's clock. `events` and `live` are the stream's events and the live channels. */
   let now: number;
   let events: { token: string; at: number }[];
   let live: LiveStreamMessage[];
-  /** The time of the last poll. By default, a moment ago. */
+  /** The time of the last poll. By default, 10 s before the check. */
   let lastPollAt: number | undefined;
   const listeners = new Set<OnActivity>();
 
@@ -62,7 +62,7 @@ describe(ChannelSilence.name, () => {
     await database.drop();
   });
 
-  /** Starts an instance. */
+  /** Starts an instance of the check. */
   function start() {
     const client = { request: () => Promise.resolve({ streams: live }) } as unknown as RequestClient; // Safe cast: nothing else is used.
     const alarms = new Alarms((report) => repository.save(report), silent);
@@ -78,7 +78,7 @@ describe(ChannelSilence.name, () => {
     return { check, sut };
   }
 
-  /** Adds a live channel with an event per second until `stop`. */
+  /** Adds a live channel that has one event per second until `stop`. */
   async function addChannel(channel: string): Promise<void> {
     await dataSource.query(
       `INSERT INTO subscriptions (id, type, version, condition, status)
@@ -147,7 +147,7 @@ describe(ChannelSilence.name, () => {
     await first.check(stop + minute);
     const [raised] = await repository.listOpen();
     first.sut.stop();
-    // The events are too old for the memory.
+    // The events are too old for the next instance to remember.
     events = [];
     const second = start();
 

@@ -18,10 +18,10 @@ import { enabled } from '../subscriptions/own-subscription.js';
 import { ActivityReader } from './activity-reader.js';
 import { ChannelActivity } from './channel-activity.js';
 
-// Maximum number of alarms. If more channels are silent, they have a common cause, and more alarms would only hide it.
+// Maximum number of alarms about silent channels. If more channels are silent, they have a common cause, which more alarms would hide.
 const maxSilent = 5;
 const subscriptionsMs = 30_000;
-// While one of these alarms is open, missing events need no other explanation.
+// While one of these alarms is open, it explains why events are missing.
 const explanations: readonly AlarmKind[] = [
   'transport_down',
   'platform_unavailable',
@@ -29,18 +29,15 @@ const explanations: readonly AlarmKind[] = [
   'clock_off',
 ];
 
-/**
- * The event types with enabled subscriptions for a channel: `types` contains the platform's names, `tokens` the tokens in NATS subjects.
- */
+/** The event types with enabled subscriptions for a channel. `types` has the platform's names; `tokens` has the tokens in NATS subjects. */
 interface EnabledTypes {
   types: string;
   tokens: ReadonlySet<string>;
 }
 
 /**
- * Raises an alarm when a live channel with enabled subscriptions is silent for too long, compared with its usual event rate (see
- * `ChannelActivity`). Only events of enabled subscriptions count. When a channel loses a subscription, the check learns the channel's rate
- * from scratch.
+ * Raises an alarm when a live channel is silent for too long, compared with its usual event rate (see `ChannelActivity`). Only events of
+ * enabled subscriptions count. When a channel loses a subscription, its rate is learned from scratch.
  *
  * ```
  *  EVENTS stream ──▶ rate of each channel ──silent──▶ still live, says the monitor ──▶ alarm
@@ -48,8 +45,8 @@ interface EnabledTypes {
  *                                                                                       ▼ cleared
  * ```
  *
- * Silence counts only while a connector is watching and no other alarm explains the missing events. A restart or an outage therefore does
- * not make every channel seem silent.
+ * Silence counts only while a connector is watching and no other alarm explains the missing events. After a restart or an outage, channels
+ * therefore do not all seem silent.
  */
 @Injectable()
 export class ChannelSilence {
@@ -57,10 +54,15 @@ export class ChannelSilence {
   /** The enabled types of each channel, by the channel's id on the platform. */
   private subscribed = new Map<string, EnabledTypes>();
   private subscribedAt = Number.NEGATIVE_INFINITY;
-  /** The silent channels. The value is the time of the last event or, if another instance raised the alarm, the time of the alarm. */
+  /**
+   * The silent channels. The value is the time of the last event. If another instance raised the alarm, the value is the time of that
+   * alarm.
+   */
   private readonly silent = new Map<string, number>();
   private reader: ActivityReader | undefined;
-  /** When the reader began, and when another alarm last explained missing events, in milliseconds since 1970 by the broker's clock. */
+  /**
+   * When the reader began, and when another alarm last explained missing events. Both in milliseconds since 1970, by the broker's clock.
+   */
   private watchedSince = 0;
   private explainedUntil = 0;
 
@@ -73,7 +75,7 @@ export class ChannelSilence {
     @Inject(ALARM_TIMES) private readonly times: AlarmTimes,
   ) {}
 
-  /** @throws when the database, NATS, or the streamer monitor does not respond; alarms then remain unchanged */
+  /** @throws when the database, NATS, or the streamer monitor does not respond; alarms then stay as they are */
   async run(): Promise<void> {
     if (performance.now() >= this.subscribedAt + Math.min(subscriptionsMs, 6 * this.times.checkMs))
       await this.readSubscriptions();
@@ -99,8 +101,8 @@ export class ChannelSilence {
   }
 
   /**
-   * Opens a reader, which first reads the history from the EVENTS stream. Takes over the open alarms, because a silent channel may have no
-   * event in the history.
+   * Opens a reader, which first reads the history from the EVENTS stream. Takes over the open alarms from the previous instance, because
+   * the history may contain no event of a silent channel.
    */
   private async begin(open: readonly AlarmMessage[]): Promise<ActivityReader> {
     this.activities.clear();
@@ -126,7 +128,7 @@ export class ChannelSilence {
   }
 
   private async readSubscriptions(): Promise<void> {
-    // One row per channel keeps the result small: there can be tens of thousands of subscriptions, which rarely change.
+    // Aggregate to one row per channel, because there can be tens of thousands of subscriptions, and they rarely change.
     const rows = await this.dataSource.query<{ channel: string; types: string }[]>(
       `SELECT condition->>'broadcaster_user_id' AS channel, string_agg(DISTINCT type, ' ') AS types FROM subscriptions
        WHERE status = $1 AND condition->>'broadcaster_user_id' IS NOT NULL GROUP BY 1`,
@@ -152,7 +154,7 @@ export class ChannelSilence {
       .map(([channel]) => channel);
   }
 
-  /** Whether a channel is silent. Ignores counts from before the end of an outage, because events were missing then. */
+  /** Whether a channel is silent. Ignores counts from before the end of the last outage, because events were missing then. */
   private isSilent(activity: ChannelActivity, now: number, startedAt = 0): boolean {
     const { explainedUntil } = this;
     return activity.isSilent(now, {
@@ -161,7 +163,7 @@ export class ChannelSilence {
     });
   }
 
-  /** Raises alarms about channels that are still live, and clears the alarms of channels that are not live or not subscribed. */
+  /** Raises alarms about suspects that are still live. Clears the alarms of channels that are no longer live or subscribed. */
   private async decide(suspects: readonly string[], now: number): Promise<void> {
     const { streams } = await this.client.request(findLiveStreams, { platformIds: [...suspects] });
     const live = new Map(streams.map((stream) => [stream.platformId, stream]));
@@ -179,7 +181,8 @@ export class ChannelSilence {
   ): void {
     const activity = this.activities.get(channel);
     if (!activity || !this.isSilent(activity, now, startedAt) || this.silent.size >= maxSilent) return;
-    // A channel is often silent because its stream has just ended. The platform still lists an ended stream for a moment.
+    // Wait for a poll that lists the stream after the last event. A channel is often silent because its stream has just ended, and the
+    // platform lists an ended stream for a moment.
     if (seenAt === null || seenAt < activity.lastAt + this.times.silence.seenAfterMs) return;
     this.silent.set(channel, activity.lastAt);
     const seconds = Math.round((now - activity.lastAt) / 1_000);

@@ -2,9 +2,9 @@ import type { AlarmKey } from '@stream-events/contracts';
 import type { Alarms } from '@stream-events/service';
 import type { AlarmTimes } from '../alarms/alarm-times.js';
 
-/** Raises an alarm only after its cause has lasted for `holdMs`, because most causes disappear by themselves. */
+/** Raises an alarm only after its cause has lasted for `holdMs`, because most causes disappear on their own. */
 export class HeldAlarms {
-  /** The time at which each cause began, by `times.now`. */
+  /** When each cause began, by `times.now`. */
   private readonly since = new Map<AlarmKey, number>();
   private readonly raised = new Set<AlarmKey>();
 
@@ -13,7 +13,7 @@ export class HeldAlarms {
     private readonly times: Pick<AlarmTimes, 'holdMs' | 'now'>,
   ) {}
 
-  /** The keys of the alarms that this process has raised or is holding back. */
+  /** The keys of the alarms that this process has raised or will raise after the hold time. */
   get keys(): AlarmKey[] {
     return [...new Set([...this.since.keys(), ...this.raised])];
   }
@@ -21,7 +21,7 @@ export class HeldAlarms {
   /**
    * Raises the alarm if its cause has lasted for `holdMs`. Clears the alarm when there is no cause.
    *
-   * @param message what is wrong, and what to do about it; undefined when nothing is wrong
+   * @param message the problem and its remedy; undefined when there is no problem
    */
   decide(key: AlarmKey, message: string | undefined): void {
     if (message === undefined) {
@@ -38,12 +38,12 @@ export class HeldAlarms {
     this.alarms.raise(key, message);
   }
 
-  /** Restarts the hold time of a cause at the next decision. An open alarm remains open. */
+  /** Restarts the hold time of a cause with the next decision. An open alarm stays open. */
   restart(key: AlarmKey): void {
     this.since.delete(key);
   }
 
-  /** Leaves the open alarms to the next holder of the lease. */
+  /** Stops without clearing the open alarms. The next instance with the lease takes them over. */
   stop(): void {
     for (const key of this.raised) this.alarms.withdraw(key);
     this.raised.clear();

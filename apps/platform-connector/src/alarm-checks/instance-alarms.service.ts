@@ -5,15 +5,12 @@ import { ALARM_TIMES, type AlarmTimes } from '../alarms/alarm-times.js';
 import { PlatformClock } from '../platform/platform-clock.js';
 import { PlatformHealth } from '../platform/platform-health.service.js';
 
-/**
- * Raises the alarms that each instance must raise for itself: the platform does not respond to the instance, or the instance's clock is
- * wrong.
- */
+/** Raises the alarms that concern a single instance: the platform does not respond to it, or its clock is wrong. */
 @Injectable()
 export class InstanceAlarms {
   private timer: NodeJS.Timeout | undefined;
   private openSince: number | undefined;
-  // With the process id, because one host can run several connectors, each with its own alarms.
+  // Includes the process id, because one host can run several connectors, each with its own alarms.
   private readonly subject = `platform-connector@${hostname()}:${process.pid}`;
 
   constructor(
@@ -31,7 +28,7 @@ export class InstanceAlarms {
     clearInterval(this.timer);
   }
 
-  /** Public for tests. */
+  /** Only public for tests. */
   check(): void {
     this.checkPlatform();
     this.checkClock();

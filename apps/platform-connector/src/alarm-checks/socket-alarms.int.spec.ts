@@ -9,7 +9,7 @@ import { alarmTimes } from '../alarms/alarm-times.js';
 import { ShardsRepository } from '../conduits/shards.repository.js';
 import { SocketAlarms } from './socket-alarms.service.js';
 
-// The pause between two attempts to connect grows to 30 s while a test disturbs the platform.
+// While a test disturbs the platform, the pause between attempts to connect grows to 30 s.
 const patiently = { timeoutMs: 60_000 };
 jest.setTimeout(180_000);
 const holdMs = 30_000;
@@ -18,7 +18,6 @@ const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 describe(SocketAlarms.name, () => {
   let platform: SimulatedPlatform;
   let setup: ConnectorSetup;
-  /** The clock of the alarms. */
   let now: number;
 
   beforeAll(async () => {
@@ -56,10 +55,10 @@ describe(SocketAlarms.name, () => {
   const openKeys = async ({ alarmList }: ConnectorInstance): Promise<string[]> =>
     (await alarmList.listOpen()).map(({ key }) => key).sort();
 
-  /** A connector that holds sockets of users, and renews its leases before each check. */
+  /** The connector that holds the users' sockets. `check` renews its leases. */
   const holder = randomUUID();
 
-  /** Checks, and returns the keys of the open alarms. */
+  /** Runs a check, and returns the keys of the open alarms. */
   const check = async (instance: ConnectorInstance): Promise<string[]> => {
     await setup.dataSource.query(
       `UPDATE user_sessions SET held_until = now() + interval '10 seconds' WHERE holder = $1`,
@@ -70,7 +69,7 @@ describe(SocketAlarms.name, () => {
     return openKeys(instance);
   };
 
-  /** Checks again after the hold time. Expects that the fault raises no alarm before that. */
+  /** Expects that the fault raises no alarm before the hold time, then checks again after it. */
   const checkAfterHold = async (instance: ConnectorInstance): Promise<string[]> => {
     const before = await openKeys(instance);
     expect(await check(instance)).toEqual(before);
@@ -117,7 +116,7 @@ describe(SocketAlarms.name, () => {
       const receiver = await WebhookReceiver.start(secret);
       const instance = await create({ ALERT_WEBHOOK_URL: receiver.url, ALERT_WEBHOOK_SECRET: secret });
       instance.alarmPoster.start();
-      // This connector serves no shards, so no shard has a connection.
+      // This test's connector serves no shards, so no shard has a connection.
       await setup.dataSource.query(
         `INSERT INTO conduits (client_id, shard_count, conduit_id) VALUES ($1, 2, 'one')`,
         [application.clientId],
@@ -148,7 +147,7 @@ describe(SocketAlarms.name, () => {
       expect(await checkAfterHold(instance)).toEqual(['shard_lost:0']);
       expect(await messages(instance)).toMatch(/^Shard 0: .*Another installation/);
 
-      // Another connector has taken both shards. The connector does not take them back before the check.
+      // Simulate another connector that has taken both shards. The mock keeps this connector from taking them back before the check.
       const claim = jest.spyOn(ShardsRepository.prototype, 'claim').mockResolvedValue(false);
       await setup.dataSource.query(
         `UPDATE conduit_shards SET status = 'connecting', holder = gen_random_uuid()`,
@@ -179,7 +178,7 @@ describe(SocketAlarms.name, () => {
       return row!.id;
     };
 
-    /** Takes shard 0, as another installation would. */
+    /** Takes shard 0, as another installation of the application would. */
     async function takeShard(conduit: string): Promise<WebSocket> {
       const socket = new WebSocket(platform.socketUrl);
       const [frame] = (await once(socket, 'message')) as [Buffer]; // Safe cast: ws delivers Buffers by default.
@@ -241,7 +240,7 @@ describe(SocketAlarms.name, () => {
       expect(await checkAfterHold(instance)).toEqual(['transport_down:websocket:77']);
       expect(await messages(instance)).toContain('The event socket of login_77 is not connected');
 
-      // The connector that holds the session of user 78 has died.
+      // Simulate the death of the connector that holds user 78's session.
       await setup.dataSource.query(
         `UPDATE user_sessions SET holder = gen_random_uuid(), held_until = now() WHERE user_id = '78'`,
       );

@@ -10,8 +10,8 @@ const lostShard = 'shard_lost:';
 const lostSocket = `${socketsDown}:`;
 
 /**
- * Raises alarms about sockets without a connection, and clears an alarm when its socket is connected again. Raises no alarm if the socket
- * reconnects, or another connector takes it over, within 30 s.
+ * Raises alarms about sockets without a connection. A socket that reconnects within 30 s, or that another connector takes over, raises
+ * none. Clears an alarm when its socket is connected again.
  */
 @Injectable()
 export class SocketAlarms {
@@ -28,7 +28,7 @@ export class SocketAlarms {
 
   async run(): Promise<void> {
     const faults = await this.faults.find();
-    // The open alarms include alarms that an earlier holder of the lease has raised.
+    // The open alarms include those that an earlier holder of the lease raised.
     const open = (await this.repository.listOpen()).map(({ key }) => key as AlarmKey); // Safe cast: keys are checked where they arrive.
     for (const key of [...open.filter(isOwn), ...this.held.keys])
       if (!faults.has(key) && !isPartOf(key, faults)) this.held.decide(key, undefined);
@@ -40,7 +40,7 @@ export class SocketAlarms {
   }
 }
 
-/** Whether an alarm about all shards or all sockets includes this alarm. */
+/** Whether an open alarm about all shards or all sockets already covers this alarm. */
 function isPartOf(key: AlarmKey, faults: Faults): boolean {
   return (
     (key.startsWith(lostShard) && faults.has(conduitDown)) ||

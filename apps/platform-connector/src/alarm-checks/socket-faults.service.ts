@@ -9,7 +9,7 @@ import { SubscriptionsRepository } from '../subscriptions/subscriptions.reposito
 
 export const conduitDown = 'transport_down:conduit';
 export const socketsDown = 'transport_down:websocket';
-// Maximum number of alarms of each kind. If there are more faults, they have a common cause, and more alarms would only hide it.
+// Maximum number of alarms of each kind. If there are more faults, they have a common cause, which more alarms would hide.
 const maxEach = 5;
 
 const whatToCheck =
@@ -22,12 +22,12 @@ const noUser =
   'No channel is connected, so there is no event socket, and no platform events arrive. Connect a channel with ' +
   'POST /api/v1/platform/connections.';
 
-/** The faults: the message of each alarm, by the alarm's key. */
+/** The message of each fault, by the key of its alarm. */
 export type Faults = Map<AlarmKey, string>;
 
 /**
- * Finds the sockets that have no connection to the platform. Reads the state that the connectors save in the database, so any connector can
- * check the sockets of all connectors.
+ * Finds the sockets that have no connection to the platform. Reads the state that all connectors save in the database, so any connector can
+ * check for all of them.
  *
  * | without a connection           | alarm                                |
  * |--------------------------------|--------------------------------------|
@@ -51,7 +51,7 @@ export class SocketFaults {
     return new Map([...ofConduit, ...(await this.findSocketFaults())]);
   }
 
-  /** Finds users' sockets that are not connected although a subscription uses the socket or waits for it. */
+  /** Finds users' sockets that are not connected although a subscription uses or needs them. */
   private async findSocketFaults(): Promise<Faults> {
     const sessions = await this.sessions.all();
     const down: string[] = [];
@@ -77,7 +77,7 @@ export class SocketFaults {
     );
   }
 
-  /** Whether any subscription is waiting. Subscriptions for channels that are not connected could use any socket. */
+  /** Whether any subscription waits for a socket. A subscription for a channel without a connected user could use any user's socket. */
   private async isAnyWaiting(): Promise<boolean> {
     if (this.settings.transport !== 'websocket') return false;
     return (await this.subscriptions.count()).some(({ status }) => status === waiting);
@@ -102,7 +102,7 @@ function describeShard(
   { id, state, status }: ShardMessage,
   { counts, problem }: { counts: string; problem: string | null },
 ): string {
-  // If a conduit with shards has a problem, the problem is a foreign shard.
+  // When a conduit has shards, its only possible problem is a foreign shard.
   if (state === 'foreign' && problem !== null) return `Shard ${id}: ${problem}`;
   const reason = state === 'enabled' ? 'its connector has stopped' : status;
   return (

@@ -13,7 +13,7 @@ const { holdMs } = alarmTimes;
 
 interface Row {
   attempts?: number;
-  /** How long ago the subscription got its status, and was saved. */
+  /** How long ago the subscription got its status (`age`), and how long ago it was saved (`saved`). */
   age?: string;
   saved?: string;
 }
@@ -24,7 +24,6 @@ describe(SubscriptionAlarms.name, () => {
   let repository: AlarmsRepository;
   let alarms: Alarms;
   let sut: SubscriptionAlarms;
-  /** The clock of the alarms. */
   let now: number;
 
   beforeAll(async () => {
@@ -52,14 +51,13 @@ describe(SubscriptionAlarms.name, () => {
       [v7(), status, attempts, age, saved],
     );
 
-  /** Checks, and returns the keys of the open alarms. */
+  /** Runs a check, and returns the keys of the open alarms. */
   const check = async (): Promise<string[]> => {
     await sut.run();
     await alarms.saveChanges();
     return (await repository.listOpen()).map(({ key }) => key).sort();
   };
 
-  /** Checks again after the hold time. */
   const checkAfterHold = async (): Promise<string[]> => {
     await check();
     now += holdMs;

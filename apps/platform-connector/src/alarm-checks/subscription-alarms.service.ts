@@ -13,19 +13,19 @@ import {
 } from '../subscriptions/own-subscription.js';
 import { HeldAlarms } from './held-alarms.js';
 
-// No alarm for these statuses: the streamer monitor polls streamers over the limit, and a user must give missing consent. The API shows
-// both.
+// Statuses that raise no alarm. The streamer monitor polls streamers over the limit, and only a user can give missing consent. The API
+// shows both.
 const acceptedStatuses = [enabled, limitReached, notGranted];
 const unreachableStatuses = [verificationFailed, 'notification_failures_exceeded'];
 const webhookDown = 'transport_down:webhook';
 const notEnabled = 'subscription_not_enabled';
-// While one of these alarms is open, the service cannot create subscriptions.
+// While one of these alarms is open, it explains why the service cannot create subscriptions.
 const explanations: readonly AlarmKind[] = ['transport_down', 'platform_unavailable'];
 
 interface StatusCount {
   status: string;
   count: number;
-  /** The number of faulty subscriptions, and a description of one. */
+  /** The number of faulty subscriptions, and the description of one of them. */
   faulty: number;
   example: string | null;
 }
@@ -49,7 +49,7 @@ export class SubscriptionAlarms {
     const webhookFault = describeWebhookFault(counts);
     this.held.decide(webhookDown, webhookFault);
     const fault = describeFaulty(counts);
-    // If another alarm explains the fault, that alarm is enough.
+    // Raise no second alarm when another alarm explains the fault.
     if (fault !== undefined && (webhookFault !== undefined || (await this.isExplained())))
       this.held.restart(notEnabled);
     else this.held.decide(notEnabled, fault);
@@ -64,9 +64,12 @@ export class SubscriptionAlarms {
   }
 
   /**
-   * Counts subscriptions by status. A subscription without an accepted status is faulty in two cases: at least two attempts in a row have
-   * failed, or its status is 45 s old and the reconciler has no work left or makes no progress. While the reconciler creates thousands of
-   * subscriptions, a subscription can wait for minutes without being faulty.
+   * Counts subscriptions by status. A subscription without an accepted status is faulty in two cases:
+   *
+   * - At least two attempts in a row have failed.
+   * - It has had its status for 45 s, and the reconciler has no work left or makes no progress.
+   *
+   * While the reconciler creates thousands of subscriptions, each can wait for minutes without being faulty.
    */
   private count(): Promise<StatusCount[]> {
     return this.dataSource.query<StatusCount[]>(

@@ -16,13 +16,12 @@ import { ALERT_WEBHOOK, type AlertWebhook } from './alert-webhook.js';
 
 const idleMs = 1_000;
 const maxBackoffMs = 10_000;
-// The maximum size of a reply body to read. The body is not used, but reading it to the end keeps the connection open for the next post.
+// How much of a reply's body to read. The content does not matter, but reading to the end lets the next post reuse the connection.
 const maxReplyBytes = 16 * 1024;
 
 /**
- * Posts alarms to the alert webhook, signed as Standard Webhooks describes. Instances share the work: an instance claims each message
- * before posting it. After a crash, another instance posts the message again, with the same `webhook-id`.
- *
+ * Posts alarms to the alert webhook, signed according to Standard Webhooks. Instances share the work: each claims a message before it posts
+ * the message. If an instance crashes, another posts its message again with the same `webhook-id`.
  * ```
  *  due ──claimed──▶ posting ──2xx──▶ removed
  *   ▲                  │ any other reply, or none
@@ -31,7 +30,7 @@ const maxReplyBytes = 16 * 1024;
  */
 @Injectable()
 export class AlarmPoster {
-  // undici follows no redirects, so a message reaches no other host.
+  // undici follows no redirects, so messages reach only the configured host.
   private readonly agent = new Agent({ connections: 1 });
   private readonly failures: FailureLog;
   private readonly loop: WorkerLoop;
@@ -104,7 +103,7 @@ export class AlarmPoster {
 
   private async onFailed({ sequence, id, attempts }: ClaimedPost, error: unknown): Promise<void> {
     const { minPauseMs, maxPauseMs, maxAttempts } = this.times.posting;
-    // Do not log the URL, because the URL may contain a secret. undici's errors do not contain the URL.
+    // Do not log the URL, which can contain a secret. undici's errors do not contain it either.
     const details = { err: error, webhookId: id, attempts };
     if (attempts >= maxAttempts) {
       this.postsTotal.inc({ result: 'given_up' });

@@ -7,18 +7,17 @@ import { ALERT_WEBHOOK, type AlertWebhook } from './alert-webhook.js';
 /** A message that this instance has claimed. */
 export interface ClaimedPost {
   sequence: string;
-  /** The `webhook-id`. */
+  /** The value of the header `webhook-id`. */
   id: string;
   body: string;
   /** The number of attempts, including this one. */
   attempts: number;
 }
 
-// How long an instance claims a message: longer than an attempt takes. If the instance dies, another instance may claim the message after
-// this time.
+// How long an instance claims a message. An attempt takes less time. If the instance dies, another can claim the message after this time.
 const claimSeconds = 30;
 
-/** Stores the messages that wait to be posted to the alert webhook, if one is configured. */
+/** Stores messages until they are posted to the alert webhook. Stores nothing when no webhook is configured. */
 @Injectable()
 export class AlarmPosts {
   constructor(
@@ -26,7 +25,7 @@ export class AlarmPosts {
     @Inject(ALERT_WEBHOOK) private readonly webhook: AlertWebhook | null,
   ) {}
 
-  /** Adds a message for each alarm that the transaction of `manager` opened or closed. */
+  /** Adds a message for each alarm that the transaction opened or closed. */
   async add(manager: EntityManager, alarms: readonly AlarmMessage[]): Promise<void> {
     if (!this.webhook || alarms.length === 0) return;
     await manager.query(
@@ -35,7 +34,10 @@ export class AlarmPosts {
     );
   }
 
-  /** Claims the oldest due message; undefined when none is due. Skips a message while an earlier message about the same alarm is unsent. */
+  /**
+   * Claims the oldest due message. Skips a message while an earlier message about the same alarm is unsent. Returns undefined when none is
+   * due.
+   */
   async claim(): Promise<ClaimedPost | undefined> {
     const rows = await this.dataSource.query<ClaimedPost[]>(
       `WITH claimed AS (
@@ -61,12 +63,12 @@ export class AlarmPosts {
     );
   }
 
-  /** Removes messages that have been due for more than a day. Such messages remain when ALERT_WEBHOOK_URL is no longer set. */
+  /** Removes messages that are more than a day overdue. They remain when an operator removes ALERT_WEBHOOK_URL. */
   async removeOld(manager: EntityManager): Promise<void> {
     await manager.query(`DELETE FROM alarm_posts WHERE due_at < now() - interval '1 day'`);
   }
 
-  /** Removes a message after it was posted or after the last failed attempt. */
+  /** Removes a message that was posted or whose last attempt failed. */
   async remove(sequence: string): Promise<void> {
     await this.dataSource.query('DELETE FROM alarm_posts WHERE sequence = $1', [sequence]);
   }

@@ -1,55 +1,54 @@
-/** The timeout, the pauses, and the number of attempts for posting an alarm. */
 export interface PostingTimes {
   timeoutMs: number;
-  /** The pause after the first failure. Each further pause is twice as long. */
+  /** The pause after the first failure. The pause doubles with each failure, up to `maxPauseMs`. */
   minPauseMs: number;
   maxPauseMs: number;
   maxAttempts: number;
 }
 
-/** The times that decide whether a channel is silent for too long. See `ChannelActivity`. */
+/** The times that decide when a channel has been silent for too long. See `ChannelActivity`. */
 export interface SilenceTimes {
-  /** The length of the intervals in which events are counted. */
+  /** The length of an interval in which events are counted. */
   intervalMs: number;
-  /** The number of intervals to remember, and the minimum number of intervals for a decision. */
+  /** How many intervals to remember (`intervals`), and how many a decision needs (`minIntervals`). */
   intervals: number;
   minIntervals: number;
-  /** A shorter silence is never an alarm. */
+  /** A shorter silence never raises an alarm. */
   minSilenceMs: number;
   /**
-   * The minimum time from the last event to the last poll that listed the stream. If the time is shorter, the stream may just have ended.
+   * How long after the last event a poll must still list the stream. A poll that is closer to the last event does not show that the stream
+   * continues.
    */
   seenAfterMs: number;
 }
 
-/** The times of alarms. Only tests change them. */
+/** When alarms are raised and posted. Only tests use other times. */
 export interface AlarmTimes {
-  /** How often each check runs. */
+  /** How often the checks run. */
   checkMs: number;
-  /** How long a fault that often disappears by itself must last before it raises an alarm. */
+  /** How long a fault must last before it raises an alarm. Most faults disappear sooner. */
   holdMs: number;
-  /** A monotonic clock in milliseconds, which measures how long faults last. */
+  /** A monotonic clock in milliseconds. Measures how long faults last. */
   now: () => number;
   posting: PostingTimes;
   silence: SilenceTimes;
 }
 
-/** Injection token for the times. */
 export const ALARM_TIMES = Symbol('ALARM_TIMES');
 
-/** With these times, alarms are raised within 90 s: a fault must last for 30 s, and a silence for 60 s. */
+/** A fault must last for 30 s, and a silence for 60 s. With these times, each alarm is raised within 90 s of its cause. */
 export const alarmTimes: AlarmTimes = {
   checkMs: 5_000,
   holdMs: 30_000,
   now: () => performance.now(),
-  // The last attempt is about an hour after the first. A later message is of little use, and the API still lists the alarm.
+  // The last attempt is about an hour after the first. By then, a message is of little use, and the API still lists the alarm.
   posting: { timeoutMs: 10_000, minPauseMs: 5_000, maxPauseMs: 300_000, maxAttempts: 17 },
   silence: {
     intervalMs: 60_000,
     intervals: 60,
     minIntervals: 10,
     minSilenceMs: 60_000,
-    // Polls are 45 s apart, so the poll that confirms a live stream follows at most 75 s after the last event.
+    // Polls are 45 s apart. The poll that confirms a live stream therefore follows at most 75 s after the last event.
     seenAfterMs: 30_000,
   },
 };

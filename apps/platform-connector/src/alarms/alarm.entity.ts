@@ -1,6 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 
-/** An alarm. At most one alarm with a given key is open. */
+/** An alarm. At most one alarm per key is open. */
 @Entity({ name: 'alarms' })
 @Index('alarms_open_key_unique', ['key'], { unique: true, where: 'cleared_at IS NULL' })
 @Index('alarms_cleared_at_index', ['clearedAt'])
@@ -18,7 +18,7 @@ export class Alarm {
   @Column('timestamptz', { name: 'raised_at', default: () => 'now()' })
   raisedAt!: Date;
 
-  /** When a process last reported that the cause exists. */
+  /** When a process last reported that the cause still exists. */
   @Column('timestamptz', { name: 'repeated_at', default: () => 'now()' })
   repeatedAt!: Date;
 
@@ -27,13 +27,13 @@ export class Alarm {
   clearedAt!: Date | null;
 }
 
-/** A message to the alert webhook that has not been posted yet. */
+/** A message that has not been posted to the alert webhook yet. */
 @Entity({ name: 'alarm_posts' })
 export class AlarmPost {
   @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' })
   sequence!: string;
 
-  /** The `webhook-id`, which is the same in every attempt. */
+  /** The `webhook-id`. All attempts have the same id. */
   @Column('uuid')
   id!: string;
 
@@ -46,12 +46,12 @@ export class AlarmPost {
   @Column('integer', { default: 0 })
   attempts!: number;
 
-  /** When the next attempt is due. While an instance posts the message, the time from which another instance may claim the message. */
+  /** When the next attempt is due. While an instance posts the message: when another instance may claim it. */
   @Column('timestamptz', { name: 'due_at', default: () => 'now()' })
   dueAt!: Date;
 }
 
-/** The only row of the table: the lease that decides which instance checks the alarms that concern all instances. */
+/** The lease for the checks that concern all instances. Its holder runs them. The table has only this row. */
 @Entity({ name: 'alarm_checks' })
 export class AlarmCheckLease {
   @PrimaryColumn('boolean', { default: true })

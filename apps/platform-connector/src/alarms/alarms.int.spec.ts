@@ -39,7 +39,7 @@ describe(AlarmPoster.name, () => {
     void logs.push(`${message} ${fields.key ?? ''}`);
   const logger = { info: note, warn: note, error: note } as unknown as Logger; // Safe cast: nothing else is used.
 
-  /** Creates one instance of the connector, with short times. */
+  /** Creates the alarm services of one connector, with short times. */
   function setup(posting: Partial<PostingTimes> = {}) {
     const webhook = { url: receiver.url, secret };
     const posts = new AlarmPosts(dataSource, webhook);

@@ -7,7 +7,7 @@ import { AlarmsController } from './alarms.controller.js';
 import { AlarmsRepository } from './alarms.repository.js';
 import { ALERT_WEBHOOK, toAlertWebhook } from './alert-webhook.js';
 
-/** Alarms: stores the alarms of all services, and posts them. Every feature can inject `Alarms` to raise and clear alarms. */
+/** Stores the alarms of all services, and posts them to the alert webhook. Every feature can inject `Alarms` to raise and clear alarms. */
 @Global()
 @Module({})
 export class AlarmsModule {

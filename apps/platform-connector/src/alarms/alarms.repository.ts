@@ -22,7 +22,7 @@ const columns = `id, key, message, floor(extract(epoch FROM raised_at) * 1000)::
 
 type Row = Omit<AlarmMessage, 'kind' | 'subject'>;
 
-/** Stores alarms. Saves an alarm and the message to the alert webhook in one transaction, so that both are stored or neither is. */
+/** Stores alarms. Saves each change together with its message to the alert webhook in one transaction. */
 @Injectable()
 export class AlarmsRepository {
   constructor(
@@ -47,7 +47,6 @@ export class AlarmsRepository {
     });
   }
 
-  /** Opens or repeats the raised alarms, and closes the cleared alarms. */
   async save({ raised, cleared }: ReportAlarmsRequest): Promise<void> {
     const changed = await this.dataSource.transaction(async (manager) => {
       const closed = await close(manager, 'key = ANY($1)', [cleared]);
@@ -59,8 +58,8 @@ export class AlarmsRepository {
   }
 
   /**
-   * Closes alarms that no process has repeated for 90 s. Deletes alarms that closed 30 days ago and webhook messages that are a day
-   * overdue.
+   * Closes alarms that no process has repeated for 90 s. Deletes alarms that closed more than 30 days ago, and webhook messages that are
+   * more than a day overdue.
    */
   async expire(): Promise<void> {
     const closed = await this.dataSource.transaction(async (manager) => {
@@ -108,8 +107,8 @@ export class AlarmsRepository {
 }
 
 /**
- * Opens or repeats alarms, sorted by key so that two reports do not deadlock. Opens no alarm above `maxOpenAlarms`. Returns the alarms that
- * were not open before.
+ * Opens or repeats alarms. Sorts them by key, so that concurrent reports do not deadlock. Keeps at most `maxOpenAlarms` open. Returns the
+ * newly opened alarms.
  */
 async function open(manager: EntityManager, raised: ReportAlarmsRequest['raised']): Promise<AlarmMessage[]> {
   if (raised.length === 0) return [];

@@ -1,16 +1,15 @@
 import type { PlatformConnectorConfig } from '../platform-connector.config.js';
 
-/** The address to which alarms are posted, and the secret that signs the messages. */
 export interface AlertWebhook {
   url: string;
   secret: string;
 }
 
-/** Injection token for the `AlertWebhook`; the value is null when no webhook is configured. */
+/** Injection token for the `AlertWebhook`. Its value is null when no webhook is configured. */
 export const ALERT_WEBHOOK = Symbol('ALERT_WEBHOOK');
 
 /**
- * Returns the configured alert webhook; null when none is configured.
+ * Returns the configured alert webhook, or null when none is configured.
  *
  * @throws Error when only one of the two variables is set
  */

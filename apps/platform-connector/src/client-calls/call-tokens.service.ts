@@ -15,7 +15,7 @@ import { AppTokens } from '../platform/app-tokens.service.js';
 import type { TokenSource } from '../platform/platform-client.js';
 import { chooseToken } from './choose-token.js';
 
-/** Finds the token for a call. */
+/** Finds the token to use for a client's call. */
 @Injectable()
 export class CallTokens {
   constructor(
@@ -46,7 +46,7 @@ export class CallTokens {
     };
   }
 
-  /** Refreshes the token after a 401 only if the token is no longer valid, because the platform also sends a 401 for other reasons. */
+  /** After a 401, refreshes the token only if it has become invalid. The platform also sends a 401 for other reasons. */
   private tokenOf(connection: Connection): TokenSource {
     let token = this.connections.tokensOf(connection)?.accessToken ?? lost(connection);
     return {

@@ -29,8 +29,8 @@ export class CallableEndpoints {
   }
 
   /**
-   * Refuses to delete the conduit of this installation. Clients may delete other conduits, because each conduit counts toward the
-   * platform's limit, and the installation that created a conduit may no longer exist.
+   * Refuses to delete the conduit of this installation. Clients may delete other conduits: each one counts toward the platform's limit, and
+   * the installation that created it may no longer exist.
    */
   private async protectOwnConduit(deleted: readonly string[]): Promise<void> {
     const clientId = this.settings.credentials?.clientId;

@@ -2,19 +2,19 @@ import { ServiceError } from '@stream-events/contracts';
 import type { ApiEndpoint } from '@stream-events/platforms';
 import type { Connection } from '../connections/connection.entity.js';
 
-/** The part of a connection that decides whether its token can be used for a call. */
+/** The part of a connection that decides whether a call can use its token. */
 export type CallerConnection = Pick<Connection, 'id' | 'state' | 'userId' | 'login' | 'scopes' | 'remedy'>;
 
-/** The connection and the users that a call names, which decide whose token the call uses. */
+/** The connection and the users that a call names. They decide whose token the call uses. */
 export interface TokenWish {
-  /** The connection that the client names; null when the client names no connection. */
+  /** The connection that the client names; null when it names none. */
   connectionId: string | null;
-  /** The users who act in the call, according to its query and body. */
+  /** The acting users, from the call's query and body. */
   actors: readonly string[];
 }
 
 /**
- * Chooses the connection whose token a call uses; null means the application's token.
+ * Chooses the connection whose token a call uses. Returns null for the application's own token.
  *
  * ```
  *  the endpoint accepts      with ?connection=   the acting user          otherwise
@@ -62,8 +62,8 @@ function findNamed<C extends CallerConnection>(id: string, connections: readonly
 }
 
 /**
- * Finds the connection of the acting user; undefined when no such user is connected. If the user has two connections (as a channel and as
- * the bot account), prefers a connection with the scope.
+ * Finds the connection of the acting user, or undefined when that user is not connected. A user can have two connections: as a channel and
+ * as the bot account. If so, prefers a connection with the scope.
  *
  * @throws ServiceError `invalid` when the call names several users
  */
@@ -82,7 +82,8 @@ function findActing<C extends CallerConnection>(
 }
 
 /**
- * Returns the only connection when exactly one is connected and the call names no user. Otherwise, throws an error that says what to do.
+ * Returns the only connection if exactly one is connected and the call names no user. In all other cases, throws an error that says what to
+ * do.
  */
 function findOnly<C extends CallerConnection>(actors: readonly string[], connected: readonly C[]): C {
   const [only, ...others] = connected;

@@ -17,7 +17,7 @@ describe(ClientCalls.name, () => {
   let setup: ConnectorSetup;
   let consent: FakeConsent;
   let instance: ConnectorInstance;
-  /** Replies to calls of the API that have a valid token. */
+  /** Replies to API calls that carry a valid token. */
   let reply: (call: ReceivedCall, response: ServerResponse) => void;
 
   beforeAll(async () => {
@@ -64,7 +64,7 @@ describe(ClientCalls.name, () => {
     await instance.upkeep.start();
     const { id } = await instance.connections.start();
     await eventually(async () => {
-      // Instead of waiting for the interval of the platform.
+      // Make the connection due at once instead of waiting for the platform's polling interval.
       await setup.dataSource.query('UPDATE connections SET due_at = now() WHERE due_at > now()');
       expect((await instance.connections.get(id)).state).toBe('connected');
     });

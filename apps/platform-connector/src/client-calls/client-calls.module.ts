@@ -7,7 +7,7 @@ import { CallableEndpoints } from './callable-endpoints.service.js';
 import { ClientCallsController } from './client-calls.controller.js';
 import { ClientCalls } from './client-calls.service.js';
 
-/** Calls to the platform's API that clients make through this service, with the token of a user or of the application. */
+/** Calls the platform's API on behalf of clients, with the token of a user or of the application. */
 @Module({
   imports: [ConduitsModule, ConnectionsModule, PlatformModule],
   controllers: [ClientCallsController],

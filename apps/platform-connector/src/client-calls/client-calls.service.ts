@@ -15,14 +15,15 @@ import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-s
 import { CallTokens } from './call-tokens.service.js';
 import { CallableEndpoints } from './callable-endpoints.service.js';
 
-// When to retry without a platform: long, because calls fail until the service restarts with another configuration.
+// The retry time when no platform is configured. It is long, because calls fail until the service restarts with another configuration.
 const noPlatformRetrySeconds = 3_600;
 
-// The content types to pass on. A browser must not show any other type, such as HTML from a proxy, as a page of this service.
+// The content types to pass on unchanged. Other content, such as HTML from a proxy, gets `otherType`, so that no browser renders it as a
+// page of this service.
 const passedTypes = /^(application\/json|text\/calendar|text\/plain)\b/i;
 const otherType = 'application/octet-stream';
 
-/** Calls the platform's API for clients. The endpoint catalog and the call itself decide which token the call uses. */
+/** Calls the platform's API for clients. The endpoint catalog and the call's own contents decide which token to use. */
 @Injectable()
 export class ClientCalls {
   constructor(

@@ -20,8 +20,8 @@ export class ConduitShard {
   sessionId!: string | null;
 
   /**
-   * The last 10 sessions that this installation used for the shard, including a session that is not assigned yet. Any other session belongs
-   * to another installation.
+   * The last 10 sessions that this installation used for the shard, including one that is not assigned yet. Any other session on the shard
+   * belongs to another installation.
    */
   @Column('text', { array: true, default: '{}' })
   sessions!: string[];

@@ -10,7 +10,7 @@ const foreignProblem =
   'Another installation, which uses a copy of this database, is connected to a shard of the conduit. Give each installation its own ' +
   'database, or stop one of them.';
 
-/** Reports the conduit and its shards, and counts them for the metrics. */
+/** Reports the conduit and its shards, for the status and for the metrics. */
 @Injectable()
 export class ConduitStatus {
   constructor(
@@ -36,8 +36,8 @@ export class ConduitStatus {
   }
 
   /**
-   * Reads the service's own records, without a call to the platform. Null when no conduit exists or is wanted, or no subscription needs the
-   * conduit any longer.
+   * Reads the service's own records, without a call to the platform. Returns null when no conduit exists or is wanted, or when the conduit
+   * will be deleted.
    */
   async read(): Promise<ConduitMessage | null> {
     const clientId = this.settings.credentials?.clientId;

@@ -12,14 +12,15 @@ import { PLATFORM, PLATFORM_SETTINGS, type PlatformSettings } from '../platform/
 import { ConduitsRepository, type OwnConduit } from './conduits.repository.js';
 import { enabled } from './shard-rules.js';
 
-// Poll the states, because a conduit without working shards cannot report that its shards are lost. 12 calls per minute are 1.5 % of the
-// rate limit.
+// How often to poll the shards' states. A conduit without a working shard cannot report its lost shards. 12 calls per minute are 1.5 % of
+// the rate limit.
 const checkMs = 5_000;
-// Check more often while a shard is lost, because the platform may drop the shard's events.
+// How often to poll while a shard is lost, because the platform may drop that shard's events.
 const lossCheckMs = 1_000;
 const problemCheckMs = 60_000;
 const maxFailurePauseMs = 30_000;
-// With 100 shards per page, 200 pages hold the platform's maximum of 20,000 shards. A longer list means that paging does not end.
+// How many pages of shards to read. With 100 shards per page, 200 pages hold the platform's maximum of 20,000 shards. A longer list means
+// that paging does not end.
 const maxPages = 200;
 
 const limitProblem =
@@ -29,7 +30,7 @@ const limitProblem =
   'or set PUBLIC_URL to receive events by webhook.';
 
 /**
- * Creates, checks, and deletes the conduit of this installation. One connector at a time does this. Other installations may use the same
+ * Creates, checks, and deletes the conduit of this installation. One connector at a time does this. Other installations may share the
  * application, so only the conduit in our database is ours.
  *
  * ```
@@ -41,12 +42,11 @@ const limitProblem =
  */
 @Injectable()
 export class ConduitUpkeep {
-  /** Emits `created` after a conduit was created. */
   readonly events = new EventEmitter<{ created: [] }>();
   private readonly failures: FailureLog;
   private startedAt = new Date(0);
   private lastProblem: string | null = null;
-  /** The application's conduits before an attempt to create one, until the outcome of the attempt is saved. */
+  /** The application's conduits before an attempt to create one. Kept until the attempt's outcome is saved. */
   private before: ReadonlySet<string> | undefined;
 
   constructor(
@@ -59,7 +59,7 @@ export class ConduitUpkeep {
     this.failures = new FailureLog(logger);
   }
 
-  /** Makes a check due, and saves that a conduit is wanted if the transport needs one. Returns whether a conduit exists or is wanted. */
+  /** Makes a check due. If the transport needs a conduit, saves that one is wanted. Returns whether a conduit exists or is wanted. */
   async start(): Promise<boolean> {
     const clientId = this.settings.credentials?.clientId;
     if (clientId === undefined) return false;
@@ -67,18 +67,17 @@ export class ConduitUpkeep {
     return (await this.read()) !== null;
   }
 
-  /** Returns the conduit in the database; null when no conduit exists or is wanted. */
+  /** Reads the conduit from the database. Returns null when no conduit exists or is wanted. */
   async read(): Promise<OwnConduit | null> {
     const clientId = this.settings.credentials?.clientId;
     return clientId === undefined ? null : this.conduits.find(clientId, this.startedAt);
   }
 
-  /** Makes a check due now. */
   async checkSoon(): Promise<void> {
     await this.conduits.checkWithin(this.clientId, 0);
   }
 
-  /** Checks the conduit if a check is due and no other connector has claimed the check. Returns whether this connector ran the check. */
+  /** Checks the conduit if a check is due and no other connector has claimed it. Returns whether this connector ran the check. */
   async checkIfDue(): Promise<boolean> {
     const startedAt = await this.conduits.claimCheck(this.clientId);
     if (startedAt) await this.conduits.checkWithin(this.clientId, await this.check(startedAt));
@@ -99,11 +98,11 @@ export class ConduitUpkeep {
     return credentials.clientId;
   }
 
-  /** Creates, checks, or deletes the conduit. Returns the time until the next check, in milliseconds. */
+  /** Creates, checks, or deletes the conduit. Returns how long to wait before the next check, in milliseconds. */
   private async check(startedAt: Date): Promise<number> {
     const conduit = await this.read();
     if (!conduit) return problemCheckMs;
-    // Once a conduit is saved, even by another connector, the list from before this connector's attempt is obsolete.
+    // A saved conduit, even from another connector, makes the list from before this connector's attempt obsolete.
     if (conduit.id !== null) this.before = undefined;
     try {
       if (conduit.isRetired) return await this.delete(conduit);
@@ -141,8 +140,8 @@ export class ConduitUpkeep {
   }
 
   /**
-   * Creates a conduit. If the outcome of the last attempt is unknown, first looks for the conduit that this attempt may have created. Only
-   * such a conduit is new and has no working shard: another installation assigns its shards immediately.
+   * Creates a conduit. If the last attempt's outcome is unknown, first looks for a conduit that it may have created: a new one without a
+   * working shard. A new conduit of another installation would have working shards, because that installation assigns them immediately.
    */
   private async findOrCreate(): Promise<ConduitOutcome> {
     const listed = await this.platform.listConduits();
@@ -169,7 +168,7 @@ export class ConduitUpkeep {
     return (await this.conduits.saveListing(id, shards, startedAt)) ? checkMs : lossCheckMs;
   }
 
-  /** Lists the shards; null when the conduit does not exist. */
+  /** Lists all shards. Returns null when the conduit does not exist. */
   private async listShards(conduitId: string): Promise<PlatformShard[] | null> {
     const shards: PlatformShard[] = [];
     let next: string | undefined;
@@ -185,7 +184,7 @@ export class ConduitUpkeep {
 
   private async delete({ id }: OwnConduit): Promise<number> {
     if (id !== null) {
-      // Only the application's token can delete a conduit, and the service has none without the client secret.
+      // Deleting a conduit requires an app access token, which the service cannot get without the client secret.
       const canDelete = this.settings.credentials?.clientSecret !== undefined;
       if (canDelete) await this.platform.deleteConduit(id);
       await this.conduits.saveGone(this.clientId, id);

@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** The conduit of this installation. Other conduits of the application belong to other installations. */
+/** The conduit of this installation. The application's other conduits belong to other installations. */
 @Entity({ name: 'conduits' })
 export class Conduit {
   @PrimaryColumn('text', { name: 'client_id' })
@@ -14,11 +14,11 @@ export class Conduit {
   @Column('integer', { name: 'shard_count' })
   shardCount!: number;
 
-  /** Whether the conduit must be deleted, because another transport is configured and no subscription uses the conduit. */
+  /** Whether the conduit must be deleted, because the service uses another transport and no subscription needs the conduit. */
   @Column('boolean', { name: 'is_retired', default: false })
   isRetired!: boolean;
 
-  /** Why the conduit could not be created, and what to do; null without a failure. */
+  /** Why the conduit could not be created, and the remedy; null when there is no problem. */
   @Column('text', { nullable: true })
   problem!: string | null;
 

@@ -11,7 +11,7 @@ import { ShardsRepository } from './shards.repository.js';
 
 const conduitsPath = '/helix/eventsub/conduits';
 const patiently = { timeoutMs: 60_000 };
-// A test can wait several times for the shards.
+// Long, because a test can wait for the shards several times.
 jest.setTimeout(240_000);
 
 interface Conduits {
@@ -57,7 +57,7 @@ describe('the conduit of an installation', () => {
     (await status.read()).transport?.conduit?.shards.map(({ state }) => state) ?? [];
   const untilStates = (instance: ConnectorInstance, expected: string[]): Promise<void> =>
     eventually(async () => expect(await states(instance)).toEqual(expected), patiently);
-  /** Calls the platform as the owner. */
+  /** Calls the platform's API through the connector, as an owner. */
   const call = async (
     instance: ConnectorInstance,
     request: Pick<CallPlatformRequest, 'path'> & Partial<CallPlatformRequest>,
@@ -73,7 +73,7 @@ describe('the conduit of an installation', () => {
   };
   const bothEnabled = ['enabled', 'enabled'];
   const replyLost = new PlatformCallError('timeout', 'The platform did not reply in time.');
-  /** Opens a session of another installation. */
+  /** Opens a session that this installation does not know. */
   const openForeignSession = async (): Promise<{ socket: WebSocket; sessionId: string }> => {
     const socket = new WebSocket(platform.socketUrl);
     const [frame] = (await once(socket, 'message')) as [Buffer]; // Safe cast: ws delivers Buffers by default.
@@ -86,7 +86,7 @@ describe('the conduit of an installation', () => {
     await untilStates(one, bothEnabled);
     await eventually(async () => {
       const shards = (await two.status.read()).transport?.conduit?.shards ?? [];
-      // Both connectors run in this process, so they show one name but have two ids.
+      // Both connectors run in this process. They have the same name, but different ids.
       expect(new Set(shards.map(({ holder }) => holder)).size).toBe(1);
       const rows = await setup.dataSource.query('SELECT DISTINCT holder FROM conduit_shards');
       expect(rows).toHaveLength(2);
@@ -155,10 +155,10 @@ describe('the conduit of an installation', () => {
       expect(transport?.conduit).toMatchObject({ id: null, shards: [] });
     }, patiently);
     expect(setup.logs).toContain('cannot create a conduit');
-    // A session of the test before can still be closing.
+    // A session of the previous test may still be closing.
     await eventually(async () => expect(await platform.sessions()).toEqual([]));
 
-    // Do what the problem text says.
+    // Follow the problem's own advice: delete a conduit that is not in use.
     const path = 'eventsub/conduits';
     const listed = await call(instance, { path });
     expect(JSON.parse(listed.text)).toMatchObject({ data: foreign });
@@ -181,7 +181,7 @@ describe('the conduit of an installation', () => {
     const instance = await start();
     await untilStates(instance, bothEnabled);
     const [conduit] = await conduits();
-    // Give the database the state of a copy whose connector starts a while later: the sessions in it are unknown.
+    // Simulate a copied database whose connector starts later: it does not know the sessions on the platform.
     await instance.close();
     const { socket, sessionId: theirs } = await openForeignSession();
     await platform.assignShard(conduit!.id, theirs);

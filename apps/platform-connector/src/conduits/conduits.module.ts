@@ -8,7 +8,7 @@ import { ShardKeeper } from './shard-keeper.service.js';
 import { ShardSockets } from './shard-sockets.js';
 import { ShardsRepository } from './shards.repository.js';
 
-/** The conduit of this installation, and the sockets of its shards. */
+/** Maintains this installation's conduit, and the sockets for its shards. */
 @Module({
   imports: [PlatformModule, SocketsModule],
   providers: [ConduitsRepository, ConduitStatus, ConduitUpkeep, ShardKeeper, ShardSockets, ShardsRepository],

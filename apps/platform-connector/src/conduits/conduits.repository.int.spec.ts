@@ -37,7 +37,7 @@ describe(`${ConduitsRepository.name} after the database's clock was set back by 
     return row!.now.getTime();
   };
   const minutesAhead = async (minutes: number): Promise<Date> => new Date((await now()) + minutes * 60_000);
-  /** Adds a holder of the shard, whose lease ends in this many minutes. */
+  /** Adds a connector that takes shards and whose lease ends in this many minutes. */
   const addHolder = async (minutes: number): Promise<void> => {
     const id = randomUUID();
     await shards.renew({ id, name: 'holder' }, []);

@@ -9,28 +9,27 @@ export interface OwnConduit {
   /** The conduit's id on the platform; null until the platform has created the conduit. */
   id: string | null;
   shardCount: number;
-  /** Whether the conduit must be deleted, because no subscription needs it any longer. */
+  /** Whether the conduit must be deleted, because no subscription needs it. */
   isRetired: boolean;
-  /** Why the conduit could not be created, and what to do; null without a failure. */
+  /** Why the conduit could not be created, and the remedy; null when there is no problem. */
   problem: string | null;
-  /** Whether the platform listed the shards at or after `since`, the argument of `find`. */
+  /** Whether the platform has listed the shards since the argument `since` of `find`. */
   isChecked: boolean;
 }
 
-// How long a connector claims a check: longer than a call to the platform takes, including retries, so that two connectors do not create
-// two conduits.
+// How long a connector claims a check. A call to the platform, including retries, takes less time. A longer call could let two connectors
+// create two conduits.
 const claimSeconds = 10;
 
-/** Stores the conduit of an application. */
 @Injectable()
 export class ConduitsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Finds the conduit; null when no conduit exists or is wanted. When `since` is more than a minute in the future, the database's clock was
-   * set back, and every listing counts.
+   * Finds the conduit. Returns null when no conduit exists or is wanted.
    *
-   * @param since the time from which a listing of the shards counts for `isChecked`, by the database's clock
+   * @param since only a listing of the shards after this time counts for `isChecked`, by the database's clock. If it is more than a minute
+   * in the future, the clock was set back, and every listing counts
    */
   async find(clientId: string, since = new Date(0)): Promise<OwnConduit | null> {
     const [conduit] = await this.dataSource.query<OwnConduit[]>(
@@ -42,7 +41,7 @@ export class ConduitsRepository {
     return conduit ?? null;
   }
 
-  /** The id of the conduit; null when there is no conduit, or the conduit is retired. */
+  /** Returns the conduit's id. Returns null when there is no conduit, or when it will be deleted. */
   async findId(clientId: string): Promise<string | null> {
     const [row] = await this.dataSource.query<{ id: string | null }[]>(
       'SELECT conduit_id AS id FROM conduits WHERE client_id = $1 AND NOT is_retired',
@@ -60,7 +59,9 @@ export class ConduitsRepository {
     return row?.isWorking ?? false;
   }
 
-  /** Makes a check due. With a shard count, also saves that a conduit is wanted. Returns the database's current time. */
+  /**
+   * Makes a check of the conduit due. If `shardCount` is given, also saves that a conduit is wanted. Returns the database's current time.
+   */
   async start(clientId: string, shardCount: number | null): Promise<Date> {
     await this.dataSource.query(
       shardCount === null
@@ -73,7 +74,7 @@ export class ConduitsRepository {
     return row?.now ?? new Date();
   }
 
-  /** Saves that no subscription needs the conduit any longer. */
+  /** Saves that no subscription needs the conduit, so that the next check deletes it. */
   async retire(clientId: string): Promise<void> {
     await this.dataSource.query(
       'UPDATE conduits SET is_retired = true, check_due_at = now() WHERE client_id = $1 AND NOT is_retired',
@@ -81,7 +82,7 @@ export class ConduitsRepository {
     );
   }
 
-  /** Claims a due check, so that no other connector runs the check. Returns the database's current time; undefined when no check is due. */
+  /** Claims a due check, so that no other connector runs it. Returns the database's current time, or undefined when no check is due. */
   async claimCheck(clientId: string): Promise<Date | undefined> {
     const rows = await this.dataSource.query<{ now: Date }[]>(
       `WITH claimed AS (
@@ -93,7 +94,7 @@ export class ConduitsRepository {
     return rows[0]?.now;
   }
 
-  /** Schedules the next check in this many milliseconds. */
+  /** Makes the next check due after this many milliseconds. */
   async checkWithin(clientId: string, milliseconds: number): Promise<void> {
     await this.dataSource.query(
       'UPDATE conduits SET check_due_at = now() + make_interval(secs => $2::float / 1000) WHERE client_id = $1',
@@ -101,7 +102,7 @@ export class ConduitsRepository {
     );
   }
 
-  /** Saves a new conduit and its shards. Returns false when another connector has saved a conduit in the meantime. */
+  /** Saves a new conduit and its shards. Returns false when another connector has saved a conduit first. */
   async saveCreated(clientId: string, conduit: { id: string; shardCount: number }): Promise<boolean> {
     return this.dataSource.transaction(async (manager) => {
       const rows = await manager.query<unknown[]>(
@@ -117,7 +118,7 @@ export class ConduitsRepository {
     });
   }
 
-  /** Saves the new number of shards, and adds or deletes rows of shards to match. */
+  /** Saves the new number of shards, and adds or deletes shard rows to match. */
   async saveShardCount(
     clientId: string,
     { id, shardCount }: { id: string; shardCount: number },
@@ -160,11 +161,11 @@ export class ConduitsRepository {
   }
 
   /**
-   * Saves the listed states of the shards, except for shards whose state has changed since the listing was requested. Returns whether every
+   * Saves the listed states of the shards. Skips shards whose state has changed since the listing was requested. Returns true when every
    * shard is enabled and the shards are spread over as many connectors as possible. The spread matters because a connector without a shard
    * receives no reports about lost shards.
    *
-   * A state that is more than a minute in the future is old: the database's clock was set back after the change.
+   * A state that is more than a minute in the future is old: the database's clock was set back after the state changed.
    *
    * @param startedAt when the listing was requested, by the database's clock
    */

@@ -9,7 +9,7 @@ import type { Shard } from './shard-rules.js';
 import { shardLease, ShardsRepository } from './shards.repository.js';
 
 const patiently = { timeoutMs: 60_000 };
-// A test can wait several times for the shards.
+// Long, because a test can wait for the shards several times.
 jest.setTimeout(240_000);
 
 interface Gap {
@@ -57,7 +57,7 @@ describe(ShardKeeper.name, () => {
     return conduit?.id ?? '';
   };
   const shards = async (): Promise<Shard[]> => repository.list(await conduitId());
-  /** Waits until both shards are enabled, and this many connectors hold them. */
+  /** Waits until both shards are enabled and held by this many connectors. */
   const untilEnabled = (holders: number): Promise<void> =>
     eventually(async () => {
       const listed = await shards();
@@ -78,7 +78,7 @@ describe(ShardKeeper.name, () => {
     await untilEnabled(2);
     const closed = (await shards()).find((shard) => shard.holder === holder);
 
-    // The first assignment takes longer than the stopping connector waits, and then fails.
+    // Make the first assignment take longer than the stopping connector waits, and then fail.
     let refuse = (): void => undefined;
     const refused = new Promise<ShardOutcome>((resolve) => {
       refuse = () => resolve({ kind: 'refused', message: 'too late' });
@@ -94,7 +94,7 @@ describe(ShardKeeper.name, () => {
     expect(gap).toMatchObject({ source: `shard ${closed?.id}` });
     expect(gap!.from.getTime()).toBeLessThan(closedAt);
     expect(gap!.until!.getTime()).toBeGreaterThanOrEqual(closedAt);
-    // The other shard moved before, while its holder kept the session open.
+    // The other shard moved first, while its holder kept the session open.
     expect(others).toEqual([]);
   });
 
@@ -137,7 +137,7 @@ describe(ShardKeeper.name, () => {
       `UPDATE conduit_shards SET status_since = now() - interval '5 seconds' WHERE holder = $1`,
       [other.id],
     );
-    // The connector takes the shard back, and offers it again because the other connector has no shard.
+    // The connector takes the shard back. It then offers the shard again, because the other connector has none.
     await untilOffered();
 
     expect((await shards()).map(({ sessionId }) => sessionId)).toEqual(sessionIds);

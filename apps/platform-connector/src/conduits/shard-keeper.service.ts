@@ -10,20 +10,20 @@ import { ShardsRepository, type Holder } from './shards.repository.js';
 
 // How often a connector checks the shards. A report from the platform triggers an additional check.
 const tickMs = 500;
-// The interval of these checks while a shard is lost.
+// How often a connector checks the shards while one is lost.
 const urgentTickMs = 50;
-// The minimum time between checks of the conduit while a holder has probably died and no connector has taken its shards.
+// How often to check the conduit while a holder has probably died and no connector has taken its shards.
 const suspicionMs = 1_000;
 // How often a connector renews its leases: a quarter of the lease duration, as in `Lease`.
 const renewMs = 1_500;
-// How long a stopping connector waits for other connectors to take its shards, which usually takes less than a second.
+// How long a stopping connector waits for other connectors to take its shards. They usually take less than a second.
 const handOverMs = 3_000;
-// How long a stopping connector waits for a check in progress. The next check shows whether a call that was cut off has succeeded.
+// How long a stopping connector waits for a check in progress. If a call is cut off, the next check shows whether it succeeded.
 const checkLimitMs = 2_000;
 
 /**
- * Holds a share of the conduit's shards, with one socket per shard. Every connector holds a share. Leases in the database decide which
- * connector holds which shard. See `planShards` for the rules.
+ * Holds this connector's share of the conduit's shards, with one socket per shard. Leases in the database decide which connector holds
+ * which shard. See `planShards` for the rules.
  */
 @Injectable()
 export class ShardKeeper {
@@ -36,7 +36,7 @@ export class ShardKeeper {
   private isChecking = false;
   private isUrgent = false;
   private isStopping = false;
-  /** Whether the next tick follows without a pause. */
+  /** Whether to run the next tick at once, without a pause. */
   private isTickDue = false;
   private renewedAt = -Infinity;
   private suspectedAt = -Infinity;
@@ -51,12 +51,12 @@ export class ShardKeeper {
     this.failures = new FailureLog(logger);
   }
 
-  /** Starts holding shards. Does nothing if no conduit exists or is wanted. */
+  /** Starts to hold shards. Does nothing if no conduit exists or is wanted. */
   async start(): Promise<void> {
     if (await this.upkeep.start()) this.running = this.run();
   }
 
-  /** Lets other connectors take the shards. Closes the sockets when all shards are taken, or after 3 s. */
+  /** Lets other connectors take the shards. Closes the sockets after the last shard is taken, or after 3 s. */
   async stop(): Promise<void> {
     this.isStopping = true;
     this.wake();
@@ -74,7 +74,7 @@ export class ShardKeeper {
     }
     const closing = [...this.open.values()];
     this.open.clear();
-    // Save the closing before the sockets close, so that a connector that connects a shard afterwards reports a gap.
+    // Save the closing before the sockets close. Another connector that then connects a shard reports a gap.
     await this.shards
       .saveClosed(
         closing.flatMap(({ settled, sessionId }) => (sessionId === null ? [] : [{ ...settled, sessionId }])),
@@ -100,7 +100,7 @@ export class ShardKeeper {
     }
   }
 
-  /** Waits until the next tick is due, or until a report or check has changed the state of shards. */
+  /** Waits until the next tick is due. A report or check that changes the state of shards ends the wait early. */
   private async pause(): Promise<void> {
     if (this.isStopping || this.isTickDue) return;
     await new Promise<void>((resolve) => {
@@ -137,7 +137,7 @@ export class ShardKeeper {
     if (plan.isSuspicious) await this.suspect();
   }
 
-  /** Makes a check of the conduit due, because the platform may send the report about a lost shard over another lost shard. */
+  /** Makes a check of the conduit due. The platform may have sent the report about a lost shard over another lost shard. */
   private async suspect(): Promise<void> {
     if (performance.now() < this.suspectedAt + suspicionMs) return;
     this.suspectedAt = performance.now();
@@ -150,7 +150,7 @@ export class ShardKeeper {
     this.wake();
   }
 
-  /** Checks the conduit in the background, because a call to the platform can take longer than the lease lasts. */
+  /** Checks the conduit in the background, because a call to the platform can outlast the lease. */
   private check(): void {
     if (this.isChecking) return;
     this.isChecking = true;
@@ -170,7 +170,7 @@ export class ShardKeeper {
     this.renewedAt = performance.now();
   }
 
-  /** Closes the sockets of earlier conduits, which no longer exist. */
+  /** Closes the sockets of conduits that no longer exist. */
   private closeOthers(conduitId: string | null): void {
     for (const [id, { key }] of this.open) if (key.conduitId !== conduitId) this.close(id);
   }
@@ -185,7 +185,7 @@ export class ShardKeeper {
 
   private async claim(conduitId: string, shard: Shard): Promise<void> {
     const current = this.open.get(shard.id);
-    // When the platform has reported the shard as lost, its session does not serve the shard, even if the socket is open.
+    // If the platform has reported the shard as lost, its session no longer serves the shard, even while the socket is open.
     const isOpen =
       current !== undefined &&
       current.sessionId !== null &&
@@ -194,7 +194,7 @@ export class ShardKeeper {
     if (!(await this.shards.claim(conduitId, shard, { me: this.me.id, isOpen }))) return;
     if (isOpen) return;
     this.close(shard.id);
-    // The previous holder keeps the session of an offered shard open, so no messages are missing.
+    // The previous holder of an offered shard keeps its session open, so no messages are missing.
     const isOffered = shard.holder === null && shard.status === enabled;
     this.openSocket({ conduitId, id: shard.id }, isOffered ? null : shard.settledUntil);
   }
@@ -214,8 +214,8 @@ export class ShardKeeper {
   }
 
   /**
-   * Checks all shards after a report about one shard. A holder that loses one shard has often lost all of its shards, and a report is lost
-   * if the platform sends it over a lost shard.
+   * Checks all shards after a report about one. A holder that loses one shard has often lost all of its shards, and the platform may send
+   * their reports over a lost shard.
    */
   private async onShardReported(): Promise<void> {
     try {
@@ -232,7 +232,7 @@ export class ShardKeeper {
     void socket?.stop();
   }
 
-  /** Resolves when other connectors have taken all shards of this connector, or after 3 s. */
+  /** Waits until other connectors have taken all shards of this connector, for up to 3 s. */
   private async untilTaken(): Promise<void> {
     const deadline = performance.now() + handOverMs;
     while (performance.now() < deadline) {

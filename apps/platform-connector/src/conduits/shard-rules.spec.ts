@@ -98,7 +98,7 @@ describe(planShards.name, () => {
     expect(replaced({})).toEqual([]);
     expect(replaced({ status: 'unassigned', statusForMs: 999 })).toEqual([]);
     expect(replaced({ status: 'unassigned', statusForMs: 1_000 })).toEqual([0]);
-    // A socket without a session requests one itself.
+    // A socket that has no session yet will request one itself.
     expect(replaced({ status: 'connecting' }, new Map([[0, null]]))).toEqual([]);
     expect(replaced({ status: 'connecting', statusForMs: 5_000 }, new Map())).toEqual([0]);
   });

@@ -8,7 +8,7 @@
  *                             └── the holder or, after 0.2 s, any other ──┘
  *
  * While the platform reports a shard as enabled, the shard's messages arrive at some connector. Another connector takes an enabled shard
- * only when the holder has offered the shard, or when this other connector has seen a renewal of the lease and the lease has then expired.
+ * only if the holder has offered it, or if the holder's lease has expired and this connector had seen that lease renewed before.
  * `unknown_session`: the shard's session belongs to another installation.
  */
 
@@ -17,72 +17,71 @@ export interface Shard {
   id: number;
   /** Null when any connector may take the shard. */
   holder: string | null;
-  /** Whether the holder's lease has expired. */
   isExpired: boolean;
-  /** Whether the holder has probably died, because its database session has ended. Never true behind a connection pooler. */
+  /** Whether the holder has probably died: the database session that renewed its lease has ended. Never true behind a connection pooler. */
   isGone: boolean;
-  /** The end of the lease, in milliseconds since 1970. */
+  /** When the lease ends, in milliseconds since 1970. */
   heldUntil: number | null;
-  /** The session that serves the shard, or last served it; null when a stopping holder has closed the session. */
+  /** The session that serves the shard, or served it last. Null after a stopping holder has closed the session. */
   sessionId: string | null;
   /** One of the four statuses below, or the platform's reason why the shard is not enabled. */
   status: string;
-  /** For how long the shard has had this status, in milliseconds. */
+  /** How long the shard has had this status, in milliseconds. */
   statusForMs: number;
-  /** All messages that arrived before this time are stored or recorded as lost. Milliseconds since 1970; null before the first save. */
+  /** All messages that arrived before this time are stored or recorded as lost. In milliseconds since 1970; null before the first save. */
   settledUntil: number | null;
 }
 
-/** The status of a shard that the platform does not list with one of our sessions. */
+/** The platform lists the shard without a session, or does not list it. */
 export const unassigned = 'unassigned';
-/** The status of a shard for which the holder is opening a session. */
+/** The holder is opening a session for the shard. */
 export const connecting = 'connecting';
 export const enabled = 'enabled';
-/** The status of a shard that has a session of another installation. */
+/** Another installation's session serves the shard. */
 export const foreign = 'unknown_session';
 
-/** What a connector knows about the shards when it decides. */
+/** What a connector knows about the shards when it makes a plan. */
 export interface ShardView {
-  /** The id of the connector. */
+  /** The id of the connector that makes the plan. */
   me: string;
   /** The number of connectors that take shards. */
   holders: number;
   shards: readonly Shard[];
-  /** The shards for which this connector has an open socket, each with the session; null while the socket has no session. */
+  /** The shards for which this connector has an open socket, each with its session. The session is null while the socket has none. */
   open: ReadonlyMap<number, string | null>;
-  /** The shards whose lease another connector has renewed since this connector started. */
+  /** The shards whose lease another connector has renewed since this connector started, which proves that their holders were alive. */
   proven: ReadonlySet<number>;
 }
 
 /** What a connector must do with the shards now. */
 export interface ShardPlan {
-  /** Shards to take, with a new socket or with the socket that is still open. */
+  /** Shards to take. Uses a socket that is still open, or opens one. */
   claim: Shard[];
   /** Shards to offer to other connectors. The socket stays open until another connector takes the shard. */
   offer: Shard[];
   /** Shards whose sockets must close, because another connector or installation has the shard. */
   close: number[];
-  /** Shards whose sockets must be replaced, because they do not serve the shard. */
+  /** Shards whose sockets must be replaced, because the sockets do not serve them. */
   replace: Shard[];
-  /** Whether another connector still holds a lost shard, which this connector may soon take. */
+  /** Whether a shard is lost that another connector still holds. This connector may soon take it. */
   isUrgent: boolean;
   /** Whether to ask the platform which shards are lost, because another holder has probably died. */
   isSuspicious: boolean;
 }
 
-// How long only the holder may reconnect a lost shard. A holder that is alive notices a loss immediately, but the platform's report may
-// reach another connector first.
+// How long only the holder may reconnect a lost shard. A live holder notices a loss immediately, but the platform's report may reach
+// another connector first.
 const graceMs = 200;
-// How long a holder may take to connect a shard. A welcome and an assignment take a fraction of a second, even with a retry.
+// How long a holder may take to connect a shard. A welcome and an assignment take a fraction of that time, even with a retry.
 const connectMs = 5_000;
-// How long a connector that already holds its share leaves a lost shard without a holder to the other connectors.
+// How long a connector that already has its share leaves a lost shard to the others.
 const patienceMs = 3_000;
-// How long an unknown session may still be ours. A reconnect can give a session a new id, which the holder saves within a second.
+// How long an unknown session may still be ours. A reconnect can change the session's id, which the holder saves within a second.
 const foreignMs = 3_000;
-// How long a listing may lack a new session. The platform lists a session at once, but the listing may have been requested earlier.
+// How long a listing may omit a new session. The platform lists it at once, but the listing may have been requested earlier.
 const replaceMs = 1_000;
 
-/** Decides what to do with the shards. Other connectors decide at the same time, so each update requires that its row is unchanged. */
+/** Decides what to do with the shards. Other connectors decide at the same time, so each update must check that its row is unchanged. */
 export function planShards({ me, holders, shards, open, proven }: ShardView): ShardPlan {
   const mine = shards.filter(({ holder }) => holder === me);
   const share = Math.ceil(shards.length / Math.max(holders, 1));

@@ -10,7 +10,7 @@ const session = (id: string) => ({ id, keepAliveMs: 10_000 });
 const loss = { since: 1_000, reason: 'connection closed' };
 
 describe(ShardSocket.name, () => {
-  /** Creates a socket whose session `lostDuring` is lost while this step is in progress. */
+  /** Creates a socket. If `lostDuring` is given, its session is lost during that step. */
   const setup = (lostDuring?: 'saveSession' | 'assignShard' | 'findClosed' | 'saveEnabled') => {
     const log: string[] = [];
     let isLost = false;
@@ -97,7 +97,7 @@ describe(ShardSocket.name, () => {
     reply(() => new Promise((resolve) => (confirm = resolve)));
     const first = sut.welcomed(session('one'));
     const isRejected = expect(first).rejects.toThrow('was lost while it was being assigned');
-    await new Promise(setImmediate); // until the platform has been called
+    await new Promise(setImmediate); // wait until the platform was called
     sut.lost(loss);
     reply(() => Promise.resolve({ kind: 'assigned' }));
     await sut.welcomed(session('two'));

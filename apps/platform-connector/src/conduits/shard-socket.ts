@@ -23,15 +23,14 @@ interface Loss {
   reason: string;
 }
 
-/** The use of a session: from its welcome to its loss. */
+/** One use of a session, from its welcome to its loss. */
 interface SessionUse {
   /** Whether the platform has assigned the session to the shard. */
   isAssigned: boolean;
-  /** The loss of the session, if it was lost before the platform confirmed the assignment. */
+  /** How the session was lost, if that happened before the platform confirmed the assignment. */
   loss: Loss | null;
 }
 
-/** The dependencies that all shard sockets share. */
 export interface ShardSocketTools {
   url: string;
   platform: OutboundConduits;
@@ -39,12 +38,12 @@ export interface ShardSocketTools {
   ingest: SocketIngest;
   gaps: DeliveryGaps;
   logger: Logger;
-  /** Called when the platform has reported a lost shard of any connector. */
+  /** Called when the platform reports that any connector's shard is lost. */
   onShardDisabled: () => void;
 }
 
 /**
- * The socket of a shard that this connector holds. Assigns each new session to the shard.
+ * The socket for a shard that this connector holds. Assigns each of its sessions to the shard.
  *
  * ```
  *  connecting ──welcome──▶ being assigned ──assigned and saved──▶ serving: the gap ends
@@ -56,9 +55,9 @@ export class ShardSocket implements EventSocketListener {
   private readonly socket: EventSocket;
   private readonly source: { transport: 'conduit'; source: string };
   private assigned: string | null = null;
-  /** The use of the session that serves the shard or is being assigned. */
+  /** The use of the current session, which serves the shard or is being assigned to it. */
   private use: SessionUse | undefined;
-  /** The start of the open gap; infinity without a gap. */
+  /** When the open gap began; Infinity when there is none. */
   private gapFrom = Infinity;
 
   constructor(
@@ -70,26 +69,25 @@ export class ShardSocket implements EventSocketListener {
     this.socket = new EventSocket(tools.url, this, { logger: tools.logger, name: this.source.source });
   }
 
-  /** The session that serves the shard; null while no session does. */
+  /** The session that serves the shard; null while none does. */
   get sessionId(): string | null {
     return this.assigned;
   }
 
-  /** Read this before `stop`, because a stopped socket no longer knows when its last frame arrived. */
+  /** Read this before `stop`: a stopped socket no longer knows when its last frame arrived. */
   get settled(): SettledShard {
     const { ingest, gaps } = this.tools;
-    // If a gap is not saved yet, return the start of the gap. Otherwise, a connector that takes over would assume that no messages are
-    // missing.
+    // If a gap is not saved yet, return its start. Otherwise, a connector that takes over would assume that no messages are missing.
     const settledUntil = Math.min(
       ingest.settledUntil(this.source),
       gaps.unsavedFrom(this.source),
-      // Messages that the platform sent after the last frame may not have arrived.
+      // The platform may have sent messages after the last frame that never arrived.
       this.socket.lastFrameAt ?? Infinity,
     );
     return { ...this.key, settledUntil };
   }
 
-  /** @param missingSince the time from which messages may be missing, in milliseconds since 1970; null when no messages are missing */
+  /** @param missingSince when messages may have begun to be missing, in milliseconds since 1970; null when none are */
   start(missingSince: number | null): void {
     if (missingSince !== null) this.beginGap(missingSince, holderStopped);
     this.socket.start();
@@ -100,13 +98,13 @@ export class ShardSocket implements EventSocketListener {
     await this.socket.stop();
   }
 
-  /** Saves the session's new id after a reconnect that the platform requested. */
+  /** Saves the new session id after a reconnect that the platform requested. */
   async saveSession(): Promise<void> {
     const { use } = this;
     const { session } = this.socket;
     if (this.assigned === null || session === null || session === this.assigned) return;
     const isSaved = await this.tools.shards.saveEnabled(this.key, session, this.holder);
-    // The session was lost in the meantime.
+    // The session was lost while its id was being saved.
     if (this.use !== use)
       await this.tools.shards.saveDisabled({ ...this.key, sessionId: session, status: connecting });
     else if (isSaved) this.assigned = session;
@@ -118,7 +116,7 @@ export class ShardSocket implements EventSocketListener {
     this.use = use;
     if (!(await shards.saveSession(this.key, sessionId, this.holder))) throw taken(this.key);
     await this.assign(sessionId, use);
-    // A stopping holder closes the session of an offered shard after 3 s. If the assignment took longer, messages are missing.
+    // A stopping holder closes the session of an offered shard after 3 s. If this assignment took longer, messages are missing.
     const missingSince = await shards.findClosed(this.key);
     this.requireCurrent(use);
     if (!(await shards.saveEnabled(this.key, sessionId, this.holder))) {
@@ -126,7 +124,7 @@ export class ShardSocket implements EventSocketListener {
       throw taken(this.key);
     }
     if (missingSince !== null) this.beginGap(missingSince, holderStopped);
-    // Changes nothing if another session has been saved in the meantime.
+    // If the use has ended while it was being saved, undo the save. Changes nothing if a later session is already saved.
     if (this.use !== use) await shards.saveDisabled({ ...this.key, sessionId, status: connecting });
     this.requireCurrent(use);
     this.assigned = sessionId;
@@ -141,7 +139,7 @@ export class ShardSocket implements EventSocketListener {
 
   lost(loss: Loss): void {
     this.assigned = null;
-    // If no session was assigned, the gap that began with the loss of the last session is still open.
+    // Begin a gap only if a session was assigned. Without one, the gap from the previous session's loss is still open.
     if (this.use?.isAssigned) this.beginGap(loss.since, describeLoss(loss));
     else if (this.use) this.use.loss = loss;
     this.use = undefined;
@@ -161,7 +159,7 @@ export class ShardSocket implements EventSocketListener {
     if (use.loss) this.beginGap(use.loss.since, describeLoss(use.loss));
   }
 
-  /** Throws an error when the session has been lost. Another session may serve the shard by now. */
+  /** Throws an error when the session has been lost. A later session may already serve the shard. */
   private requireCurrent(use: SessionUse): void {
     if (this.use !== use)
       throw new Error(`the session for shard ${this.key.id} was lost while it was being assigned`);
@@ -189,7 +187,7 @@ export class ShardSocket implements EventSocketListener {
     }
   }
 
-  /** Only logs the failure, because the next check of the shards finds the same state. */
+  /** Only logs the failure: the next check of the shards finds the same state and retries. */
   private warn(error: unknown): void {
     this.tools.logger.warn(
       { err: error, shard: this.key.id },
@@ -198,7 +196,7 @@ export class ShardSocket implements EventSocketListener {
   }
 }
 
-/** Repeats a call while the platform is unavailable, for at most 8 s. */
+/** Repeats a call for up to 8 s while the platform is unavailable. */
 async function retried<T>(call: () => Promise<T>): Promise<T> {
   const deadline = performance.now() + sessionMs;
   for (;;) {

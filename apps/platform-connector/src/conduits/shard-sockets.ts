@@ -7,7 +7,7 @@ import { SocketIngest } from '../sockets/socket-ingest.service.js';
 import { ShardSocket } from './shard-socket.js';
 import { ShardsRepository, type ShardKey } from './shards.repository.js';
 
-/** Creates the sockets of shards. */
+/** Creates the sockets for shards. */
 @Injectable()
 export class ShardSockets {
   constructor(

@@ -4,7 +4,6 @@ import type { DisabledShard } from '@stream-events/platforms';
 import { DataSource } from 'typeorm';
 import { connecting, enabled, unassigned, type Shard } from './shard-rules.js';
 
-/** A shard of a conduit. */
 export interface ShardKey {
   conduitId: string;
   id: number;
@@ -13,43 +12,46 @@ export interface ShardKey {
 /** A connector that takes shards. */
 export interface Holder {
   id: string;
-  /** The host and the process id, shown to users. */
+  /** The host and the process id, for users to read. */
   name: string;
 }
 
-/** A shard, and the time until which all received messages of the shard are stored or recorded as lost, in milliseconds since 1970. */
+/** A shard. All its messages that arrived before `settledUntil` (in milliseconds since 1970) are stored or recorded as lost. */
 export interface SettledShard extends ShardKey {
   settledUntil: number;
 }
 
-/** A shard as shown in the platform status. */
+/** A shard as the platform status shows it. */
 export interface ListedShard {
   id: number;
   status: string;
-  /** The name of the holder; null when no connector holds the shard. */
+  /** The holder's name; null when no connector holds the shard. */
   holder: string | null;
   /** When the shard got this status, in milliseconds since 1970. */
   since: number;
 }
 
-/** A lease of 6 s, because all shards must work again within 15 s after a holder dies, even if the platform does not notice the death. */
+/**
+ * The lease on a shard lasts 6 s. When a holder dies, all shards must work again within 15 s, even if the platform does not notice the
+ * death.
+ */
 export const shardLease = new LeaseColumns({ holder: 'holder', until: 'held_until' }, 6);
 const holderLease = new LeaseColumns(
   { holder: 'shard_holders.id', until: 'shard_holders.held_until' },
   shardLease.seconds,
 );
-/** Condition: a row of `shard_holders` belongs to a connector that is running. */
+/** An SQL condition: the connector of a `shard_holders` row is running. */
 export const isHolderAlive = `NOT ${holderLease.isExpired}`;
-// The number of sessions to remember per shard, because the platform may still list sessions from the last minutes.
+// How many sessions to remember per shard. The platform may still list sessions from the last minutes.
 const maxSessions = 10;
 
-/** Stores which connector holds which shard. A change applies only if no other connector has changed the row in the meantime. */
+/** Stores which connector holds which shard. A change fails if another connector has changed the row first. */
 @Injectable()
 export class ShardsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   async list(conduitId: string): Promise<Shard[]> {
-    // After the database's clock was set back, a status can be in the future. `abs` lets such a status count as old.
+    // `abs` makes a status time in the future count as old. Such a time remains when the database's clock is set back.
     return this.dataSource.query<Shard[]>(
       `SELECT shard_id AS id, holder, holder IS NOT NULL AND ${shardLease.isExpired} AS "isExpired",
               EXISTS (SELECT FROM shard_holders WHERE shard_holders.id = holder AND backend IS NOT NULL
@@ -62,7 +64,7 @@ export class ShardsRepository {
     );
   }
 
-  /** Lists the shards for the status. */
+  /** Lists the shards for the platform status. */
   async describe(conduitId: string): Promise<ListedShard[]> {
     return this.dataSource.query<ListedShard[]>(
       `SELECT shard_id AS id, status, shard_holders.name AS holder,
@@ -73,7 +75,7 @@ export class ShardsRepository {
     );
   }
 
-  /** Renews the leases of a connector, and saves `settledUntil` of its shards. */
+  /** Renews a connector's leases, and saves `settledUntil` for its shards. */
   async renew({ id, name }: Holder, settled: readonly SettledShard[]): Promise<void> {
     await this.dataSource.query(
       `INSERT INTO shard_holders (id, name, held_until, backend) VALUES ($1, $2, ${shardLease.end}, pg_backend_pid())
@@ -90,7 +92,6 @@ export class ShardsRepository {
     await this.dataSource.query(`DELETE FROM shard_holders WHERE held_until < now() - interval '1 hour'`);
   }
 
-  /** Counts the connectors that take shards. */
   async countHolders(): Promise<number> {
     const [row] = await this.dataSource.query<{ count: number }[]>(
       `SELECT count(*)::int AS count FROM shard_holders WHERE ${isHolderAlive}`,
@@ -99,8 +100,8 @@ export class ShardsRepository {
   }
 
   /**
-   * Takes a shard. Returns false when its row has changed. `isOpen`: whether the connector still has an open socket with the shard's
-   * session. The shard then counts as enabled, even if another connector has tried to connect the shard in the meantime.
+   * Claims a shard for the connector `me`. Returns false when the shard's row has changed since it was read. If `isOpen`, the connector
+   * still has an open socket with the shard's session. The shard then counts as enabled, even if another connector has tried to connect it.
    */
   async claim(
     conduitId: string,
@@ -115,7 +116,7 @@ export class ShardsRepository {
     );
   }
 
-  /** Lets any connector take the shard. */
+  /** Gives up the shard, so that any connector can take it. */
   async offer({ conduitId, id }: ShardKey, me: string): Promise<void> {
     await this.isChanged(
       `UPDATE conduit_shards SET holder = NULL, held_until = NULL WHERE conduit_id = $2 AND shard_id = $3 AND ${shardLease.isHeldBy('$1')}`,
@@ -123,7 +124,7 @@ export class ShardsRepository {
     );
   }
 
-  /** Saves that the holder has no session for the shard and is opening a new session. */
+  /** Saves that the shard has no session and that its holder is opening one. */
   async saveConnecting({ conduitId, id }: ShardKey, me: string): Promise<void> {
     await this.isChanged(
       `UPDATE conduit_shards SET status = '${connecting}', status_since = now()
@@ -132,7 +133,7 @@ export class ShardsRepository {
     );
   }
 
-  /** Saves a session before the platform assigns the session to the shard. Returns false when another connector holds the shard. */
+  /** Saves a session before the platform assigns it to the shard. Returns false when another connector holds the shard. */
   async saveSession({ conduitId, id }: ShardKey, sessionId: string, me: string): Promise<boolean> {
     return this.isChanged(
       `UPDATE conduit_shards SET sessions = (array_prepend($4::text, sessions))[1:${maxSessions}]
@@ -142,8 +143,8 @@ export class ShardsRepository {
   }
 
   /**
-   * If a stopping holder has closed the shard's session and no other session serves the shard yet, returns the time from which messages may
-   * be missing, in milliseconds since 1970. Otherwise, returns null.
+   * Returns the time from which messages may be missing, in milliseconds since 1970. They are missing if a stopping holder closed the
+   * shard's session and no other session serves the shard yet. In all other cases, returns null.
    */
   async findClosed({ conduitId, id }: ShardKey): Promise<number | null> {
     const [row] = await this.dataSource.query<{ since: number | null }[]>(
@@ -154,7 +155,7 @@ export class ShardsRepository {
     return row?.since ?? null;
   }
 
-  /** Saves that the session serves the shard. Returns false when another connector holds the shard. */
+  /** Saves that a session serves the shard. Returns false when another connector holds the shard. */
   async saveEnabled({ conduitId, id }: ShardKey, sessionId: string, me: string): Promise<boolean> {
     return this.isChanged(
       `UPDATE conduit_shards SET session_id = $4, sessions = (array_prepend($4::text, array_remove(sessions, $4)))[1:${maxSessions}],
@@ -164,7 +165,7 @@ export class ShardsRepository {
     );
   }
 
-  /** Saves the platform's report about a lost session, if the shard still has this session. */
+  /** Saves that the platform reported a session as lost, unless another session already serves the shard. */
   async saveDisabled({ conduitId, id, sessionId, status }: DisabledShard): Promise<void> {
     await this.isChanged(
       `UPDATE conduit_shards SET status = $4, status_since = now()
@@ -173,7 +174,7 @@ export class ShardsRepository {
     );
   }
 
-  /** Lets other connectors take the shards of a stopping connector. Removes this connector from the holders. */
+  /** Removes a stopping connector from the holders, and lets others take its shards. */
   async leave(me: string): Promise<void> {
     await this.dataSource.query('DELETE FROM shard_holders WHERE id = $1', [me]);
     await this.dataSource.query(
@@ -183,8 +184,8 @@ export class ShardsRepository {
   }
 
   /**
-   * Saves that these sockets close, unless another connector has connected the shard with another session. Removes the session id for
-   * `findClosed`, because the status can change before another connector has connected the shard.
+   * Saves that these sockets close, unless another connector has already connected the shard with another session. Removes the session id,
+   * so that `findClosed` recognizes the closed session even after the status has changed.
    */
   async saveClosed(closed: readonly (SettledShard & { sessionId: string })[]): Promise<void> {
     await this.dataSource.query(

@@ -19,19 +19,19 @@ import { PlatformHealth } from '../platform/platform-health.service.js';
 import { PlatformHttp } from '../platform/platform-http.js';
 import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
 
-// The time limit of most calls: below the 4.5 s that a user may wait for the device code. The limit suits almost all calls, because the
-// platform replies within 200 ms.
+// The time limit of all calls except refreshes. A user waits at most 4.5 s for a device code, so the limit is below that. The platform
+// usually replies within 200 ms.
 const timeoutMs = 3_500;
 
 /**
- * The time limit of a token refresh. Longer than for other calls, because a lost reply can end a user's consent: a one-time refresh token
- * is then spent. Shorter than the 10 s after which the database ends an idle transaction.
+ * The time limit of a token refresh. It is longer than for other calls: a lost reply spends a one-time refresh token, and can thereby end
+ * the user's consent. It must be shorter than 10 s, after which the database ends an idle transaction.
  */
 export const refreshTimeoutMs = 8_000;
 
 /**
  * Calls the platform's authorization server to get users' consent and tokens. Every method throws PlatformUnavailableError when the
- * platform does not reply in time, or sends a malformed reply.
+ * platform does not reply in time or sends a malformed reply.
  */
 @Injectable()
 export class AuthorizationServer {
@@ -46,7 +46,7 @@ export class AuthorizationServer {
     this.consent = settings.definition.consent;
   }
 
-  /** The client id of the application. Undefined without credentials; no user can then give consent. */
+  /** The application's client id. When undefined, no application is configured, and no user can give consent. */
   get clientId(): string | undefined {
     return this.settings.credentials?.clientId;
   }
@@ -65,8 +65,8 @@ export class AuthorizationServer {
   }
 
   /**
-   * Returns the address of the page on which a user gives consent. Undefined without `PUBLIC_URL`, because the browser could not return,
-   * and without a client secret, because the application could not exchange the code.
+   * Returns the URL of the page on which a user gives consent. Returns undefined without `PUBLIC_URL`, to which the browser returns, and
+   * without a client secret, with which the application exchanges the code.
    */
   authorizePage(scopes: readonly string[], state: string): string | undefined {
     const { redirectUri } = this;
@@ -87,19 +87,19 @@ export class AuthorizationServer {
     return this.send('user_token', request, (reply) => this.consent.readRefresh(reply), refreshTimeoutMs);
   }
 
-  /** Returns the owner of a token; null when the token is not valid. */
+  /** Returns the owner of a token, or null when the token is invalid. */
   async validate(accessToken: string): Promise<TokenOwner | null> {
     const request = this.consent.validationRequest(this.settings.urls.auth, accessToken);
     return this.send('validate', request, (reply) => this.consent.readValidation(reply));
   }
 
-  /** Whether a token of a user or of the application is valid. */
+  /** Whether a token is valid. Works for the tokens of users and of the application. */
   async accepts(accessToken: string): Promise<boolean> {
     const request = this.consent.validationRequest(this.settings.urls.auth, accessToken);
     return this.send('validate', request, ({ status }) => status !== 401);
   }
 
-  /** Revokes a token. Succeeds even if the platform does not know the token. */
+  /** Revokes a token. Succeeds even if the platform does not know it. */
   async revoke(accessToken: string): Promise<void> {
     const { clientId } = this.credentials();
     const request = this.consent.revocationRequest(this.settings.urls.auth, clientId, accessToken);

@@ -7,7 +7,7 @@ import { consentStateOf, worstOf, type ConsentFacts } from './consent-state.js';
 
 type ConsentRow = ConsentFacts & { channelId: string; type: string };
 
-/** Lists for each channel which event types the service is subscribed to, and why it is not subscribed to other types. */
+/** For each channel, lists the event types that the service is subscribed to, and why it is not subscribed to the others. */
 @Injectable()
 export class ChannelConsent {
   constructor(
@@ -15,7 +15,7 @@ export class ChannelConsent {
     private readonly eventTypes: EventTypesService,
   ) {}
 
-  /** Returns one entry for each channel, in the given order. */
+  /** Returns one entry per channel, in the given order. */
   async list(channelIds: readonly string[]): Promise<ChannelConsentMessage[]> {
     const [chosen, rows] = await Promise.all([this.eventTypes.listChosen(), this.readRows(channelIds)]);
     return channelIds.map((channelId) => ({

@@ -21,7 +21,7 @@ export class ConnectionConsequences {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Reports a completed connection to the gateways, for their audit log. The report is lost when no gateway is running. */
+  /** Reports a completed connection to the gateways, which add it to their audit log. The report is lost if no gateway is running. */
   onConnected(connectionId: string): void {
     this.client.announce(
       connectionReportSubject,
@@ -29,23 +29,29 @@ export class ConnectionConsequences {
     );
   }
 
-  /** Schedules a new listing of the user's grants, and retries the subscriptions that the platform refused. */
+  /** Schedules a new listing of the user's grants. Retries the subscriptions that the platform refused. */
   async onGranted(userId: string): Promise<void> {
     await this.grants.onGranted(userId);
   }
 
-  /** Schedules the validation of the users' tokens and a new listing of their grants, so that the service soon notices the withdrawal. */
+  /**
+   * Schedules the validation of the users' tokens and a new listing of their grants. The service then notices soon which consent was
+   * withdrawn.
+   */
   async onRevoked(userIds: readonly string[]): Promise<void> {
     await this.connections.validateUsers(userIds);
     await this.grants.onRevoked(userIds);
   }
 
-  /** Schedules a new listing of the user's grants after the connection was removed, for example because a bot no longer reads the chat. */
+  /**
+   * Schedules a new listing of the user's grants after a connection was removed. The grants that subscriptions need may have changed: a
+   * removed bot, for example, no longer reads chats.
+   */
   async onRemoved(userId: string): Promise<void> {
     await this.grants.onRevoked([userId]);
   }
 
-  /** Starts monitoring a channel as a streamer. Returns false when the attempt must be repeated. */
+  /** Starts to monitor a channel as a streamer. Returns false when the caller must retry. */
   async monitor(login: string): Promise<boolean> {
     try {
       await this.client.request(createStreamer, {
@@ -55,7 +61,7 @@ export class ConnectionConsequences {
       });
       return true;
     } catch (error) {
-      // The channel is already monitored.
+      // A conflict means that the channel is already monitored.
       if (error instanceof ServiceError && error.code === 'conflict') return true;
       this.logger.warn({ err: error, login }, 'cannot monitor a connected channel yet, retrying');
       return false;

@@ -8,7 +8,7 @@ import type { Connection } from './connection.entity.js';
 import { claimSeconds, ConnectionsRepository } from './connections.repository.js';
 import { UserTokens } from './user-tokens.service.js';
 
-// How often to look for due connections: more often than every 5 s, the interval at which the platform asks clients to poll.
+// How often to look for due connections. The platform asks clients to poll every 5 s, so look more often than that.
 const idleMs = 1_000;
 const maxBackoffMs = 30_000;
 const retryMs = 5_000;
@@ -17,8 +17,7 @@ const doubtfulRemedy =
   'The platform does not accept the code. If the user refused, start a new connection. Otherwise, wait: the service retries until the code expires.';
 
 /**
- * Polls and validates the connections that are due, one at a time. Instances share the work: each claims a connection before it calls the
- * platform.
+ * Polls and validates due connections, one at a time. Instances share the work: each claims a connection before it calls the platform.
  *
  * ```
  *  pending, with a code ──▶ asks for the tokens, at the platform's interval ──code expires──▶ expired
@@ -60,7 +59,7 @@ export class ConnectionUpkeep {
     this.loop.start();
   }
 
-  /** Stops within 5 s. `UserTokens` waits longer for a refresh in progress, after the sockets have been closed. */
+  /** Stops within 5 s. A refresh in progress can take longer: `UserTokens` waits for it after the sockets have closed. */
   stop(): Promise<void> {
     return this.loop.stop();
   }
@@ -72,7 +71,7 @@ export class ConnectionUpkeep {
     try {
       await this.attend(connection);
     } catch (error) {
-      // The claim has already scheduled the next attempt, so continue with the other connections.
+      // The claim has already scheduled the next attempt, so go on with the other connections.
       this.failures.warn('cannot update a platform connection, retrying', {
         err: error,
         connectionId: connection.id,

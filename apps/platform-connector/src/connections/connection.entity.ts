@@ -2,7 +2,7 @@ import type { ConnectionRole, ConnectionState } from '@stream-events/contracts';
 import type { EncryptedColumn } from '@stream-events/database';
 import { Check, Column, Entity, PrimaryColumn, Unique } from 'typeorm';
 
-/** A user who has given consent or is asked for consent. See `ConnectionMessage`. */
+/** A user who has given consent or has been asked for it. See `ConnectionMessage`. */
 @Entity({ name: 'connections' })
 @Unique('connections_client_id_user_id_role_unique', ['clientId', 'userId', 'role'])
 @Unique('connections_state_hash_unique', ['stateHash'])
@@ -18,7 +18,7 @@ export class Connection {
   @PrimaryColumn('uuid')
   id!: string;
 
-  /** The application to which the user gives consent. */
+  /** The application for which the user gives consent. */
   @Column('text', { name: 'client_id' })
   clientId!: string;
 
@@ -43,11 +43,11 @@ export class Connection {
   @Column('text', { name: 'verification_uri', nullable: true })
   verificationUri!: string | null;
 
-  /** Encrypted with `SECRET_KEY` and bound to the id, like the tokens. */
+  /** The device code, encrypted with `SECRET_KEY` and bound to the id, as the tokens are. */
   @Column('text', { name: 'device_code_encrypted', nullable: true })
   deviceCodeEncrypted!: string | null;
 
-  /** SHA-256 of the secret with which a browser returns from the authorize page; null when there is no secret or the secret was used. */
+  /** SHA-256 of the secret that the browser brings back from the authorize page. Null when there is no secret or it was already used. */
   @Column('text', { name: 'state_hash', nullable: true })
   stateHash!: string | null;
 
@@ -63,7 +63,7 @@ export class Connection {
   @Column('text', { name: 'refresh_token_encrypted', nullable: true })
   refreshTokenEncrypted!: string | null;
 
-  /** Whether the streamer monitor monitors the channel. */
+  /** Whether the channel was added to the streamer monitor. */
   @Column('boolean', { name: 'is_monitored', default: false })
   isMonitored!: boolean;
 
@@ -80,7 +80,7 @@ export class Connection {
   updatedAt!: Date;
 }
 
-/** The encrypted codes and tokens, for `KeyRotation`. */
+/** The columns with encrypted codes and tokens, for `KeyRotation`. */
 export const connectionColumns: readonly EncryptedColumn[] = [
   'device_code_encrypted',
   'access_token_encrypted',

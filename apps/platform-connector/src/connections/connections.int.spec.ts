@@ -36,7 +36,6 @@ describe(ConnectionsService.name, () => {
       return connection;
     });
 
-  /** Connects a channel, and returns the id of its connection. */
   const connect = async (instance: ConnectorInstance): Promise<string> => {
     consent.decision = 'granted';
     const { id } = await instance.connections.start();
@@ -126,7 +125,8 @@ describe(ConnectionsService.name, () => {
     consent.unverifiable.add(consent.issued.at(-2)!);
     consent.user = { user_id: '78', login: 'noa', scopes: ['bits:read'] };
     const id = await connect(instance);
-    // No streamer monitor runs, and the attempts to reach it would validate the tokens.
+    // Mark the connection as monitored. Otherwise, the attempts to reach the streamer monitor, which does not run here, would validate the
+    // tokens.
     await setup.dataSource.query('UPDATE connections SET is_monitored = true');
     consent.expireAccessTokens();
     await makeDue();
@@ -160,7 +160,7 @@ describe(ConnectionsService.name, () => {
       { id: bot, role: 'bot', login: 'a_bot' },
     ]);
     await makeDue();
-    // A channel becomes a streamer, a bot does not.
+    // A connected channel becomes a streamer; a bot does not.
     await eventually(() => expect(setup.logs).toContain('cannot monitor a connected channel'));
     expect(setup.logs).not.toContain('"login":"a_bot"');
   });
@@ -289,7 +289,7 @@ describe(ConnectionsService.name, () => {
   });
 
   describe('the tokens', () => {
-    /** Starts a refresh. The platform handles it, but holds the reply. */
+    /** Starts a refresh, and holds back the platform's reply to it. */
     const refreshWithHeldReply = async (
       instance: ConnectorInstance,
     ): Promise<{ id: string; refused: string; token: Promise<string | null> }> => {
@@ -298,7 +298,7 @@ describe(ConnectionsService.name, () => {
       consent.expireAccessTokens();
       consent.holdsReplyTo = refresh;
       const token = instance.userTokens.refresh(id, refused);
-      // A failure counts when the test awaits the token.
+      // Prevent an unhandled rejection. The test sees a failure when it awaits the token.
       token.catch(() => undefined);
       await eventually(() => expect(consent.held).toBe(1));
       return { id, refused, token };
@@ -384,7 +384,7 @@ describe(ConnectionsService.name, () => {
     it('are kept when the reply to a refresh takes longer than other replies may', async () => {
       const instance = await startInstance();
       const { token } = await refreshWithHeldReply(instance);
-      // Other replies may take 3.5 s, and this one 8 s.
+      // Release the reply after the limit of other calls (3.5 s) but before the limit of a refresh (8 s).
       setTimeout(() => consent.releaseReplies(), 3_600);
 
       expect(consent.isValid((await token) ?? '')).toBe(true);
@@ -419,7 +419,7 @@ describe(ConnectionsService.name, () => {
       const { id } = await instance.connections.start();
       const repository = new ConnectionsRepository(setup.dataSource, setup.config());
       consent.decision = 'granted';
-      // The first instance gets the tokens, saves them, and crashes.
+      // Simulate a first instance that gets the tokens, saves them, and crashes.
       const claimed = (await repository.find(id))!;
       const response = await fetch(`http://127.0.0.1:${setup.fake.port}/oauth2/token`, {
         method: 'POST',

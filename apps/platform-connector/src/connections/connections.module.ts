@@ -13,7 +13,7 @@ import { ConsentEventsConsumer } from './consent-events.consumer.js';
 import { UserPlatforms } from './user-platforms.service.js';
 import { UserTokens } from './user-tokens.service.js';
 
-/** The users who have given consent, and their tokens. */
+/** Manages users' consent and their tokens. */
 @Module({
   imports: [EventTypesModule, GrantsModule, PlatformModule],
   controllers: [ConnectionsController],

@@ -23,7 +23,7 @@ describe(ConnectionsRepository.name, () => {
     await database.drop();
   });
 
-  /** Adds a connection with tokens, whose owner is not known yet. */
+  /** Adds a connection that has tokens but no known owner. */
   const add = async (): Promise<Connection> => {
     const waitsFor = { stateHash: `${Math.random()}`, expiresInMs: 60_000 };
     const added = await sut.add({ clientId, role: 'channel', scopes: [], waitsFor }, 10);

@@ -8,21 +8,20 @@ import { v7 as uuidV7 } from 'uuid';
 import type { PlatformConnectorConfig } from '../platform-connector.config.js';
 import { Connection } from './connection.entity.js';
 
-/** A new connection, which waits for a user's consent. */
+/** A new connection that waits for a user's consent. */
 export interface NewConnection {
   clientId: string;
   role: ConnectionRole;
   scopes: string[];
-  /** The code that the user will enter, or the secret with which the user's browser will return. */
+  /** What the connection waits for: a code that the user enters, or a secret that the user's browser brings back. */
   waitsFor: DeviceCode | { stateHash: string; expiresInMs: number };
 }
 
-// How long an instance claims a connection. The claim outlasts the calls to the platform for one connection: two validations of 3.5 s, a
-// refresh of 8 s, and up to 9 s of waiting for the lock of a refresh. After a crash of the instance, the connection waits until the claim
-// ends.
+// How long an instance claims a connection. The claim must outlast all calls for one connection: two validations of 3.5 s, a refresh of 8
+// s, and up to 9 s of waiting for the refresh lock. If the instance crashes, the connection waits until the claim ends.
 export const claimSeconds = 25;
 const validationMinutes = 60;
-// How long to keep expired connections, so that a user can still see the result.
+// How long to keep expired connections, so that users can still see why they ended.
 const expiredHours = 24;
 
 /** Stores connections. Codes and tokens are encrypted. */
@@ -45,7 +44,7 @@ export class ConnectionsRepository {
     return manager.findOneBy(Connection, { id });
   }
 
-  /** Adds a connection. Returns undefined when `maxPending` connections are already waiting for consent. */
+  /** Adds a connection. Returns undefined when `maxPending` connections already wait for consent. */
   async add(
     { clientId, role, scopes, waitsFor }: NewConnection,
     maxPending: number,
@@ -80,8 +79,8 @@ export class ConnectionsRepository {
   }
 
   /**
-   * Finds the pending connection of a returning browser by the hash of the browser's secret. A secret is valid once. Null for an invalid
-   * secret.
+   * Finds the pending connection of a returning browser, by the hash of its secret. Each secret works once. Returns null when the secret is
+   * invalid.
    */
   async takeByState(stateHash: string): Promise<Connection | null> {
     const rows = await this.dataSource.query<{ id: string }[]>(
@@ -93,7 +92,7 @@ export class ConnectionsRepository {
     return rows[0] ? this.find(rows[0].id) : null;
   }
 
-  /** The bot account's id on the platform; undefined when there is none. */
+  /** Returns the bot account's id on the platform, or undefined when there is none. */
   async findBotId(clientId: string): Promise<string | undefined> {
     const [bot] = await this.dataSource.query<{ userId: string }[]>(
       `SELECT user_id AS "userId" FROM connections WHERE client_id = $1 AND role = 'bot' AND user_id IS NOT NULL`,
@@ -102,7 +101,7 @@ export class ConnectionsRepository {
     return bot?.userId;
   }
 
-  /** Removes a connection and returns it; null when the connection does not exist. */
+  /** Removes and returns a connection. Returns null when it does not exist. */
   async remove(id: string): Promise<Connection | null> {
     return this.dataSource.transaction(async (manager) => {
       const connection = await manager.findOne(Connection, {
@@ -115,7 +114,7 @@ export class ConnectionsRepository {
   }
 
   /**
-   * Claims a connection of the application whose poll or validation is due. For 25 s, no other instance can claim the connection. Null when
+   * Claims one of the application's connections whose poll or validation is due. No other instance can claim it for 25 s. Returns null when
    * none is due.
    */
   async claimDue(clientId: string): Promise<Connection | null> {
@@ -131,7 +130,7 @@ export class ConnectionsRepository {
     return rows[0] ? this.find(rows[0].id) : null;
   }
 
-  /** Schedules the validation of all connected users' tokens within 30 s. */
+  /** Makes the tokens of all connected users due for validation within 30 s. */
   async validateSoon(clientId: string): Promise<void> {
     await this.dataSource.query(
       `UPDATE connections SET due_at = least(due_at, now() + random() * interval '30 seconds')
@@ -140,7 +139,7 @@ export class ConnectionsRepository {
     );
   }
 
-  /** Makes the validation of these users' tokens due now. */
+  /** Makes the tokens of these users due for validation now. */
   async validateUsers(userIds: readonly string[]): Promise<void> {
     await this.dataSource.query(
       `UPDATE connections SET due_at = now() WHERE user_id = ANY($1::text[]) AND state = 'connected'`,
@@ -148,7 +147,7 @@ export class ConnectionsRepository {
     );
   }
 
-  /** Schedules the next poll or attempt in this many milliseconds. */
+  /** Postpones the next poll or attempt by this many milliseconds. */
   async postpone(id: string, milliseconds: number): Promise<void> {
     await this.dataSource.query(
       'UPDATE connections SET due_at = now() + make_interval(secs => $2::float / 1000) WHERE id = $1 AND due_at IS NOT NULL',
@@ -156,7 +155,7 @@ export class ConnectionsRepository {
     );
   }
 
-  /** Saves what the user can do about a connection that waits for consent; null when no action is needed. */
+  /** Saves what the user should do to complete a pending connection; null when nothing. */
   async saveAdvice(id: string, remedy: string | null): Promise<void> {
     await this.dataSource.query(
       `UPDATE connections SET remedy = $2, updated_at = now() WHERE id = $1 AND state = 'pending'`,
@@ -164,7 +163,7 @@ export class ConnectionsRepository {
     );
   }
 
-  /** Saves that a connection ended without consent. */
+  /** Saves that a connection ended before the user gave consent. */
   async saveExpired(id: string, remedy: string): Promise<void> {
     await this.dataSource.query(
       `UPDATE connections SET state = 'expired', remedy = $2, user_code = NULL, verification_uri = NULL, expires_at = NULL,
@@ -174,7 +173,7 @@ export class ConnectionsRepository {
     );
   }
 
-  /** Saves new tokens. Call this method before using a token, because the platform issues each token only once. */
+  /** Saves new tokens. Call this before using a token, because the platform issues each token only once. */
   async saveTokens(
     id: string,
     tokens: UserTokens,
@@ -189,8 +188,8 @@ export class ConnectionsRepository {
   }
 
   /**
-   * Saves the result of a validation. Removes an earlier connection of the same user and role, and an earlier bot account. Returns false and
-   * changes nothing when the connection no longer has tokens, because a concurrent refresh has found that the user must connect again.
+   * Saves the result of a validation. Replaces an earlier connection of the same user and role, and any earlier bot account. Returns false
+   * and changes nothing if the connection no longer has tokens: a concurrent refresh found that the user must connect again.
    */
   async saveConnected({ id, clientId, role }: Connection, owner: TokenOwner): Promise<boolean> {
     return this.dataSource.transaction(async (manager) => {
@@ -204,7 +203,7 @@ export class ConnectionsRepository {
          WHERE client_id = $1 AND role = $2 AND id <> $3 AND (user_id = $4 OR (role = 'bot' AND user_id IS NOT NULL))`,
         [clientId, role, id, owner.userId],
       );
-      // Jitter spreads the validations of connections that became due together.
+      // The jitter spreads the validations of connections that became due together.
       await manager.query(
         `UPDATE connections SET state = 'connected', user_id = $2, login = $3, scopes = $4, remedy = NULL,
            due_at = now() + (0.8 + 0.2 * random()) * interval '${validationMinutes} minutes',
@@ -230,22 +229,22 @@ export class ConnectionsRepository {
     );
   }
 
-  /** Runs `work` in a transaction under a lock, so that only one instance at a time refreshes the tokens of a connection. */
+  /** Runs `work` in a transaction with a lock, so that only one instance at a time refreshes a connection's tokens. */
   async exclusively<T>(id: string, work: (manager: EntityManager) => Promise<T>): Promise<T> {
     return this.dataSource.transaction(async (manager) => {
-      // The lock timeout is longer than the 8 s that a refresh may take, and shorter than the database's statement timeout of 10 s.
+      // Wait longer for the lock than the 8 s that a refresh can take, but less than the statement timeout of 10 s.
       await manager.query(`SET LOCAL lock_timeout = '9s'`);
       await takeKeyedAdvisoryLock(manager, 'userToken', id);
       return work(manager);
     });
   }
 
-  /** The device code of a pending connection; undefined without a device code. */
+  /** Returns the device code of a pending connection, or undefined when it has none. */
   deviceCodeOf({ id, deviceCodeEncrypted }: Connection): string | undefined {
     return deviceCodeEncrypted === null ? undefined : this.box.decrypt(deviceCodeEncrypted, id);
   }
 
-  /** The tokens of a connection; undefined when the connection has no tokens. */
+  /** Returns the tokens of a connection, or undefined when it has none. */
   tokensOf({ id, accessTokenEncrypted, refreshTokenEncrypted }: Connection): UserTokens | undefined {
     if (accessTokenEncrypted === null || refreshTokenEncrypted === null) return undefined;
     return {

@@ -14,12 +14,11 @@ import { ConnectionConsequences } from './connection-consequences.service.js';
 import type { Connection } from './connection.entity.js';
 import { ConnectionsRepository, type NewConnection } from './connections.repository.js';
 
-// Maximum number of pending connections, because each of them is polled every few seconds.
+// Maximum number of pending connections. Each of them is polled every few seconds.
 const maxPending = 10;
-// How long a browser may take to return: enough time for a user to sign in on the platform.
+// How long a browser may take to return. The user may have to sign in on the platform first.
 const stateLifetimeMs = 10 * 60_000;
 
-/** Starts, completes, lists, and removes connections. */
 @Injectable()
 export class ConnectionsService {
   constructor(
@@ -40,14 +39,14 @@ export class ConnectionsService {
   }
 
   /**
-   * Starts a connection, which asks a user for consent. Requests the scopes in `request`, and the scopes that the active event types need
-   * or, for the role `bot`, that a bot account needs.
+   * Starts a connection, which asks a user for consent. Requests the scopes in `request` plus those that the service needs: for a channel,
+   * those of the active event types; for a bot account, `botScopes`.
    *
    * @throws ServiceError `conflict` when too many connections are pending or the flow is not possible; PlatformUnavailableError
    */
   async start(request: StartConnectionRequest = {}): Promise<ConnectionMessage> {
     const { role = 'channel', flow = 'device_code', scopes: others = [] } = request;
-    // Without a client id, both flows throw an error below.
+    // If there is no client id, both flows throw an error below.
     const { clientId = '' } = this.server;
     const needed = role === 'bot' ? botScopes : await this.channelScopes(clientId);
     const scopes = [...new Set([...needed, ...others])].sort();
@@ -56,9 +55,9 @@ export class ConnectionsService {
   }
 
   /**
-   * Starts the first connection of a new installation, for a channel and with a device code. If no active event type needs a channel's
-   * consent, first activates every event type. Returns the pending connection if one exists; undefined when a user has already been
-   * connected.
+   * Starts the first connection of a new installation: for a channel, with a device code. If no active event type needs a channel's
+   * consent, first activates all supported event types. If a connection is already pending, returns that one. Returns undefined if a user
+   * was ever connected.
    *
    * @throws like `start`
    */
@@ -74,7 +73,7 @@ export class ConnectionsService {
   }
 
   /**
-   * Gets the tokens of a user whose browser returns from the authorize page.
+   * Gets the tokens of a user whose browser has returned from the authorize page.
    *
    * @throws ServiceError `not_found` when the state is unknown, used, or expired; `conflict` without consent; PlatformUnavailableError
    */
@@ -103,7 +102,7 @@ export class ConnectionsService {
     if (connection.userId !== null) await this.consequences.onRemoved(connection.userId);
     const tokens = this.repository.tokensOf(connection);
     if (!tokens) return;
-    // Only log a failure: the tokens are already deleted here, so the service cannot retry the revocation.
+    // Only log a failure. The service has deleted its copy of the tokens, so it cannot retry the revocation.
     await this.server.revoke(tokens.accessToken).catch((error: unknown) => {
       this.logger.warn(
         { err: error, connectionId: id },
@@ -129,7 +128,7 @@ export class ConnectionsService {
         'The flow authorization_code needs PUBLIC_URL, to which the browser returns, and a client secret. Use the flow device_code instead.',
       );
     const waitsFor = { stateHash: hashOf(state), expiresInMs: stateLifetimeMs };
-    // Do not store the address, because it contains the secret state.
+    // Do not store the address: it contains the secret state.
     return { ...(await this.add({ ...connection, waitsFor })), verificationUri: page };
   }
 
@@ -146,7 +145,7 @@ export class ConnectionsService {
     try {
       return await this.server.exchangeCode(code);
     } catch (error) {
-      // End the connection, because the platform may have used up the code.
+      // End the connection. The platform may already have accepted the code, which works only once.
       const reason =
         error instanceof PlatformUnavailableError ? error.message : 'The code was not exchanged.';
       await this.repository.saveExpired(id, `${reason} Start a new connection.`);

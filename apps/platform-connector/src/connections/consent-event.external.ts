@@ -5,15 +5,15 @@ const changes = new Map<unknown, 'granted' | 'revoked'>([
   ['user-authorization-revoke', 'revoked'],
 ]);
 
-/** A user who has given consent to the application or has withdrawn the consent. */
+/** A user who gave consent to the application or withdrew it. */
 export interface ConsentEvent {
   change: 'granted' | 'revoked';
   userId: string;
 }
 
 /**
- * Reads a message from the EVENTS stream. Returns undefined when the message is not a consent event from the platform. Events that a client
- * added have no `event_id`, and test events have another origin.
+ * Reads a message from the EVENTS stream. Returns undefined unless it is a consent event from the platform: events that a client added have
+ * no `event_id`, and test events have another origin.
  */
 export function readConsentEvent(payload: string): ConsentEvent | undefined {
   const record = parse(payload);

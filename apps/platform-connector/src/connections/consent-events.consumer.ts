@@ -12,14 +12,13 @@ import { ConnectionConsequences } from './connection-consequences.service.js';
 import { readConsentEvent } from './consent-event.external.js';
 
 const maxRetryDelayMs = 30_000;
-// Each consumer reads one type, because nats-server 2.9 allows only one filter per consumer.
+// Use one consumer per type, because nats-server 2.9 allows only one filter per consumer.
 const types = ['user-authorization-grant', 'user-authorization-revoke'] as const;
 
 /**
- * Follows which users give and withdraw consent. All instances share the durable consumers, which keep messages that arrive while no
- * instance is running.
+ * Reacts when users give or withdraw consent. All instances share the durable consumers, which keep messages while no instance is running.
  *
- * Idempotent: each message only makes the service read the user's current consent, so duplicates and the order do not matter.
+ * Idempotent: a message only makes the service read the user's current consent, so duplicates and reordering are harmless.
  */
 @Injectable()
 export class ConsentEventsConsumer {
@@ -46,7 +45,7 @@ export class ConsentEventsConsumer {
     for (const consumer of this.consumers) consumer.start();
   }
 
-  /** Stops after the current messages, waiting up to 3 s. */
+  /** Stops after the current messages. Waits up to 3 s for them. */
   async stop(): Promise<void> {
     await Promise.all(this.consumers.map((consumer) => consumer.stop()));
   }

@@ -20,7 +20,7 @@ describe(consentStateOf.name, () => {
 
   it('tells a consent that was ended from one that was never given', () => {
     expect(consentStateOf({ status: 'not_granted', isEnded: true })).toBe('revoked');
-    // The platform keeps the subscription although the token is lost.
+    // The platform keeps a subscription even when the token is lost.
     expect(consentStateOf({ status: 'enabled', isEnded: true })).toBe('granted');
   });
 

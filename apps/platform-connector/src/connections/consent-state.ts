@@ -8,14 +8,14 @@ import {
   waiting,
 } from '../subscriptions/own-subscription.js';
 
-/** The inputs that decide the consent state of a subscription. */
+/** What decides the consent state of a subscription. */
 export interface ConsentFacts {
   status: string;
-  /** Whether a user in the condition was connected and has withdrawn consent. */
+  /** Whether a user in the condition was connected and then withdrew consent. */
   isEnded: boolean;
 }
 
-/** Returns whether the events of a subscription arrive, and if not, why. */
+/** Returns whether the events of a subscription arrive and, if they do not, why. */
 export function consentStateOf({ status, isEnded }: ConsentFacts): ConsentState {
   switch (status) {
     case enabled:
@@ -30,15 +30,15 @@ export function consentStateOf({ status, isEnded }: ConsentFacts): ConsentState 
     case notGranted:
       return isEnded ? 'revoked' : 'missing';
     default:
-      // The platform may add statuses without notice. An unknown status means that no events arrive.
+      // Treat an unknown status as refused: no events arrive. The platform may add statuses without notice.
       return 'refused';
   }
 }
 
-// Safe cast: the names are the keys.
+// Safe cast: the keys are the states.
 const worstFirst = Object.keys(consentStates) as ConsentState[];
 
-/** Returns the state that needs the most attention, for a type with several subscriptions for a channel. */
+/** Returns the worst of these states. Used when a type has several subscriptions for one channel. */
 export function worstOf(states: readonly ConsentState[]): ConsentState | undefined {
   return worstFirst.find((state) => states.includes(state));
 }

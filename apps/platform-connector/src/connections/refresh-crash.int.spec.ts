@@ -67,13 +67,13 @@ describe('a platform connector that is killed while it refreshes a token', () =>
     return row?.state;
   };
 
-  /** Makes the validation of the token due. Its reply makes the connector refresh the token. */
+  /** Makes the token due for validation. The platform refuses the token, so the connector refreshes it. */
   const makeDue = (): Promise<unknown> =>
     dataSource.query('UPDATE connections SET due_at = now() WHERE due_at IS NOT NULL');
 
   const untilHeld = (): Promise<void> => eventually(() => expect(consent.held).toBe(1));
 
-  /** Blocks the connector before it commits the new tokens. The caller ends the transaction that blocks it. */
+  /** Locks the row, so that the connector waits before it commits the new tokens. The caller releases the lock. */
   const untilCommitWaits = async (): Promise<QueryRunner> => {
     const locking = dataSource.createQueryRunner();
     await locking.startTransaction();
@@ -94,11 +94,12 @@ describe('a platform connector that is killed while it refreshes a token', () =>
     consent.decision = 'granted';
     await gateway.request(startConnection, {});
     await eventually(async () => expect(await readState()).toBe('connected'), { timeoutMs: 45_000 });
-    // No streamer monitor runs, and the attempts to reach it would validate the token.
+    // Mark the connection as monitored. Otherwise, the attempts to reach the streamer monitor, which does not run here, would validate the
+    // token.
     await dataSource.query(`UPDATE connections SET is_monitored = true, due_at = now() + interval '1 hour'`);
   };
 
-  /** The steps at which the connector crashes, and the state after its next start. The platform accepts a refresh token only once. */
+  /** The steps at which the connector crashes, and the expected state after a restart. The platform accepts a refresh token only once. */
   const steps: [string, string, () => Promise<QueryRunner | undefined>][] = [
     [
       'before the refresh',
@@ -173,10 +174,10 @@ describe('a platform connector that is killed while it refreshes a token', () =>
         );
         expect(row?.isDue).not.toBe(true);
       });
-      // One refresh works. When the state is `reconnect_needed`, a second one was refused.
+      // One refresh succeeds. In the state `reconnect_needed`, a second one was refused.
       expect(consent.refreshes).toBe(state === 'connected' ? 1 : 2);
     },
-    // Starts the process twice.
+    // Long, because the test starts the process twice.
     300_000,
   );
 });

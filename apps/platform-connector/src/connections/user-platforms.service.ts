@@ -6,17 +6,17 @@ import { AuthorizationServer } from './authorization-server.js';
 import { ConnectionsRepository } from './connections.repository.js';
 import { UserTokens } from './user-tokens.service.js';
 
-/** A user with a valid connection, so that the service can use the user's token. */
+/** A user with a valid connection, whose token the service can use. */
 export interface ConnectedUser {
   connectionId: string;
   userId: string;
   scopes: readonly string[];
 }
 
-// When to retry without a valid token: long, because calls fail until a user acts. The connection shows what to do.
+// The retry time when a user's token is lost. It is long, because calls fail until the user acts. The connection says what to do.
 const lostRetrySeconds = 60;
 
-/** Calls the platform with the tokens of connected users. */
+/** Calls the platform with connected users' tokens. */
 @Injectable()
 export class UserPlatforms implements OnModuleInit {
   constructor(
@@ -27,13 +27,13 @@ export class UserPlatforms implements OnModuleInit {
     @Inject(PLATFORM_SETTINGS) private readonly settings: PlatformSettings,
   ) {}
 
-  /** Without a client secret, the application has no token of its own, so look-ups use the token of the first connected user. */
+  /** Without a client secret, the application has no token of its own. Look-ups then use the token of the first connected user. */
   onModuleInit(): void {
     const { credentials } = this.settings;
     if (credentials && credentials.clientSecret === undefined) this.client.useTokens(this.tokensOfAny());
   }
 
-  /** The connected channels, oldest connection first. */
+  /** Returns the connected channels, oldest connection first. */
   async connected(): Promise<ConnectedUser[]> {
     const connections = await this.connections.list();
     return connections.flatMap(({ id, clientId, role, state, userId, scopes }) =>
@@ -43,7 +43,7 @@ export class UserPlatforms implements OnModuleInit {
     );
   }
 
-  /** Returns a client that calls the platform with the user's token. Its calls count toward the user's own rate budget. */
+  /** Returns a client that calls the platform with this user's token. Its calls use the user's own rate budget. */
   of(user: ConnectedUser): OutboundPlatform {
     const { definition, urls } = this.settings;
     const tokens = this.tokensOf(user);
@@ -66,7 +66,7 @@ export class UserPlatforms implements OnModuleInit {
     };
   }
 
-  /** Refreshes the token after a 401 only if the token is no longer valid, because the platform also sends a 401 for other reasons. */
+  /** After a 401, refreshes the token only if it has become invalid. The platform also sends a 401 for other reasons. */
   private tokensOf({ connectionId, userId }: ConnectedUser): TokenSource {
     return {
       userId,

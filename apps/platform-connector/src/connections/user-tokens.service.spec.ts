@@ -15,7 +15,7 @@ describe(UserTokens.name, () => {
     jest.useRealTimers();
   });
 
-  /** A database that holds a refused token and fails every transaction while `isDown`, and a platform that issues new tokens. */
+  /** Fakes a database that holds a refused token and fails every transaction while `isDown`, and a platform that issues new tokens. */
   const setup = () => {
     const database = { token: 'old', isDown: true, transactions: 0 };
     let refreshes = 0;
@@ -52,7 +52,7 @@ describe(UserTokens.name, () => {
     const { sut, database, failFirst, countRefreshes } = setup();
     await failFirst();
     await jest.advanceTimersByTimeAsync(9 * minute);
-    // A caller during the outage does not wait.
+    // During the outage, a caller does not wait.
     await expect(sut.refresh('id', 'old')).rejects.toThrow('database down');
 
     database.isDown = false;

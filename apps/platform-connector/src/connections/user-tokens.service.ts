@@ -8,27 +8,27 @@ import { ConnectionsRepository } from './connections.repository.js';
 const remedy =
   'The platform no longer accepts the tokens: the user disconnected the application, or changed the password. Connect the channel again.';
 
-// How often to try to save the outcome of a refresh while the callers wait. With pauses of 2 s, the attempts cover 8 s, which is enough for a
-// restart of the database.
+// How often to try to save the outcome of a refresh while the callers wait. With pauses of 2 s, five attempts take 8 s, enough for the
+// database to restart.
 const saveAttempts = 5;
 const saveRetryMs = 2_000;
-// How long to keep trying to save new tokens afterwards, without a waiting caller: a failover of the database can take minutes.
+// How long the service keeps trying to save new tokens after the callers got an error. A database failover can take minutes.
 const keepMs = 10 * 60_000;
 
-/** The platform's reply to a refresh, once it has arrived. */
+/** A refresh request: `outcome` is the platform's reply, once it has arrived. */
 interface Asked {
   outcome?: RefreshOutcome;
 }
 
 /**
- * Validates and refreshes users' tokens. Refreshes only a token that the platform has refused, because the platform discourages earlier
+ * Validates and refreshes users' tokens. Refreshes a token only after the platform has refused it, because the platform discourages earlier
  * refreshes.
  */
 @Injectable()
 export class UserTokens {
-  /** The refreshes in progress. Callers share a refresh, so that waiting callers do not each hold a database connection. */
+  /** The refreshes in progress. Callers share a refresh, so that they do not each hold a database connection. */
   private readonly refreshes = new Map<string, Promise<string | null>>();
-  /** New tokens that could not be saved yet: at most one entry per connection and refused token. */
+  /** New tokens that are not saved yet, by connection and refused token. */
   private readonly unsaved = new Map<string, Asked>();
   /** The background tasks that save the entries of `unsaved`. */
   private readonly savings = new Set<Promise<void>>();
@@ -44,8 +44,8 @@ export class UserTokens {
   }
 
   /**
-   * Validates the token of a connection, and refreshes an invalid token. Returns the token's owner; null when the user must give consent
-   * again, and the connection is in the state `reconnect_needed`.
+   * Validates the token of a connection, and refreshes it if it is invalid. Returns the token's owner. Returns null when the user must give
+   * consent again; the connection is then in the state `reconnect_needed`.
    *
    * @throws PlatformUnavailableError
    */
@@ -59,12 +59,12 @@ export class UserTokens {
   }
 
   /**
-   * Replaces a token that the platform refuses. Concurrent callers share one refresh and get the same new token. The new tokens are
-   * committed before any call uses them. If the commit fails for 8 s, the callers get the failure, and the commit is tried in the background
+   * Replaces a token that the platform refused. Concurrent callers share one refresh and get the same new token. The new tokens are
+   * committed before any call uses them. If the commit fails for 8 s, the callers get the error, and a background task retries the commit
    * for another 10 min.
    *
-   * After a crash between the platform's reply and the commit, when the commit keeps failing, or when the platform takes over 8 s to reply,
-   * a one-time refresh token is lost, and the next refresh ends in `reconnect_needed`.
+   * A one-time refresh token is lost in three cases: the process crashes between the platform's reply and the commit, the commit keeps
+   * failing, or the platform takes more than 8 s to reply. The next refresh then ends in `reconnect_needed`.
    *
    * @returns the new access token; null when the user must give consent again
    * @throws PlatformUnavailableError
@@ -79,24 +79,24 @@ export class UserTokens {
     return refresh;
   }
 
-  /** Waits up to 9 s for the refreshes in progress and for unsaved tokens, because their callers may have stopped waiting. */
+  /** Waits up to 9 s for refreshes in progress and for unsaved tokens. Their callers may have given up already. */
   async stop(): Promise<void> {
     await within(refreshTimeoutMs + 1_000, this.untilIdle());
     this.isStopped = true;
   }
 
   private async untilIdle(): Promise<void> {
-    // A refresh that fails leaves tokens to save.
+    // Check again after each wait: a refresh that fails adds a task to `savings`.
     while (this.refreshes.size + this.savings.size > 0)
       await Promise.allSettled([...this.refreshes.values(), ...this.savings]);
   }
 
-  /** Refreshes once. If the outcome cannot be saved, saves it again, because the platform accepts a one-time refresh token only once. */
+  /** Refreshes once. If saving fails, retries only the save: the platform accepts a one-time refresh token only once. */
   private async refreshExclusively(id: string, refusedToken: string): Promise<string | null> {
     const key = keyOf(id, refusedToken);
     const unsaved = this.unsaved.get(key);
     const asked = unsaved ?? {};
-    // While a background task saves the tokens, a caller does not wait for further attempts.
+    // While a background task saves the tokens, callers make only one attempt.
     const attempts = unsaved ? 1 : saveAttempts;
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -116,7 +116,7 @@ export class UserTokens {
     }
   }
 
-  /** Keeps new tokens in memory, and saves them in the background. */
+  /** Keeps new tokens in memory, and starts a background task that saves them. */
   private keep(id: string, refusedToken: string, asked: Asked): void {
     const key = keyOf(id, refusedToken);
     this.unsaved.set(key, asked);
@@ -138,7 +138,7 @@ export class UserTokens {
         );
         return;
       }
-      // A failure is already logged.
+      // `refresh` has already logged a failure.
       isSaved = await this.refresh(id, refusedToken).then(
         () => true,
         () => false,
@@ -146,7 +146,7 @@ export class UserTokens {
     }
   }
 
-  /** Refreshes under a lock that all instances share. */
+  /** Refreshes under a lock that all instances share, so that only one of them calls the platform. */
   private refreshInTurn(id: string, refusedToken: string, asked: Asked): Promise<string | null> {
     return this.repository.exclusively(id, async (manager) => {
       const connection = await this.repository.find(id, manager);

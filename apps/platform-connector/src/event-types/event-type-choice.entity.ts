@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** Whether the service subscribes to a version of an event type. At most one version of a type is active. */
+/** Whether the service subscribes to this version of an event type. At most one version per type is active. */
 @Entity({ name: 'event_types' })
 export class EventTypeChoice {
   /** The platform's name of the type, such as `stream.online`. */

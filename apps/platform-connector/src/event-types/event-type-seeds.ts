@@ -1,16 +1,16 @@
 import { isActiveByDefault, type EventType } from '@stream-events/platforms';
 import type { EventTypeChoice } from './event-type-choice.entity.js';
 
-/** The versions of event types that the service adds and deactivates at startup. */
+/** The versions of event types to add, and to deactivate, when the service starts. */
 export interface EventTypeSeeds {
   add: EventTypeChoice[];
-  /** Active versions that a newer version replaces. */
+  /** Active versions that are replaced by a newer one. */
   retire: EventTypeChoice[];
 }
 
 /**
- * Finds the type versions that are new in the catalog. Users' choices stay unchanged, with one exception: if an older version is active,
- * the newest version becomes active instead, because the service must not subscribe to both.
+ * Finds the versions of types that are new in the catalog. Keeps users' choices, with one exception: if an older version is active, the
+ * newest version replaces it. The service must not subscribe to both.
  */
 export function seedEventTypes(
   catalogue: readonly EventType[],

@@ -5,7 +5,7 @@ import { EventTypesController } from './event-types.controller.js';
 import { EventTypesRepository } from './event-types.repository.js';
 import { EventTypesService } from './event-types.service.js';
 
-/** Event types: which of the platform's event types are active. */
+/** Stores which of the platform's event types are active. */
 @Module({
   imports: [PlatformModule, SubscriptionsModule],
   controllers: [EventTypesController],

@@ -5,7 +5,7 @@ import type { EventTypeChoice } from './event-type-choice.entity.js';
 import { StreamerEventTypes } from './streamer-event-types.entity.js';
 import { seedEventTypes } from './event-type-seeds.js';
 
-/** The number of subscriptions with a type, version, and status. */
+/** The number of subscriptions with this type, version, and status. */
 export interface SubscriptionCount {
   type: string;
   version: string;
@@ -13,15 +13,15 @@ export interface SubscriptionCount {
   count: number;
 }
 
-/** Stores which event types are active. */
 @Injectable()
 export class EventTypesRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Adds types that are new in the catalog. Several instances can call this method concurrently. */
+  /** Adds the types that are new in the catalog. Several instances can call this concurrently. */
   async seed(catalogue: readonly EventType[], platform: string): Promise<void> {
     await this.dataSource.transaction(async (manager) => {
-      // Concurrent changes of choices wait for the lock. Another instance that starts waits, too, and then finds no new types.
+      // The lock makes concurrent changes of choices wait. Another instance that starts at the same time waits too, then finds no new
+      // types.
       await manager.query('LOCK TABLE event_types IN SHARE ROW EXCLUSIVE MODE');
       const chosen = await readAll(manager);
       const { add, retire } = seedEventTypes(catalogue, chosen, platform);
@@ -38,7 +38,7 @@ export class EventTypesRepository {
     return readAll(this.dataSource.manager);
   }
 
-  /** Activates one version of the type and deactivates the other versions, or deactivates all versions. */
+  /** Activates this version of the type and deactivates the others. If `isActive` is false, deactivates all versions. */
   async choose(type: string, version: string, isActive: boolean): Promise<void> {
     await this.dataSource.query('UPDATE event_types SET active = ($3 AND version = $2) WHERE type = $1', [
       type,
@@ -47,13 +47,13 @@ export class EventTypesRepository {
     ]);
   }
 
-  /** Returns the chosen types of streamers, by the streamer's id on the platform. Contains only streamers for whom types were chosen. */
+  /** Returns the chosen types, by the streamer's id on the platform. Contains only streamers with chosen types. */
   async listChosen(): Promise<Map<string, string[]>> {
     const rows = await this.dataSource.getRepository(StreamerEventTypes).find();
     return new Map(rows.map(({ userId, types }) => [userId, types]));
   }
 
-  /** Returns the types that were chosen for a streamer; null when none were chosen, so that all active types apply. */
+  /** Returns a streamer's chosen types. Returns null when none were chosen; all active types then apply. */
   async findChosen(userId: string): Promise<string[] | null> {
     const row = await this.dataSource.getRepository(StreamerEventTypes).findOneBy({ userId });
     return row?.types ?? null;

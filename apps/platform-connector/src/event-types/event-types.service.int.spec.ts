@@ -83,7 +83,7 @@ describe('EventTypesService', () => {
 
   it.each([
     ['app', { PLATFORM_CLIENT_ID: 'app', PLATFORM_CLIENT_SECRET: 'of the app' }],
-    // The simulated platform needs no configured client id.
+    // The simulated platform needs no configured client id; `stream-events` is the default.
     ['stream-events', { PLATFORM: 'simulator' }],
   ])('subscribes once, for the whole application, to %s', async (clientId, environment) => {
     setup.monitored.ids = ['1', '2'];

@@ -13,7 +13,6 @@ import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-s
 import { ReconciliationSchedule } from '../subscriptions/reconciliation-schedule.repository.js';
 import { EventTypesRepository, type SubscriptionCount } from './event-types.repository.js';
 
-/** Lists, activates, and deactivates the platform's event types. */
 @Injectable()
 export class EventTypesService {
   private readonly values: ConditionValues;
@@ -42,7 +41,7 @@ export class EventTypesService {
   }
 
   /**
-   * Activates the newest version of a type for every streamer, or deactivates the type.
+   * Activates the newest version of a type, or deactivates the type, for all streamers.
    *
    * @throws ServiceError `not_found`; `conflict` when the service cannot subscribe to the type
    */
@@ -59,13 +58,13 @@ export class EventTypesService {
     return this.describe(row, isActive, counts);
   }
 
-  /** Returns the types that were chosen for a streamer; null when none were chosen. */
+  /** Returns a streamer's chosen types, or null when none were chosen. */
   async chosenFor(userId: string): Promise<string[] | null> {
     return this.choices.findChosen(userId);
   }
 
   /**
-   * Subscribes a streamer only to the active types in the list, or to all active types when the list is null.
+   * Subscribes a streamer only to those active types that the list names, or to all active types when the list is null.
    *
    * @throws ServiceError `not_found` for a type that does not exist
    */
@@ -76,18 +75,18 @@ export class EventTypesService {
     return types;
   }
 
-  /** Returns the chosen types of streamers, by the streamer's id on the platform. Contains only streamers for whom types were chosen. */
+  /** Returns the chosen types, by the streamer's id on the platform. Contains only streamers with chosen types. */
   async listChosen(): Promise<ReadonlyMap<string, string[]>> {
     return this.choices.listChosen();
   }
 
-  /** Returns a function that decides whether the service subscribes a streamer to an active type. */
+  /** Returns a function that tells whether a streamer should be subscribed to an active type. */
   async readChosen(): Promise<(userId: string, type: string) => boolean> {
     const chosen = await this.listChosen();
     return (userId, type) => chosen.get(userId)?.includes(type) ?? true;
   }
 
-  /** Activates every type that the service can subscribe to, in its newest version. */
+  /** Activates the newest version of every type that the service can subscribe to. */
   async activateAll(): Promise<void> {
     const newest = new Map(eventTypes.map((row) => [row.type, row]));
     for (const row of newest.values())
@@ -97,7 +96,7 @@ export class EventTypesService {
     this.logger.info('activated every supported event type');
   }
 
-  /** The active types that the service can subscribe to, by priority. */
+  /** Returns the active types that the service can subscribe to, by priority. */
   async active(): Promise<EventType[]> {
     const active = new Set((await this.choices.list()).filter((choice) => choice.active).map(nameOf));
     return byPriority(

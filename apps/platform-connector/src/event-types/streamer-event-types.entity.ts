@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** A streamer for whom event types were chosen. Other streamers are subscribed to all active types. */
+/** A streamer with chosen event types. All other streamers are subscribed to every active type. */
 @Entity({ name: 'streamer_event_types' })
 export class StreamerEventTypes {
   /** The streamer's id on the platform. */

@@ -42,7 +42,7 @@ describe('consentFor', () => {
     const bot = new Set(['user:read:chat', 'user:bot']);
     const chat = (known: Record<string, KnownScopes>) => consent('channel.chat.message', chatByBot, known);
     expect(chat({ '1': new Set(['channel:bot']), '9': bot })).toEqual({ kind: 'given' });
-    // A bot that moderates the channel needs no consent of the channel.
+    // A bot that moderates the channel does not need the channel's consent.
     expect(chat({ '1': new Set(), '9': bot })).toEqual({ kind: 'unknown', channelId: '1' });
     expect(chat({ '1': new Set(['channel:bot']), '9': new Set(['user:bot']) })).toMatchObject({
       kind: 'missing',

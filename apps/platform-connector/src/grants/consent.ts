@@ -1,21 +1,20 @@
 import type { Condition, RequiredGrant } from '@stream-events/platforms';
 
-/** The scopes that a user has granted; `unlisted` before the first listing, `unknown` while the platform cannot list them. */
+/** The scopes that a user has granted. `unlisted`: the platform has not listed them yet. `unknown`: the platform cannot list them now. */
 export type KnownScopes = ReadonlySet<string> | 'unlisted' | 'unknown';
 
-/** Returns the known grants of a user. */
 export type GrantsOf = (userId: string) => KnownScopes;
 
 /** Whether users have given the consent that a subscription needs. */
 export type Consent =
   | { kind: 'given' }
-  /** The grants of a user will be listed soon. */
+  /** The user's grants are not known yet, but will be listed soon. */
   | { kind: 'unlisted' }
-  /** Only an attempt to subscribe shows whether the consent exists. One attempt decides for all subscriptions for a channel. */
+  /** Only an attempt to subscribe can show whether the consent exists. One attempt decides for all of a channel's subscriptions. */
   | { kind: 'unknown'; channelId: string }
   | { kind: 'missing'; remedy: string };
 
-/** Compares the grants that a subscription needs with the known grants. */
+/** Compares the grants that a subscription requires with the known grants. */
 export function consentFor(
   required: readonly RequiredGrant[],
   condition: Condition,
@@ -29,7 +28,7 @@ export function consentFor(
   return { kind: 'unknown', channelId: condition.broadcaster_user_id ?? condition.user_id ?? '' };
 }
 
-/** Whether two lists contain the same scopes. */
+/** Compares two lists of scopes, regardless of their order. */
 export function areSameScopes(some: readonly string[], others: readonly string[]): boolean {
   return some.length === others.length && new Set([...some, ...others]).size === some.length;
 }

@@ -4,7 +4,7 @@ import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
 import { UserGrants } from './user-grants.service.js';
 import { UserGrantsRepository } from './user-grants.repository.js';
 
-/** Grants: which scopes users have granted to the application. */
+/** Knows which scopes users have granted to the application. */
 @Module({
   imports: [PlatformModule, SubscriptionsModule],
   providers: [UserGrants, UserGrantsRepository],

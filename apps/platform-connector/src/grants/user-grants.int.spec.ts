@@ -23,7 +23,7 @@ describe(UserGrants.name, () => {
 
   afterAll(() => setup.close());
 
-  /** Monitors streamers. Only the types that need consent are active. */
+  /** Monitors these streamers. Deactivates the types that need no consent. */
   const monitor = async (streamers: string[]): Promise<ConnectorInstance> => {
     const instance = await setup.startInstance();
     for (const type of ['stream.online', 'stream.offline'])
@@ -52,13 +52,13 @@ describe(UserGrants.name, () => {
     await monitor(Array.from({ length: 1_000 }, (_, index) => `${index}`));
     await eventually(async () => expect(await counts()).toEqual({ not_granted: 3_000 }));
 
-    // Without the consent, nothing happens for a minute.
+    // Postpone the next pass. Without a message about consent, the service then does nothing for a minute.
     await setup.postponeRounds();
     await grant(consented, scopes);
     await eventually(() => expect(setup.platform.names(callback)).toEqual(subscribed));
 
     expect(setup.platform.denials).toEqual(new Map());
-    // 100 calls for 10 users each, and one call for the user who consented.
+    // 10 users per call make 100 calls. The user who consented adds one.
     expect(setup.platform.authorizationLists).toHaveLength(101);
     const [row] = await setup.dataSource.query<{ reason: string }[]>(
       `SELECT reason FROM subscriptions WHERE status = 'not_granted' AND type = 'channel.cheer' LIMIT 1`,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Authorization } from '@stream-events/platforms';
 import { DataSource } from 'typeorm';
 
-/** A user with the known grants. */
+/** A user whose grants the service keeps. */
 export interface KnownUser {
   userId: string;
   /** The granted scopes; null until the platform has listed them. */
@@ -11,19 +11,15 @@ export interface KnownUser {
   revision: number;
 }
 
-// How often the service lists the grants of each user. Messages report changes; the listing finds changes whose messages were lost. For
-// 10,000 users, the listing takes 17 of 800 calls/min.
+// How often the service lists the grants of each user. Messages report most changes; the listing finds those whose message was lost. For
+// 10,000 users, listing takes 17 of the 800 calls/min.
 const listingMinutes = 60;
 
-/** Stores the scopes that users have granted to the application. */
 @Injectable()
 export class UserGrantsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /**
-   * Keeps only these users, and returns their grants: first users without a listing, then the other users by when their next listing is
-   * due.
-   */
+  /** Deletes all users except these, and returns their grants. Users without a listing come first, then the others by due time. */
   async keep(clientId: string, userIds: readonly string[]): Promise<KnownUser[]> {
     await this.dataSource.query(
       'DELETE FROM user_grants WHERE client_id = $1 AND user_id <> ALL($2::text[])',
@@ -42,8 +38,7 @@ export class UserGrantsRepository {
   }
 
   /**
-   * Saves the listed grants, except for users whose consent has changed since the request. Returns the ids of the users whose grants were
-   * saved.
+   * Saves the listed grants. Skips users whose consent has changed since the request. Returns the ids of the users whose grants it saved.
    */
   async save(clientId: string, listed: readonly (Authorization & { revision: number })[]): Promise<string[]> {
     const rows = await this.dataSource.query<{ userId: string }[]>(
@@ -64,7 +59,7 @@ export class UserGrantsRepository {
     return rows.map(({ userId }) => userId);
   }
 
-  /** Discards the known grants of users, because the grants have changed. */
+  /** Discards the known grants of these users, because they have changed. */
   async forget(userIds: readonly string[]): Promise<void> {
     await this.dataSource.query(
       'UPDATE user_grants SET scopes = NULL, due_at = now(), revision = revision + 1 WHERE user_id = ANY($1::text[])',

@@ -12,17 +12,17 @@ import { SubscriptionsRepository } from '../subscriptions/subscriptions.reposito
 import { areSameScopes, type GrantsOf } from './consent.js';
 import { UserGrantsRepository, type KnownUser } from './user-grants.repository.js';
 
-// Listing the grants of 500 users takes 50 calls and about 2 s. The next round starts at once and lists more users.
+// How many users to list per round. 500 users take 50 calls and about 2 s; the next round starts at once with more.
 const usersPerRound = 500;
-// Maximum number of concurrent listings: a call takes about 100 ms, and other calls need slots too.
+// Maximum number of concurrent listings. A call takes about 100 ms, and other calls need slots too.
 const concurrency = 4;
-// The pause after a failed listing of grants. Other calls may still work, so during the pause, one attempt to subscribe per channel shows
-// whether the channel has given consent.
+// How long to pause after a failed listing. Other calls may still work, so the service makes one attempt to subscribe per channel, which
+// shows whether the channel has given consent.
 const failurePauseMs = 5 * 60_000;
 
 /**
- * Finds out which scopes users have granted to the application, so that the service creates only subscriptions with consent. The platform
- * lists the grants. When a message reports a change for a user, the service lists that user's grants again.
+ * Finds out which scopes users have granted, so that the service creates only subscriptions with consent. The platform lists the grants.
+ * When a message reports that a user's consent has changed, the service lists that user's grants again.
  */
 @Injectable()
 export class UserGrants {
@@ -38,8 +38,7 @@ export class UserGrants {
   ) {}
 
   /**
-   * Lists the grants of users whose listing is due, at most 500 users. Returns a function that looks up the known grants of a user in
-   * `userIds`.
+   * Lists the grants of users whose listing is due, at most 500. Returns a function that looks up the known grants of a user in `userIds`.
    */
   async read(userIds: readonly string[], signal: AbortSignal): Promise<GrantsOf> {
     const users = await this.repository.keep(this.clientId, userIds);
@@ -52,7 +51,7 @@ export class UserGrants {
     return (userId) => known.get(userId) ?? (isFailing ? 'unknown' : 'unlisted');
   }
 
-  /** Schedules a new listing of the user's grants, and retries the subscriptions that the platform refused. */
+  /** Schedules a new listing of the user's grants. Retries the subscriptions that the platform refused. */
   async onGranted(userId: string): Promise<void> {
     await this.repository.forget([userId]);
     await this.subscriptions.retryRefused([userId]);
@@ -95,7 +94,7 @@ export class UserGrants {
   private async listPart(users: readonly KnownUser[]): Promise<[string, Set<string>][]> {
     const authorizations = await this.platform.listAuthorizations(users.map(({ userId }) => userId));
     const scopesOf = new Map(authorizations.map(({ userId, scopes }) => [userId, scopes]));
-    // The platform omits users that do not exist.
+    // The platform omits users that do not exist, so give them no scopes.
     const listed = users.map((user) => ({ ...user, scopes: scopesOf.get(user.userId) ?? [] }));
     const saved = new Set(await this.repository.save(this.clientId, listed));
     const changed = users.filter(
@@ -106,7 +105,7 @@ export class UserGrants {
   }
 
   private onFailure(error: PlatformUnavailableError): void {
-    // After any other error, an attempt to subscribe would fail, too, because the error affects every call.
+    // Only a PlatformCallError is specific to this call. Any other error affects all calls, so an attempt to subscribe would fail too.
     if (error instanceof PlatformCallError) this.failedUntil = performance.now() + failurePauseMs;
     this.logger.warn({ err: error }, 'cannot list the grants of users, retrying within 5 min');
   }

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Creates the tables for the application's access token and rate budget, which all instances share. */
+/** Creates the tables for the application's access token and its rate budget. All instances share both. */
 export class CreateAppTokensAndRateBudgets1764200000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const statement of statements) await queryRunner.query(statement);
@@ -12,7 +12,7 @@ export class CreateAppTokensAndRateBudgets1764200000000 implements MigrationInte
 }
 
 const statements = [
-  // A row without a token has a refusal: the platform's message when it last rejected the credentials.
+  // A row without a token has a refusal instead: the platform's message from when it last rejected the credentials.
   `CREATE TABLE app_tokens (
     client_id text NOT NULL,
     token_encrypted text,

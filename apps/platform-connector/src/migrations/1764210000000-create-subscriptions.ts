@@ -37,7 +37,7 @@ const statements = [
     -- Two rows with the same type, version, and condition would compete for one subscription on the platform.
     CONSTRAINT subscriptions_type_version_condition_unique UNIQUE (type, version, condition)
   )`,
-  // This index serves revocations, which name the subscription by the platform's id.
+  // For revocations, which name a subscription by the platform's id.
   'CREATE INDEX subscriptions_subscription_id_index ON subscriptions (subscription_id)',
   'CREATE INDEX subscriptions_status_index ON subscriptions (status, id)',
 

@@ -1,9 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Creates the tables for scopes, API endpoints, and the seeds that were added to both. The connector no longer uses these tables, because
- * the gateway's migration 1764600000000 copies their rows into the gateway's schema. The tables must stay until every supported upgrade
- * starts from a version whose gateway has copied the rows. A later version of the connector then drops the tables.
+ * Creates the tables for scopes, API endpoints, and the seeds that were added to both. The connector no longer uses them: the gateway's
+ * migration 1764600000000 copies their rows into the gateway's schema. Keep the tables until every supported upgrade starts from a version
+ * whose gateway has copied the rows. Then a later version of the connector can drop them.
  */
 export class CreateCatalogue1764220000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
@@ -16,7 +16,7 @@ export class CreateCatalogue1764220000000 implements MigrationInterface {
 }
 
 const statements = [
-  // Sorted by code point, so that the order is the same on every server, regardless of its locale.
+  // Sort by code point, so that the order does not depend on the server's locale.
   `CREATE TABLE scopes (
     id uuid NOT NULL,
     scope text COLLATE "C" NOT NULL,
@@ -39,7 +39,7 @@ const statements = [
     CONSTRAINT api_endpoints_token_type_check CHECK (token_type IN ('OA', 'AP')),
     CONSTRAINT api_endpoints_scope_fkey FOREIGN KEY (scope) REFERENCES scopes (id)
   )`,
-  // To delete a scope, the service looks up the endpoints that refer to the scope.
+  // For deleting a scope: the service looks up the endpoints that refer to it.
   'CREATE INDEX api_endpoints_scope_index ON api_endpoints (scope)',
 
   `CREATE TABLE catalogue_seeds (

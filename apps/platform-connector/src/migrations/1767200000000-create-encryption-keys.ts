@@ -1,7 +1,7 @@
 import { createEncryptionKeys } from '@stream-events/database';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Creates the table for the keys that `SECRET_KEY` has contained, so that the service can re-encrypt values with the newest key. */
+/** Records the keys that `SECRET_KEY` has contained, so that the service can re-encrypt values with the newest key. */
 export class CreateEncryptionKeys1767200000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(createEncryptionKeys);

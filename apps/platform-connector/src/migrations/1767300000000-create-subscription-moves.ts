@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Adds the callback of each subscription, and creates the table for the subscriptions that move to another webhook secret. */
+/** Adds the callback of each subscription. Creates the table for subscriptions that move to another webhook secret. */
 export class CreateSubscriptionMoves1767300000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const statement of statements) await queryRunner.query(statement);
@@ -12,9 +12,9 @@ export class CreateSubscriptionMoves1767300000000 implements MigrationInterface 
 }
 
 const statements = [
-  // Existing rows have no callback until the connector next lists the platform's subscriptions.
+  // Existing rows have no callback until the connector lists the platform's subscriptions again.
   'ALTER TABLE subscriptions ADD COLUMN callback text',
-  // Both columns are null until a connector of this version has started with a webhook secret.
+  // Both columns stay null until a connector of this version starts with a webhook secret.
   'ALTER TABLE reconciliation ADD COLUMN webhook_fingerprints text, ADD COLUMN plain_fingerprint text',
   `CREATE TABLE subscription_moves (
     key text NOT NULL,

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Adds the transport of each subscription, and the wanted transport. */
+/** Adds the transport of each subscription, and the transport that the service wants. */
 export class AddTransports1767600000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const statement of statements) await queryRunner.query(statement);
@@ -12,8 +12,9 @@ export class AddTransports1767600000000 implements MigrationInterface {
 }
 
 const statements = [
-  // If these two columns and `callback` are null, the transport is unknown until the connector next lists the platform's subscriptions.
+  // If `callback` and both of these columns are null, the transport is unknown until the connector lists the platform's subscriptions
+  // again.
   'ALTER TABLE subscriptions ADD COLUMN conduit_id text, ADD COLUMN session_id text',
-  // Both columns are null until a connector of this version has started.
+  // Both columns stay null until a connector of this version starts.
   'ALTER TABLE reconciliation ADD COLUMN transport text, ADD COLUMN public_url text',
 ];

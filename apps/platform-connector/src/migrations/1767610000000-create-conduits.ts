@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Creates the tables for the conduit, its shards, and the connectors that share the shards. */
+/** Creates the tables for the conduit, its shards, and the connectors that share them. */
 export class CreateConduits1767610000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const statement of statements) await queryRunner.query(statement);
@@ -12,7 +12,7 @@ export class CreateConduits1767610000000 implements MigrationInterface {
 }
 
 const statements = [
-  // This installation has one conduit per application.
+  // An installation has one conduit per application.
   `CREATE TABLE conduits (
     client_id text NOT NULL,
     conduit_id text,

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Creates the table for the scopes that users have granted, and activates the event types that report changed grants. */
+/** Creates the table for the scopes that users have granted. Activates the event types that report changed grants. */
 export class CreateUserGrants1767700000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const statement of statements) await queryRunner.query(statement);
@@ -23,6 +23,6 @@ const statements = [
     revision integer NOT NULL DEFAULT 0,
     CONSTRAINT user_grants_pkey PRIMARY KEY (client_id, user_id)
   )`,
-  // Without these event types, the service notices a change of consent up to an hour later.
+  // Without these event types, the service can notice a change of consent up to an hour late.
   `UPDATE event_types SET active = true WHERE type IN ('user.authorization.grant', 'user.authorization.revoke')`,
 ];

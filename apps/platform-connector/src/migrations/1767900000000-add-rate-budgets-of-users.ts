@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Gives each user whose token is used for calls a separate rate budget. */
+/** Gives each user whose token makes calls a separate rate budget. */
 export class AddRateBudgetsOfUsers1767900000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const statement of statements) await queryRunner.query(statement);
@@ -12,7 +12,8 @@ export class AddRateBudgetsOfUsers1767900000000 implements MigrationInterface {
 }
 
 const statements = [
-  // An empty user id means the application itself. An older version that still runs treats all rows of an application as one budget.
+  // An empty user id stands for the application itself. An older version that is still running treats all rows of an application as one
+  // budget.
   "ALTER TABLE rate_budgets ADD COLUMN user_id text NOT NULL DEFAULT ''",
   'ALTER TABLE rate_budgets DROP CONSTRAINT rate_budgets_pkey',
   'ALTER TABLE rate_budgets ADD CONSTRAINT rate_budgets_pkey PRIMARY KEY (client_id, user_id)',

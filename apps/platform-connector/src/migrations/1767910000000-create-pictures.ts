@@ -26,6 +26,6 @@ const statements = [
       (bytes IS NULL) = (media_type IS NULL) AND (bytes IS NULL) = (hash IS NULL)
     )
   )`,
-  // PostgreSQL must not compress pictures, because they are already compressed.
+  // Keep PostgreSQL from compressing pictures, which are already compressed.
   'ALTER TABLE pictures ALTER COLUMN bytes SET STORAGE EXTERNAL',
 ];

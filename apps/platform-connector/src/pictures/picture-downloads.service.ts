@@ -6,7 +6,7 @@ import { Agent, request } from 'undici';
 import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
 import { readRasterImage, type RasterImage } from './raster-image.js';
 
-// Limits on running and waiting downloads. A page shows up to 100 pictures, and a download takes about 100 ms, so all pictures of a page
+// How many downloads may run, and how many may wait. A page shows up to 100 pictures, and a download takes about 100 ms, so all of them
 // arrive within about 3 s.
 const running = 4;
 const waiting = 100;
@@ -14,8 +14,8 @@ const timeoutMs = 4_000;
 const retryAfterSeconds = 30;
 
 /**
- * Downloads pictures from the platform's own hosts, without credentials. The addresses come from the platform's replies, but the service
- * accepts only known hosts, because an address could lead to another host or into the internal network.
+ * Downloads pictures from the platform's own hosts, without credentials. Accepts only known hosts. An address in a platform reply could
+ * lead to any other host, or into the internal network.
  */
 @Injectable()
 export class PictureDownloads {
@@ -39,8 +39,8 @@ export class PictureDownloads {
   }
 
   /**
-   * Downloads a picture. Returns null when the address is not on one of the platform's hosts, or does not lead to a raster image of at most
-   * 512 KiB.
+   * Downloads a picture. Returns null when the address is not on one of the platform's hosts, or when it does not lead to a raster image of
+   * at most 512 KiB.
    *
    * @throws PlatformUnavailableError, ServiceError `unavailable`
    */
@@ -66,7 +66,7 @@ export class PictureDownloads {
       return statusCode === 200 ? readRasterImage(bytes) : null;
     } catch (error) {
       if (error instanceof PlatformUnavailableError) throw error;
-      // `instanceof Error` does not work here: under Jest, Node's errors come from another realm.
+      // Do not use `instanceof Error`: under Jest, Node's errors come from another realm.
       const { code, name } = error as { code?: string; name?: string }; // Safe cast: undici and Node throw objects.
       if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return null;
       throw unavailable(code ?? name ?? 'unknown error', error);

@@ -4,28 +4,28 @@ import { maxLookUp, ServiceError, type PictureKind } from '@stream-events/contra
 import type { OutboundPlatform } from '@stream-events/platforms';
 import { PLATFORM } from '../platform/platform-settings.js';
 
-/** The ids that one call to the platform will look up. */
+/** The ids that one call to the platform looks up. */
 interface Batch {
   ids: Set<string>;
   addresses: Promise<Map<string, string>>;
 }
 
-// How long a batch collects ids. A page requests all of its pictures within a few milliseconds.
+// How long a batch collects ids. A page requests all its pictures within a few milliseconds.
 const collectMs = 20;
 const maxBatches = 10;
 
-/** Looks up the addresses of pictures. Pictures that are requested at about the same time share one call to the platform. */
+/** Looks up the addresses of pictures. Requests that arrive at about the same time share one call to the platform. */
 @Injectable()
 export class PictureLookUps {
   private readonly open = new Map<PictureKind, Batch>();
-  /** Resolves when the latest look-up has ended. Until then, the next batch collects ids. */
+  /** Resolves when the latest look-up has ended. Until then, the next batch keeps collecting ids. */
   private last: Promise<unknown> = Promise.resolve();
   private running = 0;
 
   constructor(@Inject(PLATFORM) private readonly platform: OutboundPlatform) {}
 
   /**
-   * Returns the address of a picture; null when there is no picture.
+   * Returns the address of a picture, or null when there is none.
    *
    * @throws PlatformUnavailableError, ServiceError `unavailable`
    */
@@ -44,7 +44,7 @@ export class PictureLookUps {
       );
     const ids = new Set<string>();
     const batch = { ids, addresses: this.lookUp(kind, ids, this.last) };
-    // An error reaches only the callers of this batch. The next batch only waits until this batch has ended.
+    // An error reaches only the callers of this batch. The next batch waits for the end of this one, whether it succeeds or fails.
     this.last = batch.addresses.catch(() => undefined);
     this.open.set(kind, batch);
     return batch;

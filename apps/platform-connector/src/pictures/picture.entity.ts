@@ -1,7 +1,7 @@
 import type { PictureKind } from '@stream-events/contracts';
 import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** A cached picture, or the fact that there is no picture. All instances share the rows, whose number and total size are limited. */
+/** A cached picture, or a record that no picture exists. All instances share the rows, whose number and total size are limited. */
 @Entity({ name: 'pictures' })
 @Check('pictures_kind_check', `kind IN ('user', 'category')`)
 @Check(
@@ -12,11 +12,11 @@ export class Picture {
   @PrimaryColumn('text')
   kind!: PictureKind;
 
-  /** The id of the user or the category on the platform. */
+  /** The platform's id of the user or category. */
   @PrimaryColumn('text')
   id!: string;
 
-  /** Null when there is no picture. The next two columns are then null, too. */
+  /** Null when no picture exists. The next two columns are then null too. */
   @Column('bytea', { nullable: true })
   bytes!: Buffer | null;
 
@@ -29,7 +29,7 @@ export class Picture {
   @Column('timestamptz', { name: 'fetched_at' })
   fetchedAt!: Date;
 
-  /** When the picture was last used, accurate to the hour. */
+  /** When the picture was last used, to the nearest hour. */
   @Column('timestamptz', { name: 'used_at' })
   usedAt!: Date;
 }

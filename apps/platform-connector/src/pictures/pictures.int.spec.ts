@@ -13,7 +13,7 @@ describe(Pictures.name, () => {
   let instance: ConnectorInstance;
   /** Returns the address that the platform reports for a user's picture. */
   let addressOf: (id: string) => string;
-  /** Replies to the download of a picture. */
+  /** Replies when the connector downloads a picture. */
   let serve: (response: ServerResponse, name: string) => void;
   let downloads: string[];
 
@@ -59,7 +59,7 @@ describe(Pictures.name, () => {
       ({ id }) => id,
     );
 
-  /** Lets this many requests leave the cache at the same moment, as on an idle machine. */
+  /** Makes this many requests leave the cache at the same moment, as on an idle machine. */
   const leaveCacheTogether = (count: number): void => {
     const find = instance.pictureCache.find.bind(instance.pictureCache);
     let open = (): void => undefined;
@@ -107,7 +107,7 @@ describe(Pictures.name, () => {
         response.writeHead(200).end(pictureOf(name));
       });
       highest = Math.max(highest, running.size);
-      // Waits until four downloads are running, and then for a fifth. On a busy machine, they begin long after each other.
+      // When four downloads run, wait a little for a fifth. On a busy machine, downloads begin long after each other.
       if (running.size === 4) timers.push(setTimeout(replyToAll, 20));
     };
     const ids = Array.from({ length: 60 }, (_, index) => String(index));

@@ -6,7 +6,7 @@ import { PicturesController } from './pictures.controller.js';
 import { PicturesRepository } from './pictures.repository.js';
 import { Pictures } from './pictures.service.js';
 
-/** The pictures of the platform's users and categories, with a cache that all instances share. */
+/** Serves the pictures of the platform's users and categories. All instances share the cache. */
 @Module({
   imports: [PlatformModule],
   controllers: [PicturesController],

@@ -4,15 +4,14 @@ import { takeAdvisoryLock } from '@stream-events/database';
 import { DataSource } from 'typeorm';
 import type { RasterImage } from './raster-image.js';
 
-/** A user or a category. */
+/** The user or category whose picture is meant. */
 export interface PictureKey {
   kind: PictureKind;
   id: string;
 }
 
-/** An entry of the cache. */
 export interface CachedPicture {
-  /** Null when there is no picture. */
+  /** Null when no picture exists. */
   image: RasterImage | null;
   /** The age of the entry in milliseconds. */
   ageMs: number;
@@ -26,16 +25,15 @@ interface PictureRow {
   isRecentlyUsed: boolean;
 }
 
-/** The limits of the cache. */
 export interface CacheLimits {
   count: number;
   bytes: number;
 }
 
-// How long an unused picture is kept. This removes the pictures of users whom the console no longer shows.
+// How long an unused picture is kept. Users whose pictures the console no longer shows drop out of the cache.
 const unusedDays = 30;
 
-/** Stores pictures. Above the limits, removes the least recently used pictures. */
+/** Stores pictures. Above the limits, removes the least recently used ones. */
 @Injectable()
 export class PicturesRepository {
   constructor(private readonly dataSource: DataSource) {}
@@ -49,7 +47,7 @@ export class PicturesRepository {
       [kind, id],
     );
     if (!row) return undefined;
-    // Update `used_at` at most once an hour per picture.
+    // To save writes, update `used_at` at most once an hour per picture.
     if (!row.isRecentlyUsed) await this.touch({ kind, id });
     const { bytes, mediaType, hash, ageMs } = row;
     const image = bytes && mediaType !== null && hash !== null ? { bytes, mediaType, hash } : null;

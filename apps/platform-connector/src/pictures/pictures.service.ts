@@ -8,16 +8,16 @@ import type { RasterImage } from './raster-image.js';
 
 const dayMs = 24 * 3_600_000;
 
-/** How long cached pictures are used, and how large the cache may be. */
+/** How long to use cached pictures, and how large the cache may become. */
 export interface PictureRules {
   limits: CacheLimits;
-  /** How long a picture is used before it is looked up again. A changed picture appears within this time. */
+  /** How long to use a picture before looking it up again. A changed picture appears within this time. */
   freshMs: number;
-  /** How long to remember that a picture is missing. The user may add a picture later. */
+  /** How long to remember that a user has no picture. The user may add one later. */
   missingFreshMs: number;
 }
 
-// A picture of 300 × 300 pixels takes about 10 KiB, so the cache usually reaches the limit on the number of pictures first.
+// A picture of 300 × 300 pixels takes about 10 KiB, so the cache usually reaches its limit on the number of pictures first.
 const defaultRules: PictureRules = {
   limits: { count: 10_000, bytes: 256 * 1024 * 1024 },
   freshMs: dayMs,
@@ -35,7 +35,7 @@ const defaultRules: PictureRules = {
  */
 @Injectable()
 export class Pictures {
-  /** Look-ups in progress, by kind and id. Requests for the same picture share one look-up. */
+  /** The look-ups in progress, by kind and id. Requests for the same picture share one. */
   private readonly finding = new Map<string, Promise<RasterImage | null>>();
   private readonly failures: FailureLog;
 

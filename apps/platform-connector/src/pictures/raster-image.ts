@@ -9,20 +9,20 @@ export interface RasterImage {
   hash: string;
 }
 
-/** The first bytes of each format, as Latin-1, and for some formats the bytes from the ninth on. */
+/** How each format begins: the first bytes and, for some formats, the bytes from the ninth on. In Latin-1. */
 const formats: readonly { mediaType: string; start: string; at8?: string }[] = [
   { mediaType: 'image/png', start: '\x89PNG\r\n\x1a\n' },
   { mediaType: 'image/jpeg', start: '\xff\xd8\xff' },
   { mediaType: 'image/gif', start: 'GIF87a' },
   { mediaType: 'image/gif', start: 'GIF89a' },
-  // The four bytes between `start` and `at8` contain the file size.
+  // The four bytes between `start` and `at8` are the file size.
   { mediaType: 'image/webp', start: 'RIFF', at8: 'WEBP' },
 ];
 
 const longestStart = 12;
 
 /**
- * Reads a picture. Detects the format from the first bytes and ignores the content type. Returns null for a picture above
+ * Reads a picture. Detects the format from the first bytes, and ignores the content type. Returns null for a picture larger than
  * `maxPictureBytes`, and for any other format, such as SVG, which can contain scripts.
  */
 export function readRasterImage(bytes: Buffer): RasterImage | null {

@@ -1,7 +1,7 @@
 import type { EncryptedColumn } from '@stream-events/database';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** The application's access token, encrypted. All instances share the token. */
+/** The application's encrypted access token. All instances share it. */
 @Entity({ name: 'app_tokens' })
 export class AppToken {
   @PrimaryColumn('text', { name: 'client_id' })
@@ -17,12 +17,12 @@ export class AppToken {
   @Column('timestamptz', { name: 'expires_at', nullable: true })
   expiresAt!: Date | null;
 
-  /** The platform's message when it last rejected the credentials; null when it accepted them. */
+  /** The platform's message when it last rejected the credentials; null when it last accepted them. */
   @Column('text', { nullable: true })
   refusal!: string | null;
 }
 
-/** The encrypted tokens, for `KeyRotation`. If a token cannot be decrypted, the service requests a new token from the platform. */
+/** The column with the encrypted token, for `KeyRotation`. If a token cannot be decrypted, the service requests a new one. */
 export const appTokenColumn: EncryptedColumn = {
   table: 'app_tokens',
   column: 'token_encrypted',

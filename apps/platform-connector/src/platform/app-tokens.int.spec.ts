@@ -26,14 +26,14 @@ describe(AppTokens.name, () => {
   const look = async ({ platform }: ConnectorInstance, id = '1'): Promise<string | undefined> =>
     (await platform.lookUpUsers([id], [], 'interactive'))[0]?.login;
 
-  /** Moves all clocks of the connector ahead by this time. */
+  /** Moves the connector's wall clock ahead by this time. */
   const moveClock = (byMs: number): void => {
     const now = Date.now.bind(Date);
     jest.spyOn(Date, 'now').mockImplementation(() => now() + byMs);
   };
 
   it('gets one token for several instances that need one at the same time', async () => {
-    setup.fake.tokenDelayMs = 300; // gives the other calls time to need a token, too
+    setup.fake.tokenDelayMs = 300; // long enough for the other calls to need a token too
     const instances = [await setup.createInstance(), await setup.createInstance()];
     const calls = Array.from({ length: 8 }, (_, index) => look(instances[index % 2]!, String(index + 1)));
 
@@ -130,7 +130,7 @@ describe(AppTokens.name, () => {
   it.each([400, 401, 403])('reports wrong credentials (%d), and retries after a pause', async (status) => {
     const instance = await setup.createInstance();
     setup.fake.fault = (_call, response) => answerWith(response, status, '{"message":"invalid client"}');
-    // Stops the clock, so that later calls get the same retry time.
+    // Stop the clock, so that later calls get the same retry time.
     const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now());
     for (let time = 0; time < 3; time += 1)
       await expect(look(instance)).rejects.toMatchObject({

@@ -12,17 +12,17 @@ export interface HeldToken {
   expiresAt: number;
 }
 
-/** The stored state of an application: its token, if any, and the reason if the platform last rejected the credentials. */
+/** What is stored for an application: its token, if any, and the platform's reason if it last rejected the credentials. */
 export interface StoredToken {
   held: HeldToken | undefined;
   refusal: string | null;
 }
 
-// How long an instance waits while another instance requests a token: longer than the platform takes to issue a token, shorter than the
+// How long an instance waits while another one requests a token. Longer than the platform takes to issue a token, and shorter than the
 // database's statement timeout.
 const lockTimeout = '6s';
 
-/** Stores access tokens encrypted. */
+/** Stores access tokens in encrypted form. */
 @Injectable()
 export class AppTokensRepository {
   private readonly box: SecretBox;
@@ -50,7 +50,7 @@ export class AppTokensRepository {
     await manager.upsert(AppToken, row, ['clientId']);
   }
 
-  /** Runs `work` in a transaction under a lock, so that only one instance at a time runs it for an application. */
+  /** Runs `work` in a transaction with a lock, so that only one instance at a time runs it for an application. */
   async exclusively<T>(clientId: string, work: (manager: EntityManager) => Promise<T>): Promise<T> {
     return this.dataSource.transaction(async (manager) => {
       await manager.query(`SET LOCAL lock_timeout = '${lockTimeout}'`);
@@ -71,7 +71,7 @@ export class AppTokensRepository {
     try {
       return this.box.decrypt(encrypted, clientId);
     } catch {
-      // SECRET_KEY has changed. Nothing is lost, because the service requests a new token.
+      // SECRET_KEY has changed. Nothing is lost: the service requests a new token.
       return undefined;
     }
   }

@@ -13,25 +13,26 @@ import { PlatformHttp } from './platform-http.js';
 import { PLATFORM_SETTINGS, type PlatformSettings } from './platform-settings.js';
 import { refusalPauseMs } from './retry-schedule.js';
 
-/** The state of the credentials, known without a call to the platform. */
+/** What the service knows about the credentials without calling the platform. */
 export interface CredentialsStatus {
   present: boolean;
-  /** Whether the platform accepted the credentials; null before the first request for a token. */
+  /** Whether the platform accepts the credentials; null before the first request for a token. */
   valid: boolean | null;
-  /** Milliseconds since 1970. */
+  /** In milliseconds since 1970. */
   tokenExpiresAt: number | null;
 }
 
 type Renewal = { kind: 'held'; held: HeldToken } | { kind: 'refused'; refusal: string };
 
-// The time limit of a request for a token: shorter than the lock's timeout, so that an instance that waits for the lock gets the new token.
+// The time limit of a token request. It must be shorter than the lock's timeout, so that instances that wait for the lock get the new
+// token.
 const issueTimeoutMs = 3_000;
 
-// The pause after a failed renewal in the background. Meanwhile, calls still use the old token.
+// How long to pause after a failed background renewal. During the pause, calls keep using the old token.
 const renewalPauseMs = 30_000;
 
 /**
- * The application's access token, shared by all instances.
+ * Provides the application's access token, which all instances share.
  *
  * ```
  *              issued
@@ -45,10 +46,10 @@ const renewalPauseMs = 30_000;
  */
 @Injectable()
 export class AppTokens {
-  /** Null, because the token belongs to the application. See `TokenSource`. */
+  /** Null: the token belongs to the application, not to a user. See `TokenSource`. */
   readonly userId = null;
   private held: HeldToken | undefined;
-  /** A token that the platform rejected with 401 before the token expired. */
+  /** A token that the platform rejected with 401 before its expiry. */
   private refusedToken: string | undefined;
   private renewing: Promise<HeldToken> | undefined;
   private refusals = 0;
@@ -64,7 +65,7 @@ export class AppTokens {
   ) {}
 
   /**
-   * Returns a token that is not known to be invalid.
+   * Returns a token that is valid as far as the service knows.
    *
    * @throws PlatformUnavailableError when there is no token and the platform does not issue one
    */
@@ -78,7 +79,8 @@ export class AppTokens {
   }
 
   /**
-   * Returns a replacement for a token that the platform rejected: a token that another call has obtained in the meantime, or a new token.
+   * Returns a replacement for a token that the platform rejected. Uses a token that another call has obtained in the meantime, or requests
+   * a new one.
    */
   async replace(refused: string): Promise<string> {
     this.refusedToken = refused;
@@ -108,7 +110,7 @@ export class AppTokens {
     );
   }
 
-  /** Renews the token before it expires. No call waits for the renewal. If the renewal fails, calls still use the old token. */
+  /** Renews the token before it expires. Calls do not wait for the renewal, and keep using the old token if it fails. */
   private renewBeside(held: HeldToken): void {
     this.renewsBesideFrom = Date.now() + renewalPauseMs;
     this.renewOnce(held.token).catch((error: unknown) => {
@@ -116,7 +118,7 @@ export class AppTokens {
     });
   }
 
-  /** Starts a renewal, or joins the renewal in progress, so that each process runs at most one renewal at once. */
+  /** Starts a renewal, or joins the one in progress. Each process runs at most one at a time. */
   private renewOnce(unwanted: string | undefined): Promise<HeldToken> {
     this.renewing ??= this.renew(unwanted).finally(() => {
       this.renewing = undefined;
@@ -167,7 +169,7 @@ export class AppTokens {
     const answer = await this.http.send({ endpoint: 'token', ...request }, issueTimeoutMs);
     if (protocol.isCredentialsRefusal(answer)) return this.onRefused(answer);
     const { token, expiresInMs } = this.health.noting('token', () => protocol.readToken(answer));
-    this.refusedToken = undefined; // the platform may issue the same token again, which is then valid
+    this.refusedToken = undefined; // if the platform issues the same token again, it is valid
     this.refusals = 0;
     this.refusedUntil = 0;
     const held = { token, issuedAt: now, expiresAt: now + expiresInMs };
@@ -191,14 +193,14 @@ function refusedError(refusal: string, until: number): PlatformUnavailableError 
   );
 }
 
-/** Turns a lock timeout into a PlatformUnavailableError, because the platform is not replying to the instance that holds the lock. */
+/** Turns a lock timeout into a PlatformUnavailableError: the instance with the lock gets no reply from the platform. */
 function rethrowLockTimeout(error: unknown): never {
   if (sqlState(error) !== '55P03') throw error;
   const message = 'The platform does not reply to another instance that is requesting an access token.';
   throw new PlatformUnavailableError(message, 5, { cause: error });
 }
 
-/** Whether less than a tenth of the token's lifetime is left: 6 of about 60 days. */
+/** Whether less than a tenth of the token's lifetime is left. Tokens live about 60 days, so renewal is due 6 days before expiry. */
 function isDue({ issuedAt, expiresAt }: HeldToken): boolean {
   return expiresAt - Date.now() < (expiresAt - issuedAt) / 10;
 }

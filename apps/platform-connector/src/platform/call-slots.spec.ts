@@ -4,7 +4,7 @@ function setup(options: { total?: number; background?: number; maxWaiting?: numb
   return new CallSlots({ total: 3, background: 2, maxWaiting: 2, ...options });
 }
 
-/** Returns the release function of a slot. Throws when the slot was not taken. */
+/** Returns the function that releases the slot. Throws when no slot was free. */
 function taken(slot: Slot): () => void {
   if (slot.kind !== 'free') throw new Error(`the slot is ${slot.kind}`);
   return slot.release;

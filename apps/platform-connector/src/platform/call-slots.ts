@@ -1,18 +1,17 @@
 import type { LookUpPriority } from '@stream-events/contracts';
 
-/** Limits for concurrent calls. */
 export interface CallSlotsOptions {
-  /** The maximum number of concurrent calls. */
+  /** The maximum number of concurrent calls of both priorities. */
   total: number;
-  /** The maximum number of concurrent background calls. The other slots are reserved for interactive calls. */
+  /** The maximum number of concurrent background calls. The remaining slots are reserved for interactive calls. */
   background: number;
   /** The maximum number of waiting calls per priority. */
   maxWaiting: number;
 }
 
 /**
- * The result of a request for a slot: `full` when too many calls are waiting, `late` when no slot became free in time. Only the first call
- * to `release` has an effect.
+ * A slot, or the reason why there is none. `full`: too many calls are waiting. `late`: no slot became free in time. Calling `release` again
+ * has no effect.
  */
 export type Slot = { kind: 'free'; release: () => void } | { kind: 'full' } | { kind: 'late' };
 
@@ -20,14 +19,14 @@ interface Waiting {
   grant: () => void;
 }
 
-/** Limits concurrent calls. Interactive calls have priority and never wait behind background calls. */
+/** Limits concurrent calls. Interactive calls have reserved slots, and never wait behind background calls. */
 export class CallSlots {
   private readonly inUse = { interactive: 0, background: 0 };
   private readonly waiting: Record<LookUpPriority, Waiting[]> = { interactive: [], background: [] };
 
   constructor(private readonly options: CallSlotsOptions) {}
 
-  /** Waits up to `limitMs` for a slot, then returns `late`. Returns `full` immediately when too many calls are already waiting. */
+  /** Waits up to `limitMs` for a slot. Returns `late` if none becomes free, and `full` at once if too many calls are already waiting. */
   async acquire(priority: LookUpPriority, limitMs: number): Promise<Slot> {
     if (this.hasRoom(priority)) return this.occupy(priority);
     const queue = this.waiting[priority];
@@ -47,7 +46,6 @@ export class CallSlots {
     });
   }
 
-  /** Returns the number of waiting calls with this priority. */
   countWaiting(priority: LookUpPriority): number {
     return this.waiting[priority].length;
   }

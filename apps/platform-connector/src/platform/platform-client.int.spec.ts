@@ -10,7 +10,7 @@ import { PlatformUnavailableError } from '@stream-events/platforms';
 const users = 'GET /api/users';
 const streams = 'GET /api/streams';
 const patiently = { timeoutMs: 45_000 };
-// The margin is for a busy machine. Without a limit, two attempts of 3 s alone would take 6 s.
+// The margin for a busy machine. It must be small enough to detect a missing limit: two attempts of 3 s alone take 6 s.
 const marginMs = 1_500;
 
 describe(PlatformClient.name, () => {
@@ -33,12 +33,12 @@ describe(PlatformClient.name, () => {
   const look = () => instance.platform.lookUpUsers(['1'], [], 'interactive');
   const circuit = async (): Promise<string> => (await instance.status.read()).circuit;
 
-  /** Returns the error of a call, and whether the call exceeded the limit. */
+  /** Returns the error of a failed call, and whether the call exceeded its limit. */
   async function failure(
     call: () => Promise<unknown>,
   ): Promise<{ error: PlatformUnavailableError; isLate: boolean }> {
     let isLate = false;
-    // A timer instead of a clock: after a stall of the machine, the call's own timers still fire before this one.
+    // Use a timer instead of a clock. After a stall of the machine, the call's own timers still fire before this one.
     const timer = setTimeout(() => (isLate = true), callLimits.users.totalMs + marginMs);
     const outcome: unknown = await call().catch((error: unknown) => error);
     clearTimeout(timer);
@@ -47,12 +47,12 @@ describe(PlatformClient.name, () => {
     return { error: outcome, isLate };
   }
 
-  /** Makes every call except token requests fail in this way. */
+  /** Makes all calls except token requests fail in this way. */
   const failApi = (fault: Fault): void => {
     setup.fake.fault = (call, response) => call.name.includes('/api/') && fault(call, response);
   };
 
-  /** Makes this number of calls fail with 500. */
+  /** Makes the next calls, this many, fail with 500. */
   const failTimes = (times: number): void => {
     let left = times;
     failApi((_call, response) => {
@@ -131,7 +131,7 @@ describe(PlatformClient.name, () => {
         },
       ],
     ])('a platform that %s', async (_what, fault) => {
-      // Gets the token, so that the calls spend their time on the platform.
+      // Get the token first, so that the measured calls spend their time on the platform.
       await look();
       setLimits('users', productLimits.users);
       failApi(fault);
@@ -141,7 +141,8 @@ describe(PlatformClient.name, () => {
         expect(error.message).toMatch(/in time|is unavailable|Too many calls to the platform are waiting/);
         expect(isLate).toBe(false);
       }
-      // Abandoned calls end by their own timeouts. On a busy machine, the time of most of them was up before they reached the platform.
+      // Abandoned calls end by their own timeouts. On a busy machine, most of them ran out of time before they reached the platform, so the
+      // circuit may still be closed.
       setLimits('users', { totalMs: 20_000 });
       await eventually(async () => {
         if ((await circuit()) === 'closed') await failure(look);
@@ -158,7 +159,7 @@ describe(PlatformClient.name, () => {
     });
 
     it('even while background calls hang', async () => {
-      // The background calls hang until the end of the test.
+      // Let the background calls hang until the end of the test.
       setLimits('streams', { totalMs: 120_000, attemptMs: 60_000 });
       failApi(({ name }, response) => name === streams && answerLate(response, 120_000));
       let ended = 0;
@@ -178,7 +179,7 @@ describe(PlatformClient.name, () => {
   describe('circuit', () => {
     it('opens after five failures in a row, then rejects without a call, and closes when a probe succeeds', async () => {
       await look();
-      // Stops the clock, because the circuit might otherwise allow a probe after one second, before all checks are done.
+      // Stop the clock. Otherwise, the circuit might allow a probe after one second, before all checks are done.
       const clock = jest.spyOn(performance, 'now').mockReturnValue(performance.now());
       failApi((_call, response) => answerWith(response, 503, ''));
       for (let time = 0; time < 3; time += 1) await failure(look);

@@ -27,7 +27,7 @@ import {
 } from './retry-schedule.js';
 
 // The platform replies within about 200 ms, so 8 concurrent calls make 40 calls/s, three times the rate limit. Two slots are reserved for
-// interactive calls. An instance handles up to 256 concurrent requests of one kind, so at most 256 calls per priority wait.
+// interactive calls. At most 256 calls per priority wait, because an instance handles at most 256 concurrent requests of one kind.
 const slots = { total: 8, background: 6, maxWaiting: 256 };
 
 /** A call that a client makes. */
@@ -38,16 +38,16 @@ export interface ClientCall {
   body?: string;
 }
 
-/** The token of a call. */
+/** The token that a call uses. */
 export interface TokenSource {
-  /** The owner of the token; null for the application's token. The platform counts the calls of each user separately. */
+  /** The owner of the token; null for the application's own token. The platform counts each user's calls separately. */
   readonly userId: string | null;
   current(): Promise<string>;
-  /** Gets another token after a 401; null when the rejected token is still valid, so that the 401 has another reason. */
+  /** Returns another token after a 401. Returns null when the rejected token is still valid, so that the 401 has another cause. */
   replace(refused: string): Promise<string | null>;
 }
 
-/** The part of a call that is the same for all its attempts. */
+/** The parts of a call that all its attempts share. */
 interface Sending<Reply extends ReplyHead> {
   call: ClientCall & { endpoint: PlatformEndpoint; priority: LookUpPriority };
   limits: CallLimits;
@@ -57,13 +57,13 @@ interface Sending<Reply extends ReplyHead> {
 }
 
 /**
- * Calls the platform's API. Each call waits for a slot and for the rate budget, and is retried after transient failures, all within the
- * time limit of the call.
+ * Calls the platform's API. Each call waits for a slot and for the rate budget, and is retried after transient failures. The call's time
+ * limit covers all of this.
  */
 @Injectable()
 export class PlatformClient implements PlatformCaller {
   private readonly slots = new CallSlots(slots);
-  /** The token for calls that name no token. */
+  /** The token for calls that specify none. */
   private ownTokens: TokenSource;
 
   constructor(
@@ -77,7 +77,7 @@ export class PlatformClient implements PlatformCaller {
     this.health.measureQueue((priority) => this.slots.countWaiting(priority));
   }
 
-  /** Sets the token for calls that name no token. Without a client secret, the application has no token of its own. */
+  /** Sets the token for calls that specify none. Used when the application has no token of its own, because it has no client secret. */
   useTokens(tokens: TokenSource): void {
     this.ownTokens = tokens;
   }
@@ -97,10 +97,10 @@ export class PlatformClient implements PlatformCaller {
   }
 
   /**
-   * Makes a call for a client and returns the reply, whatever its status. Makes no retries, except one with another token after a 401. Uses
-   * background priority, so that clients leave part of the rate budget for the service's own look-ups.
+   * Makes a call for a client and returns the reply, whatever its status. Does not retry, except once with another token after a 401. Runs
+   * at background priority, so that clients leave part of the rate budget to the service's own look-ups.
    *
-   * @throws PlatformUnavailableError, or the error of the token
+   * @throws PlatformUnavailableError, or the error of `tokens`
    */
   async pass(clientCall: ClientCall, tokens: TokenSource): Promise<PassedReply> {
     const call = { ...clientCall, endpoint: 'client_call', priority: 'background' } as const;
@@ -115,14 +115,14 @@ export class PlatformClient implements PlatformCaller {
     });
   }
 
-  /** @throws PlatformCallError also when the reply contains the token. The platform never sends the token back, but a proxy might. */
+  /** @throws PlatformCallError also when the reply contains the token. The platform never echoes the token, but a proxy might */
   private async sendForClient(sending: Sending<PassedReply>, token: string): Promise<PassedReply> {
     const { answer } = await this.send(sending, token);
     if (!answer.bytes.includes(token)) return answer;
     throw new PlatformCallError('malformed', 'The platform sent a reply that contains the access token.');
   }
 
-  /** Runs `work` in a slot, and passes it the deadline as a time of `performance.now()`. */
+  /** Runs `work` in a slot. The deadline that it passes is a time of `performance.now()`. */
   private async inSlot<T>(
     priority: LookUpPriority,
     { totalMs }: CallLimits,
@@ -163,7 +163,7 @@ export class PlatformClient implements PlatformCaller {
     }
   }
 
-  /** Repeats the call once with another token after a 401, because a valid token can be revoked at any time. */
+  /** Makes a call, and repeats it once with another token after a 401. A valid token can be revoked at any time. */
   private async attempt(sending: Sending<PlatformReply>, tokens: TokenSource): Promise<Asked<PlatformReply>> {
     const { endpoint } = sending.call;
     this.health.checkCircuit();
@@ -212,7 +212,7 @@ export class PlatformClient implements PlatformCaller {
     }
   }
 
-  /** Applies the rate limit that the reply reports. Returns an error when the platform rejected the call because of its rate limit. */
+  /** Applies the rate limit that the reply reports. Returns an error when the platform rejected the call because of the limit. */
   private async followRateLimit(
     { call, userId }: Sending<ReplyHead>,
     bucket: Bucket,
@@ -221,7 +221,7 @@ export class PlatformClient implements PlatformCaller {
     const { protocol } = this.settings.definition;
     const report = protocol.readRateLimit(answer);
     if (report) {
-      // If the report cannot be saved, use the reply anyway, because the next reply reports the rate limit again.
+      // Use the reply even if the report cannot be saved. The next reply reports the rate limit again.
       await this.budgets.correct(bucket, report, userId).catch((error: unknown) => {
         this.health.warn(
           'cannot save the rate limit report of the platform, the next reply reports the limit again',
@@ -249,7 +249,7 @@ function tooLate(): PlatformUnavailableError {
   return new PlatformUnavailableError('The platform did not reply in time.', 5);
 }
 
-/** Stops waiting for `work` after `limitMs`. The work keeps its slot until its own timeouts end it. */
+/** Stops waiting for `work` after `limitMs`. The work itself keeps its slot until its own timeouts end it. */
 async function withinLimit<T>(work: Promise<T>, limitMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_resolve, reject) => {

@@ -1,25 +1,22 @@
 import { Injectable } from '@nestjs/common';
 
-// The service rejects messages whose timestamps differ by more than 10 minutes (docs/platform-facts.md §1.3). An alarm at half of this
-// difference leaves time to act.
+// The clock difference that raises an alarm. The service rejects messages whose timestamps differ by more than 10 minutes
+// (docs/platform-facts.md §1.3); half of that leaves time to act.
 const maxOffsetMs = 5 * 60_000;
-// Slower replies are ignored, because the time at which the platform wrote the header is too uncertain.
+// Ignore slower replies, because it is too uncertain when the platform wrote the header.
 const maxRoundTripMs = 10_000;
 
-/** Compares this machine's clock with the platform's clock, by the `Date` headers of the platform's replies. */
+/** Compares this machine's clock with the platform's, by the `Date` headers of the platform's replies. */
 @Injectable()
 export class PlatformClock {
   private offset = 0;
 
-  /**
-   * How far this machine's clock is behind the platform's, in milliseconds, accurate to a second; negative when this machine's clock is
-   * ahead.
-   */
+  /** How far this machine's clock is behind the platform's, in milliseconds. Negative when it is ahead. Accurate to a second. */
   get offsetMs(): number {
     return this.offset;
   }
 
-  /** Whether the clocks differ so much that messages may be rejected. */
+  /** Whether the clocks differ so much that the service may soon reject messages. */
   get isOff(): boolean {
     return Math.abs(this.offset) > maxOffsetMs;
   }

@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** The last error of a call to the platform: one row per application, shared by all instances. */
+/** The last error of a call to the platform. Each application has one row, which all instances share. */
 @Entity({ name: 'platform_errors' })
 export class PlatformErrorRow {
   @PrimaryColumn('text', { name: 'client_id' })

@@ -4,17 +4,17 @@ import { DataSource } from 'typeorm';
 import { PlatformErrorRow } from './platform-error.entity.js';
 import { PLATFORM_SETTINGS, type PlatformSettings } from './platform-settings.js';
 
-/** An error of a call to the platform, as shown in the status. */
+/** An error of a call to the platform, as the status shows it. */
 export interface PlatformError {
-  /** Milliseconds since 1970. */
+  /** In milliseconds since 1970. */
   at: number;
   message: string;
 }
 
 /**
- * Stores the last error of a call to the platform. The process in which the error occurred shows the error immediately; other instances
- * read the error from the database. A background task writes only the newest error, with no concurrent writes. No call waits for a write,
- * and an outage does not flood the database.
+ * Stores the last error of a call to the platform. The process with the error shows it immediately; other instances read it from the
+ * database. A background task writes one error at a time, always the newest. Calls therefore never wait for a write, and an outage does not
+ * flood the database.
  */
 @Injectable()
 export class PlatformErrors implements OnModuleDestroy {
@@ -38,7 +38,7 @@ export class PlatformErrors implements OnModuleDestroy {
     return this.newest;
   }
 
-  /** Records an error and starts writing it for the other instances. */
+  /** Records an error, and starts to write it for the other instances. */
   note(error: PlatformError): void {
     this.newest = error;
     this.saving ??= this.saveNewest().finally(() => {
@@ -46,7 +46,7 @@ export class PlatformErrors implements OnModuleDestroy {
     });
   }
 
-  /** The last error in any instance. */
+  /** Returns the last error in any instance. */
   async read(): Promise<PlatformError | null> {
     const row = await this.dataSource.manager.findOneBy(PlatformErrorRow, { clientId: this.clientId });
     const stored = row && { at: row.at.getTime(), message: row.message };

@@ -14,10 +14,10 @@ import {
 import { PlatformErrors } from './platform-errors.service.js';
 import { circuitRestMs } from './retry-schedule.js';
 
-// Network problems can cause up to four failures in a row, so five failures in a row count as an outage of the platform.
+// How many failures in a row open the circuit. Network problems can cause up to four in a row, so five mean that the platform is down.
 const failuresToOpen = 5;
 
-/** Tracks the results of this process's calls: opens and closes the circuit, counts the calls, and logs failures. */
+/** Tracks the results of this process's calls. Opens and closes the circuit, counts calls, and logs failures. */
 @Injectable()
 export class PlatformHealth {
   private readonly circuit = new CircuitBreaker({
@@ -59,7 +59,7 @@ export class PlatformHealth {
     });
   }
 
-  /** Registers a metric for the number of calls that wait for a slot. */
+  /** Registers the metric for the number of calls that wait for a slot. */
   measureQueue(countWaiting: (priority: LookUpPriority) => number): void {
     new Gauge({
       name: 'platform_connector_calls_waiting',
@@ -87,7 +87,7 @@ export class PlatformHealth {
   }
 
   /**
-   * Marks the start of a call. Returns the start time, which the caller must pass to `answered` or `failed`.
+   * Marks the start of a call. Returns the start time; pass it to `answered` or `failed`.
    *
    * @throws PlatformUnavailableError like `checkCircuit`
    */
@@ -96,14 +96,14 @@ export class PlatformHealth {
     return this.circuit.begin();
   }
 
-  /** Records a reply with a status below 500, which means that the platform works. */
+  /** Records a reply with a status below 500. Such a reply means that the platform works. */
   answered(begunAt: number, endpoint: PlatformEndpoint, status: number): void {
     this.count(begunAt, endpoint, resultOf(status));
     if (!this.circuit.isClosed) this.logger.info({ endpoint }, 'platform available again, circuit closed');
     this.circuit.succeed();
   }
 
-  /** Records that the platform did not reply, or that its reply was not usable. */
+  /** Records that the platform did not reply or sent an unusable reply. */
   failed(begunAt: number, endpoint: PlatformEndpoint, failure: { result: string; error: Error }): void {
     this.count(begunAt, endpoint, failure.result);
     this.noteError('call to the platform failed', failure.error, { endpoint });
@@ -116,7 +116,7 @@ export class PlatformHealth {
     );
   }
 
-  /** Reads a reply, and records the error when the reply is malformed. */
+  /** Runs `read`, and records the error when the reply is malformed. */
   noting<T>(endpoint: PlatformEndpoint, read: () => T): T {
     try {
       return read();
@@ -127,13 +127,13 @@ export class PlatformHealth {
     }
   }
 
-  /** Records an error and logs it, with at most one line per second for each `kind`, which must be a fixed text. */
+  /** Records an error and logs it, at most once per second for each `kind`. Pass a fixed text as `kind`. */
   noteError(kind: string, error: Error, details: Record<string, unknown> = {}): void {
     this.errors.note({ at: Date.now(), message: error.message });
     this.warn(kind, { err: error, ...details });
   }
 
-  /** Logs an error of the service itself, with at most one line per second for each `kind`. */
+  /** Logs an error of the service itself, at most once per second for each `kind`. */
   warn(kind: string, details: { err: unknown } & Record<string, unknown>): void {
     this.failures.warn(kind, details);
   }
@@ -144,7 +144,7 @@ export class PlatformHealth {
   }
 }
 
-/** Maps a status to a label from a bounded set. */
+/** Maps a status to a metric label from a bounded set. */
 function resultOf(status: number): string {
   if (status < 300) return 'ok';
   if (status === 401) return 'unauthorized';

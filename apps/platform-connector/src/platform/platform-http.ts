@@ -12,7 +12,6 @@ import { PlatformClock } from './platform-clock.js';
 import { PlatformHealth } from './platform-health.service.js';
 import { PLATFORM_SETTINGS, type PlatformSettings } from './platform-settings.js';
 
-/** One HTTP request to the platform. */
 export interface PlatformRequest {
   endpoint: PlatformEndpoint;
   method: CallMethod;
@@ -21,23 +20,23 @@ export interface PlatformRequest {
   body?: string;
 }
 
-/** Connections per host: one for each concurrent call, and one for requesting the application's token. */
+/** How many connections to open per host: one for each concurrent call, and one for token requests. */
 const maxConnections = 9;
 
-// Maximum size of a reply. A reply with the maximum of 100 users or streams takes about 100 kB.
+// Maximum size of a reply. The largest normal reply has 100 users or streams and takes about 100 kB.
 const maxAnswerBytes = 2 * 1024 * 1024;
 
-// How long connecting may take. In addition, each attempt has a timeout of at most 10 s.
+// How long connecting may take. Each attempt also has its own timeout of at most 10 s.
 const connectTimeoutMs = 3_000;
 const idleTimeoutMs = 12_000;
 
-/** The simulator sends this header with every reply; a real platform never does. */
+/** The simulator sends this header with every reply. A real platform never does. */
 const simulationHeader = 'x-platform-simulation';
 
-/** Sends requests to the platform, with limits on time, connections, and size. Throws a PlatformCallError for every failed request. */
+/** Sends requests to the platform. Limits time, connections, and size. Every failed request throws a PlatformCallError. */
 @Injectable()
 export class PlatformHttp {
-  // undici does not follow redirects by default, so credentials reach no other host.
+  // undici follows no redirects by default, so credentials reach no other host.
   private readonly agent = new Agent({
     connections: maxConnections,
     connect: { timeout: connectTimeoutMs },
@@ -72,7 +71,7 @@ export class PlatformHttp {
   }
 
   /**
-   * Sends a request from a client without retries, and returns the reply, whatever its status.
+   * Sends a client's request without retries, and returns the reply, whatever its status.
    *
    * @throws like `send`
    */
@@ -113,12 +112,12 @@ export class PlatformHttp {
     this.clock.note(response.headers.date, sentAt, Date.now());
     const bytes = Buffer.from(await response.body.arrayBuffer());
     const { statusCode: status } = response;
-    // Do not check replies with status 500 or above, because a proxy in front of the platform may have sent them.
+    // Check only replies below status 500. A proxy in front of the platform may have sent the others.
     if (status < 500) this.checkPlatform(response.headers[simulationHeader] !== undefined);
     return { status, headers: response.headers, bytes };
   }
 
-  /** Simulated and real data must never mix, even when a base URL is wrong. */
+  /** Rejects replies from the wrong platform. Simulated and real data must never mix, even when a base URL is wrong. */
   private checkPlatform(isSimulation: boolean): void {
     if (isSimulation === (this.settings.platform === 'simulator')) return;
     throw new PlatformCallError(
@@ -139,7 +138,7 @@ function parseBody(text: string, status: number): unknown {
   try {
     return parseJson(text);
   } catch (error) {
-    // The body of a rejection may be invalid, because its status is enough.
+    // The body of a rejection may be invalid JSON: the status says enough.
     if (status >= 300) return undefined;
     throw new PlatformCallError('malformed', 'The platform sent a reply that is not JSON.', { cause: error });
   }
@@ -147,7 +146,7 @@ function parseBody(text: string, status: number): unknown {
 
 function toCallError(error: unknown): PlatformCallError {
   if (error instanceof PlatformCallError) return error;
-  // `instanceof Error` does not work here: under Jest, Node's errors come from another realm.
+  // Do not use `instanceof Error`: under Jest, Node's errors come from another realm.
   const { name, code } = error as { name?: unknown; code?: unknown }; // Safe cast: undici and Node throw objects.
   const [failure, message] = describeFailure(String(name), String(code));
   return new PlatformCallError(failure, message, { cause: error });

@@ -12,37 +12,35 @@ import {
 } from '@stream-events/platforms';
 import type { PlatformConnectorConfig } from '../platform-connector.config.js';
 
-/** The address to which the platform sends its messages, and the secret that signs the messages. */
+/** The address to which the platform sends its messages, and the secret that signs them. */
 export interface WebhookTarget {
   publicUrl: string;
-  /** The callback URL of new subscriptions. */
+  /** The callback URL for new subscriptions. */
   callback: string;
-  /** The secret of new subscriptions: the first of the configured secrets. */
+  /** The secret for new subscriptions: the first configured one. */
   secret: string;
 }
 
-/** The platform that the connector calls, with its addresses and the application whose credentials the connector uses. */
+/** The platform that the connector calls, with its addresses and the application's credentials. */
 export interface PlatformSettings {
   platform: PlatformName;
   definition: PlatformDefinition;
-  /** Undefined without credentials: no call is possible. Without a client secret, every call needs the token of a user. */
+  /** Undefined without credentials; no call is then possible. Without a client secret, every call needs a user's token. */
   credentials: Application | undefined;
   urls: PlatformUrls;
-  /** The transport of new subscriptions. Null when the configuration allows no transport; the service then has no subscriptions. */
+  /** The transport for new subscriptions. Null when the configuration allows none; the service then has no subscriptions. */
   transport: TransportMethod | null;
-  /** Null without a public URL or a webhook secret. */
+  /** Null when the public URL or the webhook secret is not configured. */
   webhook: WebhookTarget | null;
   /** The fingerprints of all configured webhook secrets, in the configured order. */
   webhookFingerprints: readonly string[];
 }
 
-/** Injection token for the `OutboundPlatform`. */
 export const PLATFORM = Symbol('PLATFORM');
 
-/** Injection token for the settings. */
 export const PLATFORM_SETTINGS = Symbol('PLATFORM_SETTINGS');
 
-// The simulator accepts any application, so these credentials are not secret.
+// The simulator accepts any application, so these credentials need no protection.
 const simulatedCredentials = { clientId: 'stream-events', clientSecret: 'of-the-simulation' };
 
 type Config = Pick<

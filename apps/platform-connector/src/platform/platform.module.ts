@@ -16,7 +16,7 @@ import {
 } from './platform-settings.js';
 import { RateBudgets } from './rate-budgets.service.js';
 
-/** Calls to the platform's API, with the application's token, the shared rate budget, and retries. */
+/** Calls the platform's API, with the application's token, the shared rate budget, and retries. */
 @Module({
   providers: [
     { provide: PLATFORM_SETTINGS, inject: [CONFIG], useFactory: toPlatformSettings },

@@ -1,19 +1,19 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** A `Bucket`: one row per application, and one row per user whose token is used for calls. All instances share the rows. */
+/** A `Bucket`. There is one row for the application and one for each user whose token makes calls. All instances share the rows. */
 @Entity({ name: 'rate_budgets' })
 export class RateBudgetRow {
   @PrimaryColumn('text', { name: 'client_id' })
   clientId!: string;
 
-  /** Empty for the calls of the application itself. */
+  /** Empty for calls with the application's own token. */
   @PrimaryColumn('text', { name: 'user_id', default: '' })
   userId!: string;
 
   @Column('integer', { name: 'calls_per_minute' })
   callsPerMinute!: number;
 
-  /** Calls left at `countedAt`. Since then, the bucket has been refilling. */
+  /** How many calls were left at `countedAt`. The bucket has been refilling since then. */
   @Column('double precision')
   remaining!: number;
 
@@ -23,7 +23,7 @@ export class RateBudgetRow {
   @Column('timestamptz', { name: 'blocked_until', nullable: true })
   blockedUntil!: Date | null;
 
-  /** Whether the platform has reported its limit; false means that the default is assumed. */
+  /** Whether the platform has reported its limit. If not, the row holds the default limit. */
   @Column('boolean', { name: 'is_reported' })
   isReported!: boolean;
 }

@@ -3,12 +3,12 @@ import { block, correct, isNews, newBucket, refill, take, type Bucket } from './
 
 const start = 1_000_000;
 
-/** Returns a bucket of 60 calls per minute, which is one per second. */
+/** Returns a bucket that refills by 60 calls per minute, one per second. */
 function bucketOf(remaining: number, more: Partial<Bucket> = {}): Bucket {
   return { callsPerMinute: 60, remaining, countedAt: start, blockedUntil: null, isReported: true, ...more };
 }
 
-/** Takes calls until the bucket refuses one. Returns their number. */
+/** Takes calls until the bucket refuses one, and returns how many it took. */
 function drain(bucket: Bucket, priority: 'interactive' | 'background'): number {
   let current = bucket;
   for (let taken = 0; ; taken += 1) {

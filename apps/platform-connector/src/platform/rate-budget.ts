@@ -1,33 +1,35 @@
 import type { LookUpPriority } from '@stream-events/contracts';
 import type { RateLimitReport } from '@stream-events/platforms';
 
-/** A copy of the platform's token bucket for the application or a user. Times are milliseconds since 1970, by the database's clock. */
+/**
+ * The service's copy of the platform's token bucket for the application or a user. Times are milliseconds since 1970, by the database's
+ * clock.
+ */
 export interface Bucket {
-  /** The size of the bucket, and the number of calls that are added per minute. */
+  /** The size of the bucket, and how many calls it regains per minute. */
   callsPerMinute: number;
-  /** Calls left at `countedAt`. */
+  /** How many calls were left at `countedAt`. */
   remaining: number;
   countedAt: number;
-  /** No call is allowed before this time, because the platform has rejected a call; null when calls are not blocked. */
+  /** No call is allowed before this time, because the platform has rejected one. Null when calls are not blocked. */
   blockedUntil: number | null;
-  /** Whether the platform has reported its limit; false while the bucket uses the platform's default. */
+  /** Whether the platform has reported its limit. Until then, the bucket uses the platform's default. */
   isReported: boolean;
 }
 
-/** Whether the caller may send a call. If not, the caller tries again after `waitMs` milliseconds. */
+/** The bucket after a call was taken or, if none was available, how long to wait before trying again. */
 export type Taking = { isTaken: true; bucket: Bucket } | { isTaken: false; waitMs: number };
 
-// The platform's default for an application, used until the platform reports its limit.
+// The platform's default limit for an application. Used until the platform reports the real one.
 const assumedCallsPerMinute = 800;
 
-// Background calls leave this share of the bucket to interactive calls.
+// The share of the bucket that background calls leave to interactive calls.
 const interactiveShare = 0.1;
 
-// The maximum duration of a block. The platform's bucket is full again after a minute, so a report of a much longer time means that the
-// clocks differ.
+// The maximum duration of a block. The platform's bucket refills within a minute, so a report of a much longer time means that the clocks
+// differ.
 const longestBlockMs = 120_000;
 
-/** The bucket before the first call. */
 export function newBucket(now: number): Bucket {
   return {
     callsPerMinute: assumedCallsPerMinute,
@@ -38,7 +40,7 @@ export function newBucket(now: number): Bucket {
   };
 }
 
-/** Returns the bucket as of `now`. The bucket refills evenly within a minute. */
+/** Returns the bucket as of `now`. It refills evenly, from empty to full in one minute. */
 export function refill(bucket: Bucket, now: number): Bucket {
   const elapsedMs = Math.max(0, now - bucket.countedAt); // the clock may have been set back
   const refilled = bucket.remaining + (bucket.callsPerMinute * elapsedMs) / 60_000;
@@ -50,17 +52,20 @@ export function refill(bucket: Bucket, now: number): Bucket {
   };
 }
 
-/** Whether calls are blocked. A block beyond the longest block has ended: the database's clock was set back after the block began. */
+/**
+ * Whether calls are blocked. Ignores a block that ends later than the longest possible one: the database's clock was set back after it
+ * began.
+ */
 function isBlocked({ blockedUntil }: Bucket, now: number): boolean {
   return blockedUntil !== null && now < blockedUntil && blockedUntil <= now + longestBlockMs;
 }
 
-/** Takes one call from the bucket, or returns how long this priority must wait. */
+/** Takes one call from the bucket, or returns how long a call of this priority must wait. */
 export function take(bucket: Bucket, priority: LookUpPriority, now: number): Taking {
   const current = refill(bucket, now);
   if (current.blockedUntil !== null) return { isTaken: false, waitMs: current.blockedUntil - now };
   const { callsPerMinute, remaining } = current;
-  // Background calls always get at least one call, even from the smallest bucket.
+  // Leave at least one call for background calls, even in the smallest bucket.
   const reserved =
     priority === 'background' ? Math.min(callsPerMinute * interactiveShare, callsPerMinute - 1) : 0;
   const missing = reserved + 1 - remaining;
@@ -69,15 +74,15 @@ export function take(bucket: Bucket, priority: LookUpPriority, now: number): Tak
 }
 
 /**
- * Applies the platform's report, but never raises the number of calls left, because this bucket already counts the calls in flight and the
- * platform does not. If the number is too low, it recovers within a minute.
+ * Applies the platform's report, but never raises the number of calls left. This bucket already counts the calls in flight; the platform
+ * does not. If the number becomes too low, it recovers within a minute.
  */
 export function correct(bucket: Bucket, report: RateLimitReport, now: number): Bucket {
   const remaining = Math.min(refill(bucket, now).remaining, report.remaining);
   return { ...refill(bucket, now), callsPerMinute: report.callsPerMinute, remaining, isReported: true };
 }
 
-/** Whether a report changes the bucket. */
+/** Whether a report would change the bucket. */
 export function isNews(bucket: Bucket, report: RateLimitReport): boolean {
   return (
     !bucket.isReported ||
@@ -86,7 +91,7 @@ export function isNews(bucket: Bucket, report: RateLimitReport): boolean {
   );
 }
 
-/** Blocks all calls for `forMs` milliseconds, but at most 2 min, because the platform rejected a call that exceeded the rate limit. */
+/** Blocks all calls for `forMs` milliseconds, up to 2 min, after the platform rejected a call because of its rate limit. */
 export function block(bucket: Bucket, forMs: number, now: number): Bucket {
   const current = refill(bucket, now);
   const until = now + Math.min(Math.max(forMs, 0), longestBlockMs);

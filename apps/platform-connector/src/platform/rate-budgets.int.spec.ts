@@ -21,19 +21,20 @@ describe(RateBudgets.name, () => {
     platform.lookUpUsers(['1'], [], priority);
 
   it('is shared by all instances, which together never exceed the platform’s limit', async () => {
-    // The platform allows another call every 12 s. A call cannot wait for this, and has as much time as possible for a busy machine.
+    // The platform allows one more call every 12 s, which is too long for a call to wait. Within that bound, give calls as much time as
+    // possible for a busy machine.
     setup.fake.callsPerMinute = 5;
     setLimits('users', { totalMs: 12_000, attemptMs: 10_000 });
     const instances = [await setup.createInstance(), await setup.createInstance()];
     const startedAt = performance.now();
-    // The platform reports its limit in the first reply.
+    // The first reply reports the platform's limit.
     await look(instances[0]!);
     const calls = Array.from({ length: 20 }, (_, index) => look(instances[index % 2]!));
     const outcomes = await Promise.allSettled(calls);
     const elapsedMs = performance.now() - startedAt;
     const refusals = outcomes.filter((outcome) => outcome.status === 'rejected');
 
-    // 5 calls, and one more for every 12 s of the test.
+    // 5 calls, plus one for every 12 s of the test.
     expect(setup.fake.count(users)).toBeGreaterThanOrEqual(5);
     expect(setup.fake.count(users)).toBeLessThanOrEqual(5 + Math.floor(elapsedMs / 12_000));
     expect(setup.logs).not.toContain('platform rate limit reached');
@@ -47,7 +48,7 @@ describe(RateBudgets.name, () => {
 
   it('reserves a tenth of the calls for interactive callers', async () => {
     setup.fake.callsPerMinute = 10;
-    // The next background call is possible after 6 s. A call cannot wait for this.
+    // The next background call is possible after 6 s, which is too long for a call to wait.
     setLimits('users', { totalMs: 6_000 });
     const instance = await setup.createInstance();
     const startedAt = performance.now();
@@ -56,7 +57,7 @@ describe(RateBudgets.name, () => {
     const inBackground = setup.fake.count(users);
 
     expect(inBackground).toBeGreaterThanOrEqual(9);
-    // One more call for every six seconds of the test.
+    // Plus one call for every six seconds of the test.
     expect(inBackground).toBeLessThanOrEqual(9 + Math.floor((performance.now() - startedAt) / 6_000));
     setLimits('users', { totalMs: 30_000 });
     await look(instance);
@@ -83,7 +84,7 @@ describe(RateBudgets.name, () => {
       response.writeHead(429, {
         'Ratelimit-Limit': '800',
         'Ratelimit-Remaining': '0',
-        // So far in the future that no call waits for this time.
+        // So far in the future that no call waits that long.
         'Ratelimit-Reset': String(Math.floor(Date.now() / 1_000) + 90),
       });
       response.end('{"status":429,"message":"slow down"}');
@@ -104,7 +105,7 @@ describe(RateBudgets.name, () => {
     expect(budget?.blockedUntil).toBeGreaterThan(askedAt + 85_000);
     expect(budget?.blockedUntil).toBeLessThan(Date.now() + 95_000);
     expect(circuit).toBe('closed');
-    // Only the first instance got the 429. The other one reads the error from the database.
+    // Only the first instance got the 429. The other instance reads the error from the database.
     await eventually(async () => {
       for (const { status } of instances)
         expect((await status.read()).lastError?.message).toContain('rate limit');

@@ -19,12 +19,12 @@ const toMs = (column: string): string => `floor(extract(epoch FROM ${column}) * 
 const columns = `calls_per_minute AS "callsPerMinute", remaining, is_reported AS "isReported",
   ${toMs('counted_at')} AS "countedAt", ${toMs('blocked_until')} AS "blockedUntil", ${toMs('clock_timestamp()')} AS now`;
 
-// How long to keep an unused row. A bucket is full again after a minute, so an older row contains no information.
+// How long to keep an unused row. A bucket refills within a minute, so an older row holds no information.
 const forgottenAfter = '1 day';
 
 /**
- * The rate budgets: one for the application, and one for each user whose token is used for calls, because the platform counts the calls of
- * each user separately. All instances share one row per budget. They change a row under a lock, and use the database's clock.
+ * Manages the rate budgets. The platform counts each user's calls separately, so there is one budget for the application and one for each
+ * user whose token makes calls. All instances share one row per budget. They change it under a lock, by the database's clock.
  */
 @Injectable()
 export class RateBudgets {
@@ -56,7 +56,7 @@ export class RateBudgets {
     });
   }
 
-  /** Takes a call from the budget, if one is available for this priority. */
+  /** Takes a call from the budget if one is available at this priority. */
   async take(priority: LookUpPriority, userId: string | null = null): Promise<Taking> {
     return this.dataSource.transaction(async (manager) => {
       const { bucket, now } = await this.lock(manager, userId);
@@ -66,18 +66,18 @@ export class RateBudgets {
     });
   }
 
-  /** Applies the platform's report after a call. `bucket` is the budget after the call was taken. */
+  /** Applies the platform's report after a call. `bucket` is the one that `take` returned for this call. */
   async correct(bucket: Bucket, report: RateLimitReport, userId: string | null = null): Promise<void> {
     if (!isNews(bucket, report)) return;
     await this.change(userId, (current, now) => correct(current, report, now));
   }
 
-  /** Blocks the calls of all instances for `forMs` milliseconds, but at most 2 min. */
+  /** Blocks the calls of all instances for `forMs` milliseconds, up to 2 min. */
   async block(forMs: number, userId: string | null = null): Promise<void> {
     await this.change(userId, (bucket, now) => block(bucket, forMs, now));
   }
 
-  /** Returns the application's current budget; null before the first call. */
+  /** Returns the application's current budget, or null before the first call. */
   async read(): Promise<Bucket | null> {
     const [row] = await this.dataSource.query<BucketRow[]>(
       `SELECT ${columns} FROM rate_budgets WHERE client_id = $1 AND user_id = ''`,

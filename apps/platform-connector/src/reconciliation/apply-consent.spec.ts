@@ -17,7 +17,7 @@ const deniedRow = (type: string, consent: Consent, at = now): WantedRow => {
   const { own, ...rest } = row(type, consent);
   return { ...rest, own: denied(own, { reason: 'HTTP 403', now: at }) };
 };
-/** Returns the types that may be created or kept, and the changed ones with their statuses. */
+/** Returns the types that may be created or kept, and the changed types with their new statuses. */
 const apply = (...rows: WantedRow[]) => {
   const { rows: permitted, changed } = applyConsent(rows, now);
   return {

@@ -10,23 +10,23 @@ import {
 /** A wanted subscription, and whether users have given the consent that it needs. */
 export interface WantedRow {
   own: OwnSubscription;
-  /** The cost that the platform reports for the subscription; the expected cost before the first report. */
+  /** The cost that the platform reports for the subscription. Before the first report, the expected cost. */
   cost: number;
   expectedCost: number;
   consent: Consent;
 }
 
-/** The subscriptions that may exist, and the new states of the subscriptions whose consent has changed. */
+/** The subscriptions that may exist, and the new states of those whose consent has changed. */
 export interface Consented {
   rows: WantedRow[];
   changed: OwnSubscription[];
-  /** Whether subscriptions wait for the result of an attempt to create another subscription. */
+  /** Whether subscriptions wait for the outcome of an attempt to create another one. */
   hasAttempts: boolean;
 }
 
 /**
- * Removes the subscriptions that must not be created now, because they lack consent. Keeps subscriptions that exist on the platform,
- * because the platform ends them when a user withdraws consent.
+ * Removes the subscriptions that must not be created now, because consent is missing. Keeps those that already exist on the platform: the
+ * platform itself ends them when a user withdraws consent.
  *
  * | consent  | result                                                                             |
  * |----------|------------------------------------------------------------------------------------|
@@ -50,12 +50,12 @@ export function applyConsent(rows: readonly WantedRow[], now: number): Consented
   return result;
 }
 
-/** The results of the attempts for a channel. */
+/** The outcomes of the attempts for a channel. */
 interface Attempt {
-  /** Why the platform has refused a subscription for the channel; null without a refusal. */
+  /** Why the platform has refused a subscription for the channel; null when it has refused none. */
   denial: string | null;
   hasWorked: boolean;
-  /** The subscription to try first. */
+  /** The subscription whose creation is tried first. */
   first: OwnSubscription;
 }
 
@@ -69,7 +69,7 @@ function note(attempts: Map<string, Attempt>, channelId: string, own: OwnSubscri
   });
 }
 
-/** The subscription's new state; undefined when it must wait. */
+/** Returns the subscription's new state, or undefined when it must wait. */
 function judge(
   { own, consent }: WantedRow,
   attempts: ReadonlyMap<string, Attempt>,

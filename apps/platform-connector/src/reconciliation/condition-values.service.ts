@@ -4,7 +4,7 @@ import { ConduitsRepository } from '../conduits/conduits.repository.js';
 import { ConnectionsRepository } from '../connections/connections.repository.js';
 import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
 
-/** Reads the values that subscription conditions need in addition to the streamer's id. */
+/** Reads what subscription conditions need in addition to the streamer's id. */
 @Injectable()
 export class ConditionValuesReader {
   constructor(
@@ -18,7 +18,7 @@ export class ConditionValuesReader {
     const clientId = this.settings.credentials?.clientId;
     if (clientId === undefined) return { clientId };
     const conduitId = transport === 'conduit' ? await this.conduits.findId(clientId) : null;
-    // Over plain sockets, each channel reads the chat with its own token, so no bot account is needed.
+    // Over plain sockets, each channel's own token reads its chat, so no bot account is needed.
     const botId = transport === 'websocket' ? undefined : await this.connections.findBotId(clientId);
     return { clientId, conduitId: conduitId ?? undefined, botId };
   }

@@ -9,15 +9,17 @@ import { ConditionValuesReader } from './condition-values.service.js';
 import { StreamerMonitorClient } from './streamer-monitor.client.js';
 import { usersToAsk, wantedSubscriptions, type WantedSubscription } from './wanted-subscriptions.js';
 
-/** The desired subscriptions. */
 export interface DesiredSubscriptions {
-  /** The number of monitored streamers. */
+  /** How many streamers are monitored. */
   monitored: number;
-  /** The wanted subscriptions by priority; null when no transport is configured. */
+  /** The wanted subscriptions by priority. Null when no transport is configured. */
   wanted: WantedSubscription[] | null;
 }
 
-/** Determines which subscriptions should exist: monitored streamers × active event types, and a subscription to reports of lost shards. */
+/**
+ * Determines which subscriptions should exist: one for each monitored streamer and active event type, plus one for reports about lost
+ * shards.
+ */
 @Injectable()
 export class DesiredSubscriptionsService {
   constructor(
@@ -50,8 +52,8 @@ export class DesiredSubscriptionsService {
   }
 
   /**
-   * Returns the scopes of the users' current tokens. Over plain sockets, only these scopes count, not all scopes that a user has ever
-   * granted.
+   * Returns the scopes of the users' current tokens. Over plain sockets, only these scopes count, because each subscription uses a user's
+   * token.
    */
   private async scopesOfTokens(): Promise<GrantsOf> {
     const scopes = new Map(

@@ -2,14 +2,14 @@ import { Injectable } from '@nestjs/common';
 import { beginOverlaps, endOverlaps, maxOverlaps, type EndingOverlap } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
 
-/** Requests to the events service. All methods throw ServiceError when the events service does not reply. */
+/** Sends requests to the events service. All methods throw ServiceError when the events service does not reply. */
 @Injectable()
 export class EventsClient {
   constructor(private readonly client: RequestClient) {}
 
   /**
-   * Announces subscriptions that will get a second subscription. Returns the time, in milliseconds, until the second subscriptions may be
-   * created.
+   * Announces which subscriptions will get a second subscription. Returns how long to wait, in milliseconds, before creating the second
+   * ones.
    */
   async beginOverlaps(keys: readonly string[]): Promise<number> {
     let longest = 0;
@@ -20,7 +20,7 @@ export class EventsClient {
     return longest;
   }
 
-  /** Announces the end of overlaps: from `endedAt` (in milliseconds since 1970), only one subscription of each pair counts. */
+  /** Announces the end of overlaps. From `endedAt` (in milliseconds since 1970), only one subscription of each pair counts. */
   async endOverlaps(ending: readonly EndingOverlap[], endedAt: number): Promise<void> {
     for (const overlaps of partsOf(ending)) await this.client.request(endOverlaps, { overlaps, endedAt });
   }

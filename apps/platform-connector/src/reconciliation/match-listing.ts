@@ -12,35 +12,34 @@ import {
 } from '../subscriptions/own-subscription.js';
 import type { TransportKind } from '../subscriptions/own-transports.js';
 
-/** All subscriptions that the platform has for this application. */
 export interface Listing {
-  /** When the first page was requested, in milliseconds since 1970 by the database's clock. */
+  /** When the first page was requested, in milliseconds since 1970, by the database's clock. */
   startedAt: number;
   subscriptions: readonly PlatformSubscription[];
 }
 
-/** The service's subscriptions, compared with a listing. */
+/** The result of comparing the service's subscriptions with a listing. */
 export interface Match {
   own: OwnSubscription[];
-  /** The second subscriptions of rows that move to another transport, by key. Both of a row's subscriptions are live. */
+  /** The second subscriptions of rows that are moving to another transport, by key. Both subscriptions of such a row are live. */
   twins: Map<string, PlatformSubscription>;
-  /** The keys of rows whose second subscription has failed and is now a stray. */
+  /** The keys of rows whose second subscription has failed. That subscription is now a stray. */
   failedTwins: Set<string>;
-  /** Subscriptions that deliver or have delivered to this service, but that no row needs. */
+  /** Subscriptions that deliver or delivered to this service, but that no row needs. */
   strays: PlatformSubscription[];
-  /** The cost of live subscriptions that other programs created. */
+  /** The total cost of live subscriptions that other programs created. */
   foreignCost: number;
 }
 
-// A status further in the future is old: the database's clock was set back after the status changed.
+// How far in the future a status may be. Beyond that, it is old: the database's clock was set back after the status changed.
 const maxAheadMs = 60_000;
 
 type KindOf = (transport: SubscriptionTransport | null) => TransportKind | undefined;
 
 /**
- * Finds the service's subscriptions in the platform's list by type and condition. Considers only subscriptions with the service's
- * transports. A subscription with a known id but another transport is a stray: the service created it before the public URL changed, or
- * for a conduit that no longer exists.
+ * Finds the service's subscriptions in the platform's list, by type and condition. Considers only the service's own transports. A
+ * subscription with a known id but another transport is a stray. It dates from an earlier public URL, or from a conduit that no longer
+ * exists.
  */
 export function matchListing(
   own: readonly OwnSubscription[],
@@ -60,7 +59,7 @@ export function matchListing(
   match.own = own.map((row) => {
     const found = candidates.get(row.key) ?? [];
     candidates.delete(row.key);
-    // The row's status has changed since the listing was requested, such as by a revocation, so the listing is stale for this row.
+    // The row's status has changed since the listing was requested, for example by a revocation. The listing is stale for this row.
     if (row.subscriptionId !== null && isBetween(row.statusSince, startedAt, now + maxAheadMs)) return row;
     const { main, twin, hasFailedTwin, others } = choose(found, row, kindOf);
     if (twin) match.twins.set(row.key, twin);
@@ -85,8 +84,8 @@ interface Choice {
 }
 
 /**
- * Chooses the subscription of a row and, while the row moves, the row's twin. The twin is always the newer subscription, because the newer
- * subscription remains when the overlap ends. If the wanted transport has changed in the meantime, the row then moves again.
+ * Chooses the subscription of a row and, while the row moves, its twin. The twin is always the newer one, because the newer one remains
+ * after the overlap. If the wanted transport has changed since the move began, the row then moves again.
  */
 function choose(found: readonly PlatformSubscription[], row: OwnSubscription, kindOf: KindOf): Choice {
   const sorted = [...found].sort((a, b) => rank(a, row) - rank(b, row));
@@ -111,8 +110,8 @@ function firstOfEachTransport(sorted: readonly PlatformSubscription[]): Platform
 }
 
 /**
- * Ranks a subscription; lower is better. Enabled subscriptions are first, then pending, then ended subscriptions. In each group, the known
- * id is first.
+ * Ranks a subscription; lower is better. Enabled subscriptions come first, then pending ones, then ended ones. Within each group, the known
+ * id comes first.
  */
 function rank({ id, status }: PlatformSubscription, { subscriptionId }: OwnSubscription): number {
   const isKnown = id === subscriptionId;

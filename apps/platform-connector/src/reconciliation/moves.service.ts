@@ -22,7 +22,7 @@ const ends: Record<TransportMethod, string> = {
 @Injectable()
 export class Moves {
   private readonly failureLog: FailureLog;
-  /** The progress that was last logged. */
+  /** The progress in the last log line. */
   private progress = '';
 
   constructor(
@@ -34,8 +34,8 @@ export class Moves {
   }
 
   /**
-   * Returns the moves. First repeats the announcement of moves that are not ready, and marks these moves as ready when all events services
-   * are ready.
+   * Returns the moves. For moves that are not ready, first repeats the announcement, and marks them as ready when all events services are
+   * ready.
    */
   async read(): Promise<SubscriptionMove[]> {
     const moves = await this.moves.all();
@@ -46,12 +46,12 @@ export class Moves {
     return [...moves.filter(({ isReady }) => isReady), ...ready];
   }
 
-  /** Whether subscriptions are moving, so that another listing must follow soon. */
+  /** Whether subscriptions are moving. If so, another listing must follow soon. */
   async areUnderWay(): Promise<boolean> {
     return (await this.moves.count()).count > 0;
   }
 
-  /** Saves and announces the steps of a plan, before the plan's actions run. */
+  /** Saves and announces the steps of a plan. Call this before the plan's actions run. */
   async save(plan: MovesPlan, { now, method }: { now: number; method: TransportMethod }): Promise<void> {
     const { save, ending, end, replaced } = plan;
     this.report(plan, method);
@@ -67,7 +67,7 @@ export class Moves {
     if (end.length > 0) await this.end(end, now);
   }
 
-  /** Logs one line if the progress has changed. */
+  /** Logs the progress if it has changed. */
   private report({ moved, total }: MovesPlan, method: TransportMethod): void {
     const progress = `${moved} of ${total}`;
     if (progress === this.progress) return;
@@ -78,13 +78,13 @@ export class Moves {
     else if (wasMoving) this.logger.info(facts, `all subscriptions use ${targets[method]}${ends[method]}`);
   }
 
-  /** Announces moves. Returns whether all events services pair the deliveries of these subscriptions. */
+  /** Announces moves. Returns whether all events services already pair the deliveries of these subscriptions. */
   private async announce(moves: readonly SubscriptionMove[]): Promise<boolean> {
     const readyInMs = await this.try(() => this.events.beginOverlaps(moves.map(({ key }) => key)));
     return readyInMs === 0;
   }
 
-  /** Announces the common end of overlaps, and then saves the end. */
+  /** Announces the end of overlaps, then saves it. */
   private async announceEnd(ending: MovesPlan['ending']): Promise<void> {
     const overlaps = ending.map(({ move, keptSince }) => ({ subscription: move.key, keptSince }));
     const endsAt = ending[0]?.move.endsAt ?? 0;
@@ -101,7 +101,7 @@ export class Moves {
     return (await this.try(() => request().then(() => true))) ?? false;
   }
 
-  /** Makes a request. Returns undefined when the events service does not reply; the next round with a listing repeats the request. */
+  /** Makes a request. Returns undefined when the events service does not reply; the next round with a listing then repeats the request. */
   private async try<T>(request: () => Promise<T>): Promise<T | undefined> {
     try {
       return await request();

@@ -16,19 +16,17 @@ import type { Action } from './subscription-plan.js';
 import { failed, SubscriptionMoves } from '../subscriptions/subscription-moves.repository.js';
 import { SubscriptionsRepository } from '../subscriptions/subscriptions.repository.js';
 
-/** The signal and the clock of an execution. */
 export interface ExecutionContext {
-  /** Ends the execution after the calls in flight. */
+  /** When aborted, ends the execution after the calls in flight. */
   signal: AbortSignal;
-  /** Milliseconds since 1970, by the database's clock. */
+  /** Returns milliseconds since 1970, by the database's clock. */
   clock: () => number;
 }
 
-/** The result of an execution. */
 export interface Execution {
-  /** Counts by action and result, such as `{"create done": 4}`. */
+  /** The number of actions by kind and result, such as `{"create done": 4}`. */
   tally: Record<string, number>;
-  /** Whether every action was tried, and no deletion failed. Failed creations have their own retry times. */
+  /** Whether every action was tried and no deletion failed. Failed creations do not count, because they have their own retry times. */
   isComplete: boolean;
   /** The latest failure of a single call. */
   failure: PlatformCallError | null;
@@ -36,20 +34,20 @@ export interface Execution {
   unavailable: PlatformUnavailableError | null;
 }
 
-// A call takes about 100 ms, so with four concurrent calls, only the rate limit slows the execution down.
+// Maximum number of concurrent calls. A call takes about 100 ms, so with four at a time, only the rate limit slows the execution down.
 const concurrency = 4;
-// The maximum duration of an execution. The next round plans the remaining actions again, because other subscriptions may be desired by
+// The maximum duration of an execution. The next round plans the remaining actions again, because other subscriptions may be wanted by
 // then.
 const maxDurationMs = 15_000;
-// An execution ends after this many failed calls of one kind. One subscription can make its own call fail, which must not delay other
-// subscriptions. But 20 failures mean that the platform is down.
+// How many failed calls of one kind end an execution. A single bad subscription must not delay the others, but 20 failures mean that the
+// platform is down.
 const maxFailures = 20;
 
-// The HTTP status when a subscription lacks consent (docs/platform-facts.md §4.5).
+// The HTTP status that means that consent is missing (docs/platform-facts.md §4.5).
 const missingConsent = 403;
 const consentRemedy = 'Connect or reconnect the channel with POST /api/v1/platform/connections.';
 
-/** Executes a plan on the platform. Saves each result immediately, so that a crash loses only the results of calls in flight. */
+/** Executes a plan on the platform. Saves each result immediately, so a crash loses only the results of calls in flight. */
 @Injectable()
 export class PlanExecution {
   constructor(
@@ -84,7 +82,7 @@ export class PlanExecution {
   private async tryAction(action: Action, execution: Execution, { clock }: ExecutionContext): Promise<void> {
     const { tally } = execution;
     const kind = action.kind === 'delete' ? 'delete' : 'create';
-    // Once the limit is reached, only create subscriptions without cost.
+    // Once the limit is reached, create only free subscriptions.
     if (action.kind !== 'delete' && action.cost > 0 && 'create limit_reached' in tally) return;
     const note = (result: ActionResult): void => {
       this.metrics.increment(kind, result);
@@ -168,7 +166,7 @@ export class PlanExecution {
   }
 }
 
-/** Alternates deletions and creations, so that a thousand deletions do not delay the first creation, or vice versa. */
+/** Alternates deletions and creations, so that a thousand of one kind do not delay the first of the other. */
 function alternate(actions: readonly Action[]): Action[] {
   const deletions = actions.filter(({ kind }) => kind === 'delete');
   const creations = actions.filter(({ kind }) => kind !== 'delete');

@@ -221,10 +221,10 @@ const streamers = ['1', '2', '3', '4'];
 const worlds = fc.record({
   secrets: fc.array(fc.constantFrom('first', 'other', 'plain', 'none'), { minLength: 4, maxLength: 4 }),
   room: fc.integer({ min: 1, max: 4 }),
-  // Each round runs only some of its actions, in any order, because the instance is killed or the platform does not respond.
+  // How many actions each round runs, in any order. The rest is lost, because the instance is killed or the platform does not respond.
   crashes: fc.array(fc.nat({ max: 3 }), { maxLength: 12 }),
   failures: fc.array(fc.nat({ max: 3 }), { maxLength: 3 }),
-  // The rounds before which the wanted transport changes, and changes back.
+  // The rounds before which the wanted transport changes, or changes back.
   changes: fc.uniqueArray(fc.nat({ max: 20 }), { maxLength: 3 }),
   order: fc.infiniteStream(fc.nat()),
 });
@@ -284,7 +284,7 @@ describe('moves, round after round', () => {
             if (action.kind === 'delete') {
               const deleted = platform.get(action.subscriptionId)!;
               platform.delete(action.subscriptionId);
-              // The end of an overlap keeps the newer subscription, so the older one is deleted.
+              // An overlap's end keeps the newer subscription, so the older one must be deleted.
               for (const kept of platform.values())
                 if (
                   isLive(deleted.status) &&
@@ -295,7 +295,7 @@ describe('moves, round after round', () => {
               if (action.own) rows = rows.filter(({ id }) => id !== action.own?.id);
               if (action.after) rows.push(action.after);
             } else {
-              // An overlap is announced before the second subscription exists.
+              // The overlap must be announced before the second subscription exists.
               if (action.kind === 'create_second')
                 expect(moves.map(({ key }) => key)).toContain(action.own.key);
               ids += 1;

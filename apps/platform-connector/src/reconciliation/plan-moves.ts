@@ -24,32 +24,31 @@ import type { Action } from './subscription-plan.js';
  *        └──────────────── after 1 min … 1 h ───────────┴──────────────────────────────┘
  */
 
-/** The input of `planMoves`. */
 export interface MovesInput {
-  /** The wanted subscriptions by priority, as compared with the new listing. */
+  /** The wanted subscriptions by priority, already matched with the new listing. */
   rows: readonly OwnSubscription[];
   kindOf: (transport: SubscriptionTransport | null) => TransportKind | undefined;
-  /** Whether a transport is available for a second subscription with this condition. False while the user's socket is not connected. */
+  /** Whether a second subscription with this condition could be created now. False while the user's socket is not connected. */
   canCreate: (condition: Condition) => boolean;
   /** The second subscriptions, by key. */
   twins: ReadonlyMap<string, PlatformSubscription>;
   /** The keys whose second subscription has failed. */
   failedTwins: ReadonlySet<string>;
   moves: readonly SubscriptionMove[];
-  /** The cost that is still available under the platform's limit. */
+  /** How much cost is still available under the platform's limit. */
   room: number;
   now: number;
 }
 
-/** The steps of moves, and the actions on the platform that they need. */
+/** The steps of moves, and the actions that they need on the platform. */
 export interface MovesPlan {
   save: SubscriptionMove[];
-  /** The overlaps whose end must be announced now. Both subscriptions of each overlap exist. */
+  /** The overlaps whose end must be announced now. In each of them, both subscriptions exist. */
   ending: { move: SubscriptionMove; keptSince: number }[];
-  /** The keys of moves that have ended, because at most one subscription is left. */
+  /** The keys of moves that have ended, because at most one of the two subscriptions is left. */
   end: string[];
   actions: Action[];
-  /** The number of subscriptions that are replaced without an overlap, because their secret was removed. */
+  /** How many subscriptions are replaced without an overlap, because their secret was removed. */
   replaced: number;
   /** The number of working subscriptions with the wanted transport. */
   moved: number;
@@ -57,18 +56,18 @@ export interface MovesPlan {
   total: number;
 }
 
-// The maximum number of simultaneous moves. Limits duplicate deliveries and the size of an announcement (see `maxOverlaps`).
+// The maximum number of simultaneous moves. It limits duplicate deliveries and the size of an announcement (see `maxOverlaps`).
 const maxMoves = 500;
-// The maximum number of moves until one subscription with the wanted transport works. Until then, the gateways may not have the first
-// secret.
+// The maximum number of moves before the first subscription with the wanted transport works. Until then, the gateways may still lack the
+// new first secret.
 const maxProbes = 20;
 // How long both subscriptions deliver before the end is announced. The platform may list a subscription as enabled a moment before it
-// delivers messages. During the overlap, the first subscription delivers the same messages.
+// delivers. The first subscription covers that moment.
 const overlapMs = 10_000;
-// The time from the announcement to the announced end. Within this time, every events service must store the announcement.
+// How far ahead to announce an end. Every events service must store the announcement within this time.
 const endNoticeMs = 5_000;
-// How long to keep the first subscription after the announced end. The first subscription must deliver all earlier events, and the
-// platform's clock may be behind.
+// How long to keep the first subscription after the announced end. It must still deliver all earlier events, even if the platform's clock
+// is behind.
 const afterEndMs = 2_000;
 
 const noRoom =
@@ -76,7 +75,7 @@ const noRoom =
 const notEnabled =
   'The platform did not enable the second subscription. For webhooks, PLATFORM_WEBHOOK_SECRET of all gateways must contain the first secret of the connectors.';
 
-/** Plans the next steps of moving subscriptions from other transports to the wanted transport, in groups. */
+/** Plans the next steps of moving subscriptions, in groups, from other transports to the wanted one. */
 export function planMoves(input: MovesInput): MovesPlan {
   const { rows, kindOf, twins, moves } = input;
   const live = rows.filter(({ status }) => isLive(status));
@@ -91,7 +90,7 @@ export function planMoves(input: MovesInput): MovesPlan {
     total: live.length,
   };
   const known = new Map(moves.map((move) => [move.key, move]));
-  // A subscription with a newer twin moves even if it has the wanted transport. See `matchListing`.
+  // A subscription with a newer twin moves even if it already has the wanted transport. See `matchListing`.
   const moving = live.filter((row) => kindOf(row.transport) === 'other' || twins.has(row.key));
   const removed = live.filter((row) => kindOf(row.transport) === 'removed');
   for (const row of removed) plan.actions.push(...toDeletion(row, released(row)));
@@ -121,7 +120,6 @@ export function planMoves(input: MovesInput): MovesPlan {
   return plan;
 }
 
-/** Decides the next step of a move. */
 function advance(
   row: OwnSubscription,
   move: SubscriptionMove,
@@ -139,7 +137,7 @@ function advance(
     const [action] = toDeletion(row, observed(row, twin, now));
     return { move, ...(action && { action }) };
   }
-  // The second subscription is no longer enabled or listed, for example because another program has deleted it.
+  // The second subscription is no longer enabled or no longer listed, for example because another program deleted it.
   if (move.endsAt !== null && !failedTwins.has(row.key)) return { move: restarted(move) };
   if (twin) return { move };
   if (failedTwins.has(row.key)) return { move: failed(move, { reason: notEnabled, now }) };

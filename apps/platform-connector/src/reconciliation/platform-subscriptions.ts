@@ -11,26 +11,28 @@ import {
 import type { OwnSubscription } from '../subscriptions/own-subscription.js';
 import { OwnTransportsReader } from '../subscriptions/own-transports.js';
 
-/** All subscriptions of the application on the platform. */
+/** All of the application's subscriptions on the platform. */
 export interface PlatformListing {
   subscriptions: PlatformSubscription[];
   maxCost: number;
 }
 
-// With 100 subscriptions per page, this allows a million subscriptions. A longer list means that paging does not end.
+// How many pages to read. With 100 subscriptions per page, this is enough for a million. A longer list means that paging does not end.
 const maxPages = 10_000;
-// When to retry without a connected user: short, because a user connects a channel within about a minute. The new session then requests a
-// round.
+// The retry time when no user is connected. It is short, because users connect a channel within about a minute, and the new session then
+// requests a round anyway.
 const noUserRetrySeconds = 10;
 
 /**
  * Lists, creates, and deletes subscriptions on the platform. All methods throw PlatformUnavailableError when the platform, a token, or a
- * transport is unavailable. The platform treats subscriptions over plain sockets separately: each user's token has its own limit, and lists
- * only the subscriptions that were created with this token.
+ * transport is unavailable.
+ *
+ * Over plain sockets, the platform treats each user's token separately: it has its own limit, and lists only the subscriptions that were
+ * created with it.
  */
 @Injectable()
 export class PlatformSubscriptions {
-  /** The user whose token listed a subscription in the last listing, by subscription id. */
+  /** By subscription id: the user whose token returned the subscription in the last listing. */
   private readonly users = new Map<string, ConnectedUser>();
 
   constructor(
@@ -41,7 +43,7 @@ export class PlatformSubscriptions {
     private readonly transports: OwnTransportsReader,
   ) {}
 
-  /** Lists the subscriptions on all pages. Fails if any page fails. */
+  /** Lists all subscriptions. If any page fails, the whole listing fails. */
   async list(signal: AbortSignal): Promise<PlatformListing> {
     const isOfUsers = (await this.transports.method()) === 'websocket';
     const hasOwnToken = this.settings.credentials?.clientSecret !== undefined;
@@ -58,12 +60,12 @@ export class PlatformSubscriptions {
       const { subscriptions, maxCost } = await listAll(this.userPlatforms.of(user), signal);
       for (const { id } of subscriptions) this.users.set(id, user);
       ofUsers.subscriptions.push(...subscriptions);
-      // Each user has a limit, but only the subscriptions for channels that are not connected have a cost, and all of these subscriptions
-      // use one user's session.
+      // Use the largest limit. Each user has a separate one, but only subscriptions for channels that are not connected cost anything, and
+      // they all use one user's session.
       ofUsers.maxCost = Math.max(ofUsers.maxCost, maxCost);
     }
-    // From the listing with the other limit, take only our subscriptions. Subscriptions of other programs in this listing do not count
-    // toward the limit for new subscriptions.
+    // From the listing with the other limit, take only our own subscriptions. Other programs' subscriptions in it do not count toward the
+    // limit for new subscriptions.
     const own = (await this.transports.read())?.own;
     const onlyOurs = ({ subscriptions }: PlatformListing): PlatformSubscription[] =>
       subscriptions.filter(({ transport }) => own?.kindOf(transport) !== undefined);
@@ -74,7 +76,7 @@ export class PlatformSubscriptions {
 
   async create({ type, version, condition }: OwnSubscription): Promise<CreateOutcome> {
     const transport = (await this.transports.chooserForNew())?.(condition);
-    // The transport was lost after the plan was made.
+    // The transport was lost since the plan was made.
     if (!transport)
       throw new PlatformUnavailableError(
         'No webhook, conduit, or event socket is available for this subscription.',

@@ -8,7 +8,7 @@ import { callback, webhook } from '../../test/subscription-factory.js';
 
 const both = (...streamers: string[]): string[] =>
   streamers.flatMap((id) => [`stream.offline ${id}`, `stream.online ${id}`]).sort();
-// A test can wait for hundreds of subscriptions more than once, or for a lease of 10 s to expire.
+// Long, because a test can wait several times for hundreds of subscriptions, or for a lease of 10 s to expire.
 jest.setTimeout(180_000);
 const online = (streamer: string) => ({
   type: 'stream.online',
@@ -66,7 +66,7 @@ describe('Reconciler', () => {
     setup.platform.verifiedStatus = 'webhook_callback_verification_failed';
     await setup.startInstance();
 
-    // The first retry is immediate, the second one follows after a minute.
+    // The first retry is immediate; the second comes after a minute.
     await eventually(() => expect([...setup.platform.creations.values()]).toEqual([2, 2]));
     await eventually(() => expect(setup.platform.names(callback)).toEqual([]));
     await untilStatuses({
@@ -85,7 +85,7 @@ describe('Reconciler', () => {
     async (saysId) => {
       await monitor('1');
       setup.platform.saysIdOnConflict = saysId;
-      // Another instance created this subscription but could not save it.
+      // Simulate another instance that created this subscription but could not save it.
       setup.monitored.ids = ['1', '2'];
       const made = setup.platform.add(online('2'));
       await hint();
@@ -207,7 +207,7 @@ describe('Reconciler', () => {
     let answers = 0;
     let release = (): void => undefined;
     const isReleased = new Promise<void>((resolve) => (release = resolve));
-    // Four subscriptions are created, but their replies have not arrived.
+    // The platform has created four subscriptions, but holds back its replies.
     setup.platform.beforeCreationAnswer = async () => {
       answers += 1;
       if (answers > 20 && answers <= 24) await isReleased;
@@ -231,7 +231,7 @@ describe('Reconciler', () => {
 
     const other = randomUUID();
     await setup.dataSource.query('UPDATE reconciliation SET holder = $1', [other]);
-    // Longer than the 2.5 s within which the instance notices the loss.
+    // Keep the foreign lease for longer than the 2.5 s within which the instance notices the loss.
     await eventually(async () => {
       await setup.dataSource.query(
         `UPDATE reconciliation SET held_until = now() + interval '10 seconds' WHERE holder = $1`,
@@ -241,7 +241,7 @@ describe('Reconciler', () => {
     });
     expect(setup.platform.creations.size).toBeLessThan(1_000);
 
-    // The instance that holds the lease does not exist, so it counts as dead once the lease has expired.
+    // The instance with this lease does not exist. It counts as dead once the lease has expired.
     setup.platform.beforeCreationAnswer = () => Promise.resolve();
     await setup.dataSource.query('UPDATE reconciliation SET held_until = now() WHERE holder = $1', [other]);
     await untilSubscribed(...both(...setup.monitored.ids));
@@ -250,7 +250,7 @@ describe('Reconciler', () => {
 
   it('hands the round over immediately when it is stopped', async () => {
     setup.monitored.ids = Array.from({ length: 300 }, (_, index) => `${index}`);
-    // At the stop, four calls are in flight and most subscriptions are missing.
+    // Stop while four calls are in flight and most subscriptions are missing.
     let release = (): void => undefined;
     const isStopping = new Promise<void>((resolve) => (release = resolve));
     setup.platform.beforeCreationAnswer = async () => {
@@ -292,7 +292,7 @@ describe('Reconciler', () => {
       cost: { total: 10_000, max: 10_000 },
     });
 
-    // The oldest streamer is removed, and the next one gets its place.
+    // When the oldest streamer is removed, the next one takes its place.
     setup.monitored.ids = setup.monitored.ids.slice(1);
     await hint();
     await eventually(() => expect(setup.platform.names(callback)).toEqual(both(...setup.monitored.ids.slice(0, 5_000))), { timeoutMs: 180_000, intervalMs: 1_000 }); // prettier-ignore

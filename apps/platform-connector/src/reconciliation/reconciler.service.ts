@@ -12,13 +12,13 @@ import {
 } from '../subscriptions/reconciliation-schedule.repository.js';
 import { OwnTransportsReader } from '../subscriptions/own-transports.js';
 
-// The interval at which each instance checks whether a round is due. Several hints within this time lead to one round.
+// How often each instance checks whether a round is due. Hints within this time share one round.
 const pollIntervalMs = 500;
 // How long an instance with an older configuration leaves a due round to other instances. An instance with the newest transport and secrets
-// takes a round within one interval, and only such an instance can move subscriptions.
+// takes it within one poll interval, and only such an instance can move subscriptions.
 const notCurrentWaitMs = 2_000;
 const failurePauseMs = 5_000;
-// How long to wait for calls to the platform that are in flight. The next round determines the results of calls that are cut off.
+// How long to wait for calls to the platform that are in flight. If a call is cut off, the next round finds out its result.
 const stopLimitMs = 5_000;
 
 const afterFailure: RoundEnd = {
@@ -30,7 +30,7 @@ const afterFailure: RoundEnd = {
 const afterInterruption: RoundEnd = { ...afterFailure, dueInMs: 0, listingNotBeforeMs: 0 };
 
 /**
- * Reconciles the subscriptions on the platform with the desired subscriptions. One instance at a time holds the lease and runs a round.
+ * Makes the subscriptions on the platform match the wanted ones. One instance at a time holds the lease and runs a round.
  *
  * ```
  *         every 60 s · hint · revocation · more to do                 nothing left: in 60 s
@@ -42,8 +42,8 @@ const afterInterruption: RoundEnd = { ...afterFailure, dueInMs: 0, listingNotBef
  *
  * An instance with an older transport or older secrets takes a round only if no instance with the newest configuration takes it in time.
  *
- * If two instances both believe that they hold the lease, no harm is done: the platform allows one subscription per type, condition, and
- * transport, and an update applies only if the row is unchanged.
+ * Two instances that both believe they hold the lease do no harm. The platform allows only one subscription per type, condition, and
+ * transport, and a row is updated only if it is unchanged.
  */
 @Injectable()
 export class Reconciler {
@@ -62,7 +62,6 @@ export class Reconciler {
     this.failureLog = new FailureLog(logger);
   }
 
-  /** Starts running rounds. The first round lists all subscriptions on the platform. */
   async start(): Promise<void> {
     await this.transports.declare();
     this.conduits.events.on('created', () => void this.onConduitCreated());
@@ -70,13 +69,13 @@ export class Reconciler {
     this.running = this.run();
   }
 
-  /** Stops the current round after the calls in flight, but waits at most 5 s. Another instance continues the work. */
+  /** Stops the current round after the calls in flight, for which it waits up to 5 s. Another instance continues the work. */
   async stop(): Promise<void> {
     this.stopping.abort(new Error('the service is stopping'));
     await within(stopLimitMs, this.running);
   }
 
-  /** Requests a listing after the conduit was created, because subscriptions wait for the conduit. */
+  /** Requests a listing after the conduit was created, because subscriptions are waiting for it. */
   private async onConduitCreated(): Promise<void> {
     try {
       await this.reconciliation.requestListing();
@@ -116,7 +115,7 @@ export class Reconciler {
       await this.reconciliation.release(holder, signal.aborted ? afterInterruption : round.end);
     } catch (error) {
       const due = signal.aborted ? afterInterruption : afterFailure;
-      // If the release fails, too, the lease expires.
+      // If the release fails too, the lease simply expires.
       await this.reconciliation.release(holder, due).catch(() => undefined);
       if (!this.stopping.signal.aborted) throw error;
     } finally {
@@ -125,7 +124,7 @@ export class Reconciler {
     if (!this.stopping.signal.aborted) lease.lost.throwIfAborted();
   }
 
-  /** Logs each round that ran actions, each failure of the platform or the streamer monitor, and each recovery. */
+  /** Logs each round that changed anything, each failure of the platform or the streamer monitor, and each recovery. */
   private report({ tally, problem }: Round): void {
     if (Object.keys(tally).length > 0) this.logger.info({ actions: tally }, 'subscriptions reconciled');
     const name = problem?.name;

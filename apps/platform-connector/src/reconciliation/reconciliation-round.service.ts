@@ -16,7 +16,6 @@ import { SubscriptionsRepository } from '../subscriptions/subscriptions.reposito
 import { OwnTransportsReader } from '../subscriptions/own-transports.js';
 import type { WantedSubscription } from './wanted-subscriptions.js';
 
-/** The result of a round. */
 export interface Round {
   end: RoundEnd;
   tally: Record<string, number>;
@@ -25,22 +24,22 @@ export interface Round {
 }
 
 const roundIntervalMs = 60_000;
-// The pause when the streamer monitor does not reply: short, because the streamer monitor restarts within seconds.
+// How long to pause when the streamer monitor does not reply. It restarts within seconds.
 const monitorPauseMs = 5_000;
 const maxPlatformPauseMs = 60_000;
-// The time until the next listing when a call failed, the platform's limit was reached unexpectedly, or strays remain, because only a
-// listing shows the result.
+// How long to wait for the next listing when a call failed, the platform's limit was reached unexpectedly, or strays remain. Only a listing
+// shows the outcome.
 const relistMs = 30_000;
 // The shortest time between listings while subscriptions wait for verification. The platform verifies a callback within about a second.
 const minListingPauseMs = 2_000;
-// The time until the next listing while subscriptions move: each step of a move needs a listing, and the first step, the announcement,
-// takes 4 s.
+// How long to wait for the next listing while subscriptions move. Each step of a move needs a listing, and the first step, the
+// announcement, takes 4 s.
 const moveStepMs = 4_500;
-// The pause between listings is at least this long per subscription. One call lists 100 subscriptions, so listing 10,000 subscriptions once
-// a minute takes an eighth of the rate limit.
+// The minimum pause between listings, per subscription. One call lists 100 subscriptions, so listing 10,000 of them once a minute takes an
+// eighth of the rate limit.
 const listingPauseMsPerSubscription = 6;
 
-/** Runs one round: compares the desired with the actual subscriptions, and creates and deletes subscriptions accordingly. */
+/** Runs one round: compares the wanted subscriptions with the platform's, and creates and deletes subscriptions accordingly. */
 @Injectable()
 export class ReconciliationRound {
   constructor(
@@ -65,7 +64,7 @@ export class ReconciliationRound {
       return { end: endOfRound({ isComplete: true }), tally: {}, problem: null };
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      // Without the list of monitored streamers, keep all subscriptions.
+      // Without the list of monitored streamers, it is unknown which subscriptions are wanted, so keep them all.
       return { end: endOfRound({ dueInMs: monitorPauseMs }), tally: {}, problem: error };
     }
   }
@@ -78,7 +77,7 @@ export class ReconciliationRound {
     const startedAt = context.clock();
     const listed = claim.isListingDue ? await this.list(context.signal) : null;
     if (listed instanceof PlatformUnavailableError) {
-      // Save the new desired subscriptions, so that the API shows them as waiting until they are created.
+      // Save the newly wanted subscriptions, so that the API shows them as waiting until they are created.
       await this.plan(wanted, claim, null, context.clock());
       const pauseMs = pauseOf(listed);
       const end = endOfRound({ dueInMs: pauseMs, listingNotBeforeMs: pauseMs });
@@ -116,7 +115,7 @@ export class ReconciliationRound {
   ): Promise<{ plan: Plan; count: number; isCurrent: boolean; mayMove: boolean }> {
     const own = await this.subscriptions.all();
     const transports = await this.transports.read();
-    // Only an instance with the newest transport and secrets may move subscriptions.
+    // Only an instance with the newest transport and secrets may move subscriptions to them.
     const isCurrent = transports?.isCurrent ?? false;
     const transportOf = await this.transports.chooserForNew();
     const mayMove = isCurrent && transportOf !== null && (await this.transports.isWorking());
@@ -140,9 +139,8 @@ export class ReconciliationRound {
   }
 }
 
-/** The facts, in addition to the execution, that decide when the next round and the next listing are due. */
+/** What decides, in addition to the execution, when the next round and the next listing are due. */
 interface ExecutionFacts {
-  /** The number of subscriptions. */
   count: number;
   hasStrays: boolean;
   hasMoves: boolean;
@@ -155,7 +153,7 @@ function endAfter(
 ): RoundEnd {
   const error = unavailable ?? failure;
   const pauseMs = error ? pauseOf(error) : 0;
-  // A deletion makes room for another subscription, or the service must recreate the deleted subscription.
+  // A deletion calls for another round: it made room for another subscription, or the deleted subscription must be recreated.
   const hasMore = !isComplete || isPartial || 'delete done' in tally;
   const isRelisted =
     'create limit_reached' in tally || 'create failed' in tally || (hasStrays && !isComplete);

@@ -16,7 +16,7 @@ import { Reconciler } from './reconciler.service.js';
 import { ReconciliationRound } from './reconciliation-round.service.js';
 import { StreamerMonitorClient } from './streamer-monitor.client.js';
 
-/** Reconciliation: compares the desired with the actual subscriptions, and creates and deletes subscriptions on the platform. */
+/** Compares the wanted subscriptions with the platform's, and creates and deletes subscriptions accordingly. */
 @Module({
   imports: [
     ConduitsModule,

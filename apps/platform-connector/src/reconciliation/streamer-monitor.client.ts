@@ -2,17 +2,17 @@ import { Injectable } from '@nestjs/common';
 import { listMonitored } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
 
-// This is enough for five million streamers. A longer list means that paging does not end.
+// How many pages to read, enough for five million streamers. A longer list means that paging does not end.
 const maxPages = 1_000;
 
-/** Requests to the streamer monitor. */
+/** Sends requests to the streamer monitor. */
 @Injectable()
 export class StreamerMonitorClient {
   constructor(private readonly client: RequestClient) {}
 
   /**
-   * Returns the ids of all monitored streamers on the platform, sorted by the start of monitoring. Fails if any page fails, because the
-   * reconciler would delete the subscriptions of missing streamers.
+   * Returns the ids of all monitored streamers on the platform, in the order in which their monitoring began. If any page fails, the whole
+   * list fails, because the reconciler would delete the subscriptions of the missing streamers.
    *
    * @throws ServiceError when the streamer monitor does not reply to a request
    */

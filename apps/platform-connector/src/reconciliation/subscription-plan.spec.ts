@@ -198,7 +198,7 @@ describe('planSubscriptions', () => {
     const second = newOwn('2', { subscriptionId: 'b', status: 'enabled', cost: 1 });
     const wanted = [want('1'), want('2'), want('3', 'channel.cheer', 0)];
     const planned = plan({ wanted, own: [second], maxCost: 3, foreignCost: 2 });
-    // Deletions must make room first. A subscription without cost needs none.
+    // Deletions must make room first, except for free subscriptions.
     expect(describeAll(planned)).toEqual(['delete b', 'create channel.cheer 3']);
     expect(planned.actions[0]).toMatchObject({ after: { status: 'limit_reached', subscriptionId: null } });
 
@@ -232,12 +232,14 @@ describe('planSubscriptions', () => {
   it('takes time in proportion to the number of subscriptions', () => {
     const fastest = (count: number): number => Math.min(...[1, 2, 3].map(() => planUnchanged(count)));
 
-    // Ten times as many subscriptions. In quadratic time, planning them would take a hundred times as long.
+    // Plan ten times as many subscriptions. In quadratic time, this would take a hundred times as long.
     const small = fastest(2_000);
     expect(fastest(20_000)).toBeLessThan(40 * small);
   });
 
-  /** Plans this number of subscriptions, which are all as wanted. Returns the processor time, because other processes may be running. */
+  /**
+   * Plans this number of subscriptions, all of them already as wanted. Returns the processor time, which other processes do not distort.
+   */
   function planUnchanged(count: number): number {
     const wanted = Array.from({ length: count / 2 }, (_, index) => [
       want(`${index}`),
@@ -262,7 +264,7 @@ describe('planSubscriptions', () => {
   }
 });
 
-/** A simple platform in memory. */
+/** A minimal platform in memory. */
 class ModelPlatform {
   readonly subscriptions = new Map<string, PlatformSubscription>();
   private nextId = 0;
@@ -284,7 +286,7 @@ class ModelPlatform {
   }
 }
 
-/** Saves the plan, and executes the first `steps` actions in the given order. */
+/** Saves the plan, then executes the first `steps` actions in the given order. */
 function carryOut(
   own: readonly OwnSubscription[],
   { add, update, remove, actions }: Plan,
@@ -364,7 +366,7 @@ describe('planSubscriptions, round after round', () => {
           const current = [...platform.subscriptions.values()];
           const planned = plan({
             wanted,
-            own: rows.map((row) => ({ ...row, retryAt: null })), // all pauses are over
+            own: rows.map((row) => ({ ...row, retryAt: null })), // pretend that all pauses are over
             listing: { startedAt: now + 1, subscriptions: current },
             maxCost: platform.maxCost,
           });
@@ -378,7 +380,7 @@ describe('planSubscriptions, round after round', () => {
         runRound();
         runRound();
 
-        // The expected result: go down the list by priority while there is room.
+        // The expected result: go down the list by priority, and take each subscription that still has room.
         let room = platform.maxCost - foreign.reduce((sum, { status, cost }) => sum + (isLive(status) ? cost : 0), 0); // prettier-ignore
         const expected = wanted.filter(({ expectedCost }) => {
           if (expectedCost > room) return false;
@@ -391,7 +393,7 @@ describe('planSubscriptions, round after round', () => {
         expect([...platform.subscriptions.values()].filter((each) => !isOurs(each))).toEqual(foreign);
         expect(rows.map(({ key }) => key).sort()).toEqual(wanted.map(({ key }) => key).sort());
         expect(rows.filter(({ subscriptionId }) => subscriptionId === null).every(({ status }) => status === 'limit_reached')).toBe(true); // prettier-ignore
-        // The next plan is empty.
+        // The round converges: the next plan is empty.
         expect(runRound()).toMatchObject({ add: [], remove: [], actions: [] });
       }),
       { numRuns: 500 },

@@ -18,60 +18,58 @@ import type { SubscriptionMove } from '../subscriptions/subscription-moves.repos
 import type { TransportKind } from '../subscriptions/own-transports.js';
 import type { WantedSubscription } from './wanted-subscriptions.js';
 
-/** The input of a plan. */
 export interface PlanInput {
   /** The wanted subscriptions by priority. */
   wanted: readonly WantedSubscription[];
   own: readonly OwnSubscription[];
   /** Null when this round does not list the platform's subscriptions. */
   listing: Listing | null;
-  /** The platform's limit on the total cost; null until the platform has reported it. Until then, nothing is created. */
+  /** The platform's limit on the total cost. Null until the platform has reported it; until then, nothing is created. */
   maxCost: number | null;
-  /** The cost of other programs' subscriptions at the last listing. */
+  /** The cost of other programs' subscriptions in the last listing. */
   foreignCost: number;
-  /** How a transport relates to the wanted transport; undefined for a transport that is not ours. */
+  /** Returns how a transport relates to the wanted transport, or undefined when the transport is not ours. */
   kindOf: (transport: SubscriptionTransport | null) => TransportKind | undefined;
-  /** Whether subscriptions with a transport count toward the same limit as new subscriptions. */
+  /** Whether subscriptions with this transport count toward the same limit as new subscriptions. */
   sharesLimit: (transport: SubscriptionTransport | null) => boolean;
-  /** Whether there is a transport for a new subscription with this condition. */
+  /** Whether a new subscription with this condition has a transport. */
   canCreate: (condition: Condition) => boolean;
-  /** The moves to the wanted transport; null when no subscription may move in this round. Moves need a listing. */
+  /** The moves to the wanted transport. Null when no subscription may move in this round, which includes rounds without a listing. */
   moves: readonly SubscriptionMove[] | null;
   now: number;
   newId: () => string;
 }
 
-/** An action on the platform. */
 export type Action =
   | { kind: 'create'; own: OwnSubscription; cost: number }
-  /** Creates a second subscription with the wanted transport. The row stays unchanged; the next listing contains the new subscription. */
+  /** Creates a second subscription with the wanted transport. Leaves the row unchanged; the next listing contains the new subscription. */
   | { kind: 'create_second'; own: OwnSubscription; cost: number }
   /**
-   * Deletes a subscription. Then, `after` replaces the row `own`; null removes the row. If `own` is null, the subscription was a stray
-   * without a row.
+   * Deletes a subscription. Afterwards, `after` replaces the row `own`, or removes it when null. `own` is null for a stray, which has no
+   * row.
    */
   | { kind: 'delete'; subscriptionId: string; own: OwnSubscription | null; after: OwnSubscription | null };
 
-/** A plan: rows to save first, then actions to execute. */
+/** The rows to save first, and the actions to execute after that. */
 export interface Plan extends RowChanges {
-  /** The actions may run in any order and concurrently, because every subset keeps the cost within the limit. */
+  /** The actions may run concurrently and in any order: every subset of them stays within the limit. */
   actions: Action[];
   foreignCost: number;
-  /** Whether the next actions depend on the results of these actions, so that another plan must follow. */
+  /** Whether another plan must follow, because the next actions depend on the results of these. */
   isPartial: boolean;
-  /** The plan for moves, whose actions are also in `actions`; null when no subscription may move in this round. */
+  /** The plan for moves; null when no subscription may move in this round. `actions` includes its actions. */
   moves: MovesPlan | null;
 }
 
-// The maximum number of creations per round while every verification fails, for example because the callback is unreachable. The other
-// calls need the rate budget, too.
+// The maximum number of creations per round while every verification fails, for example because the callback is unreachable. Other calls
+// need the rate budget too.
 const maxProbes = 20;
 
-// The pause before the service recreates a subscription that was expected to be free, but whose cost did not fit under the limit. Without
-// the pause, every round would create and delete the subscription.
+// How long to wait before recreating a subscription that was expected to be free but whose cost did not fit under the limit. Without this
+// pause, every round would create and delete it.
 const wrongCostPauseMs = 3_600_000;
 
-/** Compares the desired with the actual subscriptions, and plans the actions. */
+/** Compares the wanted subscriptions with the platform's, and plans the actions. */
 export function planSubscriptions(input: PlanInput): Plan {
   const { wanted, own, listing, kindOf, sharesLimit, canCreate, now, newId } = input;
   const known = new Map(own.map((row) => [row.key, row]));
@@ -120,19 +118,18 @@ function withoutListing(own: OwnSubscription[], foreignCost: number): Match {
   return { own, twins: new Map(), failedTwins: new Set(), strays: [], foreignCost };
 }
 
-/** The result of distributing the room under the limit. */
 interface Allotment {
-  /** Rows whose status has changed, such as rows that now wait or are over the limit. */
+  /** Rows whose status has changed, for example because they now wait or are over the limit. */
   kept: OwnSubscription[];
   /** Subscriptions to create now, by priority. */
   creatable: { own: OwnSubscription; cost: number }[];
-  /** Deletions of subscriptions that have ended or do not fit. */
+  /** Deletions of subscriptions that have ended or no longer fit. */
   actions: Action[];
   /** See `Consented`. */
   hasAttempts: boolean;
 }
 
-/** Distributes the room under the limit by priority. Subscriptions that the platform has refused are last. */
+/** Distributes the room under the limit by priority. Subscriptions that the platform has refused come last. */
 function allot(
   { wanted, maxCost, canCreate, now }: PlanInput,
   current: ReadonlyMap<string, OwnSubscription>,
@@ -151,7 +148,7 @@ function allot(
   let room = maxCost === null ? Infinity : maxCost - foreignCost;
   for (const { own, cost, expectedCost } of inOrder) {
     const isDue = own.retryAt === null || own.retryAt <= now;
-    // Until its retry is due, a refused subscription takes no room from other subscriptions.
+    // Until its retry is due, a refused subscription reserves no room.
     const hasRoom = (cost === 0 || cost <= room) && (own.status !== refused || isDue);
     if (hasRoom) room -= cost;
     if (own.subscriptionId !== null) {
@@ -175,14 +172,14 @@ function allot(
 }
 
 /**
- * The platform's cost of a subscription. A deleted subscription has its old cost, which no longer applies once the streamer has connected
- * and the subscription is expected to be free.
+ * Returns the platform's cost of a subscription. A deleted subscription keeps its old cost, unless it is now expected to be free because
+ * the streamer has connected.
  */
 function costOf({ subscriptionId, cost }: OwnSubscription, expectedCost: number): number {
   return subscriptionId === null && expectedCost === 0 ? 0 : (cost ?? expectedCost);
 }
 
-/** The creations that fit under the limit before any deletion has made room, by priority. */
+/** Returns the creations, by priority, that fit under the limit before any deletion has made room. */
 function fitting(
   creatable: readonly { own: OwnSubscription; cost: number }[],
   room: number,
@@ -205,7 +202,6 @@ function maxCreations(own: readonly OwnSubscription[]): number {
   return !hasWorking && failed >= maxProbes ? maxProbes : Infinity;
 }
 
-/** The total cost of the live subscriptions. */
 function liveCost(subscriptions: readonly { status: string; cost: number | null }[]): number {
   return subscriptions.reduce((sum, { status, cost }) => sum + (isLive(status) ? (cost ?? 1) : 0), 0);
 }

@@ -9,27 +9,26 @@ import {
 } from '@stream-events/platforms';
 import { consentFor, type Consent, type GrantsOf, type KnownScopes } from '../grants/consent.js';
 
-/** A subscription that should exist. */
 export interface WantedSubscription {
   key: string;
   type: string;
   version: string;
   condition: Condition;
-  /** The assumed cost until the platform reports one. */
+  /** The cost to assume until the platform reports one. */
   expectedCost: number;
   /** Whether users have given the consent that the subscription needs. */
   consent: Consent;
 }
 
-/** The inputs that decide which subscriptions are wanted, in addition to the streamers and the active types. */
+/** What decides which subscriptions are wanted, in addition to the streamers and the active types. */
 export interface WantedBy {
   values: ConditionValues;
   grantsOf: GrantsOf;
-  /** Whether the service subscribes a streamer to an active type. */
+  /** Whether a streamer should be subscribed to an active type. */
   isChosen: (streamerId: string, type: string) => boolean;
 }
 
-/** The users whose consent the types may need. */
+/** Returns the users whose consent the types may need. */
 export function usersToAsk(
   streamerIds: readonly string[],
   types: readonly EventType[],
@@ -40,8 +39,8 @@ export function usersToAsk(
 }
 
 /**
- * Returns the subscriptions for all streamers and types, sorted by priority under the platform's limit. The types that the application
- * needs only once are first, followed by the streamers in the given order, each with the types in the given order.
+ * Returns the subscriptions for all streamers and types, sorted by priority under the platform's limit. Types that the application needs
+ * only once come first. Then come the streamers in the given order, each with the types in the given order.
  */
 export function wantedSubscriptions(
   streamerIds: readonly string[],
@@ -51,7 +50,7 @@ export function wantedSubscriptions(
   const toWanted = (type: EventType, streamerId: string): WantedSubscription[] =>
     conditionsFor(type, streamerId, values).map((condition) => {
       const wanted = { type: type.type, version: type.version, condition };
-      // A type that needs a user's consent costs 0. Any other type costs 0 if the user has granted any scope, and otherwise 1.
+      // A type that needs a user's consent is free. Any other type is free if the user has granted any scope, and costs 1 if not.
       const isFree = type.scopes.length > 0 || usersIn(condition).some((id) => hasGranted(grantsOf(id)));
       const expectedCost = isFree ? 0 : 1;
       const consent = consentFor(requiredGrants(type, condition), condition, grantsOf);

@@ -38,7 +38,7 @@ describe('rotation of the webhook secret', () => {
   const start = (...secrets: string[]): Promise<ConnectorInstance> =>
     setup.startInstance({ PLATFORM_WEBHOOK_SECRET: secrets.join(',') });
 
-  /** Makes the next listing due, and lets time pass for the overlaps. */
+  /** Makes the next listing due, and advances the times of the overlaps. */
   const passTime = async (): Promise<void> => {
     await setup.dataSource.query('UPDATE reconciliation SET listing_due_at = now() WHERE holder IS NULL');
     await setup.dataSource.query(
@@ -58,7 +58,7 @@ describe('rotation of the webhook secret', () => {
       { timeoutMs: 60_000 },
     );
 
-  /** Counts the gaps, and the changes that are too early, on the platform. */
+  /** Counts gaps, and subscriptions that are deleted too early, on the platform. */
   const watchPlatform = (count: number): { gaps: number; early: number } => {
     const faults = { gaps: 0, early: 0 };
     const { platform } = setup;
@@ -75,7 +75,7 @@ describe('rotation of the webhook secret', () => {
     };
     platform.deleteSubscription = async (id) => {
       const removed = platform.subscriptions.get(id);
-      // The end of the overlap must be announced before. Otherwise, messages would be lost or doubled.
+      // The end of the overlap must have been announced. Otherwise, messages would be lost or stored twice.
       if (removed?.status === 'enabled' && !overlaps.ended.has(subscriptionKey(removed))) faults.early += 1;
       await remove(id);
       const enabled = [...platform.subscriptions.values()].filter(({ status }) => status === 'enabled');
@@ -240,7 +240,7 @@ describe('rotation of the webhook secret', () => {
   it(
     'is the work of the instances with the newest secrets, also while others run',
     async () => {
-      // The old instance leaves a due round to the others for 2 s, but on a busy machine, the others may take longer.
+      // The old instance leaves a due round to the others for 2 s. On a busy machine, the others may need longer.
       const { claim } = ReconciliationSchedule.prototype;
       jest.spyOn(ReconciliationSchedule.prototype, 'claim').mockImplementation(function (
         this: ReconciliationSchedule,

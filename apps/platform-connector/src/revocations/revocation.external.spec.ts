@@ -27,7 +27,7 @@ describe('readRevocation', () => {
   it('reads escaped names in the data correctly, whatever was read before (nodejs/node#63785)', () => {
     const { event_data: _data, ...rest } = record;
     const withData = (data: string): string => `${JSON.stringify(rest).slice(0, -1)},"event_data":${data}}`;
-    // This name is as long as `status` and begins like the escaped name, so Node 24 confuses the two.
+    // This name has the same length as `status` and begins like the escaped name. Node 24 confuses the two.
     readRevocation(withData('{"id":"b","s\\\\u007":1}'));
 
     expect(readRevocation(withData('{"id":"a","s\\u0074atus":"user_removed"}'))).toEqual({

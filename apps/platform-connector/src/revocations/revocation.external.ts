@@ -3,13 +3,13 @@ import { isJsonObject, parseJson } from '@stream-events/contracts';
 /** A subscription that the platform has revoked. */
 export interface Revocation {
   subscriptionId: string;
-  /** The reason, as the platform names it. */
+  /** The platform's name for the reason. */
   status: string;
 }
 
 /**
- * Reads a message from the EVENTS stream. Returns undefined when the message is not a revocation by the platform. Events that a client
- * added have no `event_id`, and test events have another origin.
+ * Reads a message from the EVENTS stream. Returns undefined unless it is a revocation by the platform: events that a client added have no
+ * `event_id`, and test events have another origin.
  */
 export function readRevocation(payload: string): Revocation | undefined {
   const record = parse(payload);

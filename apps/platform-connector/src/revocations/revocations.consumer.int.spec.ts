@@ -51,9 +51,9 @@ describe('RevocationsConsumer', () => {
     expect(setup.platform.listings).toBe(listings);
     expect(idsByType()['stream.offline']).toBe(before['stream.offline']);
 
-    // Delivered late, after the subscription was recreated under another id.
+    // Publish the old revocation late, after the subscription was recreated under another id.
     await setup.publish(revocation);
-    // After a second revocation within 10 min, the reconciler waits a minute and shows the reason.
+    // A second revocation within 10 min makes the reconciler wait a minute. Until then, it shows the reason.
     setup.platform.setStatus(newId, 'authorization_revoked');
     await setup.publish(revocationOf(newId, 'authorization_revoked'));
     await eventually(async () =>
@@ -74,7 +74,7 @@ describe('RevocationsConsumer', () => {
     setup.platform.setStatus(id, 'user_removed');
     await setup.publish(revocationOf(id, 'user_removed'));
 
-    // Take the platform away. Otherwise, the listing at the start might find the revocation.
+    // Make the platform unavailable. Otherwise, the listing at the start might find the revocation.
     setup.platform.isAway = true;
     await setup.startInstance();
     await eventually(async () =>
@@ -105,7 +105,7 @@ describe('RevocationsConsumer', () => {
     await setup.publish(revocationOf(id, 'enabled'));
     await setup.publish(revocationOf(other));
 
-    // Messages are read in order, so all are read when the last one is.
+    // Messages are read in order, so once the last one is read, all are.
     await eventually(() => expect(idsByType()['stream.offline']).not.toBe(other));
     expect((await untilSubscribed())['stream.online']).toBe(id);
   });

@@ -17,20 +17,19 @@ import { SubscriptionsRepository } from '../subscriptions/subscriptions.reposito
 import { readRevocation } from './revocation.external.js';
 
 const maxRetryDelayMs = 30_000;
-// Write one log line per interval, because the platform revokes thousands of subscriptions at once when the callback is unreachable.
+// How often to log revocations. When the callback is unreachable, the platform revokes thousands of subscriptions at once.
 const reportIntervalMs = 5_000;
 
 /**
- * Marks subscriptions that the platform has revoked, so that the reconciler recreates them. All instances share one durable
- * consumer, which keeps revocations that arrive while no instance is running. If the stream loses a revocation, the next listing of the
- * platform's subscriptions shows the new status.
+ * Marks subscriptions that the platform has revoked, so that the reconciler recreates them. All instances share one durable consumer, which
+ * keeps revocations while no instance is running. If the stream loses a revocation, the next listing shows the new status.
  *
  * Idempotent by the platform's subscription id, which the platform never reuses.
  */
 @Injectable()
 export class RevocationsConsumer {
   private readonly consumer: DurableConsumer;
-  /** The number of subscriptions revoked since the last log line, by status. */
+  /** How many subscriptions were revoked since the last log line, by status. */
   private readonly revoked = new Map<string, number>();
   private reportTimer: NodeJS.Timeout | undefined;
 
@@ -43,7 +42,7 @@ export class RevocationsConsumer {
     @Inject(LOGGER) private readonly logger: Logger,
     registry: Registry,
   ) {
-    // Handles one message at a time, in the order of the stream.
+    // Handle one message at a time, in stream order.
     const handling = { maxInFlight: 1, handle: (message: DeliveredMessage) => this.onRevocation(message) };
     this.consumer = new DurableConsumer(
       connection,
@@ -61,7 +60,7 @@ export class RevocationsConsumer {
     this.consumer.start();
   }
 
-  /** Stops after the current message, waiting up to 3 s. */
+  /** Stops after the current message. Waits up to 3 s for it. */
   async stop(): Promise<void> {
     await this.consumer.stop();
     this.report();
@@ -80,12 +79,12 @@ export class RevocationsConsumer {
     this.metrics.increment('revocation', 'done');
     this.revoked.set(status, (this.revoked.get(status) ?? 0) + 1);
     this.reportTimer ??= setTimeout(() => this.report(), reportIntervalMs);
-    // Record the withdrawn consent before the next round, which would otherwise subscribe again.
+    // Record the withdrawn consent first. Otherwise, the next round would subscribe again.
     if (status === authorizationRevoked) await this.consequences.onRevoked(Object.values(condition));
     await this.schedule.hint();
   }
 
-  /** Logs one line for all revocations of an interval. */
+  /** Logs one line with all revocations of the last interval. */
   private report(): void {
     clearTimeout(this.reportTimer);
     this.reportTimer = undefined;

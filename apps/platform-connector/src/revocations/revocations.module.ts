@@ -3,7 +3,7 @@ import { ConnectionsModule } from '../connections/connections.module.js';
 import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
 import { RevocationsConsumer } from './revocations.consumer.js';
 
-/** Revocations: reads from the EVENTS stream which subscriptions the platform has revoked. */
+/** Learns from the EVENTS stream which subscriptions the platform has revoked. */
 @Module({
   imports: [ConnectionsModule, SubscriptionsModule],
   providers: [RevocationsConsumer],

@@ -2,39 +2,38 @@ import { Injectable } from '@nestjs/common';
 import type { DeliveryGapMessage } from '@stream-events/contracts';
 import { DataSource } from 'typeorm';
 
-/** A socket transport, and the name of one of its sockets. */
+/** Where messages come from: a socket transport and one of its sockets. */
 export interface DeliverySource {
   transport: DeliveryGapMessage['transport'];
   /** The name of the socket, such as `shard 0`. */
   source: string;
 }
 
-/** A period in which messages of a source may be missing. Times are milliseconds since 1970. */
+/** A period in which a source's messages may be missing. Times are milliseconds since 1970. */
 export interface DeliveryGap extends DeliverySource {
   /** UUIDv7. */
   id: string;
   from: number;
   /** Null while the gap is open. */
   until: number | null;
-  /** The number of messages that arrived but could not be stored; null for a gap in which messages may not have arrived. */
+  /** How many messages arrived but could not be stored. Null for a gap in which messages may not even have arrived. */
   lost: number | null;
   reason: string;
 }
 
-/** The end of all open gaps of a source that began at or before `until`. */
+/** The end of a source's open gaps: of all that began at or before `until`. */
 export interface GapEnd extends DeliverySource {
   until: number;
 }
 
-// The maximum number of gaps to keep, enough for years of ordinary losses.
+// How many gaps to keep. This is enough for years of ordinary losses.
 const maxKept = 1_000;
 
-/** Stores gaps in delivery. */
 @Injectable()
 export class DeliveryGapsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Saves new and changed gaps. Idempotent by the id of the gap. */
+  /** Saves new and changed gaps. Idempotent by the gap's id. */
   async save(gaps: readonly DeliveryGap[]): Promise<void> {
     await this.dataSource.query(
       `INSERT INTO delivery_gaps (id, transport, source, from_at, until_at, lost, reason)
@@ -58,7 +57,7 @@ export class DeliveryGapsRepository {
     );
   }
 
-  /** Ends the open gaps of a source, including the gaps of instances that have stopped. */
+  /** Ends a source's open gaps, including those of instances that have stopped. */
   async end({ transport, source, until }: GapEnd): Promise<void> {
     await this.dataSource.query(
       `UPDATE delivery_gaps SET until_at = to_timestamp($3::float / 1000)
@@ -67,7 +66,7 @@ export class DeliveryGapsRepository {
     );
   }
 
-  /** The newest gaps, newest first. */
+  /** Returns the newest gaps, newest first. */
   async newest(limit: number): Promise<DeliveryGapMessage[]> {
     return this.dataSource.query<DeliveryGapMessage[]>(
       `SELECT transport, source, floor(extract(epoch FROM from_at) * 1000)::float AS "from",

@@ -19,25 +19,24 @@ import {
 
 const idleMs = 500;
 const maxBackoffMs = 5_000;
-// Lost messages within this time of each other belong to one gap.
+// Lost messages that are at most this far apart belong to one gap.
 const sameLossMs = 60_000;
-// The maximum number of unsaved gaps while the database is unavailable. Above this number, the oldest gap remains only in the log.
+// The maximum number of unsaved gaps while the database is unavailable. Beyond that, the oldest gap is only in the log.
 const maxUnsaved = 1_000;
 
 /**
- * Records when messages may be missing, because a socket was lost or because messages that had arrived could not be stored. A background
- * task saves the records, so that callers never wait for the database, whose failure may be the cause of the gap.
+ * Records when messages may be missing: a socket was lost, or messages arrived but could not be stored. A background task saves the
+ * records. Callers therefore never wait for the database, whose failure may be the very cause of the gap.
  */
 @Injectable()
 export class DeliveryGaps {
   private readonly loop: WorkerLoop;
   private readonly gapsTotal: Counter<'transport'>;
   private readonly lostTotal: Counter<'transport'>;
-  /** Gaps to save, by id. */
   private readonly unsaved = new Map<string, DeliveryGap>();
-  /** The unsaved ends of gaps: the last end per source. */
+  /** The unsaved ends of gaps: for each source, the latest. */
   private readonly ends = new Map<string, GapEnd>();
-  /** The last gap with lost messages, per source. */
+  /** For each source, the last gap with lost messages. */
   private readonly losses = new Map<string, DeliveryGap & { until: number; lost: number }>();
 
   constructor(
@@ -72,25 +71,25 @@ export class DeliveryGaps {
     this.loop.start();
   }
 
-  /** Stops the background task, and tries once to save the remaining records. */
+  /** Stops the background task, then tries once to save the remaining records. */
   async stop(): Promise<void> {
     await this.loop.stop();
     await this.saveAll();
   }
 
-  /** Begins a gap: messages of a source may be missing from `from` until the time passed to `end`. */
+  /** Begins a gap: the source's messages may be missing from `from` until the time that is passed to `end`. */
   begin({ transport, source }: DeliverySource, from: number, reason: string): void {
     this.add({ id: v7(), transport, source, from, until: null, lost: null, reason });
   }
 
-  /** Ends the open gaps of a source, including the gaps of instances that have stopped. */
+  /** Ends a source's open gaps, including those of instances that have stopped. */
   end({ transport, source }: DeliverySource, until: number): void {
     for (const gap of this.unsaved.values())
       if (isOf(gap, { transport, source })) gap.until ??= Math.max(until, gap.from);
     this.ends.set(keyOf({ transport, source }), { transport, source, until });
   }
 
-  /** Returns the start of the earliest unsaved gap of a source, in milliseconds since 1970; infinity when all gaps are saved. */
+  /** Returns when the source's earliest unsaved gap began, in milliseconds since 1970. Returns Infinity when all its gaps are saved. */
   unsavedFrom(source: DeliverySource): number {
     return Math.min(...[...this.unsaved.values()].filter((gap) => isOf(gap, source)).map(({ from }) => from));
   }
@@ -126,7 +125,7 @@ export class DeliveryGaps {
     if (oldest !== undefined) this.unsaved.delete(oldest);
   }
 
-  /** Saves all unsaved gaps and ends. Returns whether there were any. */
+  /** Saves all unsaved gaps and ends. Returns false when there were none. */
   private async saveAll(): Promise<boolean> {
     const gaps = [...this.unsaved.values()].map((gap) => ({ ...gap }));
     const ends = [...this.ends];

@@ -27,23 +27,23 @@ describe(EventSocket.name, () => {
   });
   afterAll(() => platform.stop());
 
-  // By default with the times of the platform, like the simulator. A faster simulator closes the sockets of a client on a busy machine.
+  // Use the platform's real times by default, as the simulator does. A faster simulator would close sockets when the client's machine is
+  // busy.
   const create = (secondMs = 1_000): EventSocket =>
     new EventSocket(platform.socketUrl, recorder, { logger: logs.logger, name: 'test', secondMs });
 
-  /** Waits until messages arrive. */
   const start = async (): Promise<void> => {
     socket.start();
     await untilDelivering(1);
   };
 
-  /** Sends cheers until one arrives, and then waits until no cheer is in transit. */
+  /** Sends cheers until one arrives, then waits until none is in transit. */
   const untilDelivering = async (bits: number): Promise<void> => {
     await eventually(async () => {
       await platform.cheer(bits);
       expect(recorder.bits).toContain(bits);
     });
-    // Messages arrive in order.
+    // Messages arrive in order, so this last cheer arrives after all others.
     const last = 1_000 + bits;
     await platform.cheer(last);
     await eventually(() => expect(recorder.bits).toContain(last));
@@ -92,7 +92,7 @@ describe(EventSocket.name, () => {
       await Promise.all([platform.cheer(bits), bits % 20 === 10 && platform.disturb('reconnect')]);
     }
     await eventually(() => expect(recorder.bits).toEqual(expect.arrayContaining(sent)));
-    // The last reconnect has ended when the server has only one socket for the session, and asks for another one.
+    // The last reconnect has ended when the session has only one socket left and accepts another reconnect request.
     await eventually(async () => {
       await platform.disturb('reconnect');
       expect(await platform.reconnecting()).toEqual([false]);
@@ -122,7 +122,7 @@ describe(EventSocket.name, () => {
     await platform.setFault('down');
     await platform.disturb('reconnect');
     await logs.waitFor('cannot open the replacement for an event socket');
-    // The simulator does this after 30 s.
+    // Close the old socket as the simulator would after 30 s.
     await platform.disturb('close', { code: 4004 });
     await eventually(() => expect(recorder.losses).toMatchObject([{ code: 4004 }]));
     expect(socket.session).toBeNull();
@@ -134,7 +134,7 @@ describe(EventSocket.name, () => {
   });
 
   it('treats a connection without frames as lost', async () => {
-    socket = create(500); // 13 s are 6.5 s
+    socket = create(500); // the limit of 13 s takes 6.5 s
     await start();
     const since = socket.lastFrameAt;
     await platform.disturb('silence');

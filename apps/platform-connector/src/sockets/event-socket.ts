@@ -2,37 +2,40 @@ import type { SocketMessage, SocketSession } from '@stream-events/platforms';
 import { FailureLog, within, type Logger } from '@stream-events/service';
 import { SocketLink, type LinkEnd } from './socket-link.js';
 
-/** The listener of an `EventSocket`. The socket may call other methods before `welcomed` resolves. */
+/** Receives the events of an `EventSocket`. Its other methods may be called before `welcomed` resolves. */
 export interface EventSocketListener {
   /**
-   * Reports a new session: the first session, or a session after a loss. Subscriptions or a shard must use the session within 10 s, or the
-   * platform closes it. If this method rejects, the socket closes the session and opens another one. Not called after a reconnect that the
-   * platform requested, because the session then keeps its subscriptions or its shard.
+   * Reports a new session: the first one, or one after a loss. Subscriptions or a shard must use the session within 10 s, or the platform
+   * closes it. If this method rejects, the socket closes the session and opens another.
+   *
+   * Not called after a reconnect that the platform requested: the session then keeps its subscriptions or its shard.
    */
   welcomed(session: SocketSession): Promise<void>;
-  /** Receives a notification or revocation. Messages arrive in order; during a reconnect, a message may arrive twice. Must not throw. */
+  /**
+   * Receives a notification or a revocation. Must not throw. Messages arrive in order, but a message may arrive twice during a reconnect.
+   */
   received(message: SocketMessage): void;
   /**
-   * Reports the loss of the session. Messages may be missing from `since` (when the last frame arrived, in milliseconds since 1970) until
-   * the next `welcomed` resolves. The socket reconnects by itself. Not called after `stop`.
+   * Reports the loss of the session. Messages may be missing from `since`, when the last frame arrived (in milliseconds since 1970), until
+   * the next `welcomed` resolves. The socket reconnects on its own. Not called after `stop`.
    */
   lost(loss: { code: number | null; reason: string; since: number }): void;
 }
 
 export interface EventSocketOptions {
   logger: Logger;
-  /** Names the socket in log lines. */
+  /** The socket's name in log lines. */
   name: string;
-  /** Length of one second in milliseconds; tests shorten it. */
+  /** How long a second lasts, in milliseconds. Tests shorten it. */
   secondMs?: number;
 }
 
-// These times are in seconds. The first attempt is made within a quarter of a second after a loss.
+// In seconds. The first attempt follows within a quarter of a second after a loss.
 const minBackoff = 0.25;
 const maxBackoff = 30;
-// A session that lasts this long shows that the platform works, and resets the backoff.
+// In seconds. A session that lasts this long shows that the platform works, so it resets the backoff.
 const provenAfter = 60;
-// The close code when this client has sent a message, which is a fault that an operator must see.
+// The platform's close code for a client that has sent a message. This is a bug, so an operator must see it.
 const sentTraffic = 4001;
 
 /**
@@ -46,20 +49,20 @@ const sentTraffic = 4001;
  *                                    └── the second link fails: try it again, while the first one works
  * ```
  *
- * The platform ends the session with every close, so the socket then opens a new connection to the base URL, with backoff and jitter.
+ * After each close, the old session is gone. The socket then connects to the base URL again, with backoff and jitter.
  */
 export class EventSocket {
   private readonly secondMs: number;
   private readonly failures: FailureLog;
   private readonly links = new Set<SocketLink>();
-  /** The link whose loss ends the session. */
+  /** The link that carries the session. Its loss ends the session. */
   private link: SocketLink | undefined;
-  /** The link that will replace `link` when it receives a welcome. */
+  /** The link that replaces `link` after its welcome. */
   private successor: SocketLink | undefined;
   private welcomedSession: SocketSession | null = null;
   private welcomedAt = 0;
   private attempts = 0;
-  /** The URL of a reconnect that the platform requested. Valid once, and only while the platform waits for the reconnect. */
+  /** The URL of a reconnect that the platform requested. It works once, and only while the platform waits for the reconnect. */
   private reconnectUrl = '';
   private timer: NodeJS.Timeout | undefined;
   private isStopped = true;
@@ -73,7 +76,7 @@ export class EventSocket {
     this.failures = new FailureLog(options.logger);
   }
 
-  /** The id of the session; null without a session. A reconnect can change the id without a call of `welcomed`. */
+  /** The session's id; null without a session. A reconnect can change the id without calling `welcomed`. */
   get session(): string | null {
     return this.welcomedSession?.id ?? null;
   }
@@ -127,7 +130,7 @@ export class EventSocket {
       logger.info({ socket: name }, 'event socket reconnected at the request of the platform');
       return;
     }
-    // Ignore a welcome on a link that was already replaced, and a second welcome on the same link.
+    // Ignore a welcome on a link that was already replaced, or a second welcome on the same link.
     if (link !== (this.link ?? this.successor) || this.welcomedSession) return;
     this.link = link;
     this.successor = undefined;
@@ -146,7 +149,7 @@ export class EventSocket {
     );
   }
 
-  /** Opens the new link. The old link stays open until the welcome on the new link, so that no message is missed. */
+  /** Opens the new link. The old link stays open until the new one gets its welcome, so that no message is missed. */
   private onReconnect(link: SocketLink, url: string): void {
     if (link !== this.link || this.successor || this.isStopped) return;
     this.reconnectUrl = url;
@@ -154,8 +157,8 @@ export class EventSocket {
       this.successor = this.open(url);
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
-      // Do not log the URL, because anyone who has the URL can take over the session. The platform closes the old link in 30 s; then, the
-      // socket opens a new session.
+      // Do not log the URL: anyone who has it can take over the session. The platform closes the old link after 30 s, and the socket then
+      // opens a new session.
       this.failures.warn(
         'the platform requested a reconnect to a malformed URL, waiting for the platform to close the socket',
         {
@@ -180,8 +183,8 @@ export class EventSocket {
     });
     const { link, reconnectUrl } = this;
     if (!link) this.reconnectLater();
-    // Without a close code, the platform has not received the URL and waits 30 s for it, so try again. With a code, the URL was already
-    // used.
+    // Try again if there is no close code: the platform then did not get this request, and still waits up to 30 s for it. A close code
+    // means that the URL was already used.
     else if (end.code === null) this.later(() => this.onReconnect(link, reconnectUrl));
   }
 
@@ -189,7 +192,8 @@ export class EventSocket {
     const socket = this.options.name;
     this.link = undefined;
     clearTimeout(this.timer);
-    // The second link may still get a welcome. Its session then counts as new, because messages may be missing since the first link's loss.
+    // The second link may still get its welcome. Its session then counts as new, because messages may be missing since the first link was
+    // lost.
     if (!this.successor) this.reconnectLater();
     if (!this.welcomedSession) {
       this.failures.warn('cannot connect an event socket, retrying within 30 s', { socket, ...end });
@@ -216,7 +220,7 @@ export class EventSocket {
     const seconds = Math.min(minBackoff * 2 ** this.attempts, maxBackoff);
     this.attempts += 1;
     clearTimeout(this.timer);
-    // Jitter spreads the attempts, because the platform may have closed the sockets of many clients at the same time.
+    // The jitter spreads the attempts: the platform may have closed many clients' sockets at the same time.
     this.timer = setTimeout(act, seconds * (0.5 + Math.random() / 2) * this.secondMs);
   }
 }

@@ -24,13 +24,13 @@ import { DeliveryGaps } from './delivery-gaps.service.js';
 import { SOCKET_QUEUE_OPTIONS, SocketIngest } from './socket-ingest.service.js';
 import { SocketsModule } from './sockets.module.js';
 
-// Until the services have connected to the restarted nats-server and stored everything.
+// Long enough for the services to reconnect to the restarted nats-server and to store everything.
 const patiently = { timeoutMs: 60_000 };
 jest.setTimeout(180_000);
 
 const source = { transport: 'websocket', source: 'socket of 77', via: 'websocket' } as const;
 
-/** Cheers as they arrive over a socket. */
+/** Returns a cheer as it arrives over a socket. */
 function cheer(bits: number, changes: object = {}): SocketMessage {
   const subscription = {
     type: 'channel.cheer',
@@ -84,7 +84,7 @@ describe(SocketIngest.name, () => {
     await database.drop();
   });
 
-  /** Starts the part of a connector that receives messages from sockets, with its own connections. */
+  /** Starts the part of a connector that receives messages from sockets. Uses separate connections. */
   const startConnector = async (options: object = {}) => {
     const metrics = new Registry();
     const logs = new LogRecorder();
@@ -146,7 +146,7 @@ describe(SocketIngest.name, () => {
   it('stores messages in their order, each once', async () => {
     const { ingest, count } = await startConnector();
     const messages = range(1, 300).map((bits) => cheer(bits));
-    // Repeat only the last message, because either of two copies may be stored.
+    // Repeat the last message only: of two copies, either may be the one that is stored.
     for (const message of [...messages, messages.at(-1)!]) ingest.accept(message, source);
 
     const counts = await eventually(async () => {
@@ -156,7 +156,7 @@ describe(SocketIngest.name, () => {
       return { inStore, known, deferred };
     }, patiently);
     await eventually(async () => expect(await stored()).toEqual(range(1, 300)), patiently);
-    // On a busy machine, a batch can time out. Its messages then take the way over the INGEST stream.
+    // On a busy machine, a batch can time out. Its messages then go through the INGEST stream.
     if (counts.deferred === 0) expect(counts).toEqual({ inStore: 300, known: 1, deferred: 0 });
     const [event] = await store.query<object[]>(
       'SELECT event_type, event_id, event_source, origin, event_data::text AS data FROM events.events ORDER BY id LIMIT 1',

@@ -7,9 +7,9 @@ import { Counter, FailureLog, Gauge, LOGGER, Registry, within, type Logger } fro
 import type { DeliverySource } from './delivery-gaps.repository.js';
 import { DeliveryGaps } from './delivery-gaps.service.js';
 
-/** The socket on which a message arrived. */
+/** Where a message arrived. */
 export interface MessageSource extends DeliverySource {
-  /** The conduit or session. See `Delivery.via`. */
+  /** The conduit or session that delivered the message. See `Delivery.via`. */
   via: string;
 }
 
@@ -21,35 +21,33 @@ interface OpenMessage {
   arrivedAt: number;
 }
 
-/** The limits of the queue. */
 export interface SocketQueueOptions {
   messages: number;
-  /** Characters of event data. A character takes one byte, or two bytes if the event contains any character outside Latin-1. */
+  /** How many characters of event data. Each takes one byte, or two if the event contains a character outside Latin-1. */
   characters: number;
   /** How long a stopping connector waits for all messages to be stored. */
   stopMs: number;
 }
 
-/** Injection token with which tests replace the default limits. */
+/** Injection token for limits that replace the defaults, for tests. */
 export const SOCKET_QUEUE_OPTIONS = Symbol('SOCKET_QUEUE_OPTIONS');
 
-// The limits suffice for an outage of a minute: at 200 messages per second, 12,000 messages of about 1 KiB arrive.
+// Enough for an outage of a minute: at 200 messages of about 1 KiB per second, 12,000 messages arrive.
 const defaultOptions: SocketQueueOptions = {
   messages: 20_000,
   characters: 32 * 1024 * 1024,
   stopMs: 5_000,
 };
-// Maximum number of messages that are being stored: enough to fill the three batches that the events service stores at the same time.
+// How many messages may be in the process of being stored. This fills the three batches that the events service stores at the same time.
 const maxRunning = 1_024;
-// How often to try one message while neither the event store nor the INGEST stream is available.
+// How often to try one message while both the event store and the INGEST stream are unavailable.
 const probeMs = 500;
-// The maximum number of attempts to store a message when the error is not an outage. The cause is then probably the message itself.
+// How often to try to store a message when the error is not an outage. The message itself is then probably the cause.
 const maxErrors = 3;
 
 /**
- * Stores messages from sockets in the event store or, if the event store is unavailable, in the INGEST stream. While both are unavailable,
- * a queue keeps the messages, because a socket cannot refuse a message. Messages that do not fit in the queue are lost, and reported as a
- * gap.
+ * Stores messages from sockets in the event store or, while it is unavailable, in the INGEST stream. While both are unavailable, keeps the
+ * messages in a queue, because a socket cannot refuse them. Messages that do not fit into the queue are lost, and reported as a gap.
  *
  * ```
  *  received ─▶ queue ─▶ stored, or on INGEST
@@ -58,8 +56,8 @@ const maxErrors = 3;
  *     └─▶ lost: the queue is full, the connector stops, or the message fails for another reason 3 times
  * ```
  *
- * The queue is in memory and is lost when the connector is killed. The connector that takes over then reports a gap from `settledUntil` on.
- * A message that arrives twice is stored once, because the event store remembers the platform's message ids.
+ * The queue is in memory. If the connector is killed, the queue is lost, and the connector that takes over reports a gap from
+ * `settledUntil` on. A message that arrives twice is stored once, because the event store remembers the platform's message ids.
  */
 @Injectable()
 export class SocketIngest {
@@ -69,7 +67,7 @@ export class SocketIngest {
   private readonly open = new Set<OpenMessage>();
   private openCharacters = 0;
   private readonly waiting: OpenMessage[] = [];
-  /** Messages to try again, before the messages in `waiting`. */
+  /** Messages to retry, before those in `waiting`. */
   private readonly again: OpenMessage[] = [];
   private running = 0;
   private probes = 0;
@@ -102,7 +100,7 @@ export class SocketIngest {
     });
   }
 
-  /** Adds a message to the queue. Never throws and never waits. */
+  /** Adds a message to the queue. Never throws or waits. */
   accept(message: SocketMessage, { transport, source, via }: MessageSource): void {
     const event = this.read(message, via);
     if (!event) return;
@@ -123,14 +121,14 @@ export class SocketIngest {
     this.pump();
   }
 
-  /** Returns the time until which all received messages of a source are stored or lost, in milliseconds since 1970. */
+  /** Returns the time (in milliseconds since 1970) before which every message that arrived from a source is either stored or lost. */
   settledUntil({ transport, source }: DeliverySource): number {
     for (const entry of this.open)
       if (entry.source.transport === transport && entry.source.source === source) return entry.arrivedAt;
     return Date.now();
   }
 
-  /** Waits up to 5 s for all messages to be stored. The remaining messages are lost. Stop the sockets before you call this method. */
+  /** Waits up to 5 s until all messages are stored; the rest are lost. Stop the sockets before you call this. */
   async stop(): Promise<void> {
     const isEmpty = new Promise<void>((resolve) => {
       this.onEmpty = resolve;
@@ -180,7 +178,7 @@ export class SocketIngest {
     this.running += 1;
     const result = await this.store(entry);
     this.running -= 1;
-    // `stop` has already counted the message as lost.
+    // `stop` has already counted this message as lost.
     if (!this.open.has(entry)) return;
     if (result === 'unavailable') {
       this.again.push(entry);
@@ -224,7 +222,7 @@ export class SocketIngest {
     this.probeTimer = setTimeout(() => this.probe(), probeMs);
     if (this.running > 0) return;
     this.probes += 1;
-    // Every second probe tries another message, because the store may fail only for some.
+    // Try another message with every second probe, because the store may fail only for some.
     const hasStarted = this.probes % 2 === 1 ? this.startNext() : this.startNext(this.waiting, this.again);
     if (!hasStarted) this.stopProbing();
   }

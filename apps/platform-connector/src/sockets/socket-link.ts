@@ -3,43 +3,41 @@ import { inbound, type SocketFrame } from '@stream-events/platforms';
 import type { FailureLog } from '@stream-events/service';
 import { WebSocket } from 'ws';
 
-/** How a link ended. */
 export interface LinkEnd {
   /** The close code; null when the connection ended without a close frame. */
   code: number | null;
   reason: string;
-  /** When the last frame arrived or, without a frame, when the link was opened, in milliseconds since 1970. */
+  /** When the last frame arrived, in milliseconds since 1970. Without any frame, when the link was opened. */
   since: number;
 }
 
-/** The listener of a link. */
 export interface LinkListener {
   onFrame(frame: SocketFrame): void;
-  /** Reports that the link has ended. Called once, even if the connection was never established. */
+  /** Reports that the link has ended. Called exactly once, even if the connection was never established. */
   onEnded(end: LinkEnd): void;
 }
 
 export interface LinkOptions {
   failures: FailureLog;
-  /** Length of one second in milliseconds; tests shorten it. */
+  /** How long a second lasts, in milliseconds. Tests shorten it. */
   secondMs: number;
 }
 
-// These times are in seconds. The platform replies within a fraction of a second.
+// In seconds. The platform replies within a fraction of one.
 const connectWithin = 10;
 const welcomeWithin = 10;
-// The platform sends a frame at the end of each keep-alive interval. The margin covers a slow network.
+// In seconds. The platform sends a frame at the end of each keep-alive interval; this margin allows for a slow network.
 const keepAliveMargin = 3;
 const closeWithin = 2;
 
-// Maximum size of a frame: four times the maximum of 256 KiB for a webhook body.
+// Maximum size of a frame: four times the 256 KiB limit for a webhook body.
 const maxFrameBytes = 1024 * 1024;
 
-// The codes that ws reports when a connection ended without a close frame, or the close frame had no code.
+// The codes that ws reports for a connection that ended without a close frame or without a code.
 const codesWithoutMeaning = [1005, 1006];
 
 /**
- * One WebSocket connection to the platform. Sends nothing except pongs, because the platform closes a socket that sends anything else.
+ * One WebSocket connection to the platform. Sends only pongs: the platform closes a socket that sends anything else.
  *
  * ```
  *  connecting ──10 s──▶ open ──10 s──▶ welcomed ──▶ any frame restarts the watchdog
@@ -67,7 +65,7 @@ export class SocketLink {
     });
     this.watchdog = this.expectFrameWithin(connectWithin + welcomeWithin);
     this.socket.on('message', (data) => this.onMessage(data as Buffer)); // Safe cast: the binary type is the default.
-    this.socket.on('error', ({ message }) => (this.failure ??= message)); // `close` follows
+    this.socket.on('error', ({ message }) => (this.failure ??= message)); // `close` follows, and reports the failure
     this.ended = new Promise((resolve) => {
       this.socket.on('close', (code, reason) => {
         this.onClose(code, reason.toString());
@@ -76,12 +74,12 @@ export class SocketLink {
     });
   }
 
-  /** When the last frame arrived or, without a frame, when the link was opened, in milliseconds since 1970. */
+  /** When the last frame arrived, in milliseconds since 1970. Without any frame, when the link was opened. */
   get since(): number {
     return this.lastFrameAt;
   }
 
-  /** Closes the connection. Frames in transit still arrive. */
+  /** Closes the connection. Still receives frames in transit. */
   end(reason?: string): void {
     this.failure ??= reason;
     clearTimeout(this.watchdog);

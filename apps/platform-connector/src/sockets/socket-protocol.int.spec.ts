@@ -13,7 +13,7 @@ const welcome = (id: string, keepalive_timeout_seconds = 600): string =>
 const cheer = (bits: number): string =>
   frame('notification', { subscription: { type: 'channel.cheer' }, event: { bits } });
 
-/** Tests what the platform should never do. The simulator does not do this either, so the test runs its own server. */
+/** Covers what a correct platform never does. The simulator does not do it either, so this test runs its own server. */
 describe(`${EventSocket.name} with a misbehaving platform`, () => {
   let server: WebSocketServer;
   let recorder: SocketRecorder;
@@ -34,7 +34,6 @@ describe(`${EventSocket.name} with a misbehaving platform`, () => {
     server.close();
   });
 
-  /** Starts the client. */
   const start = (secondMs = 1_000): void => {
     socket = new EventSocket(url, recorder, {
       logger: createLogger('test', 'silent'),
@@ -44,7 +43,7 @@ describe(`${EventSocket.name} with a misbehaving platform`, () => {
     socket.start();
   };
 
-  /** Waits until the client has made this many connections, and returns all of them. */
+  /** Waits until the client has made this many connections, then returns all of them. */
   const connections = (count: number): Promise<WebSocket[]> =>
     eventually(() => {
       expect(clients.length).toBeGreaterThanOrEqual(count);
@@ -64,11 +63,11 @@ describe(`${EventSocket.name} with a misbehaving platform`, () => {
   });
 
   it('connects again when no welcome comes', async () => {
-    // The client may give up more than one connection on a busy machine.
+    // On a busy machine, the client may give up more than one connection.
     server.on('connection', (client) => {
       if (clients.length > 1) client.send(welcome('two'));
     });
-    start(100); // 20 s are 2 s
+    start(100); // the limit of 20 s takes 2 s
 
     await eventually(() => expect(socket.session).toBe('two'));
 
@@ -120,7 +119,7 @@ describe(`${EventSocket.name} with a misbehaving platform`, () => {
     const [, second] = await connections(2);
     old!.send(cheer(1));
     second!.send(welcome('renamed'));
-    // This cheer may arrive after the client has closed the old socket.
+    // This cheer may arrive after the client has begun to close the old socket.
     old!.send(cheer(2));
     second!.send(cheer(3));
     await eventually(() => expect(new Set(recorder.bits)).toEqual(new Set([1, 2, 3])));

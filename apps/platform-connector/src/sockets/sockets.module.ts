@@ -4,7 +4,7 @@ import { DeliveryGaps } from './delivery-gaps.service.js';
 import { SocketIngest } from './socket-ingest.service.js';
 import { UserSessionsRepository } from './user-sessions.repository.js';
 
-/** The parts that both socket transports share: storing messages, and recording gaps in delivery. */
+/** Stores messages, and records gaps in delivery, for both socket transports. */
 @Module({
   providers: [DeliveryGaps, DeliveryGapsRepository, SocketIngest, UserSessionsRepository],
   exports: [DeliveryGaps, DeliveryGapsRepository, SocketIngest, UserSessionsRepository],

@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** The event socket of a connected user. One connector at a time holds the socket. */
+/** A connected user's event socket. One connector at a time holds it. */
 @Entity({ name: 'user_sessions' })
 export class UserSession {
   @PrimaryColumn('text', { name: 'user_id' })
@@ -10,7 +10,7 @@ export class UserSession {
   @Column('text', { name: 'session_id', nullable: true })
   sessionId!: string | null;
 
-  /** The id of the claim with which a connector holds the socket. */
+  /** The id of the claim by which a connector holds the socket. */
   @Column('uuid', { nullable: true })
   holder!: string | null;
 

@@ -7,41 +7,40 @@ import { DataSource } from 'typeorm';
 export interface UserSessionClaim {
   userId: string;
   holder: string;
-  /** The session of the previous holder; null when the previous holder had no session. */
+  /** The previous holder's session; null when there was none. */
   sessionId: string | null;
-  /** All messages of the previous session that arrived before this time are stored or recorded as lost. Milliseconds since 1970. */
+  /** All messages of the previous session from before this time are stored or recorded as lost. In milliseconds since 1970. */
   settledAt: number | null;
 }
 
-/** A user who no longer has a socket. */
+/** A user who no longer needs a socket. */
 export interface RemovedUserSession extends UserSessionState {
   /** See `UserSessionClaim`. */
   settledAt: number | null;
 }
 
-/** A user with a socket. */
+/** The state of a user's socket. */
 export interface UserSessionState {
   userId: string;
   /** Null while the socket is not connected. */
   sessionId: string | null;
-  /** Whether a connector holds the socket. */
   isHeld: boolean;
 }
 
-/** The lease on a user's socket. If a connector dies, another connector takes the socket within about 10 s. */
+/** The lease on a user's socket. When a connector dies, another one takes the socket within about 10 s. */
 export const userSessionLease = new LeaseColumns({ holder: 'holder', until: 'held_until' }, 10);
 
 const isHeld = `coalesce(NOT ${userSessionLease.isExpired}, false)`;
 const toTime = (parameter: string): string => `to_timestamp(${parameter}::float / 1000)`;
 
-/** Stores which users have sockets, and which connector holds which socket. */
+/** Stores which users have sockets, and which connector holds each of them. */
 @Injectable()
 export class UserSessionsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Adds and removes users so that only these users have sockets. Returns the removed users. The holder of a removed user's socket notices
-   * when it renews the lease.
+   * Adds and removes users, so that exactly these users have sockets. Returns the removed users. Their holders notice the removal when they
+   * renew the lease.
    */
   async keep(userIds: readonly string[]): Promise<RemovedUserSession[]> {
     await this.dataSource.query(
@@ -58,10 +57,10 @@ export class UserSessionsRepository {
   }
 
   /**
-   * Claims a user whose socket no connector holds; undefined when there is no such user.
+   * Claims a user whose socket no connector holds. Returns undefined when there is none.
    *
-   * @param held the users whose sockets this process holds. After an outage of the database, their leases have expired, but this process
-   *   renews them
+   * @param held the users whose sockets this process holds. A database outage can let their leases expire, but this process renews them, so
+   * they are not claimed
    */
   async claim(held: readonly string[]): Promise<UserSessionClaim | undefined> {
     const [claim] = await this.dataSource.query<UserSessionClaim[]>(
@@ -78,7 +77,7 @@ export class UserSessionsRepository {
     return claim;
   }
 
-  /** Renews the lease. Returns false when another connector holds the socket, or the user no longer has a socket. */
+  /** Renews the lease. Returns false when another connector holds the socket, or when the user no longer needs one. */
   async renew({ userId, holder }: UserSessionClaim, settledAt: number): Promise<boolean> {
     const rows = await this.dataSource.query<unknown[]>(
       `WITH renewed AS (
@@ -90,7 +89,7 @@ export class UserSessionsRepository {
     return rows.length > 0;
   }
 
-  /** Saves the session of a user; null when there is no session. */
+  /** Saves the user's session; null when there is none. */
   async save({ userId, holder }: UserSessionClaim, sessionId: string | null): Promise<void> {
     await this.dataSource.query(
       `UPDATE user_sessions SET session_id = $3 WHERE user_id = $2 AND ${userSessionLease.isHeldBy('$1')}`,
@@ -98,7 +97,7 @@ export class UserSessionsRepository {
     );
   }
 
-  /** Lets another connector take over the socket at once. That connector then reports a gap since `settledAt`. */
+  /** Lets another connector take over the socket at once. That connector reports a gap since `settledAt`. */
   async release({ userId, holder }: UserSessionClaim, settledAt: number): Promise<void> {
     await this.dataSource.query(
       `UPDATE user_sessions SET ${userSessionLease.release}, settled_at = ${toTime('$3')}
@@ -107,7 +106,7 @@ export class UserSessionsRepository {
     );
   }
 
-  /** The connected channels of an application, with their sockets. A channel that has just been connected has no socket yet. */
+  /** Returns the application's connected channels and their sockets. A channel that was just connected has no socket yet. */
   async ofConnected(clientId: string): Promise<UserSessionState[]> {
     return this.dataSource.query<UserSessionState[]>(
       `SELECT user_id AS "userId", session_id AS "sessionId", ${isHeld} AS "isHeld"

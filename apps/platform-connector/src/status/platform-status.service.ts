@@ -11,10 +11,10 @@ import { RateBudgets } from '../platform/rate-budgets.service.js';
 import { DeliveryGapsRepository } from '../sockets/delivery-gaps.repository.js';
 import { SubscriptionStatus } from '../subscriptions/subscription-status.service.js';
 
-// The status shows only the latest gaps, not a history.
+// The status shows only this many of the latest gaps, not a history.
 const maxGaps = 20;
 
-/** Reports the status of the platform. Each process has its own circuit breaker state; all instances share the rest. */
+/** Reports the status of the platform. The circuit breaker's state is that of this process; all instances share the rest. */
 @Injectable()
 export class PlatformStatusService {
   constructor(
@@ -29,7 +29,7 @@ export class PlatformStatusService {
     private readonly alarms: AlarmsRepository,
   ) {}
 
-  /** Reads the status without a call to the platform. */
+  /** Reads the status without calling the platform. */
   async read(): Promise<PlatformStatusReply> {
     const [credentials, bucket, lastError, subscriptions, deliveryGaps, conduit, alarms] = await Promise.all([
       this.tokens.status(),

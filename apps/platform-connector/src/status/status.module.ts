@@ -6,7 +6,7 @@ import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
 import { PlatformStatusService } from './platform-status.service.js';
 import { StatusController } from './status.controller.js';
 
-/** Status: the connector's view of the platform and of its subscriptions. */
+/** Reports the connector's view of the platform and of its subscriptions. */
 @Module({
   imports: [ConduitsModule, PlatformModule, SocketsModule, SubscriptionsModule],
   controllers: [StatusController],

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Condition, PlatformSubscription, SubscriptionTransport } from '@stream-events/platforms';
 
-/** The service's record of a subscription that is or was wanted. Times are milliseconds since 1970 by the database's clock. */
+/** The service's record of a subscription that is or was wanted. Times are milliseconds since 1970, by the database's clock. */
 export interface OwnSubscription {
   id: string;
   /** See `subscriptionKey`. */
@@ -9,29 +9,27 @@ export interface OwnSubscription {
   type: string;
   version: string;
   condition: Condition;
-  /** The platform's id; null while no subscription is known to exist on the platform. */
+  /** The platform's id. Null while no such subscription is known to exist on the platform. */
   subscriptionId: string | null;
   /** The transport; null until the platform has reported it. */
   transport: SubscriptionTransport | null;
   /** See SubscriptionMessage. */
   status: string;
   reason: string | null;
-  /** The cost that the platform last reported; null before the first report. */
+  /** The cost that the platform last reported; null before its first report. */
   cost: number | null;
-  /** Failures in a row. The pause before the next attempt grows with this number. */
+  /** How many attempts have failed in a row. The pause before the next attempt grows with this number. */
   attempts: number;
-  /** The earliest time for the next attempt; null means at any time. */
+  /** The earliest time of the next attempt; null when it may run at any time. */
   retryAt: number | null;
   statusSince: number;
 }
 
-/** A subscription before and after a change. */
 export interface Change {
   before: OwnSubscription;
   after: OwnSubscription;
 }
 
-/** The rows that a plan adds, updates, and removes. */
 export interface RowChanges {
   add: OwnSubscription[];
   update: Change[];
@@ -47,7 +45,7 @@ export const authorizationRevoked = 'authorization_revoked';
 export const verificationPending = 'webhook_callback_verification_pending';
 export const verificationFailed = 'webhook_callback_verification_failed';
 
-/** Whether a subscription in this status delivers messages or is about to. All other statuses from the platform are final. */
+/** Whether a subscription with this status delivers messages or is about to. All of the platform's other statuses are final. */
 export function isLive(status: string): boolean {
   return status === enabled || status === verificationPending;
 }
@@ -55,12 +53,12 @@ export function isLive(status: string): boolean {
 const minPauseMs = 60_000;
 const maxPauseMs = 3_600_000;
 
-/** Returns the pause after this number of failures in a row, in milliseconds: 0, then 1 min, 2 min … 1 h. */
+/** Returns the pause after this many failures in a row, in milliseconds: 0, 1 min, 2 min, and so on up to 1 h. */
 export function pauseAfter(failures: number): number {
   return failures <= 0 ? 0 : Math.min(minPauseMs * 2 ** (failures - 1), maxPauseMs);
 }
 
-// A subscription that has worked for at least this time is recreated immediately when it ends.
+// A subscription that worked for at least this long is recreated immediately when it ends.
 const provenAfterMs = 10 * 60_000;
 
 /*
@@ -98,7 +96,7 @@ export function observed(
   return { ...seen, status, reason: null, retryAt: null, statusSince: now };
 }
 
-/** Returns the row after the subscription has ended. The row keeps the id while the subscription still exists on the platform. */
+/** Returns the row after the subscription has ended. Keeps the platform's id as long as the subscription still exists there. */
 export function ended(
   own: OwnSubscription,
   { status, reason }: { status: string; reason: string },
@@ -122,12 +120,12 @@ export function vanished(own: OwnSubscription, now: number): OwnSubscription {
   return { ...ended(own, { status: waiting, reason }, now), subscriptionId: null };
 }
 
-/** Returns the row of a subscription that was deleted on the platform and will be recreated at `retryAt`. */
+/** Returns the row after its subscription was deleted on the platform. The service recreates the subscription at `retryAt`. */
 export function released(own: OwnSubscription): OwnSubscription {
   return { ...own, subscriptionId: null };
 }
 
-/** Returns the row of a subscription that lacks the consent of a user. */
+/** Returns the row of a subscription for which a user's consent is missing. */
 export function withoutConsent(
   own: OwnSubscription,
   { reason, now }: { reason: string; now: number },
@@ -137,18 +135,18 @@ export function withoutConsent(
   return { ...own, status: notGranted, reason, retryAt: null, statusSince };
 }
 
-/** Returns the row after the consent was given, or before an attempt that will show whether the consent was given. */
+/** Returns the row of a subscription to create, because consent was given or because an attempt will show whether it was. */
 export function withConsent(own: OwnSubscription, now: number): OwnSubscription {
   if (own.status !== notGranted) return own;
   return { ...own, status: waiting, reason: null, attempts: 0, retryAt: null, statusSince: now };
 }
 
-// The pause after a refusal for lack of consent. When consent changes, a message causes another attempt at once. When a bot becomes a
-// moderator, no message arrives, so retry daily.
+// How long to pause after a refusal because of missing consent. A message about changed consent causes an attempt at once. No message tells
+// when a bot becomes a moderator, so retry daily.
 const deniedPauseMs = 24 * 3_600_000;
 
 /**
- * Returns the row after the platform refused the subscription for lack of consent. The service retries after a day, or when the consent
+ * Returns the row after the platform refused the subscription because consent is missing. The service retries after a day, or when consent
  * changes.
  */
 export function denied(
@@ -158,7 +156,7 @@ export function denied(
   return { ...own, status: notGranted, reason, retryAt: now + deniedPauseMs, statusSince: now };
 }
 
-/** Returns the row after the platform refused the subscription, or reported that its limit is reached. The service retries later. */
+/** Returns the row after the platform refused the subscription or reported that its limit is reached. The service retries later. */
 export function turnedDown(
   own: OwnSubscription,
   status: typeof refused | typeof limitReached,
@@ -169,9 +167,7 @@ export function turnedDown(
   return { ...own, status, reason, attempts, retryAt: now + pauseAfter(attempts), statusSince };
 }
 
-/**
- * Returns the row after the call failed without a result. The service retries later, so that the retry does not delay other subscriptions.
- */
+/** Returns the row after a call failed without a result. The service retries after a pause, so that other subscriptions are not delayed. */
 export function putOff(
   own: OwnSubscription,
   { message, now }: { message: string; now: number },
@@ -182,8 +178,8 @@ export function putOff(
 }
 
 /**
- * Returns the row after the platform replied that the subscription already exists. The next listing contains the subscription, unless
- * another program created it.
+ * Returns the row after the platform replied that the subscription already exists. If this service created it, the next listing contains
+ * it; if not, another program did.
  */
 export function alreadyExists(own: OwnSubscription, now: number): OwnSubscription {
   if (own.attempts > 0) {
@@ -198,7 +194,7 @@ export function alreadyExists(own: OwnSubscription, now: number): OwnSubscriptio
 /**
  * Returns the row of a subscription whose cost does not fit under the platform's limit.
  *
- * @param pauseMs the minimum time before the service recreates the subscription, even if there is room earlier; 0 means no minimum
+ * @param pauseMs how long to wait before recreating the subscription, even if there is room earlier; 0 means no wait
  */
 export function crowdedOut(own: OwnSubscription, now: number, pauseMs = 0): OwnSubscription {
   const reason =

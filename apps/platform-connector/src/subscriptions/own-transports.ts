@@ -12,22 +12,23 @@ import { UserSessionsRepository, type UserSessionState } from '../sockets/user-s
 import { ReconciliationSchedule, type DeclaredTransports } from './reconciliation-schedule.repository.js';
 
 /**
- * How a subscription's transport relates to the wanted transport: it is the `wanted` transport, an `other` transport that also works, or a
- * `removed` transport, which is a webhook whose messages the gateways reject.
+ * How a subscription's transport relates to the `wanted` one. `other`: another transport that also works. `removed`: a webhook whose
+ * messages the gateways reject.
  */
 export type TransportKind = 'wanted' | 'other' | 'removed';
 
 /**
- * Which secret signs the messages to a callback: the `first` configured secret, an `other` configured secret, or a `removed` secret, whose
- * messages the gateways reject.
+ * Which secret signs the messages to a callback: the `first` configured one, an `other` configured one, or a `removed` one, whose messages
+ * the gateways reject.
  */
 export type SecretKind = 'first' | 'other' | 'removed';
 
-/** The transports of this service. */
+/** Recognizes the transports of this service. */
 export class OwnTransports {
   /**
-   * @param conduitId our conduit; null without a conduit. Other conduits of the application belong to other installations
-   * @param sessions the sockets of users
+   * @param conduitId our conduit, or null. The application's other conduits belong to other installations
+   *
+   * @param sessions the users' sockets
    */
   constructor(
     private readonly declared: DeclaredTransports,
@@ -35,7 +36,7 @@ export class OwnTransports {
     private readonly sessions: readonly UserSessionState[] = [],
   ) {}
 
-  /** Returns the kind of a transport; undefined for a transport that is not ours. */
+  /** Returns the kind of a transport, or undefined when the transport is not ours. */
   kindOf(transport: SubscriptionTransport | null): TransportKind | undefined {
     const { method } = this.declared;
     switch (transport?.method) {
@@ -56,8 +57,8 @@ export class OwnTransports {
   }
 
   /**
-   * Whether subscriptions with this transport count toward the same limit as new subscriptions. Subscriptions over plain sockets count
-   * toward the limit of their user, and all other subscriptions toward the limit of the application.
+   * Whether subscriptions with this transport count toward the same limit as new ones. Subscriptions over plain sockets count toward their
+   * user's limit, all others toward the application's.
    */
   sharesLimit(transport: SubscriptionTransport | null): boolean {
     if (transport === null) return true;
@@ -65,22 +66,22 @@ export class OwnTransports {
   }
 
   /**
-   * Returns the kind of a callback's secret; undefined for a callback that is not ours. Each webhook secret has its own callback. Older
-   * versions had one plain callback for all secrets.
+   * Returns the kind of a callback's secret, or undefined when the callback is not ours. Each webhook secret has its own callback. Older
+   * versions used one plain callback for all secrets.
    */
   secretKindOf(callback: string): SecretKind | undefined {
     const { publicUrl, fingerprints, plainFingerprint } = this.declared;
     const found = publicUrl === null ? undefined : readCallback(publicUrl, callback);
     if (found === undefined) return undefined;
     const fingerprint = found === '' ? plainFingerprint : found;
-    // The secret of the plain callback is unknown, so subscriptions with this callback move.
+    // The plain callback's secret is unknown, so subscriptions with this callback move.
     if (fingerprint === '') return 'other';
     if (fingerprint === fingerprints[0]) return 'first';
     return fingerprints.includes(fingerprint) ? 'other' : 'removed';
   }
 }
 
-/** Reads which transports are ours, as declared by the instance that started last. */
+/** Reads which transports are ours, as the last instance to start has declared them. */
 @Injectable()
 export class OwnTransportsReader {
   constructor(
@@ -105,13 +106,16 @@ export class OwnTransportsReader {
     return this.isDeclared(await this.schedule.readTransports());
   }
 
-  /** The wanted transport of all instances, which the instance that started last has declared. Null when no transport is configured. */
+  /**
+   * Returns the transport that all instances want: the one that the last instance to start has declared. Null when no transport is
+   * configured.
+   */
   async method(): Promise<TransportMethod | null> {
     const { transport } = this.settings;
     return transport && ((await this.schedule.readTransports()).method ?? transport);
   }
 
-  /** Returns a function that chooses the transport of a new subscription by its condition; null while no transport is available. */
+  /** Returns a function that chooses a transport for a new subscription by its condition. Returns null while no transport is available. */
   async chooserForNew(): Promise<((condition: Condition) => NewTransport | null) | null> {
     if (this.settings.transport !== 'websocket') {
       const transport = await this.forNew();
@@ -121,7 +125,7 @@ export class OwnTransportsReader {
     return sessions.some(isUsable) ? (condition) => chooseSession(sessions, condition) : null;
   }
 
-  /** The webhook or conduit of all new subscriptions; null while neither is available. */
+  /** Returns the webhook or conduit for all new subscriptions, or null while neither is available. */
   private async forNew(): Promise<NewTransport | null> {
     const { transport, webhook } = this.settings;
     if (transport === 'webhook' && webhook)
@@ -130,7 +134,7 @@ export class OwnTransportsReader {
     return conduitId === null ? null : { method: 'conduit', conduitId };
   }
 
-  /** Reads our transports and the declaration; null when no transport is configured. */
+  /** Reads our transports and the declaration. Returns null when no transport is configured. */
   async read(): Promise<{
     own: OwnTransports;
     method: TransportMethod;
@@ -152,7 +156,7 @@ export class OwnTransportsReader {
     };
   }
 
-  /** Whether messages can arrive over the configured transport. If not, subscriptions must not move to this transport. */
+  /** Whether messages can arrive over the configured transport. If not, no subscription may move to it. */
   async isWorking(): Promise<boolean> {
     const { transport, credentials } = this.settings;
     return (
@@ -160,11 +164,11 @@ export class OwnTransportsReader {
     );
   }
 
-  /** Retires the conduit when another transport is configured, and none of the listed subscriptions uses the conduit. */
+  /** Retires the conduit when another transport is configured and none of the listed subscriptions uses the conduit. */
   async retire(listed: readonly { transport: SubscriptionTransport | null }[]): Promise<void> {
     const clientId = this.settings.credentials?.clientId;
     if (clientId === undefined || this.settings.transport === 'conduit') return;
-    // Null also when a conduit is wanted that the platform has not created.
+    // Also null when a conduit is wanted but not created yet.
     const conduitId = await this.findConduitId();
     const isUsed = listed.some(
       ({ transport }) => transport?.method === 'conduit' && transport.conduitId === conduitId,
@@ -188,9 +192,9 @@ export class OwnTransportsReader {
 }
 
 /**
- * Chooses the session for a subscription: the session of the user who reads or, otherwise, of another connected user in the condition,
- * because the platform accepts no other session. If none of these users is connected, chooses any session. Returns null while the chosen
- * user has no session.
+ * Chooses whose session a subscription uses. The platform accepts only users in the condition: picks the user who reads or, if that user is
+ * not connected, another connected user in the condition. If none of them is connected, picks any user. Returns null while the chosen user
+ * has no session.
  */
 export function chooseSession(
   sessions: readonly UserSessionState[],

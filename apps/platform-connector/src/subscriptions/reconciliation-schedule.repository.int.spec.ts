@@ -22,7 +22,7 @@ describe(ReconciliationSchedule.name, () => {
     await database.drop();
   });
 
-  /** Adds subscriptions that exist on the platform, up to this number in all. */
+  /** Adds subscriptions until this many exist on the platform. */
   const addUpTo = async (count: number): Promise<void> => {
     const [row] = await dataSource.query<{ count: number }[]>(
       'SELECT count(*)::int AS count FROM subscriptions',

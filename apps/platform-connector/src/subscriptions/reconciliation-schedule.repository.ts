@@ -4,10 +4,10 @@ import type { TransportMethod } from '@stream-events/platforms';
 import { DataSource } from 'typeorm';
 import { verificationPending } from './own-subscription.js';
 
-/** A claimed round, with the results of earlier rounds. */
+/** A claimed round, with what earlier rounds found out. */
 export interface ReconciliationClaim {
   holder: string;
-  /** Milliseconds since 1970, by the database's clock. */
+  /** The database's time, in milliseconds since 1970. */
   now: number;
   isListingDue: boolean;
   /** Null until the platform has reported its limit. */
@@ -15,33 +15,31 @@ export interface ReconciliationClaim {
   foreignCost: number;
 }
 
-/** The result of a round: when the next round and the next listing are due. */
+/** When the next round and the next listing are due. */
 export interface RoundEnd {
   dueInMs: number;
-  /** The minimum time until the next listing, even if something requests a listing earlier; 0 means no minimum. */
+  /** How long to wait for the next listing, even if something requests one earlier; 0 means no wait. */
   listingNotBeforeMs: number;
-  /** The maximum time until the next listing; undefined keeps the schedule. */
+  /** The next listing is due after this time at the latest. Undefined keeps the schedule. */
   listingInMs?: number;
-  /** The minimum time between listings while subscriptions wait for verification. */
+  /** The shortest time between listings while subscriptions wait for verification. */
   minListingPauseMs: number;
   isComplete: boolean;
 }
 
-/** The results of a listing. */
 export interface ListedCosts {
   maxCost: number;
   foreignCost: number;
 }
 
-/** The transport, the public URL, and the secrets that the instance that started last has declared. */
+/** What the last instance to start has declared: its transport, public URL, and secrets. */
 export interface DeclaredTransports {
-  /** The wanted method; null until an instance has started whose version supports several transports. */
+  /** The wanted method. Null until an instance has started whose version supports several transports. */
   method: TransportMethod | null;
-  /** The last declared public URL, which subscriptions may still use after the transport has changed. */
+  /** The public URL that was declared last. Subscriptions may still use it after the transport has changed. */
   publicUrl: string | null;
-  /** The fingerprints of the webhook secrets. */
   fingerprints: readonly string[];
-  /** The fingerprint of the secret that signs messages to the plain callback of older versions; empty when the secret is unknown. */
+  /** The fingerprint of the secret for the plain callback of older versions. Empty when that secret is unknown. */
   plainFingerprint: string;
 }
 
@@ -55,7 +53,7 @@ interface DeclaredRow extends Pick<DeclaredTransports, 'method' | 'publicUrl'> {
   plainFingerprint: string | null;
 }
 
-/** The results of the last rounds, for the status. */
+/** What the last rounds found out, for the status. */
 export interface ReconciliationFacts {
   maxCost: number | null;
   foreignCost: number;
@@ -64,29 +62,26 @@ export interface ReconciliationFacts {
   completedAt: number | null;
 }
 
-/** The lease on the round in progress. Without a holder, no round is in progress. */
+/** The lease on the current round. It has a holder only while a round is in progress. */
 export const roundLease = new LeaseColumns({ holder: 'holder', until: 'held_until' }, 10);
 const roundIntervalSeconds = 60;
 // How often to list the platform's subscriptions. An alarm must follow within 90 s after the platform ends a subscription, even if no
-// message about the end arrives. One call lists 100 subscriptions, so 2,000 subscriptions take 20 calls per minute, 2.5 % of the rate
-// limit. With more subscriptions, listings are less frequent.
+// message reports the end. One call lists 100 subscriptions, so 2,000 of them take 20 calls per minute, 2.5 % of the rate limit. More
+// subscriptions are listed less often.
 const listingSeconds = { min: 60, max: 300, perSubscription: 60 / 2_000 };
-// A listing that is due later than this is due now, because the database's clock was set back. Twice the maximum above.
+// A listing that is due later than this counts as due now: the database's clock was set back. Twice the maximum above.
 const maxListingMinutes = 10;
 
-/**
- * Schedules rounds. Stores when the next round is due, who holds the lease, and the results of rounds in one row that all instances
- * share.
- */
+/** Schedules rounds. All instances share one row, which holds the time of the next round, the lease, and the results of earlier rounds. */
 @Injectable()
 export class ReconciliationSchedule {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Claims the round that is due; undefined when no round is due or another instance holds the lease. After the holder has died, the next
-   * round lists the platform's subscriptions, because the dead holder may not have saved the results of its last calls.
+   * Claims the round that is due. Returns undefined when none is due or another instance holds the lease. If the previous holder died, the
+   * round lists the platform's subscriptions, because the results of that holder's last calls may be lost.
    *
-   * @param waitMs the minimum time for which the round must have been due
+   * @param waitMs how long the round must have been due
    */
   async claim(holder: string, waitMs = 0): Promise<ReconciliationClaim | undefined> {
     const rows = await this.dataSource.query<ReconciliationClaim[]>(
@@ -119,7 +114,7 @@ export class ReconciliationSchedule {
     return rows.length > 0;
   }
 
-  /** Saves the results of a listing. The next listing is due in a minute, or up to 5 min when there are thousands of subscriptions. */
+  /** Saves the results of a listing. The next listing is due in a minute, or in up to 5 min when there are thousands of subscriptions. */
   async saveListing(holder: string, { maxCost, foreignCost }: ListedCosts): Promise<void> {
     const { min, max, perSubscription } = listingSeconds;
     await this.dataSource.query(
@@ -130,7 +125,6 @@ export class ReconciliationSchedule {
     );
   }
 
-  /** Saves the number of monitored streamers. */
   async saveMonitored(holder: string, monitored: number): Promise<void> {
     await this.dataSource.query(
       `UPDATE reconciliation SET monitored = $2 WHERE ${roundLease.isHeldBy('$1')} AND monitored <> $2`,
@@ -139,7 +133,7 @@ export class ReconciliationSchedule {
   }
 
   /**
-   * Ends the round and schedules the next round. If a round was requested in the meantime, it stays due. While subscriptions wait for
+   * Ends the round, and schedules the next one. A round that was requested in the meantime stays due. While subscriptions wait for
    * verification, listings repeat at growing intervals.
    */
   async release(holder: string, end: RoundEnd): Promise<void> {
@@ -166,12 +160,12 @@ export class ReconciliationSchedule {
     );
   }
 
-  /** Makes a round due immediately. Costs almost nothing when a round is already due. */
+  /** Makes a round due now. Costs almost nothing when one is already due. */
   async hint(): Promise<void> {
     await this.dataSource.query('UPDATE reconciliation SET due_at = now() WHERE due_at > now()');
   }
 
-  /** Makes a round with a listing due immediately. Used at startup, because anything may have changed while no instance was running. */
+  /** Makes a round with a listing due now. Called at startup, because anything may have changed while no instance was running. */
   async requestListing(): Promise<void> {
     await this.dataSource.query(
       'UPDATE reconciliation SET due_at = LEAST(due_at, now()), listing_due_at = LEAST(listing_due_at, now())',
@@ -179,9 +173,11 @@ export class ReconciliationSchedule {
   }
 
   /**
-   * Declares the transport and the fingerprints of the webhook secrets. The last declaration applies, because the instance that started
-   * last has the newest configuration. The first declaration with a secret also records the secret of the plain callback, which older
-   * versions used for all secrets: the configured secret if there is only one, otherwise unknown.
+   * Declares the transport and the fingerprints of the webhook secrets. The last declaration wins, because the last instance to start has
+   * the newest configuration.
+   *
+   * The first declaration with a secret also records which secret signs messages to the plain callback, which older versions used for all
+   * secrets. If several secrets are configured, that secret is unknown.
    */
   async declareTransports({ method, publicUrl, fingerprints }: NewDeclaration): Promise<void> {
     const [only = null, ...others] = fingerprints;
@@ -192,7 +188,6 @@ export class ReconciliationSchedule {
     );
   }
 
-  /** Returns the last declaration. */
   async readTransports(): Promise<DeclaredTransports> {
     const [row] = await this.dataSource.query<DeclaredRow[]>(
       `SELECT transport AS method, public_url AS "publicUrl", webhook_fingerprints AS fingerprints,

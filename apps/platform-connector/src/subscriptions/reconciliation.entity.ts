@@ -1,8 +1,8 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
- * The only row of the table: when the next reconciliation round is due, the lease on the round in progress, the results of the last rounds,
- * and the declared transports.
+ * The reconciliation schedule: when the next one is due, the lease on the current one, the results of the last ones, and the declared
+ * transports. The table has only this row.
  */
 @Entity({ name: 'reconciliation' })
 export class Reconciliation {
@@ -20,11 +20,11 @@ export class Reconciliation {
   @Column('uuid', { nullable: true })
   holder!: string | null;
 
-  /** The end of the lease. After this time, the holder counts as dead. */
+  /** When the lease ends. After this time, the holder counts as dead. */
   @Column('timestamptz', { name: 'held_until', nullable: true })
   heldUntil!: Date | null;
 
-  /** The cost of subscriptions that other programs created. */
+  /** The total cost of subscriptions that other programs created. */
   @Column('integer', { name: 'foreign_cost', default: 0 })
   foreignCost!: number;
 
@@ -48,8 +48,8 @@ export class Reconciliation {
   webhookFingerprints!: string | null;
 
   /**
-   * The fingerprint of the secret that signs messages to the plain callback, which older versions used for all secrets. Empty when the
-   * secret is unknown; null until a connector has started with a webhook secret.
+   * The fingerprint of the secret that signs messages to the plain callback, which older versions used for all secrets. Empty when that
+   * secret is unknown. Null until a connector has started with a webhook secret.
    */
   @Column('text', { name: 'plain_fingerprint', nullable: true })
   plainFingerprint!: string | null;

@@ -13,13 +13,13 @@ const lowestId = '00000000-0000-0000-0000-000000000000';
 const highestId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /**
- * The channel that a subscription is about. The condition for raids names the raiding channel or the raided channel. `user_id` is the
- * channel only if the condition names no other channel, because the user who reads a chat may be a bot.
+ * The channel that a subscription is about. For raids, this is the raiding or the raided channel. `user_id` counts only if the condition
+ * names no other channel, because the user who reads a chat may be a bot.
  */
 export const channelOfCondition = `coalesce(condition->>'broadcaster_user_id', condition->>'to_broadcaster_user_id',
   condition->>'from_broadcaster_user_id', condition->>'user_id')`;
 
-/** The SQL conditions of a filter. A null parameter matches everything. */
+/** The SQL conditions of the filters. A null parameter matches everything. */
 const matches = `($1::text IS NULL OR status = $1) AND ($2::text IS NULL OR type = $2)
   AND ($3::text IS NULL OR ${channelOfCondition} = $3)`;
 
@@ -33,7 +33,7 @@ const messageColumns = `id, subscription_id AS "subscriptionId", type, version, 
 export class SubscriptionListRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Returns one page, with the cursors of the next and previous pages. */
+  /** Returns one page, and the cursors of the next and previous pages. */
   async list(request: ListSubscriptionsRequest): Promise<ListSubscriptionsReply> {
     const { pageSize, position, status = null, type = null, channelId = null } = request;
     const filters = [status, type, channelId];
@@ -51,7 +51,7 @@ export class SubscriptionListRepository {
     return { subscriptions: isOlder ? subscriptions : subscriptions.reverse(), count, ...neighbours };
   }
 
-  /** Reads the page's rows in the direction of paging, plus one row when another page follows. */
+  /** Reads the rows of a page in paging direction, plus one more row if another page follows. */
   private async readPage(
     { pageSize, position }: ListSubscriptionsRequest,
     { filters, isOlder }: { filters: (string | null)[]; isOlder: boolean },

@@ -23,8 +23,8 @@ import { ReconciliationSchedule } from './reconciliation-schedule.repository.js'
 import { SubscriptionStatus } from './subscription-status.service.js';
 import { SubscriptionsRepository } from './subscriptions.repository.js';
 
-// The metric counts all other statuses as `other`, because the platform may add statuses without notice, and a metric needs a bounded set
-// of labels.
+// The statuses that are metric labels. All others count as `other`: the platform may add statuses without notice, and labels must come from
+// a bounded set.
 const knownStatuses = [
   waiting,
   limitReached,
@@ -42,10 +42,9 @@ const knownStatuses = [
   'beta_maintenance',
 ];
 
-/** The result of an action on the platform. */
+/** The result of an action on the platform, as a metric label. */
 export type ActionResult = 'done' | 'exists' | 'limit_reached' | 'refused' | 'failed' | 'unavailable';
 
-/** The metrics of subscriptions. */
 @Injectable()
 export class SubscriptionMetrics {
   private readonly actionsTotal: Counter;

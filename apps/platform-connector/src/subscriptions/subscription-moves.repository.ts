@@ -2,37 +2,35 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { pauseAfter } from './own-subscription.js';
 
-/** A subscription that moves to the wanted transport. Times are milliseconds since 1970 by the database's clock. */
+/** A subscription that moves to the wanted transport. Times are milliseconds since 1970, by the database's clock. */
 export interface SubscriptionMove {
   /** See `subscriptionKey`. */
   key: string;
-  /** Whether every events service pairs the deliveries of the two subscriptions. */
+  /** Whether all events services pair the deliveries of both subscriptions. */
   isReady: boolean;
-  /** When the second subscription was first seen enabled. */
+  /** When the second subscription was first listed as enabled. */
   enabledAt: number | null;
-  /** The time from which only the second subscription counts; null until it is announced. */
+  /** From this time, only the second subscription counts. Null until the time is announced. */
   endsAt: number | null;
-  /** The number of failed attempts in a row to get an enabled second subscription. */
+  /** How many attempts in a row have failed to get an enabled second subscription. */
   attempts: number;
-  /** The earliest time for the next attempt; null means at any time. */
+  /** The earliest time of the next attempt; null when it may run at any time. */
   retryAt: number | null;
-  /** Why the move makes no progress; null while it makes progress. */
+  /** Why the move is stuck; null while it makes progress. */
   reason: string | null;
 }
 
-/** The state of all moves. */
 export interface MoveCounts {
   count: number;
-  /** The reason of one of the moves without progress. */
+  /** Why one of the stuck moves makes no progress. */
   reason: string | null;
 }
 
-/** Creates a move. */
 export function newMove(key: string): SubscriptionMove {
   return { key, isReady: false, enabledAt: null, endsAt: null, attempts: 0, retryAt: null, reason: null };
 }
 
-/** Returns the move after the second subscription could not be created or was not enabled. The service retries later. */
+/** Returns the move after its second subscription could not be created or enabled. The service retries later. */
 export function failed(
   move: SubscriptionMove,
   { reason, now }: { reason: string; now: number },
@@ -41,12 +39,13 @@ export function failed(
   return restarted({ ...move, attempts, retryAt: now + pauseAfter(attempts), reason });
 }
 
-/** Returns the move after the loss of its second subscription. Announces the overlap again, because its end may have been announced. */
+/**
+ * Returns the move after its second subscription was lost. The overlap must be announced again, because its end may already be announced.
+ */
 export function restarted(move: SubscriptionMove): SubscriptionMove {
   return { ...move, isReady: false, enabledAt: null, endsAt: null };
 }
 
-/** Stores the moves. */
 @Injectable()
 export class SubscriptionMoves {
   constructor(private readonly dataSource: DataSource) {}
@@ -61,7 +60,6 @@ export class SubscriptionMoves {
     );
   }
 
-  /** Saves new and changed moves. */
   async save(moves: readonly SubscriptionMove[]): Promise<void> {
     if (moves.length === 0) return;
     await this.dataSource.query(

@@ -7,7 +7,7 @@ import { SubscriptionMoves } from './subscription-moves.repository.js';
 import { SubscriptionsRepository } from './subscriptions.repository.js';
 import { OwnTransportsReader, type SecretKind } from './own-transports.js';
 
-/** Reports the subscriptions for the platform's status. */
+/** Reports the subscriptions for the platform status. */
 @Injectable()
 export class SubscriptionStatus {
   constructor(
@@ -17,7 +17,7 @@ export class SubscriptionStatus {
     private readonly moves: SubscriptionMoves,
   ) {}
 
-  /** Reads the status without a call to the platform. */
+  /** Reads the status without calling the platform. */
   async read(): Promise<
     Pick<PlatformStatusReply, 'subscriptions' | 'cost' | 'streamers' | 'webhookSecret'> & {
       transport: TransportMessage;
@@ -72,12 +72,12 @@ export class SubscriptionStatus {
     const bySecret = { first: 0, other: 0, removed: 0 };
     for (const { transport, count } of counts)
       if (transport?.method === 'webhook')
-        // Callbacks that are not ours belong to an earlier public URL. After the next listing, the reconciler replaces their subscriptions.
+        // A callback that is not ours belongs to an earlier public URL. After the next listing, the reconciler replaces its subscriptions.
         bySecret[transports?.own.secretKindOf(transport.callback) ?? 'other'] += count;
     return bySecret;
   }
 
-  /** Counts the working subscriptions by the method of their transport. */
+  /** Counts the working subscriptions by transport method. */
   async countByMethod(): Promise<Record<TransportMethod, number>> {
     const byMethod = { webhook: 0, conduit: 0, websocket: 0 };
     for (const { transport, count } of await this.subscriptions.countByTransport())

@@ -6,7 +6,7 @@ import { Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm';
 @Index('subscriptions_subscription_id_index', ['subscriptionId'])
 @Index('subscriptions_status_index', ['status', 'id'])
 export class Subscription {
-  /** UUIDv7: sorts by when the subscription was first wanted. */
+  /** A UUIDv7, so rows sort by when their subscription was first wanted. */
   @PrimaryColumn('uuid')
   id!: string;
 
@@ -22,7 +22,7 @@ export class Subscription {
   @Column('text', { name: 'subscription_id', nullable: true })
   subscriptionId!: string | null;
 
-  /** The webhook's address. At most one of `callback`, `conduitId`, and `sessionId` is set. See `SubscriptionTransport`. */
+  /** The webhook's URL. At most one of `callback`, `conduitId`, and `sessionId` is set. See `SubscriptionTransport`. */
   @Column('text', { nullable: true })
   callback!: string | null;
 

@@ -12,8 +12,8 @@ import { SubscriptionsRepository } from './subscriptions.repository.js';
 import { OwnTransportsReader } from './own-transports.js';
 
 /**
- * Subscriptions: the service's records of its subscriptions, and the schedule of their reconciliation with the platform. The schedule is
- * not part of reconciliation/, because event-types/ and subscriptions/ use the schedule, and reconciliation/ imports both folders.
+ * Stores the service's subscriptions, and schedules their reconciliation with the platform. The schedule is not in reconciliation/, because
+ * event-types/ and subscriptions/ use it and reconciliation/ imports both.
  */
 @Module({
   imports: [ConduitsModule, PlatformModule, SocketsModule],

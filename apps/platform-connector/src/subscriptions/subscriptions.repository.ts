@@ -15,14 +15,14 @@ import {
   type RowChanges,
 } from './own-subscription.js';
 
-/** The number and total cost of the subscriptions with a status. */
+/** The number and total cost of the subscriptions with this status. */
 export interface StatusCount {
   status: string;
   count: number;
   cost: number;
 }
 
-// Maximum number of rows per statement. Keeps the duration of a statement well below its time limit, and its size at a few MiB.
+// Maximum number of rows per statement. Keeps each statement well within its time limit, and its size at a few MiB.
 const rowsPerStatement = 5_000;
 
 const transportColumns = 'callback, conduit_id AS "conduitId", session_id AS "sessionId"';
@@ -31,7 +31,6 @@ const ownColumns = `id, type, version, condition, subscription_id AS "subscripti
   floor(extract(epoch FROM retry_at) * 1000)::float AS "retryAt",
   floor(extract(epoch FROM status_since) * 1000)::float AS "statusSince"`;
 
-/** Stores the service's subscriptions. */
 @Injectable()
 export class SubscriptionsRepository {
   constructor(private readonly dataSource: DataSource) {}
@@ -41,7 +40,7 @@ export class SubscriptionsRepository {
     return rows.map(toOwn);
   }
 
-  /** Saves a plan in one transaction. */
+  /** Saves all changes of a plan in one transaction. */
   async apply({ add, update, remove }: RowChanges): Promise<void> {
     if (add.length + update.length + remove.length === 0) return;
     await this.dataSource.transaction(async (manager) => {
@@ -68,13 +67,13 @@ export class SubscriptionsRepository {
     );
   }
 
-  /** Removes all rows. If the subscriptions still exist on the platform, a later listing recognizes them by their transport. */
+  /** Removes all rows. A later listing recognizes subscriptions that still exist on the platform by their transport. */
   async removeAll(): Promise<void> {
     await this.dataSource.query('DELETE FROM subscriptions');
   }
 
   /**
-   * Saves that the platform has ended a subscription. Returns the updated row; undefined when the id is unknown or its end is already
+   * Saves that the platform has ended a subscription. Returns the updated row, or undefined when the id is unknown or the end is already
    * saved.
    */
   async saveEnded(subscriptionId: string, status: string): Promise<OwnSubscription | undefined> {
@@ -98,8 +97,8 @@ export class SubscriptionsRepository {
   }
 
   /**
-   * Makes the subscriptions of all closed sessions due again, as well as the subscriptions about this user that are waiting, refused, or
-   * over the limit. The service need not delete subscriptions of closed sessions, because the platform ends them together with the session.
+   * Makes the subscriptions of closed sessions due again, and also this user's subscriptions that are waiting, refused, or over the limit.
+   * The service need not delete subscriptions of closed sessions: the platform ends them with the session.
    */
   async releaseSessions(userId: string): Promise<void> {
     await this.dataSource.query(
@@ -114,7 +113,7 @@ export class SubscriptionsRepository {
     );
   }
 
-  /** Counts the subscriptions of a session, and the waiting subscriptions about its user. */
+  /** Counts a session's subscriptions, and the waiting subscriptions about its user. */
   async countOfSession(userId: string, sessionId: string): Promise<{ active: number; waiting: number }> {
     const [row] = await this.dataSource.query<{ active: number; waiting: number }[]>(
       `SELECT count(*) FILTER (WHERE session_id = $2)::int AS active, count(*) FILTER (WHERE status = $3)::int AS waiting
@@ -125,8 +124,8 @@ export class SubscriptionsRepository {
   }
 
   /**
-   * Finds users with subscriptions. `wanted`: the users in `userIds` that any wanted or existing subscription is about. `used`: the users
-   * whose sessions have subscriptions.
+   * Finds users with subscriptions. `wanted`: those of `userIds` that any wanted or existing subscription is about. `used`: users whose
+   * sessions have subscriptions.
    */
   async usersOf(userIds: readonly string[]): Promise<{ wanted: string[]; used: string[] }> {
     const [row] = await this.dataSource.query<{ wanted: string[]; used: string[] }[]>(
@@ -137,7 +136,7 @@ export class SubscriptionsRepository {
     return row ?? { wanted: [], used: [] };
   }
 
-  /** Makes the next attempt due for the subscriptions about these users that were refused or lack consent. */
+  /** For these users, makes the subscriptions due that were refused or lack consent. */
   async retryRefused(userIds: readonly string[]): Promise<void> {
     await this.dataSource.query(
       `UPDATE subscriptions SET retry_at = now()
@@ -146,7 +145,6 @@ export class SubscriptionsRepository {
     );
   }
 
-  /** Counts the subscriptions by status. */
   async count(): Promise<StatusCount[]> {
     return this.dataSource.query<StatusCount[]>(
       `SELECT status, count(*)::int AS count, coalesce(sum(cost) FILTER (WHERE subscription_id IS NOT NULL), 0)::int AS cost
@@ -154,7 +152,7 @@ export class SubscriptionsRepository {
     );
   }
 
-  /** Counts the working subscriptions by their transport. */
+  /** Counts the working subscriptions by transport. */
   async countByTransport(): Promise<{ transport: SubscriptionTransport | null; count: number }[]> {
     const rows = await this.dataSource.query<(TransportColumns & { count: number })[]>(
       `SELECT ${transportColumns}, count(*)::int AS count FROM subscriptions WHERE status IN ($1, $2)
@@ -164,7 +162,7 @@ export class SubscriptionsRepository {
     return rows.map(({ count, ...columns }) => ({ transport: toTransport(columns), count }));
   }
 
-  /** Counts the streamers with working subscriptions to both stream.online and stream.offline. */
+  /** Counts the streamers whose subscriptions to stream.online and stream.offline both work. */
   async countSubscribedStreamers(): Promise<number> {
     const [row] = await this.dataSource.query<{ count: number }[]>(
       `SELECT count(*)::int AS count FROM (
@@ -178,7 +176,7 @@ export class SubscriptionsRepository {
   }
 }
 
-/** Returns the SQL condition for subscriptions about a user. @param user the query parameter that contains the user's id, such as `$1` */
+/** Returns the SQL condition for subscriptions about a user. @param user the query parameter with the user's id, such as `$1` */
 function isAbout(user: string): string {
   return `EXISTS (SELECT FROM jsonb_each_text(condition) WHERE value = ${user})`;
 }
@@ -190,7 +188,7 @@ export interface TransportColumns {
   sessionId: string | null;
 }
 
-/** Reads the transport from its columns; null when the transport is unknown. */
+/** Reads a transport from its columns. Returns null when the transport is unknown. */
 export function toTransport({
   callback,
   conduitId,
@@ -235,7 +233,7 @@ async function insert(manager: EntityManager, rows: readonly OwnSubscription[]):
   );
 }
 
-/** Updates only rows that are unchanged since they were read, so that a subscription that was revoked in the meantime stays revoked. */
+/** Updates rows only if they are unchanged since they were read. A subscription that was revoked since then stays revoked. */
 async function updateUnchanged(manager: EntityManager, changes: readonly Change[]): Promise<void> {
   await manager.query(
     `UPDATE subscriptions SET subscription_id = input.subscription_id, callback = input.callback, conduit_id = input.conduit_id,
@@ -255,7 +253,7 @@ async function updateUnchanged(manager: EntityManager, changes: readonly Change[
   );
 }
 
-/** The values of the changing columns, in the order of the parameters of both statements. */
+/** Returns the values of the changing columns, in the order that both statements expect. */
 function stateColumns(rows: readonly OwnSubscription[]): unknown[] {
   return [
     rows.map((row) => row.id),

@@ -12,20 +12,18 @@ import {
 import type { ReconciliationSchedule } from '../subscriptions/reconciliation-schedule.repository.js';
 import type { SubscriptionsRepository } from '../subscriptions/subscriptions.repository.js';
 
-// How long a connector keeps its socket while it cannot renew the lease. While the database is down for all connectors, none can take the
-// socket, and messages still go to the INGEST stream. If only this connector has lost the database, another connector opens a second
-// session, and each event arrives on both until this connector gives up.
+// How long a connector keeps a socket whose lease it cannot renew. While the database is down for all connectors, none can take over the
+// socket, and messages still go to the INGEST stream. If only this connector has lost the database, another one opens a second session.
+// Each event then arrives on both, until this one gives up.
 const outageLimitMs = 60_000;
 
-/** The reason for a gap during which no connector held the socket. */
+/** The reason for a gap in which no connector held the socket. */
 export const connectorStopped = 'The connector that held the socket has stopped.';
 
-/** The source of the messages on a user's socket. */
 export function sourceOf(userId: string): MessageSource {
   return { transport: 'websocket', source: `user ${userId}`, via: 'websocket' };
 }
 
-/** The dependencies of a user's socket. */
 export interface UserSocketContext {
   url: string;
   sessions: UserSessionsRepository;
@@ -37,7 +35,7 @@ export interface UserSocketContext {
 }
 
 /**
- * The event socket of one user, while this process holds it. The reconciler creates the subscriptions for each new session.
+ * One user's event socket, while this process holds it. For each new session, the reconciler creates the subscriptions.
  *
  * ```
  *  claimed ─▶ connecting ─▶ welcome: session saved, its user's subscriptions are due ─▶ all created: the gap ends
@@ -63,7 +61,7 @@ export class UserSocket implements EventSocketListener {
     this.source = sourceOf(userId);
     this.failures = new FailureLog(context.logger);
     this.settledAt = claim.settledAt ?? Date.now();
-    // If the previous holder had a session, its messages since `settledAt` may be missing.
+    // If the previous holder had a session, messages may be missing since `settledAt`.
     this.hasGap = claim.sessionId !== null;
     if (this.hasGap) context.gaps.begin(this.source, this.settledAt, connectorStopped);
     const renew = (): Promise<boolean> => context.sessions.renew(claim, this.settledUntil());
@@ -71,7 +69,7 @@ export class UserSocket implements EventSocketListener {
     this.socket = new EventSocket(context.url, this, { logger: context.logger, name: this.source.source });
   }
 
-  /** Aborts when another connector holds the socket, or the lease could not be renewed for a minute. */
+  /** Aborts when another connector has taken the socket, or when the lease could not be renewed for a minute. */
   get leaseLost(): AbortSignal {
     return this.lease.lost;
   }
@@ -102,7 +100,7 @@ export class UserSocket implements EventSocketListener {
     this.clearing = this.clear(loss);
   }
 
-  /** Saves the session's new id after a reconnect. Ends the gap when no subscription of the user is waiting any longer. */
+  /** Saves the session's new id after a reconnect. Ends the gap once no subscription of the user is waiting. */
   async check(): Promise<void> {
     const { session } = this.socket;
     if (session === null) return;
@@ -137,8 +135,8 @@ export class UserSocket implements EventSocketListener {
   }
 
   /**
-   * Saves that the session is gone, so that the reconciler creates no subscriptions for it. If the save fails, the next welcome saves the
-   * new session. A session without subscriptions, which the platform closes after 10 s, causes no gap.
+   * Saves that the session is gone, so that the reconciler creates no subscriptions for it. If the save fails, the next welcome overwrites
+   * the session. A session without subscriptions, which the platform closes after 10 s, causes no gap.
    */
   private async clear({ reason, since }: { reason: string; since: number }): Promise<void> {
     const { sessions, subscriptions } = this.context;

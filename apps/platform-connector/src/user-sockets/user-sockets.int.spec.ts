@@ -8,7 +8,7 @@ import { ConnectorSetup, type ConnectorInstance } from '../../test/connector-set
 import { UserSessionsRepository } from '../sockets/user-sessions.repository.js';
 import { UserSockets } from './user-sockets.service.js';
 
-// The lease on a socket lasts 10 s.
+// Long, because the lease on a socket lasts 10 s.
 const patiently = { timeoutMs: 45_000 };
 jest.setTimeout(180_000);
 
@@ -38,7 +38,7 @@ describe(UserSockets.name, () => {
 
   afterAll(() => setup.stop());
 
-  /** Starts a connector that receives webhooks, after another connector declared this transport. */
+  /** Starts a connector that receives webhooks, after another connector has declared this transport. */
   const start = async (
     declared: string,
     environment: Record<string, string> = {},
@@ -149,7 +149,7 @@ describe(UserSockets.name, () => {
       return session?.isHeld;
     };
 
-    // The simulator does not rename sessions, and the platform does not say whether it does.
+    // The simulator never renames sessions, and the platform's documentation does not say whether the platform does.
     it('follows a session that the platform renames in a reconnect', async () => {
       for (const client of server.clients) client.send(frame('session_reconnect', { id: 'session-1', reconnect_url: url })); // prettier-ignore
       await eventually(async () => expect(await sessions()).toEqual([{ session_id: 'session-2' }]));
@@ -160,7 +160,7 @@ describe(UserSockets.name, () => {
         .spyOn(UserSessionsRepository.prototype, 'renew')
         .mockRejectedValue(new Error('no database'));
       await eventually(async () => expect(await isHeld()).toBe(false), patiently);
-      // Two more renewals: the connector has had the time to claim the user again.
+      // After two more attempts to renew, the connector has had time to claim the user again.
       const attempts = renew.mock.calls.length;
       await eventually(() => expect(renew.mock.calls.length).toBeGreaterThanOrEqual(attempts + 2));
       renew.mockRestore();

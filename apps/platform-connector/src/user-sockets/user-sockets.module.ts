@@ -5,7 +5,7 @@ import { SocketsModule } from '../sockets/sockets.module.js';
 import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
 import { UserSockets } from './user-sockets.service.js';
 
-/** Plain event sockets, each with the subscriptions of one user. */
+/** Holds plain event sockets, each for the subscriptions of one user. */
 @Module({
   imports: [ConnectionsModule, PlatformModule, SocketsModule, SubscriptionsModule],
   providers: [UserSockets],

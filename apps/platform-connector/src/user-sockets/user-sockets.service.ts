@@ -12,22 +12,22 @@ import { connectorStopped, sourceOf, UserSocket } from './user-socket.js';
 
 const idleMs = 1_000;
 const maxBackoffMs = 5_000;
-// How long a connector claims no sockets after a failed pass. An outage of the database lets all leases expire; their holders renew
-// them during this pause, which is twice the time between two renewals.
+// How long a connector claims no sockets after a failed pass. A database outage lets all leases expire. During this pause, twice the
+// renewal interval, their holders can renew them.
 const claimPauseMs = 5_000;
-// The maximum number of users to claim per pass, so that connectors that start at the same time share the users.
+// The maximum number of users to claim per pass. Connectors that start together then share the users.
 const claimsPerPass = 5;
 
 /**
  * With the transport `websocket`, holds an event socket for each connected user who needs one (see `wantedUsers`). One connector at a time
  * holds a user's socket. After a change to another transport, a socket stays open until its subscriptions have moved, as long as its
- * connector is still running.
+ * connector runs.
  */
 @Injectable()
 export class UserSockets {
   private readonly held = new Map<string, UserSocket>();
   private readonly loop: WorkerLoop;
-  /** When a pass last failed, by a monotonic clock, in milliseconds. */
+  /** When a pass last failed, in milliseconds of a monotonic clock. */
   private failedAt = -Infinity;
 
   constructor(
@@ -75,7 +75,7 @@ export class UserSockets {
   }
 
   private async attend(): Promise<boolean> {
-    // All connectors must use the method of the connector that started last, as the reconciler does.
+    // Use the method of the connector that started last, as the reconciler does, so that all connectors agree.
     const method = (await this.schedule.readTransports()).method ?? this.settings.transport;
     const wanted = await this.wantedUsers(method);
     for (const removed of await this.sessions.keep(wanted)) this.endGap(removed);
@@ -84,7 +84,7 @@ export class UserSockets {
       await this.close(socket);
       this.gaps.end(sourceOf(userId), Date.now());
     }
-    // A connector with another transport will soon stop and close its sockets.
+    // A connector with another transport claims nothing: it will soon be stopped, which closes its sockets.
     const mayClaim = method !== 'websocket' || this.settings.transport === method;
     if (mayClaim && performance.now() > this.failedAt + claimPauseMs) await this.claim();
     for (const socket of this.held.values()) await socket.check();
@@ -105,9 +105,9 @@ export class UserSockets {
   }
 
   /**
-   * Returns the users who need a socket. With the transport `websocket`, these are the connected users that subscriptions are about, and
-   * the first connected user, whose socket also receives the events of channels that are not connected. With another transport, these are
-   * the users whose sessions still have subscriptions.
+   * Returns the users who need a socket. With the transport `websocket`, these are the connected users that subscriptions are about, plus
+   * the first connected user. That user's socket also receives the events of channels that are not connected. With any other transport,
+   * these are the users whose sessions still have subscriptions.
    */
   private async wantedUsers(method: TransportMethod | null): Promise<string[]> {
     const connected = (await this.users.connected()).map(({ userId }) => userId);
@@ -117,8 +117,8 @@ export class UserSockets {
   }
 
   /**
-   * Ends the gaps of a removed socket. If the socket's last connector has stopped, first records the gap since then, because no connector
-   * will hold the socket and record the gap.
+   * Ends the gaps of a removed socket. If its last connector has stopped, first records the gap since then, because no other connector will
+   * hold the socket and do so.
    */
   private endGap({ userId, sessionId, settledAt, isHeld }: RemovedUserSession): void {
     const source = sourceOf(userId);

@@ -3,7 +3,7 @@ import { readRepeated, type Repeated } from '../http/repeated.js';
 import { PlatformApiGuard } from '../oauth/platform-api.guard.js';
 import { World } from '../world/world.js';
 
-/** A channel in a reply of the platform (docs/platform-facts.md §4.4). */
+/** A channel as the platform's API returns it (docs/platform-facts.md §4.4). */
 interface ChannelView {
   broadcaster_id: string;
   broadcaster_login: string;
@@ -18,7 +18,6 @@ interface ChannelView {
   is_branded_content: boolean;
 }
 
-/** The platform's channels API. */
 @Controller('helix/channels')
 @UseGuards(PlatformApiGuard)
 export class ChannelsController {

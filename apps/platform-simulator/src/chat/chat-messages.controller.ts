@@ -21,7 +21,6 @@ import type { User } from '../world/user.js';
 import { World } from '../world/world.js';
 import { ChatMessageDto } from './chat-message.dto.js';
 
-/** The result of a chat message in the platform's reply. */
 interface SentChatMessage {
   message_id: string;
   is_sent: boolean;
@@ -29,10 +28,10 @@ interface SentChatMessage {
 }
 
 const scope = 'user:write:chat';
-// docs/platform-facts.md §4.9
+// Message length limit (docs/platform-facts.md §4.9).
 const maxLength = 500;
 
-/** The platform's API for chat messages. Sends each message to the chat subscriptions (docs/platform-facts.md §4.9). */
+/** Each message also goes to the chat subscriptions (docs/platform-facts.md §4.9). */
 @Controller('helix/chat/messages')
 @UseGuards(PlatformApiGuard)
 export class ChatMessagesController {
@@ -57,7 +56,7 @@ export class ChatMessagesController {
     return { data: [{ message_id: id, is_sent: true, drop_reason: null }] };
   }
 
-  /** With an app access token, the sender must be a bot that may write in the channel. */
+  /** An app access token may send only as a bot that may write in the channel. */
   private checkGrants(clientId: string, { broadcaster_id, sender_id }: ChatMessageDto): void {
     const has = (userId: string, wanted: string): boolean =>
       this.grants.hasOneOf({ clientId, userId }, [wanted]);

@@ -6,7 +6,6 @@ import { WorldModule } from '../world/world.module.js';
 import { ChannelsController } from './channels.controller.js';
 import { ChatMessagesController } from './chat-messages.controller.js';
 
-/** Channels and their chat. */
 @Module({
   imports: [GrantsModule, NotificationsModule, OAuthModule, WorldModule],
   controllers: [ChannelsController, ChatMessagesController],

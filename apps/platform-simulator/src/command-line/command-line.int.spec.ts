@@ -87,7 +87,7 @@ describe(runCommandLine.name, () => {
   });
 
   it('lists and disturbs sockets', async () => {
-    lengthenTimers(10_000); // the time after which the simulator closes an unused socket
+    lengthenTimers(10_000); // otherwise the simulator would close the unused socket on a slow machine
     expect((await run('sockets')).output).toBe('No client is connected.');
     const client = await SocketClient.connect(setup.simulator.url);
     expect((await run('socket', 'slow', '--delay', '50')).output).toContain('50 ms slow');

@@ -5,13 +5,12 @@ import { commands } from './commands.js';
 import { CommandError, ControlClient } from './control-client.js';
 import { addressSimulator, findSimulator } from './running-simulator.js';
 
-/** The output and the exit code of a command. */
 export interface CommandResult {
   exitCode: 0 | 1 | 2;
   lines: string[];
 }
 
-/** Runs one command. Exit code 1: the command failed; 2: the command line is wrong. */
+/** Runs one command. Exit code 1 means that the command failed, 2 that the command line is wrong. */
 export async function runCommandLine(
   words: string[],
   environment: NodeJS.ProcessEnv = process.env,
@@ -35,7 +34,7 @@ export async function runCommandLine(
   }
 }
 
-/** Returns the arguments and options, or an error message if the command line is wrong. */
+/** Returns an error message if the command line is wrong. */
 function parseInput(
   command: Command,
   args: string[],
@@ -46,12 +45,12 @@ function parseInput(
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
     if (positionals.length < least) return 'An argument is missing.';
     if (positionals.length > most) return `Unexpected argument: ${positionals.slice(most).join(' ')}`;
-    const { url, ...given } = values as Record<string, string | boolean | undefined>; // Safe cast: options are of these two types.
+    const { url, ...given } = values as Record<string, string | boolean | undefined>; // Safe cast: parseArgs returns only these types.
     if (url !== undefined && !(typeof url === 'string' && URL.canParse(url)))
       return '--url must be a URL, such as http://127.0.0.1:8100';
     return { url: url?.replace(/\/+$/, ''), words: positionals, options: given };
   } catch (error) {
-    // Only parseArgs throws here; the first sentence of its message names the option.
+    // Only parseArgs throws here. The first sentence of its message names the wrong option.
     return `${(error as Error).message.split('.')[0]}.`;
   }
 }

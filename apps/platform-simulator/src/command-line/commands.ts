@@ -19,7 +19,7 @@ interface User {
   is_live: boolean;
 }
 
-/** The commands by name, in the order in which help lists them. */
+/** Help lists the commands in this order. */
 export const commands: Readonly<Record<string, Command>> = {
   status: {
     usage: '',

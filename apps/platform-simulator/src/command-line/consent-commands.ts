@@ -16,7 +16,7 @@ const clientOption = {
   client: { type: 'string', help: 'client id; required when there are several applications' },
 } as const;
 
-/** Commands about applications, and about the scopes that users grant to them. */
+/** Commands for applications and the scopes that users grant to them. */
 export const consentCommands: Readonly<Record<string, Command>> = {
   application: {
     usage: '<client id>',

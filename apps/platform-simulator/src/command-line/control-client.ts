@@ -1,22 +1,20 @@
-/** A command failed; the message is for the user. */
+/** A failed command. The user sees the message. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 }
 
 const requestTimeoutMs = 30_000;
 
-/** How to reach the control API of a simulator. */
 export interface ControlAddress {
-  /** Address of the simulator, such as `http://127.0.0.1:8100`. */
+  /** Base URL of the simulator, such as `http://127.0.0.1:8100`. */
   url: string;
   controlSecret: string;
 }
 
-/** Calls the control API of a running simulator. */
 export class ControlClient {
   constructor(private readonly address: ControlAddress) {}
 
-  /** Calls a path below /simulator. */
+  /** @param path path below /simulator */
   async call<Reply>(method: string, path: string, body?: object): Promise<Reply> {
     const { url } = this.address;
     const response = await this.fetch(method, `${url}/simulator${path}`, body);
@@ -27,14 +25,14 @@ export class ControlClient {
     const reply: unknown = text === '' ? null : JSON.parse(text);
     if (!response.ok)
       throw new CommandError(`The simulator responded with ${response.status}: ${messageOf(reply)}`);
-    return reply as Reply; // Safe cast: the header shows that the simulator of this package sent the reply.
+    return reply as Reply; // Safe cast: the header proves that a simulator replied.
   }
 
   private async fetch(method: string, url: string, body: object | undefined): Promise<Response> {
     try {
       return await fetch(url, {
         method,
-        redirect: 'manual', // the simulator sends no redirects, and another server must not get the secret
+        redirect: 'manual', // simulators never redirect, and another server must not receive the secret
         signal: AbortSignal.timeout(requestTimeoutMs),
         headers: {
           authorization: `Bearer ${this.address.controlSecret}`,

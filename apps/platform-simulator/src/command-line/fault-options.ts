@@ -3,7 +3,7 @@ import { CommandError } from './control-client.js';
 import { readNumber } from './option-values.js';
 
 /**
- * Converts the arguments of the command `fault` to the member `faults` of `PATCH /simulator`.
+ * Converts the arguments of `fault` to the field `faults` of `PATCH /simulator`.
  *
  * @throws CommandError if an argument is missing or invalid
  */

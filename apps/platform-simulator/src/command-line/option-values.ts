@@ -3,7 +3,7 @@ import { CommandError } from './control-client.js';
 
 type Options = CommandInput['options'];
 
-/** Returns the number in an option; undefined if the option is missing. @throws CommandError if the value is not a number */
+/** Returns undefined if the option is missing. @throws CommandError if the value is not a number */
 export function readNumber(options: Options, name: string): number | undefined {
   const text = options[name];
   if (typeof text !== 'string') return undefined;
@@ -12,7 +12,7 @@ export function readNumber(options: Options, name: string): number | undefined {
   return number;
 }
 
-/** Returns the JSON object in an option; undefined if the option is missing. @throws CommandError if the value is not a JSON object */
+/** Returns undefined if the option is missing. @throws CommandError if the value is not a JSON object */
 export function readJson(options: Options, name: string): object | undefined {
   const text = options[name];
   if (typeof text !== 'string') return undefined;
@@ -20,7 +20,7 @@ export function readJson(options: Options, name: string): object | undefined {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   } catch {
-    // Invalid JSON gets the same error as JSON that is not an object.
+    // Handle invalid JSON below, with the same error as JSON that is not an object.
   }
   throw new CommandError(`--${name} must be a JSON object, such as '{"bits": 100}'`);
 }

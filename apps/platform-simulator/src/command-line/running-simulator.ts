@@ -4,37 +4,35 @@ import { ConfigError, loadConfig } from '@stream-events/service';
 import { controlSecret } from '../platform-simulator.config.js';
 import { CommandError, type ControlAddress } from './control-client.js';
 
-/** A running simulator, as `npm start` records it for `npm run simulator`. */
+/** The record that `npm start` writes about its simulator and `npm run simulator` reads. */
 export interface RunningSimulator {
-  /** Address, such as `http://127.0.0.1:8100`. */
+  /** Base URL, such as `http://127.0.0.1:8100`. */
   url: string;
-  /** The id of the process. */
   pid: number;
 }
 
-/** Records a running simulator in the data folder of its platform. Only the current user can read the file. */
+/** Writes the record to the platform's data folder. Only the current user can read it. */
 export async function recordSimulator(directory: string, simulator: RunningSimulator): Promise<void> {
   const draft = `${recordPath(directory)}.${process.pid}`;
   await writeFile(draft, `${JSON.stringify(simulator)}\n`, { mode: 0o600 });
-  // Renames the file when it is complete, so that a reader never reads half a record.
+  // The rename is atomic, so readers never see half a record.
   await rename(draft, recordPath(directory));
 }
 
-/** Removes the record when the simulator stops. */
 export async function removeSimulatorRecord(directory: string): Promise<void> {
   await rm(recordPath(directory), { force: true });
 }
 
-/** The file with the secret of the control API, in the data folder of the platform. `npm start` writes this file. */
+/** Path of the control secret, which `npm start` writes to the platform's data folder. */
 export function controlSecretPath(directory: string): string {
   return join(directory, 'simulator-control-secret');
 }
 
 /**
- * Returns the simulator at an address. Reads the control secret from the environment, because the data folder contains another simulator's
- * secret.
+ * Describes the simulator at `url`. Takes the control secret from the environment, because the secret in the data folder belongs to the
+ * simulator of `npm start`.
  *
- * @throws CommandError without a valid secret
+ * @throws CommandError if the secret is missing or invalid
  */
 export function addressSimulator(url: string, environment: NodeJS.ProcessEnv): ControlAddress {
   try {
@@ -47,7 +45,7 @@ export function addressSimulator(url: string, environment: NodeJS.ProcessEnv): C
 }
 
 /**
- * Returns the simulator that `npm start` runs with the same DATA_DIR and PLATFORM.
+ * Finds the simulator that `npm start` runs with the same DATA_DIR and PLATFORM.
  *
  * @throws CommandError when no simulator is running
  */
@@ -58,7 +56,7 @@ export async function findSimulator(environment: NodeJS.ProcessEnv): Promise<Con
   }
   const directory = resolve(DATA_DIR || '.data', 'simulator');
   const simulator = await readRecord(directory);
-  // A killed process leaves its record behind.
+  // A killed process leaves its record behind, so check its pid.
   if (!simulator || !isRunning(simulator.pid)) {
     throw new CommandError(
       `No simulator is running with the data in ${directory}. Start a simulator with npm start, or pass the address of a simulator with --url.`,
@@ -76,12 +74,12 @@ async function readControlSecret(directory: string): Promise<string> {
   }
 }
 
-/** Reads the record; undefined when the record is missing or damaged. */
+/** Returns undefined if the record is missing or damaged. */
 async function readRecord(directory: string): Promise<RunningSimulator | undefined> {
   try {
     const { url, pid } = Object(JSON.parse(await readFile(recordPath(directory), 'utf8'))) as Partial<
       Record<keyof RunningSimulator, unknown>
-    >; // Safe cast: any field of an object may be missing or of any type.
+    >; // Safe cast: checked field by field below.
     return typeof url === 'string' && URL.canParse(url) && typeof pid === 'number' ? { url, pid } : undefined;
   } catch (error) {
     if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') return undefined; // Safe cast: fs throws Errors with a code.
@@ -93,7 +91,7 @@ function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // EPERM: the process is running as another user.
+    // EPERM: the process exists and belongs to another user.
     return (error as NodeJS.ErrnoException).code === 'EPERM'; // Safe cast: process.kill throws Errors with a code.
   }
 }

@@ -9,7 +9,6 @@ interface Socket {
   is_reconnecting: boolean;
 }
 
-/** Commands about the sockets of clients. */
 export const socketCommands: Readonly<Record<string, Command>> = {
   sockets: {
     usage: '',

@@ -14,13 +14,13 @@ import {
 } from 'class-validator';
 import { TransportDto } from '../transports/transport.dto.js';
 
-// Both limits are from docs/platform-facts.md §3.
+// The platform's limits (docs/platform-facts.md §3).
 const maxShards = 20_000;
 const maxShardsPerRequest = 100;
 
 /** Body of `POST /helix/eventsub/conduits`. */
 export class CreateConduitDto {
-  @Type(() => Number) // text in the query
+  @Type(() => Number) // a query parameter arrives as text
   @IsInt()
   @Min(1)
   @Max(maxShards)

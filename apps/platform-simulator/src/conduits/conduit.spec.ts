@@ -12,7 +12,7 @@ const message = (id: string): Envelope => ({
 function createConduit(shardCount: number): { conduit: Conduit; shards: Shard[] } {
   const conduit = new Conduit('an-application', shardCount);
   const shards = Array.from({ length: shardCount }, (_, index) => {
-    const shard = { id: String(index), status: 'enabled' } as Shard; // Safe cast: choose() does not use the transport.
+    const shard = { id: String(index), status: 'enabled' } as Shard; // Safe cast: choose() ignores the transport.
     conduit.assign(shard);
     return shard;
   });

@@ -3,19 +3,19 @@ import type { Envelope } from '../messages/message.js';
 import type { SocketTransport } from '../transports/socket.transport.js';
 import type { WebhookTransport } from '../transports/webhook.transport.js';
 
-/** A shard with its transport. Assigning another transport creates a new shard with the same id. */
+/** A shard with its transport. Assigning a transport replaces the shard, but not its id. */
 export interface Shard {
   readonly id: string;
   status: string;
   readonly transport: WebhookTransport | SocketTransport;
 }
 
-/** An application's conduit. Each shard sends the events of some of the channels (docs/platform-facts.md §3). */
+/** Distributes an application's events over shards by channel (docs/platform-facts.md §3). */
 export class Conduit {
   readonly id = randomUUID();
-  /** Timer that deletes the conduit while no shard is enabled. */
+  /** Deletes the conduit unless a shard is enabled in time. */
   deletion: NodeJS.Timeout | undefined;
-  /** The shards by index; undefined until a transport is assigned. */
+  /** Shards by index; undefined before the first assignment. */
   private shards: (Shard | undefined)[];
 
   constructor(
@@ -33,34 +33,34 @@ export class Conduit {
     return !this.list().some(({ status }) => status === 'enabled');
   }
 
-  /** Removes the highest shards, or adds shards without a transport. */
+  /** Adds shards without a transport, or removes the highest shards. */
   resize(shardCount: number): void {
     this.shards = Array.from({ length: shardCount }, (_, index) => this.shards[index]);
   }
 
-  /** Whether the conduit has a shard with this id, from `0` to the shard count minus 1. */
+  /** Whether the id is in range: `0` to the shard count minus 1. */
   hasPlace(id: string): boolean {
     return /^(0|[1-9]\d{0,4})$/.test(id) && Number(id) < this.shardCount;
   }
 
-  /** Assigns a transport to a shard. The caller has checked the id with `hasPlace`. */
+  /** Check the id with `hasPlace` first. */
   assign(shard: Shard): void {
     this.shards[Number(shard.id)] = shard;
   }
 
-  /** Whether the shard is still part of the conduit, with the same transport. */
+  /** Whether the conduit still has this shard, with the same transport. */
   has(shard: Shard): boolean {
     return this.shards[Number(shard.id)] === shard;
   }
 
-  /** The shards with a transport, by id. */
+  /** The shards that have a transport, in order of id. */
   list(): Shard[] {
     return this.shards.flatMap((shard) => shard ?? []);
   }
 
   /**
-   * Chooses the shard for a message of a channel. If the channel's shard is not enabled, the platform tries one other shard. Returns
-   * undefined when that shard is not enabled either. The platform then drops the event.
+   * Chooses a shard for the message. If the channel's shard is disabled, tries one other shard, as the platform does. Returns undefined if
+   * that shard is disabled too; the event is then lost.
    */
   choose(channel: string, { id }: Envelope): Shard | undefined {
     const first = this.indexOf(channel);
@@ -70,7 +70,7 @@ export class Conduit {
     return findEnabled(this.shards[other]);
   }
 
-  /** Returns the index of the channel's shard, which sends the channel's messages while the shard is enabled. */
+  /** Index of the channel's own shard. */
   indexOf(channel: string): number {
     return hashOf(channel) % this.shardCount;
   }

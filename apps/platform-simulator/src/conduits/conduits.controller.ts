@@ -28,7 +28,7 @@ interface ConduitView {
   shard_count: number;
 }
 
-/** The platform's conduits API (docs/platform-facts.md §3). An application sees only its own conduits. */
+/** An application sees only its own conduits (docs/platform-facts.md §3). */
 @Controller('helix/eventsub/conduits')
 @UseGuards(PlatformApiGuard)
 export class ConduitsController {

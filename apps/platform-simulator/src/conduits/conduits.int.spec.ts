@@ -53,7 +53,7 @@ describe('conduits of the simulated platform', () => {
 
   const tenChannels = Array.from({ length: 10 }, (_, channel) => String(channel));
 
-  /** Creates a conduit with two shards, each over a socket, and subscriptions for ten channels. */
+  /** Creates a conduit with two socket shards, and subscriptions for ten channels. */
   const start = async (): Promise<{ id: string; sockets: [SocketClient, SocketClient] }> => {
     const id = await create();
     const sockets: [SocketClient, SocketClient] = [await connect(), await connect()];
@@ -212,7 +212,7 @@ describe('conduits of the simulated platform', () => {
       await eventually(() => expect(countsOf(sockets).reduce((a, b) => a + b)).toBe(20));
       for (const socket of sockets) {
         const channels = socket.of('notification').map(({ payload }) => payload.event?.broadcaster_user_id);
-        expect(channels.length).toBe(2 * new Set(channels).size); // a channel has one shard
+        expect(channels.length).toBe(2 * new Set(channels).size); // each channel uses one shard
         expect(channels.length).toBeGreaterThan(0);
         expect(socket.of('notification')[0]?.payload.subscription?.transport).toEqual({
           method: 'conduit',

@@ -6,7 +6,6 @@ import { ConduitsController } from './conduits.controller.js';
 import { ConduitsService } from './conduits.service.js';
 import { ShardsService } from './shards.service.js';
 
-/** Conduits and their shards. */
 @Module({
   imports: [LimitsModule, OAuthModule, TransportsModule],
   controllers: [ConduitsController],

@@ -4,10 +4,10 @@ import { LOGGER, type Logger } from '@stream-events/service';
 import { PlatformLimits } from '../limits/platform-limits.js';
 import { Conduit, type Shard } from './conduit.js';
 
-// docs/platform-facts.md §3
+// Limit per application (docs/platform-facts.md §3).
 const maxConduits = 5;
 
-/** The conduits of all applications. Assigns, enables, and disables their shards. */
+/** Manages the conduits of all applications, and the states of their shards. */
 @Injectable()
 export class ConduitsService {
   readonly events = new EventEmitter<{ shardDisabled: [Conduit, Shard]; deleted: [Conduit] }>();
@@ -22,7 +22,7 @@ export class ConduitsService {
     return [...this.conduits.values()].filter((conduit) => conduit.clientId === clientId);
   }
 
-  /** @throws NotFoundException unless the application has this conduit */
+  /** @throws NotFoundException if the application has no such conduit */
   get(clientId: string, id: string): Conduit {
     const conduit = this.conduits.get(id);
     if (conduit?.clientId !== clientId) throw new NotFoundException('Conduit not found');
@@ -46,19 +46,19 @@ export class ConduitsService {
     this.logger.info({ conduitId: conduit.id }, 'conduit deleted');
   }
 
-  /** Assigns a transport to a shard. An enabled shard prevents the deletion of the conduit. */
+  /** Assigns a transport to a shard. An enabled shard also stops the deletion timer of the conduit. */
   assign(conduit: Conduit, shard: Shard): void {
     conduit.assign(shard);
     if (!conduit.isDead) clearTimeout(conduit.deletion);
   }
 
-  /** Enables a webhook shard whose callback has answered the challenge. */
+  /** Call after the callback has answered the challenge. */
   enable(conduit: Conduit, shard: Shard): void {
     shard.status = 'enabled';
     if (conduit.has(shard)) clearTimeout(conduit.deletion);
   }
 
-  /** Disables a shard, unless it was replaced. When no enabled shard remains, starts the timer that deletes the conduit. */
+  /** Does nothing if the shard was replaced. Starts the deletion timer when the last enabled shard is gone. */
   disable(conduit: Conduit, shard: Shard, status: string): void {
     shard.status = status;
     if (!conduit.has(shard)) return;

@@ -7,24 +7,22 @@ import type { Conduit, Shard } from './conduit.js';
 import type { AssignShardDto } from './conduit.dto.js';
 import { ConduitsService } from './conduits.service.js';
 
-/** A shard in responses of the platform. */
+/** A shard as the platform's API returns it. */
 export interface ShardView {
   id: string;
   status: string;
   transport: TransportView;
 }
 
-/** A shard that could not be updated. */
 export interface ShardError {
   id: string;
   message: string;
   code: string;
 }
 
-/** Assigns transports to shards (docs/platform-facts.md §3). */
 @Injectable()
 export class ShardsService {
-  /** The sessions that have ever been assigned to a shard. A session can serve only one shard. */
+  /** Sessions that were ever assigned to a shard. The platform allows only one shard per session. */
   private readonly used = new WeakSet<SocketTransport['session']>();
 
   constructor(
@@ -32,7 +30,7 @@ export class ShardsService {
     @Inject(Transports) private readonly transports: Transports,
   ) {}
 
-  /** Assigns transports to shards. Returns the updated shards, and an error for each shard that could not be updated. */
+  /** Returns the updated shards, and an error for each shard that could not be updated. */
   assign(conduit: Conduit, requests: AssignShardDto[]): { data: ShardView[]; errors: ShardError[] } {
     const data: ShardView[] = [];
     const errors: ShardError[] = [];
@@ -45,7 +43,7 @@ export class ShardsService {
     return { data, errors };
   }
 
-  /** Returns the shard, or the reason why it cannot be updated. */
+  /** Returns the updated shard, or the reason why the update failed. */
   private assignOne(conduit: Conduit, { id, transport: requested }: AssignShardDto): Shard | string {
     if (!conduit.hasPlace(id)) return "The shard id is outside the conduit's range";
     try {
@@ -53,7 +51,7 @@ export class ShardsService {
         ? this.assignWebhook(conduit, id, this.transports.webhook(requested))
         : this.assignSocket(conduit, id, this.transports.socket(requested.session_id));
     } catch (error) {
-      if (error instanceof HttpException) return error.message; // an invalid callback or session
+      if (error instanceof HttpException) return error.message; // invalid callback or session
       throw error;
     }
   }
@@ -75,13 +73,13 @@ export class ShardsService {
       if (shard.status === 'enabled') this.conduits.disable(conduit, shard, 'notification_failures_exceeded');
     };
     this.conduits.assign(conduit, shard);
-    void this.verify(conduit, shard); // cannot fail, because a failing callback only changes the status
+    void this.verify(conduit, shard); // never rejects: a failing callback only changes the status
     return shard;
   }
 
   private async verify(conduit: Conduit, shard: Shard & { transport: WebhookTransport }): Promise<void> {
     const about = { conduit_shard: { conduit_id: conduit.id, shard: shard.id } };
-    // The platform's documentation does not describe the type headers of this challenge.
+    // The platform does not document the type headers of this challenge.
     const { isVerified } = await shard.transport.verify(about, { type: 'conduit.shard', version: '1' });
     if (isVerified) this.conduits.enable(conduit, shard);
     else this.conduits.disable(conduit, shard, 'webhook_callback_verification_failed');

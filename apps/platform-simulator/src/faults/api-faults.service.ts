@@ -6,10 +6,9 @@ import { isPlatformApi } from '../http/control-access.js';
 import { RateLimiter } from '../limits/rate-limiter.js';
 import { FaultsService } from './faults.service.js';
 
-// If a rate-limit fault has no end, responses report a reset after this time. The platform's real limit also recovers within one minute.
+// `Ratelimit-Reset` for a rate-limit fault without an end. The platform's real limit also recovers within a minute.
 const rateLimitedForMs = 60_000;
 
-/** Counts the calls to the platform's API, and injects the configured fault. */
 @Injectable()
 export class ApiFaultsService implements OnModuleDestroy {
   private readonly requests = new Map<string, number>();
@@ -23,7 +22,7 @@ export class ApiFaultsService implements OnModuleDestroy {
     setMaxListeners(0, this.closing.signal); // every slow response adds a listener
   }
 
-  /** Number of calls to each route of the platform, by `METHOD path`. */
+  /** Counts per route of the platform, by `METHOD path`. */
   viewRequests(): Record<string, number> {
     return Object.fromEntries(this.requests);
   }
@@ -32,7 +31,7 @@ export class ApiFaultsService implements OnModuleDestroy {
     this.closing.abort();
   }
 
-  /** Marks every response as simulated, and injects faults into the platform's API. */
+  /** Adds hooks to the server: they mark every response as simulated, and inject the faults. */
   register(fastify: FastifyInstance): void {
     fastify.addHook('onRequest', (request, reply, done) => {
       void reply.header('X-Platform-Simulation', 'true');
@@ -49,12 +48,12 @@ export class ApiFaultsService implements OnModuleDestroy {
     });
   }
 
-  /** Closes the connection instead of sending the response, as if the response were lost. */
+  /** Closes the connection instead of responding. Simulates a response that is lost on the way. */
   loseReply(request: FastifyRequest): void {
     this.withoutReply.add(request);
   }
 
-  /** Injects the fault. Returns whether it replaced the response or closed the connection. */
+  /** Returns true if the fault has replaced the response or closed the connection. */
   private failInstead(request: FastifyRequest, reply: FastifyReply): boolean {
     const { mode, untilMs } = this.faults.apiAt(Date.now());
     switch (mode) {
@@ -81,13 +80,13 @@ export class ApiFaultsService implements OnModuleDestroy {
   }
 
   private count({ is404, method, url }: FastifyRequest): void {
-    const route = is404 ? 'other' : `${method} ${url.split('?')[0]}`; // a bounded set, because the routes have no path parameters
+    const route = is404 ? 'other' : `${method} ${url.split('?')[0]}`; // bounded: the routes have no path parameters
     this.requests.set(route, (this.requests.get(route) ?? 0) + 1);
   }
 
   private async wait(delayMs: number): Promise<void> {
     if (delayMs === 0) return;
-    // Only a shutdown rejects this wait. The response is then sent immediately.
+    // If the service shuts down, stop waiting and send the response immediately.
     await delay(delayMs, undefined, { signal: this.closing.signal }).catch(() => undefined);
   }
 }

@@ -1,25 +1,24 @@
 import { Type } from 'class-transformer';
 import { IsIn, IsInt, IsNumber, IsOptional, Max, Min, ValidateNested } from 'class-validator';
 
-/** The ways in which the platform's API can fail. */
 export const apiFaultModes = ['ok', 'down', 'slow', 'garbage', 'error', 'rate_limited'] as const;
 export type ApiFaultMode = (typeof apiFaultModes)[number];
 
-// Long enough for any test, and within the range of a timer.
+// Maximum delay or duration of a fault: longer than any test runs, and short enough for a timer.
 const maxMs = 3_600_000;
 
 export class ApiFaultDto {
   @IsIn(apiFaultModes)
   mode!: ApiFaultMode;
 
-  /** Delay of every response in mode `slow`. */
+  /** Delay per response in mode `slow`. */
   @IsOptional()
   @IsInt()
   @Min(0)
   @Max(maxMs)
   delay_ms?: number;
 
-  /** Time until the fault ends. Default: the fault does not end. */
+  /** Duration of the fault. Default: no end. */
   @IsOptional()
   @IsInt()
   @Min(1)
@@ -27,7 +26,7 @@ export class ApiFaultDto {
   for_ms?: number;
 }
 
-/** Faults of notifications: probabilities from 0 to 1, and a delay. */
+/** Probabilities from 0 to 1, and a delay. */
 export class NotificationFaultsDto {
   @IsOptional()
   @IsNumber()
@@ -60,30 +59,30 @@ export class NotificationFaultsDto {
   bad_signature?: number;
 }
 
-/** OAuth faults: how many of the next requests fail, and the delay of each response from /oauth2. */
+/** How many of the next requests fail, and the delay of each response from /oauth2. */
 export class OAuthFaultsDto {
-  /** Number of refreshes that the platform rejects as if the refresh token were revoked. */
+  /** Number of refreshes to reject, as if the refresh token were revoked. */
   @IsOptional()
   @IsInt()
   @Min(0)
   @Max(maxMs)
   refresh_fails?: number;
 
-  /** Number of refreshes that succeed, but whose responses are lost. */
+  /** Number of refreshes whose responses get lost. The refreshes themselves succeed. */
   @IsOptional()
   @IsInt()
   @Min(0)
   @Max(maxMs)
   refresh_replies_lost?: number;
 
-  /** Number of validations that return 401. */
+  /** Number of validations to answer with 401. */
   @IsOptional()
   @IsInt()
   @Min(0)
   @Max(maxMs)
   validate_fails?: number;
 
-  /** Number of polls of a pending device code that return `invalid device code` (docs/platform-facts.md §4.7). */
+  /** Number of polls of pending device codes to answer with `invalid device code` (docs/platform-facts.md §4.7). */
   @IsOptional()
   @IsInt()
   @Min(0)
@@ -98,8 +97,7 @@ export class OAuthFaultsDto {
 }
 
 /**
- * `faults` of `PATCH /simulator`. Each given member replaces all current faults of its kind. An empty object removes the faults of
- * notifications or OAuth.
+ * `faults` of `PATCH /simulator`. Each field replaces all faults of its kind. An empty object removes the faults of notifications or OAuth.
  */
 export class FaultsDto {
   @IsOptional()

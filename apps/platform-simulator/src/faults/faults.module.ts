@@ -4,7 +4,6 @@ import { WorldModule } from '../world/world.module.js';
 import { ApiFaultsService } from './api-faults.service.js';
 import { FaultsService } from './faults.service.js';
 
-/** Faults of the platform's API and of notifications. */
 @Module({
   imports: [LimitsModule, WorldModule],
   providers: [FaultsService, ApiFaultsService],

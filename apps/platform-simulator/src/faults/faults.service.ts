@@ -9,33 +9,32 @@ import type {
   OAuthFaultsDto,
 } from './fault.dto.js';
 
-/** The current fault of the platform's API. */
 export interface ApiFault {
   mode: ApiFaultMode;
   delayMs: number;
-  /** End of the fault in milliseconds since 1970; null for a fault without an end. */
+  /** End of the fault in milliseconds since 1970; null without an end. */
   untilMs: number | null;
 }
 
-/** The faults as `GET /simulator` shows them. */
+/** The format of `GET /simulator`. */
 export interface FaultsView {
   api: { mode: ApiFaultMode; delay_ms?: number; for_ms?: number };
   notifications: NotificationFaultsDto;
-  /** The OAuth faults that are not used up yet. */
+  /** Only the faults that still have uses left. */
   oauth: OAuthFaultsDto;
 }
 
-/** An OAuth fault that applies to a limited number of requests. */
+/** A fault that hits a limited number of requests. */
 type OAuthFault = Exclude<keyof OAuthFaultsDto, 'delay_ms'>;
 
 type NotificationFault = 'lose' | 'duplicate' | 'reorder' | 'bad_signature';
 
-// The default delay in mode `slow`: longer than any client should wait.
+// Default delay in mode `slow`: longer than any client should wait.
 const defaultDelayMs = 30_000;
 
 const noFault: ApiFault = { mode: 'ok', delayMs: 0, untilMs: null };
 
-/** The current faults. Random decisions are derived from the seed. */
+/** Holds the current faults. Random decisions depend only on the seed. */
 @Injectable()
 export class FaultsService {
   private apiFault = noFault;
@@ -53,20 +52,20 @@ export class FaultsService {
     if (oauth) this.oauthFaults = { ...oauth };
   }
 
-  /** Returns the fault of the platform's API that is active at `nowMs`. */
+  /** @param nowMs milliseconds since 1970 */
   apiAt(nowMs: number): ApiFault {
     const { untilMs } = this.apiFault;
     if (untilMs !== null && untilMs <= nowMs) this.apiFault = noFault;
     return this.apiFault;
   }
 
-  /** Decides at random whether this fault applies to the next notification. */
+  /** Decides at random whether the fault hits the next notification. */
   draw(fault: NotificationFault): boolean {
     const probability = this.notificationFaults[fault] ?? 0;
     return probability > 0 && this.random.chance(probability);
   }
 
-  /** Uses the fault once, if any uses are left. Returns whether the fault applies to this request. */
+  /** Uses up one request of the fault. Returns whether the fault hits this request. */
   take(fault: OAuthFault): boolean {
     const left = this.oauthFaults[fault] ?? 0;
     if (left > 0) this.oauthFaults[fault] = left - 1;

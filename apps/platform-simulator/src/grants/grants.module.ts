@@ -2,6 +2,5 @@ import { Module } from '@nestjs/common';
 import { LimitsModule } from '../limits/limits.module.js';
 import { Grants } from './grants.js';
 
-/** The scopes that users have granted to applications. */
 @Module({ imports: [LimitsModule], providers: [Grants], exports: [Grants] })
 export class GrantsModule {}

@@ -52,7 +52,7 @@ describe(ControlAccess.name, () => {
 
   afterAll(() => setup.close());
 
-  /** Sends exactly these headers, which `fetch` cannot do. `path` is a path of this test's simulator, or a whole URL. */
+  /** Sends exactly these headers, which `fetch` cannot do. `path` can also be a whole URL. */
   const send = (
     method: string,
     path: string,
@@ -74,7 +74,7 @@ describe(ControlAccess.name, () => {
       sending.on('error', reject).end(body);
     });
 
-  /** Returns the body of `POST /simulator/notifications`. */
+  /** A valid body for `POST /simulator/notifications`. */
   const message = (): Record<string, string> => ({
     type: 'channel.follow',
     callback: setup.receiver.url,
@@ -165,7 +165,7 @@ describe(ControlAccess.name, () => {
       expect(list.status).toBe(403);
     }
     expect((await send('GET', '/simulator', { ...bearer, origin: own })).status).toBe(200);
-    // When a site points its own name at this machine (DNS rebinding), requests of its page have this name as origin and host.
+    // DNS rebinding: a site points its own name at this machine. Requests from its page then carry this name as origin and host.
     const rebound = { host: `evil.example:${port}`, origin: `http://evil.example:${port}` };
     expect((await send('POST', '/oauth2/token', { ...form, ...rebound }, token.toString())).status).toBe(403);
   });
@@ -178,12 +178,12 @@ describe(ControlAccess.name, () => {
       for (const origin of ['https://evil.example', 'null', 'http://127.0.0.1:1'])
         expect((await decide({ origin })).status).toBe(403);
       expect((await decide({})).status).toBe(403);
-      expect((await decide({ origin: own })).status).toBe(400); // accepted, but without the fields
+      expect((await decide({ origin: own })).status).toBe(400); // accepted, but the fields are missing
       const rebound = { host: `evil.example:${port}`, origin: `http://evil.example:${port}` };
       expect((await decide(rebound)).status).toBe(421);
       const shown = await fetch(`${own}${page}`);
       expect([shown.status, shown.headers.get('www-authenticate')]).toEqual([
-        page === '/activate' ? 200 : 400, // the authorize page needs parameters
+        page === '/activate' ? 200 : 400, // the authorize page requires parameters
         null,
       ]);
     },

@@ -15,7 +15,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { SimulatorConfig } from '../platform-simulator.config.js';
 
 /**
- * Checks every request before its body is read, because web pages can send requests to programs on the machine of their reader:
+ * Checks every request before the body is read. Without the checks, any web page could send requests to a simulator on its visitor's
+ * machine.
  *
  *   requirement                      | for                | otherwise | protects against
  *   ---------------------------------|--------------------|-----------|-------------------------------------------------
@@ -25,8 +26,8 @@ import type { SimulatorConfig } from '../platform-simulator.config.js';
  *   `Authorization: Bearer <secret>` | control API        | 401       | other programs and users of this machine
  *   JSON, if there is a body         | control API        | 415       | forms that come without `Origin`
  *
- * The pages are the consent pages, which a browser on this machine can open without a secret. The platform's API uses its own access
- * tokens, and other machines can reach this API by any host name. All other paths are the control API.
+ * "Pages" are the consent pages, which a browser on this machine opens without a secret. The platform's API has its own access tokens, and
+ * accepts any host name. All other paths are the control API.
  */
 @Injectable()
 export class ControlAccess {
@@ -44,7 +45,7 @@ export class ControlAccess {
     });
   }
 
-  /** Whether a page of another site has sent this request. */
+  /** Whether the request comes from a page of another site. */
   isForeignOrigin({ headers: { host = '', origin }, socket }: IncomingMessage): boolean {
     return origin !== undefined && !(this.isOwnHost(host, socket.localPort) && origin === `http://${host}`);
   }
@@ -79,17 +80,17 @@ export class ControlAccess {
 
   private hasSecret({ headers }: FastifyRequest): boolean {
     const [, given = ''] = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? [];
-    // Compare hashes, because they have the same length and `timingSafeEqual` takes the same time for all of them.
+    // `timingSafeEqual` needs equal lengths, so compare hashes.
     return timingSafeEqual(digest(given), this.secretHash);
   }
 }
 
-/** Whether the request is for the platform's API, or for a picture. */
+/** Pictures count as part of the platform's API. */
 export function isPlatformApi({ url }: FastifyRequest): boolean {
   return /^\/(helix|oauth2|pictures\/)/.test(url);
 }
 
-/** Whether the request is for a page on which a person consents. */
+/** Whether the request is for a page on which a user consents. */
 function isConsentPage({ url }: FastifyRequest): boolean {
   return /^\/(oauth2\/authorize|activate)(\?|$)/.test(url);
 }

@@ -1,14 +1,13 @@
 import { BadRequestException } from '@nestjs/common';
 
-/** Encodes a position as an opaque `pagination.cursor`. */
 export function encodeCursor(position: number): string {
   return Buffer.from(JSON.stringify({ after: position })).toString('base64url');
 }
 
 /**
- * Decodes the position in a cursor; 0 without a cursor.
+ * Returns 0 without a cursor.
  *
- * @throws BadRequestException for an invalid cursor
+ * @throws BadRequestException if the cursor is invalid
  */
 export function decodeCursor(cursor: string | undefined): number {
   if (!cursor) return 0;
@@ -17,7 +16,7 @@ export function decodeCursor(cursor: string | undefined): number {
   return Number(digits);
 }
 
-/** The member `pagination` of a list; empty on the last page (docs/platform-facts.md §4.3). */
+/** The `pagination` field of a list; empty on the last page (docs/platform-facts.md §4.3). */
 export interface Pagination {
   cursor?: string;
 }

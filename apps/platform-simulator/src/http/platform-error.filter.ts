@@ -3,7 +3,7 @@ import { Catch, HttpException, Inject, type ArgumentsHost, type ExceptionFilter 
 import { LOGGER, type Logger } from '@stream-events/service';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** The platform's error JSON (docs/platform-facts.md §4.2). A conflict also has the id of the existing subscription. */
+/** The platform's error format (docs/platform-facts.md §4.2). A conflict also contains the id of the existing subscription. */
 export interface PlatformError {
   error: string;
   status: number;
@@ -11,7 +11,7 @@ export interface PlatformError {
   id?: string;
 }
 
-/** Maps every error to the platform's error format. */
+/** Converts every error to the platform's error format. */
 @Catch()
 export class PlatformErrorFilter implements ExceptionFilter {
   constructor(@Inject(LOGGER) private readonly logger: Logger) {}
@@ -22,7 +22,7 @@ export class PlatformErrorFilter implements ExceptionFilter {
     const http = host.switchToHttp();
     const { status, message } = body;
     const isOAuth = http.getRequest<FastifyRequest>().url.startsWith('/oauth2');
-    // The platform's OAuth endpoints omit `error` (docs/platform-facts.md §4.1).
+    // OAuth endpoints omit `error`, as on the platform (docs/platform-facts.md §4.1).
     void http
       .getResponse<FastifyReply>()
       .status(status)
@@ -38,7 +38,7 @@ function describeError(error: unknown): PlatformError {
   return { error: title, status, message, ...(id !== undefined && { id }) };
 }
 
-/** The message of an error, with all faults of a validation error, and the id of the existing subscription in a conflict. */
+/** Joins all faults of a validation error into one message. For a conflict, adds the id of the existing subscription. */
 function partsOf(error: unknown): { message: string; id?: string } {
   const fallback = error instanceof Error ? error.message : 'the request cannot be read';
   const response = error instanceof HttpException ? error.getResponse() : null;
@@ -51,10 +51,7 @@ function partsOf(error: unknown): { message: string; id?: string } {
   };
 }
 
-/**
- * Returns the HTTP status of an error. Nest's errors have a method; Fastify's own errors (invalid JSON, body too large) have a numeric
- * `statusCode`.
- */
+/** Nest's errors have a method for the status. Fastify's own errors (invalid JSON, body too large) have the field `statusCode`. */
 function statusOf(error: unknown): number {
   if (error instanceof HttpException) return error.getStatus();
   const { statusCode } = Object(error) as { statusCode?: unknown };

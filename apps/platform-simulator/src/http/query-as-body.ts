@@ -3,14 +3,13 @@ import type { FastifyRequest } from 'fastify';
 import type { Observable } from 'rxjs';
 
 /**
- * Also accepts members of the body as query parameters, because the platform does and client libraries rely on it
- * (docs/platform-facts.md §3, §4.1).
+ * Accepts body fields as query parameters too. The platform does this, and client libraries rely on it (docs/platform-facts.md §3, §4.1).
  */
 @Injectable()
 export class QueryAsBody implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
-    request.body = { ...Object(request.query), ...Object(request.body) } as Record<string, unknown>; // parsed JSON and text
+    request.body = { ...Object(request.query), ...Object(request.body) } as Record<string, unknown>; // Safe cast: an object literal.
     return next.handle();
   }
 }

@@ -1,13 +1,13 @@
 import { BadRequestException } from '@nestjs/common';
 
-/** A query parameter that may be missing, present once, or repeated. */
+/** A query parameter that occurs never, once, or several times. */
 export type Repeated = string | string[] | undefined;
 
-// Maximum number of values of one parameter (docs/platform-facts.md §4.4).
+// Maximum values per parameter (docs/platform-facts.md §4.4).
 const maxValues = 100;
 
 /**
- * The distinct values of a repeated query parameter.
+ * Returns the distinct, non-empty values.
  *
  * @throws BadRequestException for more than 100 values
  */

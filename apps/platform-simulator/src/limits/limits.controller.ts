@@ -2,7 +2,6 @@ import { Body, Controller, Get, HttpCode, Inject, Post } from '@nestjs/common';
 import { ChangeLimitsDto } from './limits.dto.js';
 import { PlatformLimits, type Limits } from './platform-limits.js';
 
-/** Shows and changes the limits of the simulated platform. */
 @Controller('simulator/limits')
 export class LimitsController {
   constructor(@Inject(PlatformLimits) private readonly limits: PlatformLimits) {}

@@ -1,7 +1,7 @@
 import { ArrayMaxSize, IsArray, IsIn, IsInt, IsOptional, Max, Min } from 'class-validator';
 import { grantModes, type GrantMode } from '../platform-simulator.config.js';
 
-// These limits catch typing errors, and delays outside the range of a timer.
+// Upper bounds against typing errors, and against delays that a timer cannot hold.
 const max = 1_000_000_000;
 const maxDelayMs = 600_000;
 const maxTimerSeconds = 2_000_000;

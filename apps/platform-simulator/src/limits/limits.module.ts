@@ -3,7 +3,6 @@ import { LimitsController } from './limits.controller.js';
 import { PlatformLimits } from './platform-limits.js';
 import { RateLimiter } from './rate-limiter.js';
 
-/** The limits of the platform: rate, cost, page size, token lifetime, retries. */
 @Module({
   controllers: [LimitsController],
   providers: [PlatformLimits, RateLimiter],

@@ -2,11 +2,11 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG } from '@stream-events/service';
 import type { GrantMode, SimulatorConfig } from '../platform-simulator.config.js';
 
-/** The limits of an application, and how the platform treats failing callbacks. */
+/** How much an application may do, and how the platform treats failing callbacks. */
 export interface Limits {
-  /** Maximum total cost of an application's subscriptions (docs/platform-facts.md §4.6). */
+  /** Maximum total cost of the subscriptions of one application (docs/platform-facts.md §4.6). */
   max_total_cost: number;
-  /** Points per minute; each call costs one point (docs/platform-facts.md §4.2). */
+  /** Points per minute. Each call costs one point (docs/platform-facts.md §4.2). */
   rate_limit: number;
   /** Subscriptions per page. */
   page_size: number;
@@ -22,17 +22,17 @@ export interface Limits {
   device_interval_seconds: number;
   /** Length of one second on the socket server, in milliseconds. Tests shorten it (docs/platform-facts.md §2). */
   socket_second_ms: number;
-  /** Time after which a conduit without an enabled shard is deleted, in seconds (docs/platform-facts.md §3). */
+  /** Seconds until a conduit without an enabled shard is deleted (docs/platform-facts.md §3). */
   dead_conduit_seconds: number;
   /** Who has granted scopes: every user, or only users who have consented. */
   grants: GrantMode;
-  /** Number of consecutive notifications that must fail, each with all its retries, to disable the subscription. */
+  /** Failed notifications in a row that disable a subscription. A notification has failed when all its retries have failed. */
   max_failed_notifications: number;
-  /** Delays before the retries of a notification, in milliseconds. */
+  /** Delay before each retry of a notification, in milliseconds. */
   retry_delays_ms: number[];
 }
 
-/** The current limits, which tests can change. */
+/** The current limits. Tests can change them. */
 @Injectable()
 export class PlatformLimits {
   private limits: Limits = {
@@ -47,8 +47,8 @@ export class PlatformLimits {
     socket_second_ms: 1_000,
     dead_conduit_seconds: 72 * 3_600,
     grants: 'everyone',
-    // The platform publishes neither value. With these values, a short outage of a callback does not disable its subscription,
-    // and a simulation does not take minutes.
+    // The platform publishes neither value. These values keep a subscription enabled through a short outage of its callback, and keep
+    // simulations short.
     max_failed_notifications: 10,
     retry_delays_ms: [500, 2_000, 5_000],
   };
@@ -61,7 +61,7 @@ export class PlatformLimits {
     return this.limits;
   }
 
-  /** Changes the given limits. Missing limits keep their values. */
+  /** Changes only the given limits. */
   change(changes: Partial<Limits>): void {
     const given = Object.entries<unknown>(changes).filter(([, value]) => value != null);
     this.limits = { ...this.limits, ...Object.fromEntries(given) };

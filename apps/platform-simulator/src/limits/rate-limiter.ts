@@ -2,13 +2,12 @@ import { Inject, Injectable } from '@nestjs/common';
 import { PlatformLimits } from './platform-limits.js';
 import { TokenBucket } from './token-bucket.js';
 
-/** The rate limit after a call. */
 export interface RateLimitState {
   isExceeded: boolean;
   headers: RateLimitHeaders;
 }
 
-/** `Ratelimit-Limit`, `-Remaining`, and `-Reset` (Unix time in seconds when the bucket is full again). */
+/** `Ratelimit-Limit`, `-Remaining`, and `-Reset` (Unix time in seconds at which the bucket is full again). */
 export type RateLimitHeaders = Record<string, string>;
 
 /** One token bucket per application, and one per application and user (docs/platform-facts.md §4.2). */
@@ -18,19 +17,19 @@ export class RateLimiter {
 
   constructor(@Inject(PlatformLimits) private readonly limits: PlatformLimits) {}
 
-  /** Takes a point from a bucket. The maximum number of access tokens also limits the number of buckets. */
+  /** Takes one point. The number of buckets is bounded, because the number of access tokens is. */
   take(key: string, nowMs: number): RateLimitState {
     const bucket = this.bucketOf(key, nowMs);
     const isExceeded = !bucket.take(nowMs);
     return { isExceeded, headers: this.describe(bucket.remaining, bucket.fullAtMs) };
   }
 
-  /** Returns the headers for a caller without valid credentials, with a full bucket. */
+  /** Headers of a full bucket, for a caller without valid credentials. */
   full(nowMs: number): RateLimitHeaders {
     return this.describe(this.limits.current.rate_limit, nowMs);
   }
 
-  /** Returns the headers of a simulated rate limit that is exceeded until `untilMs`. */
+  /** Headers of a simulated rate limit that lasts until `untilMs`. */
   empty(untilMs: number): RateLimitHeaders {
     return this.describe(0, untilMs);
   }
@@ -39,7 +38,7 @@ export class RateLimiter {
     const known = this.buckets.get(key);
     const { rate_limit } = this.limits.current;
     if (known?.capacity === rate_limit) return known;
-    const bucket = new TokenBucket(rate_limit, nowMs); // a changed limit starts with a full bucket
+    const bucket = new TokenBucket(rate_limit, nowMs); // start full after the limit was changed
     this.buckets.set(key, bucket);
     return bucket;
   }

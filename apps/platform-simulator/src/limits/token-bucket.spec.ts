@@ -8,7 +8,7 @@ describe(TokenBucket.name, () => {
     });
 
     it('gives points back as the bucket refills', () => {
-      const bucket = new TokenBucket(60, 0); // one a second
+      const bucket = new TokenBucket(60, 0); // refills one point per second
       for (let count = 0; count < 60; count += 1) bucket.take(0);
       expect([999, 1_000, 1_000, 2_000].map((now) => bucket.take(now))).toEqual([false, true, false, true]);
     });

@@ -1,6 +1,6 @@
 /**
- * The platform's rate limit: a token bucket that refills evenly within one minute (docs/platform-facts.md §4.2). The caller
- * passes the time in milliseconds.
+ * The platform's rate limit: an empty bucket refills evenly within one minute (docs/platform-facts.md §4.2). Times are in milliseconds on
+ * the caller's clock.
  */
 export class TokenBucket {
   private points: number;
@@ -12,7 +12,7 @@ export class TokenBucket {
     this.points = capacity;
   }
 
-  /** Takes a point. Returns false when the bucket is empty. */
+  /** Returns false if the bucket has no point left. */
   take(nowMs: number): boolean {
     this.fill(nowMs);
     if (this.points < 1) return false;
@@ -25,7 +25,7 @@ export class TokenBucket {
     return Math.floor(this.points);
   }
 
-  /** The time when the bucket will be full, in milliseconds on the caller's clock. */
+  /** When the bucket will be full, in milliseconds on the caller's clock. */
   get fullAtMs(): number {
     return this.lastMs + (this.capacity - this.points) / this.perMs;
   }

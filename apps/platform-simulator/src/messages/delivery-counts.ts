@@ -1,20 +1,20 @@
 import { Injectable } from '@nestjs/common';
 
-/** Outcomes of all notifications so far. */
+/** Totals over all notifications since the start. */
 export interface DeliveryCountsView {
-  /** Requests, retries included, and frames on sockets. */
+  /** Requests (including retries) and socket frames. */
   sent: number;
-  /** Responses with a 2xx status, and frames on open sockets. */
+  /** 2xx responses, and frames on open sockets. */
   accepted: number;
-  /** Failed requests by HTTP status, or `timeout` or `unreachable` without a response. */
+  /** Failed requests by HTTP status. Without a response, the key is `timeout` or `unreachable`. */
   refused: Record<string, number>;
-  /** Notifications that failed after the last retry. */
+  /** Notifications whose last retry failed. */
   given_up: number;
-  /** Conduit notifications that were dropped because no suitable shard was enabled. */
+  /** Conduit notifications lost because no suitable shard was enabled. */
   dropped: number;
 }
 
-/** Counts deliveries. The keys are a bounded set: HTTP statuses, `timeout`, and `unreachable`. */
+/** The keys are bounded: HTTP statuses, `timeout`, and `unreachable`. */
 @Injectable()
 export class DeliveryCounts {
   private accepted = 0;

@@ -14,28 +14,28 @@ import type { SimulatorConfig } from '../platform-simulator.config.js';
 import { DeliveryCounts } from './delivery-counts.js';
 import { headersOf, type Message } from './message.js';
 
-/** Response from a callback. Without a response, `status` is 0 and `error` is the reason. */
+/** A callback's response. If there was none, `status` is 0 and `error` is the reason. */
 export interface Reply {
   status: number;
   body: string;
   error?: 'timeout' | 'unreachable';
 }
 
-/** The part of a reply that the control API shows. Never includes the reply's content, because the simulator must not be a proxy. */
+/** The part of a reply that the control API shows. The response body stays hidden, so that nobody can use the simulator as a proxy. */
 export type Outcome = Pick<Reply, 'status' | 'error'>;
 
-// The maximum number of messages in flight at a high rate (see notification-generator.service.ts).
+// Connections per callback. Matches the notifications in flight (notification-generator.service.ts).
 const maxConnections = 128;
 
-// The platform waits "a few seconds" (docs/platform-facts.md §1.4); its command-line tool waits ten.
+// Time limit for a callback. The platform waits "a few seconds" (docs/platform-facts.md §1.4); its command-line tool waits 10 s.
 const requestTimeoutMs = 10_000;
 
-// A valid response is a challenge or a short explanation. A longer response counts as a failed delivery.
+// Maximum length of a response. Valid ones are short: a challenge or an explanation. A longer response fails the delivery.
 const maxReplyBytes = 64 * 1024;
 
 const drainTimeoutMs = 5_000;
 
-/** Sends messages to callbacks as the platform does: with a timeout, without following redirects, with retries. */
+/** Sends messages to callbacks like the platform: with a timeout, with retries, and without following redirects. */
 @Injectable()
 export class DeliveryService implements OnModuleDestroy, BeforeApplicationShutdown {
   private readonly inFlight = new Set<Promise<Reply>>();
@@ -52,14 +52,14 @@ export class DeliveryService implements OnModuleDestroy, BeforeApplicationShutdo
     @Inject(DeliveryCounts) private readonly counts: DeliveryCounts,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    setMaxListeners(0, this.closing.signal); // every wait for a retry adds a listener
+    setMaxListeners(0, this.closing.signal); // each pending retry adds a listener
   }
 
   /**
-   * Checks a callback before its first use. The simulator sends only to the configured gateways, so that clients cannot use it to
-   * reach other servers in its network.
+   * Rejects callbacks outside the configured gateways. Without this check, clients could use the simulator to reach other servers in its
+   * network.
    *
-   * @throws BadRequestException for a callback of another origin
+   * @throws BadRequestException if the callback has another origin
    */
   checkCallback(callback: string): void {
     const allowed = this.config.SIMULATOR_CALLBACK_ORIGINS.map((url) => new URL(url).origin);
@@ -69,14 +69,14 @@ export class DeliveryService implements OnModuleDestroy, BeforeApplicationShutdo
     );
   }
 
-  /** Sends a message once. Check the callback with `checkCallback` first. */
+  /** Sends a message once. The caller must have called `checkCallback`. */
   send(message: Message, callback: string, retry = 0): Promise<Reply> {
     const sending = this.request(message, callback, retry);
     this.inFlight.add(sending);
     return sending.finally(() => this.inFlight.delete(sending));
   }
 
-  /** Sends a message, and retries after each delay in `retry_delays_ms`. Returns true if the callback accepted the message. */
+  /** Retries after each delay in `retry_delays_ms`. Returns true if the callback accepted the message. */
   async sendWithRetries(createCopy: () => Message, callback: string): Promise<boolean> {
     for (const [retry, delayMs] of [...this.limits.current.retry_delays_ms, null].entries()) {
       const copy = createCopy();
@@ -90,16 +90,15 @@ export class DeliveryService implements OnModuleDestroy, BeforeApplicationShutdo
     return false;
   }
 
-  /** Waits for `delayMs` milliseconds. Returns false if the service shuts down during the wait. */
+  /** Returns false if the service shuts down during the wait. */
   async waitUnlessClosing(delayMs: number): Promise<boolean> {
     try {
       return await delay(delayMs, true, { signal: this.closing.signal });
     } catch {
-      return false; // only shutdown rejects this wait
+      return false; // only shutdown rejects the wait
     }
   }
 
-  /** Outcomes of all notifications so far. */
   viewCounts(): ReturnType<DeliveryCounts['view']> {
     return this.counts.view();
   }
@@ -108,12 +107,12 @@ export class DeliveryService implements OnModuleDestroy, BeforeApplicationShutdo
     this.closing.abort();
   }
 
-  /** Waits up to 5 s for messages in flight, then aborts the rest. */
+  /** Waits up to 5 s for messages in flight, and aborts the rest. */
   async beforeApplicationShutdown(): Promise<void> {
     const timeout = new AbortController();
     await Promise.race([
       Promise.allSettled([...this.inFlight]),
-      // Only the abort below rejects this wait, and the race has then ended.
+      // Only the abort below rejects this promise, after the race is over.
       delay(drainTimeoutMs, undefined, { signal: timeout.signal }).catch(() => undefined),
     ]);
     timeout.abort();
@@ -138,7 +137,7 @@ export class DeliveryService implements OnModuleDestroy, BeforeApplicationShutdo
     const abort = new AbortController();
     const timer = setTimeout(() => abort.abort(), requestTimeoutMs);
     try {
-      // undici does not follow redirects by default, so a 3xx is a failure, as on the platform.
+      // undici does not follow redirects, so a 3xx is a failure, as on the platform.
       const response = await request(callback, {
         method: 'POST',
         headers,
@@ -148,7 +147,7 @@ export class DeliveryService implements OnModuleDestroy, BeforeApplicationShutdo
       });
       return { status: response.statusCode, body: await response.body.text() };
     } catch {
-      // A failing callback is an expected outcome, so return the failure. The caller counts and logs it.
+      // A failing callback is normal, so return the failure. The caller counts and logs it.
       return { status: 0, body: '', error: abort.signal.aborted ? 'timeout' : 'unreachable' };
     } finally {
       clearTimeout(timer);
@@ -160,7 +159,6 @@ export function toOutcome({ status, error }: Reply): Outcome {
   return { status, ...(error !== undefined && { error }) };
 }
 
-/** Whether the callback accepted the message with a 2xx status. */
 export function isAccepted(reply: Reply): boolean {
   return reply.status >= 200 && reply.status < 300;
 }

@@ -1,6 +1,6 @@
 import { createMessage, formatTimestamp, type Message, type MessageContent } from './message.js';
 
-/** Ways in which a message can be invalid, to test that receivers reject such messages. */
+/** Kinds of invalid messages. Receivers must reject them. */
 export const faults = [
   'bad_signature',
   'short_signature',
@@ -12,10 +12,10 @@ export const faults = [
 ] as const;
 export type Fault = (typeof faults)[number];
 
-// Just over the ten minutes after which receivers should reject a message (docs/platform-facts.md §1.3).
+// Just above 10 minutes, after which receivers should reject a message (docs/platform-facts.md §1.3).
 const oldTimestampAgeMs = 11 * 60 * 1_000;
 
-/** Creates a message with exactly this fault. All its other parts are valid. */
+/** Creates a message that is invalid in exactly one way. */
 export function createFaultyMessage(content: MessageContent, fault: Fault): Message {
   const message = createMessage(content);
   switch (fault) {
@@ -26,7 +26,7 @@ export function createFaultyMessage(content: MessageContent, fault: Fault): Mess
     case 'missing_signature':
       return { ...message, signature: null };
     case 'changed_body':
-      // The changed body is still valid JSON, so only the signature reveals the change.
+      // Keep the body valid JSON, so that only the signature reveals the change.
       return { ...message, body: message.body.replace('{', '{"changed_on_the_way":true,') };
     case 'old_timestamp':
       return createMessage({
@@ -36,7 +36,7 @@ export function createFaultyMessage(content: MessageContent, fault: Fault): Mess
     case 'wrong_secret':
       return createMessage({ ...content, secret: `not-${content.secret}` });
     case 'type_mismatch':
-      // The signature is valid, because it does not cover the type header.
+      // The signature stays valid, because it does not cover the type header.
       return { ...message, subscriptionType: otherType(message.subscriptionType) };
   }
 }

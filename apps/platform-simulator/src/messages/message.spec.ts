@@ -9,7 +9,7 @@ const content: MessageContent = {
   secret: 's3cRe7-0123',
 };
 
-/** Computes the signature with an implementation other than the one under test. */
+/** Signs with Web Crypto, independently of the code under test. */
 async function signIndependently(secret: string, text: string): Promise<string> {
   const encoder = new TextEncoder();
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };

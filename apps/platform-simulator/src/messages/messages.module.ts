@@ -3,7 +3,6 @@ import { LimitsModule } from '../limits/limits.module.js';
 import { DeliveryCounts } from './delivery-counts.js';
 import { DeliveryService } from './delivery.service.js';
 
-/** Signs messages and delivers them to callbacks. */
 @Module({
   imports: [LimitsModule],
   providers: [DeliveryCounts, DeliveryService],

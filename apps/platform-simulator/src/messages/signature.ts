@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 
-/** The signed parts, concatenated in this order. */
+/** The signature covers these parts, concatenated in this order. */
 export interface SignedParts {
   readonly id: string;
   readonly timestamp: string;

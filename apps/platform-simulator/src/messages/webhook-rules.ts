@@ -1,12 +1,12 @@
 /**
- * The rules for callback URLs. The real platform requires https on port 443. The simulator also accepts http and any port, so that
- * it can reach services on the same machine.
+ * Rules for callback URLs. The real platform requires https on port 443. The simulator also accepts http and other ports, because services
+ * on the same machine use them.
  */
 export const callbackRules = {
   protocols: ['http', 'https'],
   require_protocol: true,
   require_tld: false,
-  allow_underscores: true, // container names may have underscores
+  allow_underscores: true, // container names can contain underscores
 };
 
 /** ASCII, 10 to 100 characters (docs/platform-facts.md §1.2). */

@@ -3,7 +3,7 @@ import type { Conduit, Shard } from '../conduits/conduit.js';
 import { ConduitsService } from '../conduits/conduits.service.js';
 import { NotificationSender } from './notification-sender.service.js';
 
-/** Notifies applications that a shard was disabled (docs/platform-facts.md §3). */
+/** Tells applications when a shard is disabled (docs/platform-facts.md §3). */
 @Injectable()
 export class ConduitNotifications {
   constructor(

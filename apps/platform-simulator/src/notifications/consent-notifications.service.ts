@@ -4,7 +4,7 @@ import { identify } from '../world/payloads/scene.js';
 import { World } from '../world/world.js';
 import { NotificationSender } from './notification-sender.service.js';
 
-/** Notifies applications that a user has granted or revoked access (docs/platform-facts.md §5). */
+/** Tells applications when a user grants or revokes access (docs/platform-facts.md §5). */
 @Injectable()
 export class ConsentNotifications {
   constructor(
@@ -16,7 +16,7 @@ export class ConsentNotifications {
     grants.changes.on('revoked', (consent) => this.notify('user.authorization.revoke', consent));
   }
 
-  /** Login and name are null when the account no longer exists. */
+  /** After the user has deleted the account, login and name are null. */
   private notify(type: string, { clientId, userId }: Consent): void {
     const user = identify('user', this.world.users.find(userId) ?? null);
     const event = { client_id: clientId, ...user, user_id: userId };

@@ -4,15 +4,15 @@ interface Held {
   isOvertaken: boolean;
 }
 
-// How long to hold a notification if no other notification follows on the channel. The notification is then late, but not lost.
+// Longest time to hold a notification if no other follows on the channel. It then goes out late, but is not lost.
 const maxHoldMs = 2_000;
 
-// The delay of a held notification after the notification that overtakes it. Long enough for the other notification to arrive first.
+// Delay between the overtaking notification and the held one, so that they arrive in this order.
 const lagMs = 100;
 
-/** Reorders the notifications for a channel: holds a notification until the channel's next notification has been sent. */
+/** Reorders notifications: holds one until the next notification of the same channel has been sent. */
 export class HeldNotifications {
-  /** The held notifications, at most one per channel. */
+  /** At most one per channel. */
   private readonly held = new Map<string, Held>();
 
   pass(channel: string, order: 'in order' | 'after the next', send: () => void): void {
@@ -29,7 +29,7 @@ export class HeldNotifications {
   }
 
   private releaseIn(delayMs: number, channel: string): NodeJS.Timeout {
-    // The timer must not delay the shutdown of the service.
+    // unref: the timer must not delay shutdown.
     return setTimeout(() => this.release(channel), delayMs).unref();
   }
 

@@ -47,7 +47,7 @@ describe('faults of notifications', () => {
   });
 
   it('sends the next notification first', async () => {
-    lengthenTimers(2_000); // the longest time for which a notification is held
+    lengthenTimers(2_000); // the time limit for holding a notification
     await fail({ reorder: 1 });
     await goLive();
     await goOffline();
@@ -95,7 +95,7 @@ describe('faults of notifications', () => {
       const last = await run.call('POST', '/simulator/streams', { user_id: '77' });
       const isLast = ({ json }: Received): boolean => json.event?.id === last.json.id;
       await run.receiver.waitFor(1, isLast);
-      await run.close(); // which waits for notifications in flight
+      await run.close(); // waits for notifications in flight
       return run.receiver.received
         .filter(isNotification)
         .map(({ json }) => json.event?.id)
@@ -111,7 +111,7 @@ describe('faults of notifications', () => {
     const statuses = async (): Promise<string[]> =>
       (await setup.call('GET', '/helix/eventsub/subscriptions')).json.data.map(({ status }) => status);
 
-    /** Waits until the simulator has counted this many responses with this status. */
+    /** Waits until the simulator's counts have these values. */
     const untilCounted = (counts: { given_up?: number; accepted?: number }): Promise<void> =>
       eventually(async () =>
         expect((await setup.call('GET', '/simulator')).json.notifications).toMatchObject(counts),

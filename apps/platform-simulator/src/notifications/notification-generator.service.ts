@@ -6,13 +6,12 @@ import { World } from '../world/world.js';
 import { NotificationSender } from './notification-sender.service.js';
 import { Pace } from './pace.js';
 
-// Enough notifications for 6,000 events per second to a callback that responds in 20 ms. The limit also bounds memory.
+// Maximum notifications in flight, to bound memory. Enough for 6,000 events per second if the callback responds in 20 ms.
 const maxInFlight = 128;
 
-// A timer below the lower bound would only cost CPU time. The upper bound keeps the timer of a very low rate from overflowing.
+// Limits for the timer's interval in milliseconds. Shorter timers only cost CPU time; a very low rate would overflow the timer.
 const tickBoundsMs = [5, 60_000] as const;
 
-/** Generates events at the configured rate and notifies subscriptions. */
 @Injectable()
 export class NotificationGenerator implements OnApplicationBootstrap, OnModuleDestroy {
   private pace = new Pace(0, 0);
@@ -37,12 +36,12 @@ export class NotificationGenerator implements OnApplicationBootstrap, OnModuleDe
     return this.pace.perSecond;
   }
 
-  /** Number of events that were skipped because callbacks were slower than the rate. */
+  /** Events skipped because callbacks were slower than the rate. */
   get missedCount(): number {
     return this.sender.missedCount;
   }
 
-  /** Sets the rate in events per second; 0 generates none. */
+  /** Events per second; 0 stops the generator. */
   setRate(perSecond: number): void {
     this.pace = new Pace(perSecond, performance.now());
     this.scheduleTick();

@@ -11,15 +11,12 @@ import type { WorldEvent } from '../world/world.js';
 import { HeldNotifications } from './held-notifications.js';
 import { composeBody, eventMember } from './notification.js';
 
-// Maximum number of notifications in flight; bounds memory. In a large test, 20,000 users with two subscriptions each can go live at once.
+// Maximum notifications in flight, to bound memory. In the largest test, 20,000 users with two subscriptions each go live at the same time.
 const maxWaiting = 40_000;
 
 const warnEveryMs = 10_000;
 
-/**
- * Sends notifications to subscriptions as the platform does: at least once, not always in order, with the retries of the
- * transport.
- */
+/** Sends notifications to subscriptions like the platform: at least once, sometimes out of order, with the transport's retries. */
 @Injectable()
 export class NotificationSender {
   private waiting = 0;
@@ -35,19 +32,18 @@ export class NotificationSender {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Number of notifications in flight. */
   get inFlight(): number {
     return this.waiting;
   }
 
-  /** Number of notifications that were skipped because callbacks were too slow. */
+  /** Notifications skipped because callbacks were too slow. */
   get missedCount(): number {
     return this.missed;
   }
 
   /**
-   * Notifies every subscription that matches the event, each with its own message. Returns the ids of the conduit shards that the messages
-   * are sent over, without messages that a fault loses. A message that a fault delays can still use another shard.
+   * Sends the event to every matching subscription, each in its own message. Returns the ids of the conduit shards that send them. Leaves
+   * out messages that a fault loses. A message that a fault delays can still end up on another shard.
    */
   notifyAll(happened: WorldEvent): string[] {
     const member = eventMember(JSON.stringify(happened.event));
@@ -58,7 +54,7 @@ export class NotificationSender {
     });
   }
 
-  /** Counts skipped events. Warns at most every 10 s. */
+  /** Logs a warning at most every 10 s. */
   countMissed(count: number): void {
     this.missed += count;
     this.missedSinceWarning += count;
@@ -74,7 +70,7 @@ export class NotificationSender {
     if (this.faults.draw('lose')) return [];
     const body = composeBody(view, member);
     const message = createEnvelope({ type: 'notification', subscription: view, body });
-    const send = (): void => void this.deliver(transport, message); // cannot fail, because the delivery counts failures
+    const send = (): void => void this.deliver(transport, message); // never rejects: failures are only counted
     const copies = this.faults.draw('duplicate') ? 2 : 1;
     const channel = channelOf(view.condition) ?? '';
     const order = this.faults.draw('reorder') ? 'after the next' : 'in order';

@@ -18,7 +18,7 @@ import {
 import { faults, type Fault } from '../messages/faults.js';
 import { callbackRules, secretPattern, secretRule } from '../messages/webhook-rules.js';
 
-// The values become headers, so only visible ASCII is allowed.
+// The values become HTTP headers, so allow only visible ASCII.
 const headerPattern = /^[\x21-\x7e]{1,255}$/;
 const headerRule = { message: '$property must be 1 to 255 visible ASCII characters' };
 
@@ -29,17 +29,17 @@ export class SendNotificationDto {
   @Matches(headerPattern, headerRule)
   type!: string;
 
-  /** Fields that replace fields of the generated event. */
+  /** Fields to replace in the generated event. */
   @IsOptional()
   @IsObject()
   event?: Record<string, unknown>;
 
-  /** Raw text to send as the event, unchecked: for big numbers, odd whitespace, or invalid JSON. */
+  /** Raw text to send as the event without checks. For big numbers, odd whitespace, or invalid JSON. */
   @IsOptional()
   @IsString()
   event_text?: string;
 
-  /** Events of a batched type; replaces `event`. */
+  /** Events of a batched type, instead of `event`. */
   @IsOptional()
   @IsArray()
   @IsObject({ each: true })
@@ -51,17 +51,17 @@ export class SendNotificationDto {
   @MaxLength(255)
   broadcaster_user_id?: string;
 
-  /** Id of an earlier message, to send it again. */
+  /** Id of an earlier message to send again. */
   @IsOptional()
   @Matches(headerPattern, headerRule)
   message_id?: string;
 
-  /** Any text, to test invalid timestamps. */
+  /** Any text is allowed, to test invalid timestamps. */
   @IsOptional()
   @Matches(headerPattern, headerRule)
   timestamp?: string;
 
-  /** Number of identical messages to send concurrently. */
+  /** Number of identical messages to send at the same time. */
   @IsOptional()
   @IsInt()
   @Min(1)
@@ -72,7 +72,7 @@ export class SendNotificationDto {
   @IsIn(faults)
   fault?: Fault;
 
-  /** One URL or a list; replaces the subscription's callback. Copies are distributed over the list. */
+  /** One URL or a list, instead of the subscription's callback. Copies are distributed over the list. */
   @IsOptional()
   @Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? [value] : value))
   @IsArray()
@@ -81,7 +81,7 @@ export class SendNotificationDto {
   @IsUrl(callbackRules, { each: true })
   callback?: string[];
 
-  /** Replaces the subscription's secret. */
+  /** Used instead of the subscription's secret. */
   @IsOptional()
   @Matches(secretPattern, secretRule)
   secret?: string;

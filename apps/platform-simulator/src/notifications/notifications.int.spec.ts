@@ -165,7 +165,7 @@ describe('notifications of the simulated platform', () => {
   describe('generated notifications', () => {
     it('start immediately when the rate is raised, and stop at rate 0', async () => {
       await setup.subscribe();
-      // A rate that a slow machine can keep up with, because a message that is not accepted within 10 s counts as refused.
+      // A slow machine must keep up with this rate: a message that takes longer than 10 s counts as refused.
       expect((await setup.call('PATCH', '/simulator', { rate: 40 })).json.rate).toBe(40);
       const notifications = await setup.receiver.waitFor(20, isNotification);
       for (const notification of notifications) {
@@ -210,7 +210,7 @@ describe('notifications of the simulated platform', () => {
     });
 
     it('makes the simulator skip events instead of queuing them', async () => {
-      lengthenTimers(10_000); // the time limit of a message
+      lengthenTimers(10_000); // the time limit for a response
       await setup.call('PATCH', '/simulator', { rate: 5_000 });
       await eventually(async () => {
         const { json } = await setup.call('GET', '/simulator');

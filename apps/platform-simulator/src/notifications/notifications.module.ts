@@ -13,7 +13,6 @@ import { NotificationSender } from './notification-sender.service.js';
 import { NotificationsService } from './notifications.service.js';
 import { SimulatedNotificationsController } from './simulated-notifications.controller.js';
 
-/** Generates notifications and sends them to subscriptions. */
 @Module({
   imports: [
     ConduitsModule,

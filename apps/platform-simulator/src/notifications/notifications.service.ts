@@ -13,24 +13,24 @@ import { World } from '../world/world.js';
 import type { SendNotificationDto } from './notification.dto.js';
 import { composeBody, eventMember, eventsMember, isBatched } from './notification.js';
 
-/** A message sent on request, with the outcome of each copy. */
+/** A message that the control API sent, with one response per copy. */
 export interface SentMessage {
   message_id: string;
   timestamp: string;
-  /** The raw text that was sent. */
+  /** The exact text that was sent. */
   body: string;
   responses: Outcome[];
 }
 
-/** A message, and how to send one copy of it. */
+/** A message with the function that sends one copy. */
 interface Prepared {
   message: Pick<Envelope, 'id' | 'timestamp' | 'body'>;
   send: (index: number) => Promise<Reply>;
 }
 
 /**
- * Sends notifications on request, once and without retries, so that the caller sees the status of each response. Does not change the
- * simulated world.
+ * Sends single notifications for the control API. Does not retry, so that the caller sees each response. Does not change the simulated
+ * world.
  */
 @Injectable()
 export class NotificationsService {
@@ -61,7 +61,7 @@ export class NotificationsService {
     return { message_id: id, timestamp, body, responses: replies.map(toOutcome) };
   }
 
-  /** Signs a message for the webhook, or for the callbacks and the secret of the request. Distributes copies over the callbacks. */
+  /** Uses the callbacks and secret of the request, or those of the webhook. Distributes copies over the callbacks. */
   private prepareRequest(
     envelope: Envelope,
     { callback, secret: givenSecret, fault }: SendNotificationDto,
@@ -122,7 +122,7 @@ function checkCombination({ event, event_text, events, fault, timestamp }: SendN
   }
 }
 
-/** Prepares a frame for a socket or a conduit. @throws BadRequestException for a fault or a secret, because a frame has no signature */
+/** For sockets and conduits. @throws BadRequestException if the request sets a fault or a secret, because frames have no signature */
 function prepareFrame(
   message: Envelope,
   { fault, secret }: SendNotificationDto,
@@ -136,7 +136,7 @@ function prepareFrame(
   return { message, send: () => transport.send(message) };
 }
 
-/** Creates a replacement for the missing subscription when the request has a callback. */
+/** If no subscription exists, creates a temporary one for the callback in the request. */
 function createStandIn(request: SendNotificationDto, defaultBroadcaster: string): SubscriptionView {
   const { type, callback, event } = request;
   const row = findEventType(type);

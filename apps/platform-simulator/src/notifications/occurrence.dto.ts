@@ -6,7 +6,7 @@ export class OccurrenceDto {
   @IsNotEmpty()
   type!: string;
 
-  /** The event, which names its channel like an event of the platform. */
+  /** Must name its channel in the same fields as an event of the platform. */
   @IsObject()
   event!: Record<string, unknown>;
 }

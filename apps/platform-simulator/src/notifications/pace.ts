@@ -1,13 +1,13 @@
-/** The number of events to send now, and the number of events that were dropped because the backlog was too large. */
+/** How many events to send now, and how many were dropped because the backlog was too large. */
 export interface Due {
   send: number;
   missed: number;
 }
 
-// The maximum backlog to send after a short stall. Older events are dropped.
+// Longest backlog to catch up on after a stall. Older events are dropped.
 const maxBacklogSeconds = 1;
 
-/** Converts a rate to a number of events that are due. The caller passes the time in milliseconds. */
+/** Calculates how many events are due at a rate. Times are in milliseconds on the caller's clock. */
 export class Pace {
   private credit = 0;
 
@@ -16,7 +16,7 @@ export class Pace {
     private lastMs: number,
   ) {}
 
-  /** Takes up to `room` of the due events. Drops the events that exceed the maximum backlog. */
+  /** Takes at most `room` due events. Drops the events beyond the maximum backlog. */
   take(nowMs: number, room: number): Due {
     this.credit += (this.perSecond * (nowMs - this.lastMs)) / 1_000;
     this.lastMs = nowMs;
@@ -27,7 +27,7 @@ export class Pace {
     return { send, missed };
   }
 
-  /** Milliseconds until the next event is due; Infinity at rate 0. */
+  /** Infinity at rate 0. */
   untilNextMs(): number {
     return this.perSecond === 0 ? Infinity : Math.max(0, ((1 - this.credit) / this.perSecond) * 1_000);
   }

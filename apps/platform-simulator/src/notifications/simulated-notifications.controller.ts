@@ -7,7 +7,6 @@ import { RevokeSubscriptionDto } from './revocation.dto.js';
 import { SendNotificationDto } from './notification.dto.js';
 import { NotificationsService, type SentMessage } from './notifications.service.js';
 
-/** Sends notifications and revocations on request. */
 @Controller('simulator')
 export class SimulatedNotificationsController {
   constructor(
@@ -23,8 +22,8 @@ export class SimulatedNotificationsController {
   }
 
   /**
-   * Sends an event to every matching subscription, with retries and a separate message id for each subscription. `shards` lists, for each
-   * message over a conduit, the shard that sends the message; if the message is dropped, the channel's shard.
+   * Sends an event to every matching subscription, with retries. Each subscription gets its own message id. `shards` lists one shard per
+   * message over a conduit: the one that sends the message, or the channel's own shard if the message is lost.
    */
   @Post('occurrences')
   @HttpCode(202)

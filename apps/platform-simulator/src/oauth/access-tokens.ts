@@ -4,7 +4,7 @@ import { Grants } from '../grants/grants.js';
 import { PlatformLimits } from '../limits/platform-limits.js';
 import { ExpiringStore } from './expiring-store.js';
 
-/** The application, user, and scopes of an access token. */
+/** Whom an access token belongs to, and what it allows. */
 export interface TokenOwner {
   readonly clientId: string;
   /** Null for an app access token. */
@@ -13,14 +13,13 @@ export interface TokenOwner {
   readonly scopes: readonly string[];
 }
 
-/** A valid access token. */
 export interface AccessToken extends TokenOwner {
   readonly expiresAtMs: number;
 }
 
 const maxTokens = 10_000;
 
-/** The access tokens of applications and of users. When a user disconnects an application, the user's tokens become invalid. */
+/** Access tokens of applications and users. Disconnecting an application invalidates the user's tokens. */
 @Injectable()
 export class AccessTokens {
   private readonly tokens = new ExpiringStore<TokenOwner>(maxTokens);
@@ -34,7 +33,6 @@ export class AccessTokens {
     });
   }
 
-  /** Issues a new token. */
   issue(owner: TokenOwner, nowMs: number): { token: string; expiresInSeconds: number } {
     const token = createSecret();
     const { token_seconds, user_token_seconds } = this.limits.current;
@@ -43,13 +41,13 @@ export class AccessTokens {
     return { token, expiresInSeconds };
   }
 
-  /** Finds a token that is valid now. */
+  /** Returns undefined if the token is unknown or expired. */
   find(token: string, nowMs: number): AccessToken | undefined {
     const found = this.tokens.find(token, nowMs);
     return found && { ...found.value, expiresAtMs: found.expiresAtMs };
   }
 
-  /** Revokes a token. Returns false when the application has no such token. */
+  /** Returns false if the application has no such token. */
   revoke(token: string, clientId: string): boolean {
     return this.tokens.find(token, 0)?.value.clientId === clientId && this.tokens.delete(token);
   }
@@ -59,12 +57,12 @@ export class AccessTokens {
   }
 }
 
-/** Creates a random token or code. Never derives it from the seed, because it is a secret even in a simulation. */
+/** Creates a token or code. Random even in a simulation, because it is a real secret: the seed must not reveal it. */
 export function createSecret(): string {
   return randomBytes(15).toString('hex');
 }
 
-/** The token in an Authorization header (docs/platform-facts.md §4.1). */
+/** Reads the token from an Authorization header (docs/platform-facts.md §4.1). */
 export function readBearer(authorization: string | undefined): string | undefined {
   return /^(?:OAuth|Bearer) +(\S+)$/i.exec(authorization ?? '')?.[1];
 }

@@ -2,29 +2,28 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG } from '@stream-events/service';
 import type { SimulatorConfig } from '../platform-simulator.config.js';
 
-/** An application that is registered on the platform. */
 export interface Application {
   readonly clientId: string;
-  /** The name on the consent pages. */
+  /** Shown on the consent pages. */
   readonly name: string;
-  /** Null for a public client (docs/platform-facts.md §4.8). For an unregistered application, null until it first uses a secret. */
+  /** Null for a public client (docs/platform-facts.md §4.8), and for an unregistered application until it first uses a secret. */
   readonly secret: string | null;
   /**
-   * Whether the control API registered the application, or the configuration sets its secret. Otherwise, the first secret that the
-   * application uses becomes valid.
+   * Whether the control API or the configuration has set the application's secret. If not, the first secret that the application uses
+   * becomes its secret.
    */
   readonly isRegistered: boolean;
-  /** The addresses to which users may return after consent. An empty list allows any address of a gateway. */
+  /** Addresses for the redirect after consent. If empty, any address of a gateway is allowed. */
   readonly redirectUris: readonly string[];
 }
 
-/** The fault of an application's credentials; null for valid credentials. */
+/** Null if the credentials are valid. */
 export type CredentialsFault = 'unknown_client' | 'wrong_secret' | null;
 
-// Without PLATFORM_CLIENT_ID, any application is accepted, up to this number.
+// Maximum number of applications that appear at their first use. Applies only without PLATFORM_CLIENT_ID.
 const maxApplications = 1_000;
 
-/** The applications. Without PLATFORM_CLIENT_ID, an unknown client id becomes an application at its first use. */
+/** Without PLATFORM_CLIENT_ID, any unknown client id becomes an application at its first use. */
 @Injectable()
 export class Applications {
   private readonly applications = new Map<string, Application>();
@@ -34,19 +33,19 @@ export class Applications {
     if (clientId !== undefined) this.save({ clientId, secret, isRegistered: secret !== null });
   }
 
-  /** Finds an application. Without PLATFORM_CLIENT_ID, creates an application for an unknown client id, up to the maximum number. */
+  /** Without PLATFORM_CLIENT_ID, creates the application if it is unknown and the limit allows it. */
   find(clientId: string): Application | undefined {
     const known = this.applications.get(clientId);
     const isOpen = this.config.PLATFORM_CLIENT_ID === undefined && this.applications.size < maxApplications;
     return known ?? (isOpen ? this.save({ clientId, secret: null, isRegistered: false }) : undefined);
   }
 
-  /** Whether this application is registered or was used before. */
+  /** Whether the application is registered or was used before. */
   isKnown(clientId: string): boolean {
     return this.applications.has(clientId);
   }
 
-  /** Compares a secret with the registered secret, or with the first secret that the application used. */
+  /** Compares the secret with the registered one, or with the first one that the application used. */
   checkCredentials(clientId: string, secret: string): CredentialsFault {
     const application = this.find(clientId);
     if (application === undefined) return 'unknown_client';
@@ -63,7 +62,7 @@ export class Applications {
     return [...this.applications.values()];
   }
 
-  /** Whether users may return to this address: a registered address or, if no address is registered, any address of a gateway. */
+  /** Accepts registered addresses. If none is registered, accepts any address of a gateway. */
   acceptsRedirect({ redirectUris }: Application, uri: string): boolean {
     if (redirectUris.length > 0) return redirectUris.includes(uri);
     const origins = this.config.SIMULATOR_CALLBACK_ORIGINS.map((url) => new URL(url).origin);

@@ -2,17 +2,17 @@ import { Injectable } from '@nestjs/common';
 import { createSecret, type TokenOwner } from './access-tokens.js';
 import { ExpiringStore } from './expiring-store.js';
 
-/** The consent that a user has given on the authorize page. */
+/** A user's consent on the authorize page. */
 export interface Authorization extends TokenOwner {
   readonly redirectUri: string;
 }
 
 const maxCodes = 1_000;
 
-// The platform says "a short time"; ten minutes is the maximum that RFC 6749 recommends.
+// How long a code is valid. The platform says "a short time"; RFC 6749 recommends at most 10 minutes.
 const lifetimeMs = 10 * 60 * 1_000;
 
-/** Authorization codes, each valid once (docs/platform-facts.md §4.1). */
+/** Each code is valid once (docs/platform-facts.md §4.1). */
 @Injectable()
 export class AuthorizationCodes {
   private readonly codes = new ExpiringStore<Authorization>(maxCodes);

@@ -18,7 +18,7 @@ describe('the authorize page of the simulated platform', () => {
 
   afterEach(() => setup.close());
 
-  /** `state` has all characters that are special in a URL or in HTML. */
+  /** Contains every character that is special in a URL or in HTML. */
   const state = `&="'<>+ %41/?#é`;
   const request = (changes: Record<string, string> = {}): Record<string, string> => ({
     client_id: 'an-application',
@@ -63,7 +63,7 @@ describe('the authorize page of the simulated platform', () => {
     const page = await response.text();
     for (const part of ['My events', 'SIMULATED', 'bits:read', 'See polls', 'value="mira"'])
       expect(page.toLowerCase()).toContain(part.toLowerCase());
-    expect(page).not.toContain(state); // it is escaped
+    expect(page).not.toContain(state); // the page must escape it
     expect(response.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
   });
 

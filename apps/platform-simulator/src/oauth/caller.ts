@@ -4,12 +4,12 @@ import type { TokenOwner } from './access-tokens.js';
 
 const callers = new WeakMap<FastifyRequest, TokenOwner>();
 
-/** Remembers the owner of a request's access token. */
+/** Stores the owner of the access token for `Caller`. */
 export function rememberCaller(request: FastifyRequest, caller: TokenOwner): void {
   callers.set(request, caller);
 }
 
-/** The owner of the access token that PlatformApiGuard has checked. */
+/** The owner of the request's access token, which PlatformApiGuard has checked. */
 export const Caller = createParamDecorator((_: unknown, context: ExecutionContext): TokenOwner => {
   const caller = callers.get(context.switchToHttp().getRequest<FastifyRequest>());
   if (!caller) throw new UnauthorizedException('OAuth token is missing');
@@ -17,7 +17,7 @@ export const Caller = createParamDecorator((_: unknown, context: ExecutionContex
 });
 
 /**
- * Conduits and authorizations need an app access token (docs/platform-facts.md §3, §4.1).
+ * For conduits and authorizations, which need an app access token (docs/platform-facts.md §3, §4.1).
  *
  * @throws UnauthorizedException for a user access token
  */

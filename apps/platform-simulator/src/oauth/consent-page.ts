@@ -1,20 +1,20 @@
 import { describeScope } from './parameters.js';
 
-/** The content of a consent page, and the fields that its form returns unchanged. */
+/** Content of a consent page. Its form sends `fields` back unchanged. */
 export interface ConsentPage {
-  /** The path that the form is sent to. */
+  /** Path that receives the form. */
   action: string;
   application: string;
   scopes: readonly string[];
   logins: readonly string[];
   fields: Readonly<Record<string, string>>;
-  /** The code that the user compares with the device. */
+  /** The user compares this code with the one on the device. */
   userCode?: string;
 }
 
 /**
- * Headers of every page. They keep other sites from showing a page in a frame. They let the browser send the origin with the form;
- * the policy `no-referrer` would replace the origin with `null`.
+ * Headers of every page. Other sites cannot show the page in a frame. Browsers send the real origin with the form; the policy `no-referrer`
+ * would replace it with `null`.
  */
 export const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
@@ -25,7 +25,7 @@ export const pageHeaders = {
   'cache-control': 'no-store',
 } as const;
 
-/** The page on which a user allows or denies the request of an application. */
+/** The page on which a user allows or denies an application's request. */
 export function renderConsentPage({
   action,
   application,
@@ -56,7 +56,7 @@ export function renderConsentPage({
   );
 }
 
-/** The page on which a user types the code of a device. */
+/** The page on which a user enters a device's code. */
 export function renderCodePage(fault: string | null): string {
   return renderPage(
     'Enter the code shown on your device',
@@ -68,7 +68,7 @@ export function renderCodePage(fault: string | null): string {
   );
 }
 
-/** The last page of a device's activation. */
+/** The last page after a user has decided about a device. */
 export function renderOutcomePage(isAllowed: boolean, application: string): string {
   const title = isAllowed ? `${escape(application)} now has access` : `${escape(application)} has no access`;
   return renderPage(title, '<p>You can close this page.</p>');

@@ -5,7 +5,7 @@ import { pageHeaders, renderCodePage, renderConsentPage, renderOutcomePage } fro
 import { ConsentsService, type AuthorizationRequest } from './consents.service.js';
 import { readOptional, readScopes, readText, type Parameters } from './parameters.js';
 
-/** The page on which a user authorizes an application and returns to it with a code (docs/platform-facts.md §4.1). */
+/** The page on which a user authorizes an application. Redirects to the application with a code (docs/platform-facts.md §4.1). */
 @Controller('oauth2/authorize')
 export class AuthorizePageController {
   constructor(
@@ -32,7 +32,7 @@ export class AuthorizePageController {
     void reply.headers(pageHeaders).send(page);
   }
 
-  /** Returns the user to the application with the code, or with the denial. `state` is returned unchanged. */
+  /** Redirects to the application with the code or the denial. Returns `state` unchanged. */
   @Post()
   decide(@Body() form: Parameters, @Res() reply: FastifyReply): void {
     const request = this.read(form);
@@ -50,7 +50,7 @@ export class AuthorizePageController {
     void reply.status(303).header('location', url.href).send();
   }
 
-  /** Checks the request before a page is shown or the user is redirected. */
+  /** Checks the parameters before showing a page or redirecting. */
   private read(parameters: Parameters): AuthorizationRequest & { application: Application } {
     const clientId = readText(parameters, 'client_id');
     const application = this.applications.find(clientId);
@@ -66,7 +66,7 @@ export class AuthorizePageController {
   }
 }
 
-/** The page on which a user connects a device with its code (docs/platform-facts.md §4.7). */
+/** The page on which a user connects a device by its code (docs/platform-facts.md §4.7). */
 @Controller('activate')
 export class ActivatePageController {
   constructor(

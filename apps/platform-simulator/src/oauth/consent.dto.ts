@@ -12,10 +12,10 @@ import { scopes } from '@stream-events/platforms';
 
 const scopeNames = scopes.map(({ scope }) => scope);
 
-// Long enough for any value that the platform issues. Bounds memory.
+// Maximum text length, to bound memory. Longer than any value that the platform issues.
 const maxTextLength = 255;
 
-/** Body of `POST /simulator/applications`. Without a secret, the application is a public client. */
+/** Body of `POST /simulator/applications`. An application without a secret is a public client. */
 export class RegisterApplicationDto {
   @IsString()
   @IsNotEmpty()
@@ -41,7 +41,7 @@ export class RegisterApplicationDto {
   redirect_uris?: string[];
 }
 
-/** A user and an application; the application may be omitted when there is only one. */
+/** A user and an application. The application is optional if there is only one. */
 export class ConsentDto {
   @IsString()
   @IsNotEmpty()
@@ -61,7 +61,7 @@ export class GrantDto extends ConsentDto {
   scopes!: string[];
 }
 
-/** Body of `POST /simulator/device-codes`. The decision `allow` requires `login`. */
+/** Body of `POST /simulator/device-codes`. `allow` requires a `login`. */
 export class DecideDeviceDto {
   @IsString()
   @IsNotEmpty()

@@ -5,13 +5,12 @@ import { World } from '../world/world.js';
 import { AuthorizationCodes, type Authorization } from './authorization-codes.js';
 import { DeviceCodes, type DeviceCode, type DevicePoll } from './device-codes.js';
 
-/** The request of an application on the authorize page. */
+/** What an application requests on the authorize page. */
 export type AuthorizationRequest = Pick<Authorization, 'clientId' | 'scopes' | 'redirectUri'>;
 
-// The maximum number of suggested logins, which a person can scroll through. Users can type any other login.
+// Limit for the list of suggested logins. Users can enter any other login.
 const maxSuggested = 100;
 
-/** Records users' decisions about applications, for authorization codes and for device codes. */
 @Injectable()
 export class ConsentsService {
   constructor(
@@ -21,7 +20,7 @@ export class ConsentsService {
     @Inject(DeviceCodes) private readonly deviceCodes: DeviceCodes,
   ) {}
 
-  /** Records that the user allows the request. Returns the code that the application exchanges for tokens. */
+  /** Records the consent. The application exchanges the returned code for tokens. */
   authorize({ clientId, scopes, redirectUri }: AuthorizationRequest, user: User): string {
     this.grants.grant({ clientId, userId: user.id }, scopes);
     return this.codes.issue({ clientId, userId: user.id, scopes, redirectUri }, Date.now());
@@ -47,7 +46,7 @@ export class ConsentsService {
     return this.deviceCodes.findPending(userCode, Date.now());
   }
 
-  /** Records that the user allows or denies the request of a device. */
+  /** Records the user's decision about a device. */
   decide(code: DeviceCode, decision: User | 'denied'): void {
     if (decision === 'denied') {
       code.decision = 'denied';
@@ -64,7 +63,7 @@ export class ConsentsService {
     return user;
   }
 
-  /** The logins that the consent pages suggest, newest first, because a user may have been added for this consent. */
+  /** Logins that the consent pages suggest, newest first: users are often added just before they consent. */
   suggestLogins(): string[] {
     const { users } = this.world;
     const oldest = Math.max(0, users.size - maxSuggested);

@@ -4,23 +4,22 @@ import { PlatformLimits } from '../limits/platform-limits.js';
 import { createSecret } from './access-tokens.js';
 import { ExpiringStore } from './expiring-store.js';
 
-/** A device code that waits for a user's decision, or for the application to collect the token. */
+/** A device code until the user decides, and then until the application collects the token. */
 export interface DeviceCode {
   readonly deviceCode: string;
-  /** The code that the user compares with the code on the device. */
+  /** The user compares this code with the one on the device. */
   readonly userCode: string;
   readonly clientId: string;
   readonly scopes: readonly string[];
-  /** The id of the user who allowed the request, or `denied`; null until a user has decided. */
+  /** Id of the user who allowed the request, or `denied`. Null before the decision. */
   decision: { userId: string } | 'denied' | null;
 }
 
-/** The result of a poll. */
 export type DevicePoll = { userId: string; scopes: readonly string[] } | 'pending' | 'invalid';
 
 const maxCodes = 1_000;
 
-// The platform's codes have eight upper-case letters. Letters that look like digits or like each other are left out.
+// Eight upper-case letters, as on the platform. No letters that look like digits or like each other.
 const userCodeLength = 8;
 const userCodeLetters = 'ABCDEFGHJKLMNPQRSTUVWXYZ';
 
@@ -38,7 +37,7 @@ export class DeviceCodes {
     return code;
   }
 
-  /** Polls a code. After a user has allowed the request, only one poll succeeds. */
+  /** After the user has allowed the request, only the first poll gets a result. */
   poll(deviceCode: string, clientId: string, nowMs: number): DevicePoll {
     const code = this.codes.find(deviceCode, nowMs)?.value;
     if (code?.clientId !== clientId || code.decision === 'denied') return 'invalid';
@@ -47,7 +46,7 @@ export class DeviceCodes {
     return { userId: code.decision.userId, scopes: code.scopes };
   }
 
-  /** The codes that no user has allowed or denied yet. */
+  /** Codes without a decision. */
   listPending(nowMs: number): DeviceCode[] {
     return this.codes.list(nowMs).filter(({ decision }) => decision === null);
   }

@@ -1,6 +1,4 @@
-/**
- * Stores tokens and codes by a secret key until they expire. At the maximum size, a new value replaces the oldest value, to bound memory.
- */
+/** Stores tokens and codes by a secret key until they expire. A full store drops its oldest value, to bound memory. */
 export class ExpiringStore<Value> {
   private readonly entries = new Map<string, { value: Value; expiresAtMs: number }>();
 
@@ -12,13 +10,13 @@ export class ExpiringStore<Value> {
     this.entries.set(key, { value, expiresAtMs });
   }
 
-  /** Finds a value that has not expired, with its expiry. */
+  /** Returns undefined if the value is missing or expired. */
   find(key: string, nowMs: number): { value: Value; expiresAtMs: number } | undefined {
     const found = this.entries.get(key);
     return found !== undefined && nowMs < found.expiresAtMs ? found : undefined;
   }
 
-  /** Finds a value and removes it, so that it is used only once. */
+  /** Removes the value, so that it works only once. */
   take(key: string, nowMs: number): Value | undefined {
     const found = this.find(key, nowMs);
     this.entries.delete(key);
@@ -29,14 +27,14 @@ export class ExpiringStore<Value> {
     return this.entries.delete(key);
   }
 
-  /** Removes matching values and returns their number. */
+  /** Returns how many values were removed. */
   deleteWhere(isDoomed: (value: Value) => boolean): number {
     const doomed = [...this.entries].filter(([, { value }]) => isDoomed(value));
     for (const [key] of doomed) this.entries.delete(key);
     return doomed.length;
   }
 
-  /** The values that have not expired, oldest first. */
+  /** Values that have not expired, oldest first. */
   list(nowMs: number): Value[] {
     return [...this.entries.values()].flatMap(({ value, expiresAtMs }) =>
       nowMs < expiresAtMs ? [value] : [],

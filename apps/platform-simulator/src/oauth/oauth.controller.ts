@@ -17,7 +17,7 @@ import { AccessTokens, readBearer } from './access-tokens.js';
 import { Applications } from './applications.js';
 import { readText, type Parameters } from './parameters.js';
 
-/** Response to the validation of an access token; `login` and `user_id` only for a user's token (docs/platform-facts.md §4.1). */
+/** Response of the validation endpoint. `login` and `user_id` are present only for a user's token (docs/platform-facts.md §4.1). */
 interface ValidationReply {
   client_id: string;
   login?: string;
@@ -26,7 +26,6 @@ interface ValidationReply {
   expires_in: number;
 }
 
-/** Validates and revokes access tokens. */
 @Controller('oauth2')
 export class OAuthController {
   constructor(
@@ -49,7 +48,7 @@ export class OAuthController {
     return { client_id: clientId, login, scopes, user_id: userId, expires_in };
   }
 
-  /** The refresh token of a revoked access token remains valid (docs/platform-facts.md §4.8). */
+  /** Revokes only the access token. Its refresh token stays valid (docs/platform-facts.md §4.8). */
   @Post('revoke')
   @HttpCode(200)
   revoke(@Body() form: Parameters | undefined, @Query() query: Parameters): void {

@@ -134,7 +134,7 @@ describe('OAuth of the simulated platform', () => {
       ['limit', 'remaining', 'reset'].map((name) => Number(headers.get(`ratelimit-${name}`)));
 
     it('is in every response, including errors', async () => {
-      stopClock(); // the bucket regains a point every 75 ms
+      stopClock(); // otherwise the bucket would regain a point every 75 ms
       const [limit, remaining, reset] = rateLimitOf(await lookUp(setup.authorization));
       expect([limit, remaining]).toEqual([800, 799]);
       expect(reset).toBe(Math.ceil((Date.now() + 75) / 1_000));
@@ -145,7 +145,7 @@ describe('OAuth of the simulated platform', () => {
 
     it('responds with 429 to one application when its bucket is empty, until the bucket refills', async () => {
       const pass = stopClock();
-      await setup.call('POST', '/simulator/limits', { rate_limit: 6 }); // one every 10 s
+      await setup.call('POST', '/simulator/limits', { rate_limit: 6 }); // one point every 10 s
       for (let call = 0; call < 6; call += 1) await lookUp(setup.authorization);
       const exceeded = await lookUp(setup.authorization);
       expect(exceeded).toMatchObject({ status: 429, json: { error: 'Too Many Requests', status: 429 } });

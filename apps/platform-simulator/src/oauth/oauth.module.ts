@@ -16,7 +16,7 @@ import { SimulatedTokensController } from './simulated-tokens.controller.js';
 import { DeviceController, TokenController } from './token.controller.js';
 import { TokenRequests } from './token-requests.service.js';
 
-/** Applications, consent, and tokens, and the providers that PlatformApiGuard needs. */
+/** Exports the providers that PlatformApiGuard needs. */
 @Module({
   imports: [FaultsModule, GrantsModule, LimitsModule, WorldModule],
   controllers: [

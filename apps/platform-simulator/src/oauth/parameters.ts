@@ -1,10 +1,10 @@
 import { BadRequestException } from '@nestjs/common';
 import { scopes as knownScopes } from '@stream-events/platforms';
 
-/** Parameters of a form or a query. */
+/** Parameters of a form or query. */
 export type Parameters = Record<string, unknown>;
 
-/** @throws BadRequestException without the parameter */
+/** @throws BadRequestException if the parameter is missing */
 export function readText(parameters: Parameters, name: string): string {
   const value = readOptional(parameters, name);
   if (value === undefined) throw new BadRequestException(`missing ${name.replace('_', ' ')}`);
@@ -19,7 +19,7 @@ export function readOptional(parameters: Parameters, name: string): string | und
 const descriptions = new Map(knownScopes.map(({ scope, description }) => [scope, description]));
 
 /**
- * The distinct scopes in a list that is separated by spaces.
+ * Splits a space-separated list into distinct scopes.
  *
  * @throws BadRequestException for an unknown scope
  */
@@ -30,7 +30,7 @@ export function readScopes(list: string | undefined): string[] {
   return scopes;
 }
 
-/** What a scope allows, in words. */
+/** Describes a scope for the consent page. */
 export function describeScope(scope: string): string {
   return descriptions.get(scope) ?? scope;
 }

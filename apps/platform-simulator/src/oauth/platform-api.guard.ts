@@ -12,7 +12,7 @@ import { RateLimiter } from '../limits/rate-limiter.js';
 import { AccessTokens, readBearer, type TokenOwner } from './access-tokens.js';
 import { rememberCaller } from './caller.js';
 
-/** Requires an access token with its client id, and applies the rate limit. */
+/** Requires an access token and the matching client id. Applies the rate limit. */
 @Injectable()
 export class PlatformApiGuard implements CanActivate {
   constructor(
@@ -32,7 +32,7 @@ export class PlatformApiGuard implements CanActivate {
     }
     rememberCaller(request, caller);
     const { clientId, userId } = caller;
-    // An application has one bucket, and one more for each user (docs/platform-facts.md §4.2).
+    // One bucket per application, plus one per application and user (docs/platform-facts.md §4.2).
     const bucket = userId === null ? clientId : JSON.stringify([clientId, userId]);
     const { isExceeded, headers: rateLimitHeaders } = this.limiter.take(bucket, now);
     reply.headers(rateLimitHeaders);
@@ -40,7 +40,7 @@ export class PlatformApiGuard implements CanActivate {
     return true;
   }
 
-  /** Returns the owner of a valid token, or the fault in the platform's words. */
+  /** Returns the token's owner, or an error message in the platform's wording. */
   private identify({ headers }: FastifyRequest, now: number): TokenOwner | string {
     const token = readBearer(headers.authorization);
     const clientId = headers['client-id'];

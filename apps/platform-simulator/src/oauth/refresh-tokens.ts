@@ -8,8 +8,9 @@ import { ExpiringStore } from './expiring-store.js';
 const maxTokens = 10_000;
 
 /**
- * The refresh tokens of users (docs/platform-facts.md §4.8). A public client's tokens are valid once and expire. A confidential
- * client's tokens stay valid until the user disconnects the application.
+ * Refresh tokens of users (docs/platform-facts.md §4.8):
+ * - A public client's token is valid once, and it expires.
+ * - A confidential client's token is valid until the user disconnects the application.
  */
 @Injectable()
 export class RefreshTokens {
@@ -31,7 +32,7 @@ export class RefreshTokens {
     return token;
   }
 
-  /** Returns the owner of a token and the token for the next refresh; undefined for an invalid token. */
+  /** Returns the owner and the token for the next refresh. Returns undefined for an invalid token. */
   use(
     token: string,
     application: Application,

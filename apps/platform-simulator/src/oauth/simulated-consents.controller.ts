@@ -14,7 +14,7 @@ import { Applications, type Application } from './applications.js';
 import { ConsentDto, DecideDeviceDto, GrantDto, RegisterApplicationDto } from './consent.dto.js';
 import { ConsentsService } from './consents.service.js';
 
-/** An application in the control API, without its secret. */
+/** Omits the secret. */
 interface ApplicationView {
   client_id: string;
   name: string;
@@ -22,14 +22,13 @@ interface ApplicationView {
   redirect_uris: readonly string[];
 }
 
-/** The scopes that a user has granted to an application. */
 interface GrantView {
   client_id: string;
   user_id: string;
   scopes: string[];
 }
 
-/** A device that waits for a user's decision. */
+/** A device whose user has not decided yet. */
 interface DeviceCodeView {
   user_code: string;
   client_id: string;
@@ -95,7 +94,7 @@ export class SimulatedConsentsController {
     return viewGrant(consent, this.grants.scopesOf(consent));
   }
 
-  /** Disconnects the application for the user. */
+  /** Disconnects the application from the user. */
   @Delete('grants')
   @HttpCode(204)
   disconnect(@Body() request: ConsentDto): void {

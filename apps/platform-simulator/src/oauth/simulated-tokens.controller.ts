@@ -1,12 +1,11 @@
 import { Controller, HttpCode, Inject, Post } from '@nestjs/common';
 import { AccessTokens } from './access-tokens.js';
 
-/** Revokes access tokens on request. */
 @Controller('simulator/tokens')
 export class SimulatedTokensController {
   constructor(@Inject(AccessTokens) private readonly tokens: AccessTokens) {}
 
-  /** Revokes all access tokens, to test how clients get new tokens. */
+  /** Revokes all access tokens, to test how clients get new ones. */
   @Post('revoke')
   @HttpCode(200)
   revokeAll(): { revoked: number } {

@@ -11,7 +11,7 @@ export interface TokenReply {
   access_token: string;
   expires_in: number;
   token_type: 'bearer';
-  /** `refresh_token` and `scope` are present only for a user access token. */
+  /** Only for a user access token, like `scope`. */
   refresh_token?: string;
   scope?: readonly string[];
 }
@@ -19,7 +19,7 @@ export interface TokenReply {
 /** The grant type of device codes (docs/platform-facts.md §4.7). */
 export const deviceGrantType = 'urn:ietf:params:oauth:grant-type:device_code';
 
-/** Answers `POST /oauth2/token` for every grant type (docs/platform-facts.md §4.1, §4.7, §4.8). */
+/** Handles `POST /oauth2/token` for every grant type (docs/platform-facts.md §4.1, §4.7, §4.8). */
 @Injectable()
 export class TokenRequests {
   constructor(
@@ -37,7 +37,7 @@ export class TokenRequests {
         this.checkSecret(clientId, readText(parameters, 'client_secret'));
         return this.issueAppToken(clientId);
       case 'authorization_code':
-        this.checkSecret(clientId, readText(parameters, 'client_secret')); // there is no PKCE
+        this.checkSecret(clientId, readText(parameters, 'client_secret')); // the platform does not support PKCE
         return this.exchangeCode(clientId, parameters);
       case 'refresh_token':
         return this.refresh(clientId, parameters);
@@ -61,7 +61,7 @@ export class TokenRequests {
     return this.issueFirst(code);
   }
 
-  /** Polls a device code. Requires no client secret, not even from a confidential client. */
+  /** Needs no client secret, not even from a confidential client. */
   private collect(clientId: string, deviceCode: string): TokenReply {
     const poll = this.consents.poll(deviceCode, clientId);
     if (poll === 'invalid' || (poll === 'pending' && this.faults.take('device_polls_invalid'))) {

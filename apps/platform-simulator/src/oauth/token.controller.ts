@@ -19,7 +19,7 @@ interface DeviceReply {
   verification_uri: string;
 }
 
-/** Issues tokens. Like the platform, it also accepts the parameters in the query (docs/platform-facts.md §4.1). */
+/** Accepts parameters in the body and in the query, like the platform (docs/platform-facts.md §4.1). */
 @Controller('oauth2/token')
 export class TokenController {
   constructor(
@@ -38,13 +38,12 @@ export class TokenController {
     const parameters = { ...query, ...form };
     const reply = this.requests.answer(parameters);
     const isRefresh = readOptional(parameters, 'grant_type') === 'refresh_token';
-    // The refresh has succeeded; only the response is lost (docs/platform-facts.md §4.8).
+    // The refresh succeeds, but the client never gets the response (docs/platform-facts.md §4.8).
     if (isRefresh && this.faults.take('refresh_replies_lost')) this.apiFaults.loseReply(request);
     return reply;
   }
 }
 
-/** Issues device codes. */
 @Controller('oauth2/device')
 export class DeviceController {
   constructor(
@@ -54,7 +53,7 @@ export class DeviceController {
     @Inject(CONFIG) private readonly config: SimulatorConfig,
   ) {}
 
-  /** Reads only the body, because the platform ignores scopes in the query (docs/platform-facts.md §4.7). */
+  /** Ignores scopes in the query, as the platform does (docs/platform-facts.md §4.7). */
   @Post()
   @HttpCode(200)
   issue(@Body() form: Parameters | undefined, @Req() { socket }: FastifyRequest): DeviceReply {
@@ -73,7 +72,9 @@ export class DeviceController {
     };
   }
 
-  /** The address for browsers. Not the `Host` of the request, because a service may use a host name that the browser cannot resolve. */
+  /**
+   * The address that users open in a browser. Ignores the request's `Host`: a service may use a host name that the browser cannot resolve.
+   */
   private addressForBrowsers(port: number | undefined): string {
     const { HOST } = this.config;
     const isWildcard = ['0.0.0.0', '::'].includes(HOST);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { crc32, deflateSync } from 'node:zlib';
 
-/** The size of a picture in pixels. */
+/** In pixels. */
 export interface PictureSize {
   width: number;
   height: number;
@@ -9,11 +9,11 @@ export interface PictureSize {
 
 const signature = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
 
-// The size of the pattern: few large squares, mirrored, so that pictures are easy to tell apart.
+// A few large, mirrored squares make pictures easy to tell apart.
 const columns = 5;
 const rows = 5;
 
-/** Draws a PNG that is always the same for the same name: a pattern of squares in two colors. */
+/** Draws a pattern of squares in two colors as PNG. The same name always gives the same picture. */
 export function drawPicture(name: string, { width, height }: PictureSize): Buffer {
   const seed = createHash('sha256').update(name).digest();
   const lines = Array.from({ length: height }, (_, y) => {
@@ -22,12 +22,12 @@ export function drawPicture(name: string, { width, height }: PictureSize): Buffe
       const column = Math.floor((x * columns) / width);
       return isFilled(seed, row, Math.min(column, columns - 1 - column)) ? 1 : 0;
     });
-    return Buffer.from([0, ...pixels]); // 0: the line is not filtered
+    return Buffer.from([0, ...pixels]); // 0: no filter on this line
   });
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
-  header.set([8, 3], 8); // 8 bits, palette
+  header.set([8, 3], 8); // 8 bits per pixel, with a palette
   const palette = Buffer.from([0xf0, 0xf0, 0xf4, ...seed.subarray(0, 3).map((part) => part >> 1)]);
   return Buffer.concat([
     signature,

@@ -3,7 +3,7 @@ import { readRepeated, type Repeated } from '../http/repeated.js';
 import { PlatformApiGuard } from '../oauth/platform-api.guard.js';
 import { categories } from '../world/population.js';
 
-/** A category in a reply of the platform (docs/platform-facts.md §4.4). */
+/** A category as the platform's API returns it (docs/platform-facts.md §4.4). */
 interface GameView {
   id: string;
   name: string;
@@ -11,7 +11,7 @@ interface GameView {
   igdb_id: string;
 }
 
-/** The platform's categories API. */
+/** The platform calls categories "games". */
 @Controller('helix/games')
 @UseGuards(PlatformApiGuard)
 export class GamesController {

@@ -4,6 +4,5 @@ import { WorldModule } from '../world/world.module.js';
 import { GamesController } from './games.controller.js';
 import { PicturesController } from './pictures.controller.js';
 
-/** Categories, and the pictures of users and categories. */
 @Module({ imports: [OAuthModule, WorldModule], controllers: [GamesController, PicturesController] })
 export class PicturesModule {}

@@ -8,14 +8,14 @@ import { World } from '../world/world.js';
 import type { PlayScenarioDto } from './scenario.dto.js';
 import { scenarios, type Act, type Scenario, type ScenarioName } from './scenarios.js';
 
-// Number of viewers in a raid who immediately follow and chat.
+// How many viewers of a raid follow and chat immediately.
 const crowd = 10;
 
-/** Runs a scenario. Random decisions are derived from the seed. */
+/** Runs one scenario at a time. Random decisions depend only on the seed. */
 @Injectable()
 export class ScenarioPlayer implements OnModuleDestroy {
   playing: ScenarioName | null = null;
-  /** Ids of the users that were created for scenarios. The next scenario reuses these users. */
+  /** Users created for scenarios. The next scenario uses them again. */
   private readonly created: string[] = [];
   private cast: readonly string[] = [];
   private random = new Random('');
@@ -29,7 +29,7 @@ export class ScenarioPlayer implements OnModuleDestroy {
     @Inject(NotificationGenerator) private readonly generator: NotificationGenerator,
   ) {}
 
-  /** Stops the running scenario and starts another one. `none` only stops the running scenario and keeps the rate. */
+  /** Stops the running scenario and starts another. `none` only stops it, and keeps the event rate. */
   play({ name, users, rate, every_ms }: PlayScenarioDto): void {
     clearInterval(this.timer);
     this.playing = null;
@@ -75,7 +75,7 @@ export class ScenarioPlayer implements OnModuleDestroy {
     else this.goLive(id);
   }
 
-  /** Ends a stream with a raid on another channel. */
+  /** The raider's stream ends, and its viewers move to the target channel. */
   private raid(raider: string, target: string): void {
     [raider, target].forEach((id) => this.goLive(id));
     this.notify('channel.raid', target, raider);

@@ -3,12 +3,12 @@ import { maxRate, scenarioNames } from '../platform-simulator.config.js';
 import { maxUsersPerRequest } from '../world/user-directory.js';
 import type { ScenarioName } from './scenarios.js';
 
-/** Body of `POST /simulator/scenarios`. Missing fields default to the scenario's values. */
+/** Body of `POST /simulator/scenarios`. The scenario defines the defaults. */
 export class PlayScenarioDto {
   @IsIn(['none', ...scenarioNames])
   name!: ScenarioName | 'none';
 
-  /** Number of generated users in the scenario. */
+  /** Number of generated users who take part. */
   @IsOptional()
   @IsInt()
   @Min(1)
@@ -22,7 +22,7 @@ export class PlayScenarioDto {
   @Max(maxRate)
   rate?: number;
 
-  /** Time between the steps of the scenario. */
+  /** Milliseconds between two steps. */
   @IsOptional()
   @IsInt()
   @Min(10)

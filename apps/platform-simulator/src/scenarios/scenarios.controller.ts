@@ -4,12 +4,11 @@ import { ScenarioPlayer } from './scenario-player.service.js';
 import { scenarios, type Scenario, type ScenarioName } from './scenarios.js';
 
 export interface ScenariosView {
-  /** The running scenario; null when no scenario is running. */
+  /** Null if no scenario is running. */
   playing: ScenarioName | null;
   scenarios: Readonly<Record<ScenarioName, Scenario>>;
 }
 
-/** Starts and lists scenarios. */
 @Controller('simulator/scenarios')
 export class ScenariosController {
   constructor(@Inject(ScenarioPlayer) private readonly player: ScenarioPlayer) {}
@@ -19,7 +18,7 @@ export class ScenariosController {
     return { playing: this.player.playing, scenarios };
   }
 
-  /** Stops the running scenario and starts another one. `none` only stops the running scenario. */
+  /** Stops the running scenario and starts another. `none` only stops it. */
   @Post()
   @HttpCode(200)
   play(@Body() request: PlayScenarioDto): ScenariosView {

@@ -6,7 +6,7 @@ import { WorldModule } from '../world/world.module.js';
 import { ScenarioPlayer } from './scenario-player.service.js';
 import { ScenariosController } from './scenarios.controller.js';
 
-/** Scenarios: scripted activity on the platform. */
+/** Scenarios are scripted activity on the platform. */
 @Module({
   imports: [NotificationsModule, StreamsModule, UsersModule, WorldModule],
   controllers: [ScenariosController],

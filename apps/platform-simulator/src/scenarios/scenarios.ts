@@ -2,23 +2,21 @@ import type { scenarioNames } from '../platform-simulator.config.js';
 
 export type ScenarioName = (typeof scenarioNames)[number];
 
-/** The step that a scenario repeats: a user goes live or offline, or a stream ends with a raid. */
+/** The step that a scenario repeats. `turn`: a user goes live or offline. `raid`: a stream ends with a raid. */
 export type Act = 'turn' | 'raid';
 
-/** A scenario. */
 export interface Scenario {
   readonly description: string;
   /** Generated events per second. */
   readonly rate: number;
-  /** Number of generated users in the scenario; 0 uses the initial broadcasters. */
+  /** Number of generated users who take part; 0 uses the initial broadcasters instead. */
   readonly users: number;
-  /** Whether all users of the scenario are live at its start. */
+  /** Whether all users go live at the start. */
   readonly beginsLive: boolean;
-  /** The step to repeat, for the first time immediately; null when the scenario has no step. */
+  /** The repeated step; the first one happens immediately. Null for a scenario without steps. */
   readonly act: { readonly kind: Act; readonly everyMs: number } | null;
 }
 
-/** The scenarios by name. */
 export const scenarios = {
   quiet: {
     description: 'A quiet morning: one event every five seconds.',

@@ -8,7 +8,6 @@ import { simulatedTypes, type SimulatedType } from '../world/lively-events.js';
 import { World } from '../world/world.js';
 import { ChangeSimulatorDto } from './simulator.dto.js';
 
-/** The state of the simulation. */
 export interface SimulatorView {
   simulation: true;
   description: string;
@@ -16,15 +15,15 @@ export interface SimulatorView {
   /** Events per second. */
   rate: number;
   faults: FaultsView;
-  /** The initial broadcasters; `GET /simulator/users` lists all users. */
+  /** Only the initial broadcasters. `GET /simulator/users` lists all users. */
   broadcasters: { id: string; login: string; display_name: string; is_live: boolean }[];
   users: number;
   live_streams: number;
-  /** Types of the generated events. */
+  /** Event types that the generator produces. */
   event_types: readonly SimulatedType[];
-  /** Calls to the platform's API by `METHOD path`. */
+  /** Calls to the platform's API, by `METHOD path`. */
   requests: Record<string, number>;
-  /** `missed`: events that were skipped because callbacks were slower than the rate. */
+  /** `missed` counts events that were skipped because callbacks were slower than the rate. */
   notifications: DeliveryCountsView & { missed: number };
 }
 
@@ -32,7 +31,7 @@ const description =
   'This is a SIMULATION of a streaming platform for development, demos, and tests. ' +
   'Its broadcasters, viewers, and events are not real.';
 
-/** Shows and changes the simulation. The real platform has no routes below this path. */
+/** Shows and changes the simulation. The real platform has no routes below `/simulator`. */
 @Controller('simulator')
 export class SimulatorController {
   constructor(

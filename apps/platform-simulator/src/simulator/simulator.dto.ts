@@ -6,7 +6,7 @@ import { maxRate } from '../platform-simulator.config.js';
 /** Body of `PATCH /simulator`. Missing fields keep their values. */
 export class ChangeSimulatorDto {
   /** Events per second. */
-  @ValidateIf((_, rate) => rate !== undefined) // null is not a rate
+  @ValidateIf((_, rate) => rate !== undefined) // null must fail the validation
   @IsNumber()
   @Min(0)
   @Max(maxRate)

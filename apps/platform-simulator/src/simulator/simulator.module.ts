@@ -5,7 +5,6 @@ import { NotificationsModule } from '../notifications/notifications.module.js';
 import { WorldModule } from '../world/world.module.js';
 import { SimulatorController } from './simulator.controller.js';
 
-/** State and settings of the simulation as a whole. */
 @Module({
   imports: [FaultsModule, MessagesModule, NotificationsModule, WorldModule],
   controllers: [SimulatorController],

@@ -1,10 +1,10 @@
-/** A reason why the platform closes a socket: the text of the close frame, and the new status of subscriptions and shards. */
+/** Why the platform closes a socket. `text` goes into the close frame; the socket's subscriptions and shards get `status`. */
 export interface CloseReason {
   readonly text: string;
   readonly status: SocketStatus;
 }
 
-/** The statuses of subscriptions and shards whose socket is gone (docs/platform-facts.md §1.6, §3). */
+/** Statuses of subscriptions and shards after they have lost their socket (docs/platform-facts.md §1.6, §3). */
 export type SocketStatus =
   | 'websocket_disconnected'
   | 'websocket_failed_ping_pong'
@@ -15,7 +15,7 @@ export type SocketStatus =
   | 'websocket_network_error'
   | 'websocket_failed_to_reconnect';
 
-/** The close codes (docs/platform-facts.md §2). */
+/** The platform's close codes (docs/platform-facts.md §2). */
 export const closeReasons = {
   4000: { text: 'internal server error', status: 'websocket_internal_error' },
   4001: { text: 'sent inbound traffic', status: 'websocket_received_inbound_traffic' },
@@ -29,4 +29,4 @@ export const closeReasons = {
 
 export type CloseCode = keyof typeof closeReasons;
 
-export const closeCodes = Object.keys(closeReasons).map(Number) as CloseCode[]; // Safe cast: the keys are these numbers.
+export const closeCodes = Object.keys(closeReasons).map(Number) as CloseCode[]; // Safe cast: the keys are the close codes.

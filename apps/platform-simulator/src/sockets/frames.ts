@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { formatTimestamp, type Envelope } from '../messages/message.js';
 
-/** The session in frames about the connection (docs/platform-facts.md §2). */
+/** The session in welcome, reconnect, and keepalive frames (docs/platform-facts.md §2). */
 export interface SessionView {
   id: string;
   status: 'connected' | 'reconnecting';
@@ -10,7 +10,7 @@ export interface SessionView {
   connected_at: string;
 }
 
-/** A frame about the connection itself. */
+/** A frame about the connection, not about an event. */
 export function composeSessionFrame(
   messageType: 'session_welcome' | 'session_reconnect' | 'session_keepalive',
   session?: SessionView,
@@ -23,7 +23,7 @@ export function composeSessionFrame(
   return JSON.stringify({ metadata, payload: session ? { session } : {} });
 }
 
-/** The frame of a notification or revocation. Its payload is the raw JSON text that a webhook would receive as the body. */
+/** The frame of a notification or revocation. The payload is the raw JSON text that a webhook would get as its body. */
 export function composeFrame({ id, timestamp, type, subscription, body }: Envelope): string {
   const metadata = {
     message_id: id,

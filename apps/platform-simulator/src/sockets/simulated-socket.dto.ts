@@ -1,11 +1,10 @@
 import { IsIn, IsInt, IsOptional, IsString, Max, Min, ValidateIf } from 'class-validator';
 import { closeCodes, type CloseCode } from './close-reasons.js';
 
-/** The actions of the control API on a socket. */
 export const socketActions = ['close', 'reconnect', 'silence', 'slow', 'recover'] as const;
 export type SocketAction = (typeof socketActions)[number];
 
-/** Body of `POST /simulator/sockets`. Without a session id, the action affects every socket. */
+/** Body of `POST /simulator/sockets`. Without a session id, the action applies to all sockets. */
 export class DisturbSocketsDto {
   @IsIn(socketActions)
   action!: SocketAction;
@@ -14,15 +13,15 @@ export class DisturbSocketsDto {
   @IsString()
   session_id?: string;
 
-  /** The close code of the action `close`. */
+  /** For the action `close`. */
   @ValidateIf(({ action }: DisturbSocketsDto) => action === 'close')
   @IsIn(closeCodes)
   code!: CloseCode;
 
-  /** The delay per frame, for the action `slow`. */
+  /** Delay per frame, for the action `slow`. */
   @ValidateIf(({ action }: DisturbSocketsDto) => action === 'slow')
   @IsInt()
   @Min(0)
-  @Max(600_000) // within the range of a timer, and long enough for any test
+  @Max(600_000) // short enough for a timer, long enough for any test
   delay_ms!: number;
 }

@@ -3,7 +3,6 @@ import { DisturbSocketsDto } from './simulated-socket.dto.js';
 import { SocketServer } from './socket-server.service.js';
 import type { SocketSession } from './socket-session.js';
 
-/** A socket in the control API. */
 interface SimulatedSocket {
   session_id: string;
   connected_at: string;
@@ -12,7 +11,7 @@ interface SimulatedSocket {
   is_reconnecting: boolean;
 }
 
-/** Lists the sockets of clients, and makes them fail. */
+/** Lists the clients' sockets and disturbs them. */
 @Controller('simulator/sockets')
 export class SimulatedSocketsController {
   constructor(@Inject(SocketServer) private readonly server: SocketServer) {}
@@ -22,7 +21,7 @@ export class SimulatedSocketsController {
     return { sockets: this.server.select(undefined).map(describe) };
   }
 
-  /** Returns the affected sockets. */
+  /** Returns the sockets that the action changed. */
   @Post()
   @HttpCode(200)
   disturb(@Body() request: DisturbSocketsDto): { sockets: SimulatedSocket[] } {

@@ -11,16 +11,16 @@ import { closeSocket, SocketSession } from './socket-session.js';
 
 const path = '/ws';
 
-// More than any test needs; bounds memory.
+// Maximum number of sessions, to bound memory. No test needs more.
 const maxSessions = 2_000;
 
-// Values outside this range are clamped (docs/platform-facts.md §2).
+// Limits of the keepalive interval in seconds; other values are clamped (docs/platform-facts.md §2).
 const keepaliveBounds = { min: 10, max: 600, default: 10 };
 
-/** The platform's socket server: accepts clients without any token, and keeps their sessions. */
+/** Accepts clients without a token, like the platform's socket server. */
 @Injectable()
 export class SocketServer implements OnModuleDestroy {
-  /** Emits `ended` after the end of every session. */
+  /** Emits `ended` after each session. */
   readonly events = new EventEmitter<{ ended: [SocketSession, SocketStatus] }>();
   private readonly server = new WebSocketServer({
     noServer: true,
@@ -28,7 +28,7 @@ export class SocketServer implements OnModuleDestroy {
     maxPayload: 64 * 1024,
   });
   private readonly sessions = new Map<string, SocketSession>();
-  /** The address with which each client connected. The reconnect URL must contain the same address. */
+  /** The address that each client connected to. The reconnect URL must use it too. */
   private readonly hosts = new WeakMap<SocketSession, string>();
 
   constructor(
@@ -37,7 +37,7 @@ export class SocketServer implements OnModuleDestroy {
     @Inject(ControlAccess) private readonly access: ControlAccess,
   ) {}
 
-  /** Handles the WebSocket upgrades of an HTTP server. */
+  /** Accepts WebSocket upgrades on this HTTP server. */
   attach(server: Server): void {
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       socket.on('error', () => socket.destroy()); // Node reports errors of a socket without a request here
@@ -52,12 +52,12 @@ export class SocketServer implements OnModuleDestroy {
     });
   }
 
-  /** Finds a session that has not ended. */
+  /** Returns undefined if the session has ended. */
   find(id: string): SocketSession | undefined {
     return this.sessions.get(id);
   }
 
-  /** @throws NotFoundException for an unknown id */
+  /** Without an id, returns all sessions. @throws NotFoundException if the id is unknown */
   select(id: string | undefined): SocketSession[] {
     if (id === undefined) return [...this.sessions.values()];
     const session = this.find(id);
@@ -65,7 +65,7 @@ export class SocketServer implements OnModuleDestroy {
     return [session];
   }
 
-  /** Tells a client to reconnect. */
+  /** Asks the client to reconnect, as the platform does before it closes a socket. */
   requestReconnect(session: SocketSession): void {
     const host = this.hosts.get(session) ?? '';
     session.reconnect((challenge) => `ws://${host}${path}?challenge=${challenge}&id=${session.id}`);
@@ -89,7 +89,7 @@ export class SocketServer implements OnModuleDestroy {
     });
   }
 
-  /** A challenge is valid once, and only while the old socket is open (docs/platform-facts.md §2). */
+  /** Each challenge works once, and only while the old socket is open (docs/platform-facts.md §2). */
   private resume(socket: WebSocket, id: string, challenge: string): void {
     const session = this.find(id);
     if (session?.challenge === challenge) session.adopt(socket);

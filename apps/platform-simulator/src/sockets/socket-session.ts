@@ -5,7 +5,7 @@ import { formatTimestamp, type Envelope } from '../messages/message.js';
 import { closeReasons, type CloseCode, type SocketStatus } from './close-reasons.js';
 import { composeFrame, composeSessionFrame } from './frames.js';
 
-/** The socket as the platform's API shows it in subscriptions and shards. */
+/** The socket in the platform's responses about subscriptions and shards. */
 export interface SocketView {
   readonly method: 'websocket';
   readonly session_id: string;
@@ -13,39 +13,38 @@ export interface SocketView {
   disconnected_at?: string;
 }
 
-/** The parameters of a new session. */
 export interface SessionOptions {
   keepaliveSeconds: number;
-  /** Length of one second in milliseconds; tests shorten it. */
+  /** Milliseconds per second of the socket server. Tests shorten it. */
   secondMs: number;
 }
 
-// All in seconds (docs/platform-facts.md §2). The interval of pings is not published; the platform's command-line tool uses 5 s.
+// In seconds (docs/platform-facts.md §2). The platform does not publish its ping interval; its command-line tool uses 5 s.
 const unusedAfter = 10;
 const graceTime = 30;
 const pingEvery = 5;
 
-// A client with a larger backlog has stopped reading. The platform closes the client's socket with a network timeout.
+// Send buffer limit. A client with a larger backlog has stopped reading; its socket closes with a network timeout, as on the platform.
 const maxBufferedBytes = 8 * 1024 * 1024;
 
 /**
- * One session of a client, over one socket or, during a planned reconnect, two:
+ * A client's session. It has one socket, and two during a planned reconnect:
  *
  *     welcome ──claim within 10 s──▶ in use ──reconnect()──▶ reconnecting ──adopt()──▶ in use, over the new socket
  *        │                             │                          │
  *      4003                close by either side          4004 after 30 s
  */
 export class SocketSession {
-  readonly id = `AgoQ${randomBytes(24).toString('base64url')}`; // the platform's ids begin with these letters
+  readonly id = `AgoQ${randomBytes(24).toString('base64url')}`; // the platform's ids also begin with AgoQ
   readonly view: SocketView;
-  /** Emits `ended` once, when the session has ended. */
+  /** Emits `ended` once. */
   readonly events = new EventEmitter<{ ended: [SocketStatus] }>();
-  /** Whether the session is silent: the connection looks open, but no more frames are sent. */
+  /** Simulates a dead connection: the socket stays open, but the server sends nothing. */
   isSilent = false;
-  /** Delays every frame by this time. */
+  /** Delay before each frame. */
   delayMs = 0;
   isOpen = true;
-  /** The single-use secret in the reconnect URL; null when no reconnect is under way. */
+  /** Single-use secret in the reconnect URL. Null unless a reconnect is in progress. */
   challenge: string | null = null;
   private readonly timers: { unused?: NodeJS.Timeout; grace?: NodeJS.Timeout; keepalive?: NodeJS.Timeout } =
     {};
@@ -56,25 +55,25 @@ export class SocketSession {
     private socket: WebSocket,
     private readonly options: SessionOptions,
   ) {
-    this.events.setMaxListeners(0); // one for each subscription
+    this.events.setMaxListeners(0); // each subscription adds a listener
     this.view = { method: 'websocket', session_id: this.id, connected_at: formatTimestamp(new Date()) };
     this.pings = setInterval(() => this.ping(), this.toMs(pingEvery)).unref();
     this.timers.unused = this.after(unusedAfter, () => this.close(4003));
     this.welcome(socket);
   }
 
-  /** Marks the session as used by a subscription or shard. */
+  /** Marks the session as used, so that the server does not close it. */
   claim(): void {
     clearTimeout(this.timers.unused);
   }
 
-  /** Sends a notification or revocation. Returns false when the session has ended. */
+  /** Returns false if the session has ended. */
   send(message: Envelope): boolean {
     if (this.isOpen) this.write(composeFrame(message));
     return this.isOpen;
   }
 
-  /** Asks the client to reconnect to this URL within the grace time. */
+  /** Asks the client to connect to a new URL within the grace time. */
   reconnect(createUrl: (challenge: string) => string): void {
     if (this.challenge !== null) return;
     this.challenge = randomBytes(16).toString('hex');
@@ -85,7 +84,7 @@ export class SocketSession {
     this.timers.grace = this.after(graceTime, () => this.close(4004));
   }
 
-  /** Continues over a new socket. The old socket gets no more frames and must close within the grace time. */
+  /** Moves the session to a new socket. The old socket gets no more frames, and must close within the grace time. */
   adopt(socket: WebSocket): void {
     const old = this.socket;
     this.challenge = null;
@@ -95,13 +94,12 @@ export class SocketSession {
     this.welcome(socket);
   }
 
-  /** Closes the session with one of the platform's codes. */
   close(code: CloseCode): void {
     this.end(closeReasons[code].status);
     closeSocket(this.socket, code);
   }
 
-  /** Cuts the connection without a close frame. Used when the simulator stops. */
+  /** Drops the connection without a close frame, because the simulator is stopping. */
   terminate(): void {
     this.end('websocket_internal_error');
     this.socket.terminate();
@@ -114,7 +112,7 @@ export class SocketSession {
     socket.on('close', () => {
       if (socket === this.socket) this.end('websocket_disconnected');
     });
-    socket.on('error', () => socket.terminate()); // `close` follows
+    socket.on('error', () => socket.terminate()); // the `close` event follows and cleans up
     const { id, view, options } = this;
     const session = {
       id,
@@ -126,7 +124,7 @@ export class SocketSession {
     this.write(composeSessionFrame('session_welcome', { ...session, keepalive_timeout_seconds }));
   }
 
-  /** Closes the socket, because clients must send nothing but pongs (docs/platform-facts.md §2). */
+  /** Closes the socket: clients may send only pongs (docs/platform-facts.md §2). */
   private onMessage(socket: WebSocket): void {
     if (socket === this.socket) this.close(4001);
     else closeSocket(socket, 4001);
@@ -163,7 +161,7 @@ export class SocketSession {
   }
 
   private after(seconds: number, act: () => void): NodeJS.Timeout {
-    return setTimeout(act, this.toMs(seconds)).unref(); // does not delay the shutdown of the service
+    return setTimeout(act, this.toMs(seconds)).unref(); // unref: must not delay shutdown
   }
 
   private toMs(seconds: number): number {
@@ -171,7 +169,6 @@ export class SocketSession {
   }
 }
 
-/** Closes a socket with the platform's code and text. */
 export function closeSocket(socket: WebSocket, code: CloseCode): void {
   socket.close(code, closeReasons[code].text);
 }

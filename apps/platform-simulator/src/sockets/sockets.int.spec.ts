@@ -22,8 +22,7 @@ describe('sockets of the simulated platform', () => {
   });
 
   /**
-   * Shortens a second of the sockets that connect from now on, for tests that wait for a time limit. A test has 1 s left to subscribe (10 s
-   * of the platform).
+   * Makes a server second last 100 ms on new sockets, so that time limits pass quickly. A client then has 1 s to subscribe instead of 10 s.
    */
   const shortenSeconds = () => setup.call('POST', '/simulator/limits', { socket_second_ms: 100 });
 
@@ -40,7 +39,7 @@ describe('sockets of the simulated platform', () => {
     return setup.call('POST', path, body, headers);
   };
 
-  /** Connects a client with a subscription, so that the server does not close the connection. */
+  /** Connects and subscribes: the server closes sockets without a subscription. */
   const connectInUse = async (query?: string): Promise<SocketClient> => {
     const client = await connect(query);
     expect((await subscribe(client.sessionId)).status).toBe(202);
@@ -214,7 +213,7 @@ describe('sockets of the simulated platform', () => {
           type: 'stream.online',
           condition: { broadcaster_user_id: String(id) },
         });
-      // Each subscribes soon, because the server closes unused connections.
+      // Subscribe immediately: the server closes unused sockets.
       const first = await connect();
       const created = await Promise.all(Array.from({ length: 10 }, (_, id) => online(first, id)));
       expect(created.map(({ status }) => status)).toEqual(Array<number>(10).fill(202));

@@ -5,7 +5,6 @@ import { LimitsModule } from '../limits/limits.module.js';
 import { SimulatedSocketsController } from './simulated-sockets.controller.js';
 import { SocketServer } from './socket-server.service.js';
 
-/** The platform's socket server. */
 @Module({
   imports: [FaultsModule, HttpModule, LimitsModule],
   controllers: [SimulatedSocketsController],

@@ -10,11 +10,10 @@ import {
   ValidateIf,
 } from 'class-validator';
 
-// Longer than any test waits, and within the range of a timer.
+// Maximum lag of the streams API: longer than any test waits, and short enough for a timer.
 const maxLagMs = 3_600_000;
 const maxViewers = 100_000_000;
 
-/** Changes of a running stream. */
 export class ChangeStreamDto {
   @IsOptional()
   @IsString()
@@ -26,7 +25,7 @@ export class ChangeStreamDto {
   @MaxLength(255)
   game_name?: string;
 
-  /** Fixes the viewer count. Default: the count changes over time. */
+  /** Fixed viewer count. Default: the count changes over time. */
   @IsOptional()
   @IsInt()
   @Min(0)
@@ -34,7 +33,7 @@ export class ChangeStreamDto {
   viewer_count?: number;
 }
 
-/** Body of `POST /simulator/streams`. Names the user who goes live by id or login. */
+/** Body of `POST /simulator/streams`. Requires the user's id or login. */
 export class StartStreamDto extends ChangeStreamDto {
   @ValidateIf(({ login }: StartStreamDto) => login === undefined)
   @IsString()
@@ -49,7 +48,7 @@ export class StartStreamDto extends ChangeStreamDto {
   @IsBoolean()
   notify?: boolean;
 
-  /** Time until the streams API lists the stream. */
+  /** Milliseconds until the streams API lists the stream. */
   @IsOptional()
   @IsInt()
   @Min(0)
@@ -68,7 +67,7 @@ export class EndStreamDto {
   @IsBoolean()
   notify?: boolean;
 
-  /** Time for which the streams API still lists the stream. */
+  /** Milliseconds for which the streams API keeps listing the stream. */
   @IsOptional()
   @IsInt()
   @Min(0)

@@ -14,7 +14,7 @@ import { ChangeStreamDto, EndStreamDto, StartStreamDto } from './simulated-strea
 import { StreamsService, type SimulatedStream } from './streams.service.js';
 import type { StreamTruth } from './stream-view.js';
 
-/** Starts, changes, and ends streams, and lists the actual streams of a user. */
+/** Starts, changes, and ends streams. Lists a user's streams without the lag of the streams API. */
 @Controller('simulator/streams')
 export class SimulatedStreamsController {
   constructor(@Inject(StreamsService) private readonly streams: StreamsService) {}

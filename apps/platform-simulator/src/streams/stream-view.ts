@@ -1,7 +1,7 @@
 import type { Channel } from '../world/population.js';
 import { countViewers, type Stream } from '../world/stream.js';
 
-/** A stream in the platform's streams API (docs/platform-facts.md §4.4). */
+/** A stream as the platform's API returns it (docs/platform-facts.md §4.4). */
 export interface StreamView {
   id: string;
   user_id: string;
@@ -20,12 +20,12 @@ export interface StreamView {
   is_mature: boolean;
 }
 
-/** The actual start and end of a stream, which the streams API may list late. */
+/** The real start and end of a stream, which the streams API can show late. */
 export interface StreamTruth {
   id: string;
   user_id: string;
   started_at: string;
-  /** Null while the stream runs. */
+  /** Null while the stream is live. */
   ended_at: string | null;
 }
 
@@ -45,7 +45,7 @@ export function viewStream(channel: Channel, stream: Stream, now: number): Strea
     started_at: new Date(stream.startedAt).toISOString(),
     language,
     thumbnail_url: `https://simulation.invalid/streams/${broadcaster.login}-{width}x{height}.jpg`,
-    tag_ids: [], // deprecated by the platform and always empty
+    tag_ids: [], // deprecated; always empty on the platform
     is_mature: false,
   };
 }

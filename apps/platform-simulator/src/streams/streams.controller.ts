@@ -16,11 +16,10 @@ interface StreamQuery {
   after?: Repeated;
 }
 
-// The platform's values (docs/platform-facts.md §4.4).
+// Default and maximum page size of the platform (docs/platform-facts.md §4.4).
 const defaultFirst = 20;
 const maxFirst = 100;
 
-/** The platform's streams API. */
 @Controller('helix/streams')
 @UseGuards(PlatformApiGuard)
 export class StreamsController {
@@ -46,7 +45,7 @@ export class StreamsController {
     return { data: page, pagination: paginate(end < channels.length ? end : null) };
   }
 
-  /** Returns the listed channels of the requested users; without ids and logins, of all users. */
+  /** Returns the listed channels of the requested users. Without ids and logins, returns all listed channels. */
   private findRequested(query: StreamQuery, now: number): Channel[] {
     const ids = readRepeated('user_id', query.user_id);
     const logins = readRepeated('user_login', query.user_login);

@@ -177,7 +177,7 @@ describe('streams of the simulated platform', () => {
   it('match the events of the world', async () => {
     await subscribeTo('stream.online');
     await subscribeTo('stream.offline');
-    // A rate that a slow machine can keep up with, because a message that is not accepted within 10 s is sent again.
+    // A slow machine must keep up with this rate: a message that takes longer than 10 s is sent again.
     await setup.call('PATCH', '/simulator', { rate: 20 });
     await setup.receiver.waitFor(20, isOf('stream.offline'));
     await setup.call('PATCH', '/simulator', { rate: 0 });

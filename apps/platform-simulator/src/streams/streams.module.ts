@@ -6,7 +6,6 @@ import { SimulatedStreamsController } from './simulated-streams.controller.js';
 import { StreamsController } from './streams.controller.js';
 import { StreamsService } from './streams.service.js';
 
-/** Streams of the platform's users. */
 @Module({
   imports: [NotificationsModule, OAuthModule, WorldModule],
   controllers: [StreamsController, SimulatedStreamsController],

@@ -7,10 +7,10 @@ import { listStreams } from '../world/broadcasts.js';
 import { viewStream, viewTruth, type StreamTruth, type StreamView } from './stream-view.js';
 import type { Stream } from '../world/stream.js';
 
-/** A stream as listed by the streams API, with its actual start and end. */
+/** A stream as the streams API lists it, with its real start and end. */
 export type SimulatedStream = StreamView & StreamTruth;
 
-/** Starts, changes, and ends streams, and sends their notifications. */
+/** Starts, changes, and ends streams, and notifies the subscriptions. */
 @Injectable()
 export class StreamsService {
   constructor(
@@ -18,7 +18,7 @@ export class StreamsService {
     @Inject(NotificationSender) private readonly sender: NotificationSender,
   ) {}
 
-  /** The remembered streams of a user, oldest first. */
+  /** The user's stored streams, oldest first. */
   list(userId: string): StreamTruth[] {
     const channel = this.world.findChannel(userId);
     return channel ? listStreams(channel).map(viewTruth) : [];
@@ -35,7 +35,7 @@ export class StreamsService {
     return describe(channel, stream);
   }
 
-  /** Changes the running stream. Sends channel.update if the title or the category changes, as on the platform. */
+  /** Sends channel.update if the title or category changes, as on the platform. */
   change(userId: string, change: ChangeStreamDto): SimulatedStream {
     const channel = this.findChannel(userId);
     const stream = this.findRunning(channel);

@@ -2,7 +2,7 @@ import { Type } from 'class-transformer';
 import { IsBoolean, IsNotEmpty, IsObject, IsOptional, IsString, ValidateNested } from 'class-validator';
 import { TransportDto } from '../transports/transport.dto.js';
 
-/** Body of `POST /helix/eventsub/subscriptions`. event-type.ts checks the condition, whose keys depend on the type. */
+/** Body of `POST /helix/eventsub/subscriptions`. event-type.ts checks the condition, because its keys depend on the type. */
 export class CreateSubscriptionDto {
   @IsString()
   @IsNotEmpty()

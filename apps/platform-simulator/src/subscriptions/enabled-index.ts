@@ -4,14 +4,14 @@ import { channelOf, channelsIn, matchesCondition, type Subscription } from './su
 
 interface ByChannel {
   subscriptions: MultiMap<Subscription>;
-  /** Sorted on demand; null after a channel was added or removed. */
+  /** Sorted on first use. Null after a channel was added or removed. */
   sortedChannels: string[] | null;
 }
 
-// The key for subscriptions to types that concern no channel.
+// Key of subscriptions that concern no channel.
 const noChannel = '';
 
-/** Indexes enabled subscriptions by type and channel, to find the recipients of an event and the events that have recipients. */
+/** Indexes enabled subscriptions by type and channel. Finds the recipients of an event, and the types and channels that have recipients. */
 export class EnabledIndex implements Audience {
   private readonly types = new Map<string, ByChannel>();
 
@@ -30,8 +30,8 @@ export class EnabledIndex implements Audience {
   }
 
   /**
-   * Finds the first subscription to a type, for the channel if a channel is given. Prefers a subscription to raids on the channel over a
-   * subscription to raids from the channel, because applications subscribe to both in any order.
+   * Finds the oldest subscription to a type, or to a type and channel. For raids, prefers a subscription to incoming raids: applications
+   * subscribe to both directions, in any order.
    */
   findFirst(type: string, broadcasterId: string | undefined): Subscription | undefined {
     const subscriptions = this.types.get(type)?.subscriptions;
@@ -40,7 +40,6 @@ export class EnabledIndex implements Audience {
     return all.find(({ view }) => view.condition.from_broadcaster_user_id === undefined) ?? all[0];
   }
 
-  /** Finds the subscriptions that get this event. */
   findMatching({ type, event, clientId: owner }: WorldEvent): Subscription[] {
     const subscriptions = this.types.get(type)?.subscriptions;
     if (!subscriptions) return [];

@@ -1,10 +1,7 @@
 import type { EventType } from '@stream-events/platforms';
 import type { Condition } from '../world/payloads/scene.js';
 
-/**
- * Versions that the platform has withdrawn (docs/platform-facts.md §5.3). A subscription to a withdrawn version gets 410; a
- * subscription to any other unknown version gets 400.
- */
+/** Withdrawn versions get a 410 response, all other unknown versions a 400 (docs/platform-facts.md §5.3). */
 const withdrawnVersions: Readonly<Record<string, readonly string[]>> = {
   'channel.follow': ['1'],
   'channel.update': ['1'],
@@ -18,8 +15,8 @@ export function isWithdrawn(type: string, version: string): boolean {
 }
 
 /**
- * Returns the fault in a condition of this type; null if the condition is valid. Unknown keys are faults, because a subscription with a
- * misspelled optional key would otherwise match more events than intended.
+ * Returns what is wrong with the condition, or null if it is valid. Rejects unknown keys: a misspelled optional key would make the
+ * subscription match too many events.
  */
 export function findConditionFault(
   row: EventType,
@@ -41,7 +38,7 @@ export function findConditionFault(
   return null;
 }
 
-/** Creates a condition of this type for one channel, with the same user in all roles. */
+/** Creates a condition for one channel, with the same user in every role. */
 export function createCondition(row: EventType | undefined, broadcasterId: string): Condition {
   const oneOf = row?.condition_exactly_one_of.at(-1);
   const keys = [...(row?.condition ?? ['broadcaster_user_id']), ...(oneOf === undefined ? [] : [oneOf])];
@@ -49,8 +46,8 @@ export function createCondition(row: EventType | undefined, broadcasterId: strin
 }
 
 /**
- * The cost of a subscription. Types that require a user's consent cost nothing, and neither do subscriptions whose user has
- * authorized the application. All other subscriptions cost one point (docs/platform-facts.md §4.6).
+ * A subscription costs nothing if its type requires a user's consent, or if its user has authorized the application. Any other subscription
+ * costs one point (docs/platform-facts.md §4.6).
  */
 export function costOf(row: EventType | undefined, hasAuthorized = false): number {
   return row?.scopes.length === 0 && !hasAuthorized ? 1 : 0;

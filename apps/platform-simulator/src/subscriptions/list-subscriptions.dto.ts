@@ -1,6 +1,6 @@
 import { IsOptional, IsString } from 'class-validator';
 
-/** Query of `GET /helix/eventsub/subscriptions`, with at most one filter, and the cursor of the page. */
+/** Query of `GET /helix/eventsub/subscriptions`. At most one filter is allowed. */
 export class ListSubscriptionsDto {
   @IsOptional()
   @IsString()

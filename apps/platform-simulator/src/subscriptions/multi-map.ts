@@ -1,4 +1,4 @@
-/** An index from keys to sets of values. */
+/** Maps each key to a set of values. */
 export class MultiMap<Value> {
   private readonly sets = new Map<string, Set<Value>>();
 
@@ -14,12 +14,12 @@ export class MultiMap<Value> {
     return this.sets.keys();
   }
 
-  /** Returns the values of the key that was added first; undefined if the map is empty. */
+  /** The values of the oldest key; undefined if the map is empty. */
   first(): ReadonlySet<Value> | undefined {
     return this.sets.values().next().value;
   }
 
-  /** Adds a value. Returns true when the key is new. */
+  /** Returns true if the key is new. */
   add(key: string, value: Value): boolean {
     const set = this.sets.get(key);
     if (set === undefined) this.sets.set(key, new Set([value]));
@@ -27,7 +27,7 @@ export class MultiMap<Value> {
     return set === undefined;
   }
 
-  /** Removes a value. Returns true when this removes the last value of the key, and the key with it. */
+  /** Removes a value, and the key with its last value. Returns true if the key is gone. */
   delete(key: string, value: Value): boolean {
     const set = this.sets.get(key);
     set?.delete(value);

@@ -10,13 +10,13 @@ import { costOf, findConditionFault, isWithdrawn } from './event-type.js';
 import { listRequiredGrants } from './required-grants.js';
 import { usersIn } from './subscription.js';
 
-/** A valid request for a subscription, which the limits may still reject. */
+/** A valid request. The limits can still reject it. */
 export interface CheckedRequest {
   condition: Condition;
   cost: number;
 }
 
-/** Checks a request for a subscription, except for the limits and the address of its transport. */
+/** Checks everything in a subscription request except the limits and the transport's address. */
 @Injectable()
 export class RequestChecks {
   constructor(
@@ -47,21 +47,21 @@ export class RequestChecks {
     if (type === 'drop.entitlement.grant' && is_batching_enabled !== true) {
       throw new BadRequestException('is_batching_enabled must be true for drop.entitlement.grant');
     }
-    const known = condition as Condition; // Safe cast: findConditionFault has checked that every value is text.
+    const known = condition as Condition; // Safe cast: findConditionFault has checked that all values are text.
     const gone = usersIn(known).find((id) => this.world.users.wasRemoved(id));
     if (gone !== undefined) throw new BadRequestException(`there is no user ${gone}`);
     return known;
   }
 
-  /** Allows only the application itself to subscribe to events about the application and its conduits (docs/platform-facts.md §3). */
+  /** Only the application itself may subscribe to events about itself and its conduits (docs/platform-facts.md §3). */
   private checkApplication({ clientId }: TokenOwner, { client_id, conduit_id }: Condition): void {
     if (client_id !== undefined && client_id !== clientId) refuse();
     if (conduit_id !== undefined) this.conduits.get(clientId, conduit_id);
   }
 
   /**
-   * Checks that users have granted the scopes to the application. A user access token itself must have the scopes, and must belong
-   * to the user who reads (docs/platform-facts.md §2, §4.5).
+   * Checks that users have granted the required scopes. A user access token must have the scopes itself, and belong to the user who reads
+   * (docs/platform-facts.md §2, §4.5).
    */
   private checkConsent(
     { clientId, userId: tokenUser, scopes }: TokenOwner,
@@ -82,7 +82,7 @@ function refuse(): never {
   throw new ForbiddenException('subscription missing proper authorization');
 }
 
-/** Sockets need a user access token, webhooks and conduits an app access token (docs/platform-facts.md §4.5). */
+/** Sockets need a user access token. Webhooks and conduits need an app access token (docs/platform-facts.md §4.5). */
 function checkTokenKind({ userId }: TokenOwner, method: string): void {
   if ((method === 'websocket') === (userId !== null)) return;
   throw new BadRequestException(
@@ -99,5 +99,5 @@ function findRow({ type, version, transport }: CreateSubscriptionDto): EventType
   const row = findEventType(type, version);
   if (!row) throw new BadRequestException(`unknown subscription type: ${type} version ${version}`);
   if (row.transports.includes(transport.method)) return row;
-  throw new BadRequestException(`${type} is not available with the transport ${transport.method}`); // §5
+  throw new BadRequestException(`${type} is not available with the transport ${transport.method}`); // docs/platform-facts.md §5
 }

@@ -1,15 +1,15 @@
 import type { EventType } from '@stream-events/platforms';
 import type { Condition } from '../world/payloads/scene.js';
 
-/** A user who must have granted one of these scopes to the application. */
+/** The user must have granted at least one of these scopes to the application. */
 export interface RequiredGrant {
   readonly userId: string;
   readonly oneOf: readonly string[];
 }
 
 /**
- * Returns the grants that a subscription needs (docs/platform-facts.md §5). The user who reads must grant one scope from each group. With
- * an app access token, chat also needs `user:bot` from that user and `channel:bot` from the broadcaster.
+ * Lists the grants that a subscription needs (docs/platform-facts.md §5). The reading user must grant one scope from each group. With an
+ * app access token, chat also needs `user:bot` from that user and `channel:bot` from the broadcaster.
  */
 export function listRequiredGrants(
   row: EventType,

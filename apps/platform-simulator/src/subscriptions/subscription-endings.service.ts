@@ -10,10 +10,11 @@ import { addressOf } from '../transports/transport.js';
 import { SubscriptionTransports } from './subscription-transports.service.js';
 import { SubscriptionsService } from './subscriptions.service.js';
 
-// In seconds. The platform lists the subscriptions of a lost socket for at least a minute (docs/platform-facts.md §1.6).
+// How long the subscriptions of a lost socket stay in the list, in seconds. The platform lists them for at least a minute
+// (docs/platform-facts.md §1.6).
 const listedFor = 60;
 
-/** Ends subscriptions when the consent, the socket, or the conduit that they need is gone. */
+/** Ends subscriptions that have lost their consent, socket, or conduit. */
 @Injectable()
 export class SubscriptionEndings {
   constructor(
@@ -38,7 +39,7 @@ export class SubscriptionEndings {
       status,
     );
     const listedForMs = listedFor * this.limits.current.socket_second_ms;
-    setTimeout(() => this.subscriptions.forget(lost), listedForMs).unref(); // does not delay the shutdown of the service
+    setTimeout(() => this.subscriptions.forget(lost), listedForMs).unref(); // unref: must not delay shutdown
   }
 
   private onConduitDeleted({ id, clientId }: Conduit): void {

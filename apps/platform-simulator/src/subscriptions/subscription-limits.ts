@@ -3,7 +3,7 @@ import { addressOf } from '../transports/transport.js';
 import { isLiving, type Owner, type Subscription, type SubscriptionView } from './subscription.js';
 import type { SubscriptionRegistry } from './subscription-registry.js';
 
-// Maximum number of subscriptions per type and condition (docs/platform-facts.md §4.5).
+// Maximum subscriptions with the same type and condition (docs/platform-facts.md §4.5).
 const maxAlike = 3;
 
 // Limits of a user access token (docs/platform-facts.md §2).
@@ -12,10 +12,10 @@ const maxPerSocket = 300;
 export const maxSocketCost = 10;
 
 /**
- * Rejects duplicates and subscriptions over the limits. Removes a duplicate that has ended, so that the list stays bounded.
+ * Rejects duplicates and subscriptions over the limits. Replaces an ended duplicate, which keeps the list bounded.
  *
  * @throws ConflictException with the id of the existing subscription
- * @throws HttpException with 429 if the subscription would exceed a limit
+ * @throws HttpException with status 429 if a limit is exceeded
  */
 export function makeRoom(
   registry: SubscriptionRegistry,

@@ -17,10 +17,7 @@ describe('the list and the limits of subscriptions', () => {
     return setup.call('POST', path, setup.subscription(body), headers);
   };
 
-  /**
-   * Creates subscriptions, up to `atOnce` at the same time. Returns their ids in the order of creation, which the total in each response
-   * shows.
-   */
+  /** Creates subscriptions, up to `atOnce` in parallel. Returns the ids in order of creation, which `total` in each response shows. */
   const createMany = async (count: number, atOnce = 1): Promise<string[]> => {
     const createOne = (index: number): Promise<Reply> =>
       create(index % 2 === 0 ? 'stream.online' : 'channel.cheer', String(1_000 + index));
@@ -35,7 +32,7 @@ describe('the list and the limits of subscriptions', () => {
 
   const list = (query = ''): Promise<Reply> => setup.call('GET', `${path}?${query}`);
 
-  /** Follows the pages to the end. Calls `between` before each page except the first. */
+  /** Reads all pages. Calls `between` before each page except the first. */
   const walk = async (filter = '', between: () => Promise<void> = async () => {}): Promise<string[][]> => {
     const pages: string[][] = [];
     for (let after = ''; ;) {
@@ -139,13 +136,13 @@ describe('the list and the limits of subscriptions', () => {
         await Promise.all(group.map(subscribeTo));
       }
       const { user, system } = process.cpuUsage(began);
-      return (user + system) / 1_000; // Measures CPU time, because other processes may use the machine.
+      return (user + system) / 1_000; // CPU time, because other processes share the machine
     };
     const first = await timeOf(0);
     await timeOf(500);
     await timeOf(1_000);
     const last = await timeOf(1_500);
-    expect(last).toBeLessThan(first * 4 + 500); // far less than proportional to the number of subscriptions
+    expect(last).toBeLessThan(first * 4 + 500); // far below a cost proportional to the number of subscriptions
     expect((await list()).json.total).toBe(2_000);
-  }, 180_000); // two thousand calls
+  }, 180_000); // creates 2,000 subscriptions
 });

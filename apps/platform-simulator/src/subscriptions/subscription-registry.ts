@@ -10,14 +10,13 @@ import {
   type SubscriptionView,
 } from './subscription.js';
 
-/** The subscriptions of one owner. */
 interface Account {
-  /** Sorted by sequence, so that pages stay consistent when subscriptions are deleted between two requests. */
+  /** Sorted by sequence, so that deletions between two requests do not shift the pages. */
   ordered: Subscription[];
   totalCost: number;
 }
 
-/** The filter of a list, of which at most one member is set. */
+/** At most one field is set. */
 export interface SubscriptionFilter {
   status?: string | undefined;
   type?: string | undefined;
@@ -26,14 +25,13 @@ export interface SubscriptionFilter {
   conduit_id?: string | undefined;
 }
 
-/** A page of an owner's subscriptions. */
 export interface SubscriptionPage {
   views: SubscriptionView[];
-  /** The next page starts after this sequence; null on the last page. */
+  /** Sequence after which the next page starts. Null on the last page. */
   after: number | null;
 }
 
-/** All subscriptions in memory, with indexes that keep every lookup fast at tens of thousands of subscriptions. */
+/** All subscriptions, in memory. Indexes keep lookups fast with tens of thousands of subscriptions. */
 export class SubscriptionRegistry {
   readonly enabled = new EnabledIndex();
   private readonly byId = new Map<string, Subscription>();
@@ -45,17 +43,17 @@ export class SubscriptionRegistry {
     return this.byId.get(id);
   }
 
-  /** Finds the subscriptions of an owner with the same type, version, and condition. */
+  /** Finds the owner's subscriptions with the same type, version, and condition. */
   findAlike(owner: Owner, view: SubscriptionView): Subscription[] {
     return [...this.alike.get(alikeKey(owner, view))];
   }
 
-  /** All subscriptions of an owner, in order of creation. */
+  /** In order of creation. */
   list(owner: Owner): readonly Subscription[] {
     return this.account(owner).ordered;
   }
 
-  /** Finds the subscriptions of all applications whose condition names this user. */
+  /** Finds subscriptions of all applications that name this user in their condition. */
   findAbout(userId: string): Subscription[] {
     return [...this.byUser.get(userId)];
   }
@@ -82,7 +80,7 @@ export class SubscriptionRegistry {
     this.enabled.delete(subscription);
   }
 
-  /** Changes the status of a subscription unless it was removed. */
+  /** Does nothing if the subscription was removed. */
   setStatus(subscription: Subscription, status: string): void {
     const { view } = subscription;
     if (this.byId.get(view.id) !== subscription) return;
@@ -98,7 +96,7 @@ export class SubscriptionRegistry {
     return this.account(owner).totalCost;
   }
 
-  /** Returns up to `size` subscriptions of an owner after a sequence, in order of creation. */
+  /** Returns up to `size` subscriptions after the given sequence, in order of creation. */
   page(
     owner: Owner,
     filter: SubscriptionFilter,
@@ -125,7 +123,7 @@ export class SubscriptionRegistry {
   }
 }
 
-/** Only enabled and pending subscriptions have a cost. */
+/** Ended subscriptions cost nothing. */
 function costNow(view: SubscriptionView): number {
   return isLiving(view) ? view.cost : 0;
 }
@@ -148,7 +146,7 @@ function fits(
   );
 }
 
-/** Returns the index of the first subscription with a greater sequence (binary search). */
+/** Index of the first subscription with a higher sequence (binary search). */
 function firstAfter(ordered: readonly Subscription[], sequence: number): number {
   let [low, high] = [0, ordered.length];
   while (low < high) {

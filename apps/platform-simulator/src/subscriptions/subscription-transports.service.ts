@@ -10,10 +10,9 @@ import { Transports } from '../transports/transports.service.js';
 import type { Condition } from '../world/payloads/scene.js';
 import { channelOf, keyOfOwner, type Owner } from './subscription.js';
 
-/** Creates the transports of subscriptions. */
 @Injectable()
 export class SubscriptionTransports {
-  /** The owner of the subscriptions on each socket. */
+  /** Each socket belongs to the owner of its first subscription. */
   private readonly owners = new WeakMap<SocketSession, Owner>();
 
   constructor(
@@ -39,7 +38,7 @@ export class SubscriptionTransports {
     return this.owners.get(session);
   }
 
-  /** Rejects a second user, because a socket can have the subscriptions of one user only (docs/platform-facts.md §2). */
+  /** A socket can serve only one user, so rejects any other user (docs/platform-facts.md §2). */
   private useSocket(owner: Owner, transport: SocketTransport): SocketTransport {
     const known = this.owners.get(transport.session) ?? owner;
     if (keyOfOwner(known) !== keyOfOwner(owner)) {

@@ -14,10 +14,10 @@ export interface SubscriptionView {
   readonly created_at: string;
 }
 
-/** The owner of subscriptions: the application, or the user whose access tokens created them. */
+/** Who owns subscriptions: an application, or a user whose access tokens created them. */
 export type Owner = Pick<TokenOwner, 'clientId' | 'userId'>;
 
-/** A subscription with its internal data. */
+/** A subscription with data that the platform does not show. */
 export interface Subscription extends Owner {
   readonly view: SubscriptionView;
   readonly transport: Transport;
@@ -37,54 +37,51 @@ export const revocationStatuses = [
 ] as const;
 export type RevocationStatus = (typeof revocationStatuses)[number];
 
-/** Whether a subscription is enabled or pending. Other subscriptions remain in the list and cost nothing. */
+/** Enabled or pending. Ended subscriptions stay in the list for a while and cost nothing. */
 export function isLiving({ status }: Pick<SubscriptionView, 'status'>): boolean {
   return status === 'enabled' || status === 'webhook_callback_verification_pending';
 }
 
-/** Returns a text that is the same for equal owners. */
+/** Equal owners have equal keys. */
 export function keyOfOwner({ clientId, userId }: Owner): string {
   return JSON.stringify([clientId, userId]);
 }
 
-/** The distinct user ids in a condition. */
+/** The distinct users in a condition. */
 export function usersIn(condition: Condition): string[] {
   return [
     ...new Set(Object.entries(condition).flatMap(([key, id]) => (key.endsWith('user_id') ? [id] : []))),
   ];
 }
 
-/** The ids of the channels that an event concerns. */
+/** The channels that an event concerns. */
 export function channelsIn(event: EventPayload): string[] {
   const { broadcaster_user_id, broadcaster_id, to_broadcaster_user_id, from_broadcaster_user_id } = event;
   const ids = [broadcaster_user_id ?? broadcaster_id, to_broadcaster_user_id, from_broadcaster_user_id];
   return [...new Set(ids.filter((id) => typeof id === 'string'))];
 }
 
-/** The broadcaster id in a condition; undefined for types that concern no channel. */
+/** The channel in a condition. Undefined for types that concern no channel. */
 export function channelOf(condition: Condition): string | undefined {
   return (
     condition.broadcaster_user_id ?? condition.to_broadcaster_user_id ?? condition.from_broadcaster_user_id
   );
 }
 
-/**
- * Whether a subscription with this condition gets this event. Keys that name the listener (moderator, chat user) do not
- * restrict the events.
- */
+/** Whether a subscription with this condition gets the event. Keys such as the moderator name who listens, so they exclude no events. */
 export function matchesCondition(condition: Condition, event: EventPayload): boolean {
   return Object.entries(condition).every(([key, value]) => {
     switch (key) {
       case 'broadcaster_user_id':
-        return (event[key] ?? event.broadcaster_id) === value; // charity campaigns use `broadcaster_id`
+        return (event[key] ?? event.broadcaster_id) === value; // charity campaigns have `broadcaster_id`
       case 'from_broadcaster_user_id':
       case 'to_broadcaster_user_id':
         return event[key] === value;
-      case 'client_id': // missing in events about a conduit, whose owner EnabledIndex checks
+      case 'client_id': // conduit events lack it; EnabledIndex checks their owner
         return event[key] === undefined || event[key] === value;
       case 'conduit_id':
         return event[key] === value;
-      case 'user_id': // the listener of events of a channel
+      case 'user_id': // on a channel's events, this is the listener
         return channelOf(condition) !== undefined || [event.user_id, event.to_user_id].includes(value);
       case 'reward_id':
         return isObject(event.reward) && event.reward.id === value;
@@ -94,7 +91,7 @@ export function matchesCondition(condition: Condition, event: EventPayload): boo
   });
 }
 
-/** Returns a text that is the same for equal conditions, whatever the order of their keys. */
+/** Equal conditions have equal keys, in any order of their members. */
 export function conditionKey(condition: Condition): string {
   return JSON.stringify(Object.entries(condition).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -18,8 +18,8 @@ import { ListSubscriptionsDto } from './list-subscriptions.dto.js';
 import { SubscriptionsService, type SubscriptionList } from './subscriptions.service.js';
 
 /**
- * The platform's subscriptions API (docs/platform-facts.md §4.5). An application sees only its own subscriptions; with a user access
- * token, only the subscriptions on sockets that were created with this user's tokens.
+ * The platform's subscriptions API (docs/platform-facts.md §4.5). An application sees only its own subscriptions. A user access token sees
+ * only the subscriptions on sockets that this user's tokens created.
  */
 @Controller('helix/eventsub/subscriptions')
 @UseGuards(PlatformApiGuard)

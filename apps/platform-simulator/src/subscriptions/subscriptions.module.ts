@@ -13,7 +13,6 @@ import { SubscriptionTransports } from './subscription-transports.service.js';
 import { SubscriptionsController } from './subscriptions.controller.js';
 import { SubscriptionsService } from './subscriptions.service.js';
 
-/** Subscriptions of every transport. */
 @Module({
   imports: [
     ...[LimitsModule, WorldModule, GrantsModule, OAuthModule, MessagesModule],

@@ -27,21 +27,21 @@ import {
   type SubscriptionView,
 } from './subscription.js';
 
-/** Totals of an application, or of a user's access tokens. */
+/** Totals per application, or per user for user access tokens. */
 export interface SubscriptionTotals {
   total: number;
   total_cost: number;
   max_total_cost: number;
 }
 
-/** A list of subscriptions in a response of the platform. */
+/** The platform's response to a list request. */
 export interface SubscriptionList extends SubscriptionTotals {
   data: SubscriptionView[];
   pagination?: Pagination;
 }
 
 /**
- * Subscriptions of every transport in one table, and their states:
+ * Creates, lists, and ends subscriptions. Their states by transport:
  *
  *     webhook ──▶ webhook_callback_verification_pending ──challenge answered──▶ enabled ──revoke──▶ <reason>
  *                                     └──not answered──▶ webhook_callback_verification_failed
@@ -59,13 +59,13 @@ export class SubscriptionsService {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Registers a subscription. Sends the challenge to a callback without waiting for the response. */
+  /** Sends the challenge to a webhook without waiting for its response. */
   create(caller: TokenOwner, request: CreateSubscriptionDto): SubscriptionView {
     const { condition, cost } = this.checks.check(caller, request);
     const transport = this.transports.create(caller, request.transport, condition);
     const isWebhook = transport instanceof WebhookTransport;
     const view: SubscriptionView = {
-      id: randomUUID(), // random and never derived from the seed, because receivers remember ids for longer than a simulation runs
+      id: randomUUID(), // random, not derived from the seed: receivers remember ids for longer than a simulation runs
       status: isWebhook ? 'webhook_callback_verification_pending' : 'enabled',
       type: request.type,
       version: request.version,
@@ -76,11 +76,11 @@ export class SubscriptionsService {
     };
     const subscription = this.register(caller, view, transport);
     if (transport instanceof SocketTransport) transport.session.claim();
-    if (isWebhook) void this.verify(subscription, transport); // cannot fail, because a failing callback only changes the status
+    if (isWebhook) void this.verify(subscription, transport); // never rejects: a failing callback only changes the status
     return { ...view };
   }
 
-  /** Returns a page of the subscriptions that belong to an application, or to a user's access tokens. */
+  /** A page of the owner's subscriptions. */
   list(owner: Owner, { after, ...filter }: ListSubscriptionsDto): SubscriptionList {
     if (Object.values<unknown>(filter).filter((value) => value !== undefined).length > 1) {
       throw new BadRequestException(
@@ -109,7 +109,7 @@ export class SubscriptionsService {
     this.logger.info({ subscriptionId: id }, 'subscription deleted');
   }
 
-  /** Revokes a subscription, and sends the reason to the application once, without retries. Returns the message and the reply. */
+  /** Revokes a subscription. Sends the revocation to the application once, so that the caller sees the reply. */
   async revoke(id: string, status: RevocationStatus): Promise<{ message: Envelope; reply: Reply }> {
     const subscription = this.registry.find(id);
     if (!subscription) throw new NotFoundException(`there is no subscription ${id}`);
@@ -120,17 +120,16 @@ export class SubscriptionsService {
   }
 
   /**
-   * Revokes a subscription on the platform's initiative, and notifies the application with retries. Does nothing if the subscription has
-   * ended.
+   * Revokes a subscription as the platform itself would: notifies the application with retries. Does nothing if the subscription has ended.
    */
   revokeUnasked(subscription: Subscription, status: RevocationStatus): void {
     if (!isLiving(subscription.view)) return;
     const message = this.end(subscription, status);
     this.logger.info({ subscriptionId: subscription.view.id, status }, 'subscription revoked');
-    void subscription.transport.deliver(message); // cannot fail, because failures are only counted
+    void subscription.transport.deliver(message); // never rejects: failures are only counted
   }
 
-  /** Revokes every subscription whose condition names a removed user. */
+  /** Revokes the subscriptions that name a removed user. */
   revokeAbout(userId: string): void {
     for (const subscription of this.registry.findAbout(userId)) {
       this.revokeUnasked(subscription, 'user_removed');
@@ -138,8 +137,8 @@ export class SubscriptionsService {
   }
 
   /**
-   * Revokes the subscriptions that needed a user who has disconnected the application: subscriptions that require a scope from the user,
-   * and subscriptions that were created with the user's access token (docs/platform-facts.md §4.8).
+   * Call after a user has disconnected the application. Revokes the subscriptions that need a scope from this user, and those that the
+   * user's access token created (docs/platform-facts.md §4.8).
    */
   revokeWithout({ clientId, userId }: Consent): void {
     const needing = this.registry.findAbout(userId).filter(({ clientId: owner, view }) => {
@@ -153,7 +152,7 @@ export class SubscriptionsService {
   }
 
   /**
-   * Disables and returns the subscriptions whose socket or conduit is gone. Sends no revocation, because the transport no longer exists.
+   * Disables the subscriptions whose socket or conduit is gone, and returns them. Sends no revocation, because there is no transport left.
    */
   disable(owner: Owner, isAffected: (subscription: Subscription) => boolean, status: string): Subscription[] {
     const affected = this.registry
@@ -164,7 +163,7 @@ export class SubscriptionsService {
     return affected;
   }
 
-  /** Removes the given subscriptions, if they still exist. */
+  /** Skips subscriptions that no longer exist. */
   forget(subscriptions: readonly Subscription[]): void {
     for (const subscription of subscriptions) {
       if (this.registry.find(subscription.view.id)) this.registry.remove(subscription);
@@ -210,7 +209,7 @@ export class SubscriptionsService {
     transport.onExhausted = () => this.revokeUnasked(subscription, 'notification_failures_exceeded');
     const { view } = subscription;
     const { isVerified, reply } = await transport.verify({ subscription: view }, view);
-    // A subscription that was revoked during the challenge stays revoked.
+    // If the subscription was revoked during the challenge, it stays revoked.
     if (isLiving(view)) {
       this.registry.setStatus(subscription, isVerified ? 'enabled' : 'webhook_callback_verification_failed');
     }

@@ -9,8 +9,8 @@ const clientId = 'an-application';
 const clientSecret = 'its-secret';
 
 /**
- * Tests a popular client library, unmodified. It has a setting for the address of the socket server, but none for the API and OAuth, so
- * the test redirects these requests to the simulator. It changes nothing else in them.
+ * Tests an unmodified popular client library. Twurple has a setting for the socket server's address, but none for the API and OAuth, so the
+ * test redirects those requests.
  */
 describe('Twurple, unmodified', () => {
   let setup: SimulatorSetup;
@@ -30,7 +30,7 @@ describe('Twurple, unmodified', () => {
 
   afterEach(async () => {
     for (const listener of listeners.splice(0)) listener.stop();
-    // Twurple would connect again if the simulator closed a socket before it has answered Twurple's close frame.
+    // Wait until all sockets are closed. If the simulator stopped before it had answered Twurple's close frames, Twurple would reconnect.
     await eventually(async () =>
       expect((await setup.call('GET', '/simulator/sockets')).json.sockets).toEqual([]),
     );
@@ -38,7 +38,7 @@ describe('Twurple, unmodified', () => {
     await setup.close();
   });
 
-  /** Allows the application on the authorize page, as the user. Returns the code. */
+  /** Gives the user's consent on the authorize page. Returns the code. */
   const consent = async (scope: string): Promise<string> => {
     const form = { client_id: clientId, redirect_uri: redirectUri, response_type: 'code', scope };
     const response = await fetch(`${setup.simulator.url}/oauth2/authorize`, {
@@ -66,7 +66,7 @@ describe('Twurple, unmodified', () => {
     return listener;
   };
 
-  /** Listens for cheers, and waits until the subscription works. */
+  /** Subscribes to cheers. Resolves when the subscription works. */
   const listenForCheers = async (): Promise<{ listener: EventSubWsListener; bits: number[] }> => {
     const listener = listen(await logIn('bits:read'));
     const bits: number[] = [];
@@ -82,7 +82,7 @@ describe('Twurple, unmodified', () => {
   const disturb = (body: object) => setup.call('POST', '/simulator/sockets', body);
 
   it('exchanges a code, validates, refreshes after expiry, and revokes', async () => {
-    await setup.call('POST', '/simulator/limits', { user_token_seconds: 59 }); // Twurple refreshes a minute before the end
+    await setup.call('POST', '/simulator/limits', { user_token_seconds: 59 }); // Twurple refreshes a token in its last minute
     const provider = await logIn('bits:read channel:read:polls');
     const refreshed: string[] = [];
     provider.onRefresh((userId) => refreshed.push(userId));
@@ -162,7 +162,7 @@ describe('Twurple, unmodified', () => {
   });
 });
 
-/** Unrefs long timers. Twurple keeps a ten-minute timer for each message id, which would keep the test process running. */
+/** Unrefs long timers: Twurple's ten-minute timer per message id would keep the test process alive. */
 function doNotWaitForLongTimers(): void {
   const original = globalThis.setTimeout;
   const isLong = (ms?: number): boolean => (ms ?? 0) >= 600_000;
@@ -171,7 +171,7 @@ function doNotWaitForLongTimers(): void {
   jest.spyOn(globalThis, 'setTimeout').mockImplementation(replacement);
 }
 
-/** Maps the addresses of the real platform to the simulator, so that no request leaves this machine. */
+/** Maps the platform's addresses to the simulator. No request leaves this machine. */
 function redirect(url: string, simulatorUrl: string): string {
   const mapped = url
     .replace(/^https:\/\/api\.twitch\.tv\//, `${simulatorUrl}/`)

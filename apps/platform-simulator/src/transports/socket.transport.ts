@@ -4,7 +4,10 @@ import type { Envelope } from '../messages/message.js';
 import type { SocketSession } from '../sockets/socket-session.js';
 import type { Transport } from './transport.js';
 
-/** Sends frames over a client's socket, without retries (docs/platform-facts.md §2). The platform cannot know whether a frame arrives. */
+/**
+ * Sends frames over a client's socket. Never retries: like the platform, it cannot know whether a frame arrives (docs/platform-facts.md
+ * §2).
+ */
 export class SocketTransport implements Transport {
   constructor(
     readonly session: SocketSession,

@@ -5,7 +5,7 @@ const isWebhook = ({ method }: TransportDto): boolean => method === 'webhook';
 const isSocket = ({ method }: TransportDto): boolean => method === 'websocket';
 const isConduit = ({ method }: TransportDto): boolean => method === 'conduit';
 
-/** `transport` of a request. The method decides which other members are required. */
+/** The `transport` field of a request. The method decides which other fields are required. */
 export class TransportDto {
   @IsIn(['webhook', 'websocket', 'conduit'])
   method!: 'webhook' | 'websocket' | 'conduit';

@@ -2,22 +2,22 @@ import type { Reply } from '../messages/delivery.service.js';
 import type { Envelope } from '../messages/message.js';
 import type { SocketView } from '../sockets/socket-session.js';
 
-/** The transport in responses and messages of the platform (docs/platform-facts.md §4.5). Never contains a secret. */
+/** The transport in the platform's responses and messages (docs/platform-facts.md §4.5). Never contains the secret. */
 export type TransportView =
   | { readonly method: 'webhook'; readonly callback: string }
   | { readonly method: 'conduit'; readonly conduit_id: string }
   | SocketView;
 
-/** How the messages of a subscription, or of a conduit's shard, reach the application. */
+/** Carries messages to an application, for a subscription or a conduit's shard. */
 export interface Transport {
   readonly view: TransportView;
-  /** Sends a message once. */
+  /** Sends the message once. */
   send(message: Envelope): Promise<Reply>;
-  /** Sends a message as the platform does, with its retries. Counts a failure instead of throwing an error. */
+  /** Sends the message with the platform's retries. Counts failures and never throws. */
   deliver(message: Envelope): Promise<void>;
 }
 
-/** Returns a text that is the same for transports to the same callback, conduit, or session. */
+/** Transports with the same callback, conduit, or session have the same address. */
 export function addressOf(view: TransportView): string {
   switch (view.method) {
     case 'webhook':

@@ -5,7 +5,6 @@ import { MessagesModule } from '../messages/messages.module.js';
 import { SocketsModule } from '../sockets/sockets.module.js';
 import { Transports } from './transports.service.js';
 
-/** How messages reach applications. */
 @Module({
   imports: [FaultsModule, LimitsModule, MessagesModule, SocketsModule],
   providers: [Transports],

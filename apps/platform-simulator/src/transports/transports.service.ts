@@ -7,7 +7,7 @@ import { SocketServer } from '../sockets/socket-server.service.js';
 import { SocketTransport } from './socket.transport.js';
 import { WebhookTransport, type Webhook } from './webhook.transport.js';
 
-/** Creates the transports that reach an application directly, for subscriptions and for the shards of a conduit. */
+/** Creates direct transports (webhooks and sockets) for subscriptions and conduit shards. */
 @Injectable()
 export class Transports {
   constructor(
@@ -18,14 +18,14 @@ export class Transports {
     @Inject(SocketServer) private readonly sockets: SocketServer,
   ) {}
 
-  /** @throws BadRequestException for a callback of another origin */
+  /** @throws BadRequestException if the callback has a foreign origin */
   webhook({ callback, secret }: Webhook): WebhookTransport {
     this.delivery.checkCallback(callback);
     const { delivery, faults, limits } = this;
     return new WebhookTransport({ callback, secret }, { delivery, faults, limits });
   }
 
-  /** @throws BadRequestException without such a session, in the words of the platform (docs/platform-facts.md §2) */
+  /** @throws BadRequestException if the session does not exist, in the platform's wording (docs/platform-facts.md §2) */
   socket(sessionId: string): SocketTransport {
     const session = this.sockets.find(sessionId);
     if (!session) {

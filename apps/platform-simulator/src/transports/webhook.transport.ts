@@ -6,23 +6,23 @@ import { createFaultyMessage } from '../messages/faults.js';
 import { createEnvelope, createMessage, type Envelope, type Message } from '../messages/message.js';
 import type { Transport, TransportView } from './transport.js';
 
-/** The address of a webhook, and the secret that signs its messages. */
+/** A callback and the secret that signs its messages. */
 export interface Webhook {
   readonly callback: string;
   readonly secret: string;
 }
 
-/** The dependencies that every webhook needs to send messages. */
+/** Shared by all webhooks. */
 export interface WebhookTools {
   readonly delivery: DeliveryService;
   readonly faults: FaultsService;
   readonly limits: PlatformLimits;
 }
 
-/** Sends signed requests with retries (docs/platform-facts.md §1). */
+/** Sends signed requests, with retries (docs/platform-facts.md §1). */
 export class WebhookTransport implements Transport {
   readonly view: TransportView & { method: 'webhook' };
-  /** Called when `max_failed_notifications` notifications in a row have failed. */
+  /** Called after `max_failed_notifications` failures in a row. */
   onExhausted: (() => void) | undefined;
   private failures = 0;
 
@@ -45,7 +45,7 @@ export class WebhookTransport implements Transport {
     if (this.failures >= this.tools.limits.current.max_failed_notifications) this.onExhausted?.();
   }
 
-  /** Sends the challenge (docs/platform-facts.md §1.4). `about` describes the subscription or shard that is verified. */
+  /** Sends the challenge (docs/platform-facts.md §1.4). @param about the subscription or shard to verify */
   async verify(
     about: object,
     subscription: Envelope['subscription'],
@@ -62,7 +62,7 @@ export class WebhookTransport implements Transport {
     return createMessage({ ...message, secret: this.webhook.secret });
   }
 
-  /** Each attempt sends the same message, with a valid or an invalid signature. */
+  /** Signs the message again for each attempt, because the fault `bad_signature` is random. */
   private createCopy(message: Envelope): Message {
     const isFaulty = message.type === 'notification' && this.tools.faults.draw('bad_signature');
     const { secret } = this.webhook;

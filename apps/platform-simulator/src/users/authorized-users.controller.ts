@@ -9,7 +9,6 @@ import { PlatformApiGuard } from '../oauth/platform-api.guard.js';
 import type { User } from '../world/user.js';
 import { World } from '../world/world.js';
 
-/** The scopes that a user has granted to the application. */
 interface AuthorizedUser {
   user_id: string;
   user_name: string;
@@ -18,10 +17,10 @@ interface AuthorizedUser {
   has_authorized: boolean;
 }
 
-// docs/platform-facts.md §4.1
+// Maximum user ids per request (docs/platform-facts.md §4.1).
 const maxRequested = 10;
 
-/** The platform's list of authorizations, in the order of the query (docs/platform-facts.md §4.1). */
+/** Lists which scopes users have granted, in the order of the query (docs/platform-facts.md §4.1). */
 @Controller('helix/authorization/users')
 @UseGuards(PlatformApiGuard)
 export class AuthorizedUsersController {

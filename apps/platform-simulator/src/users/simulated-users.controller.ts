@@ -5,7 +5,6 @@ import { CreateUsersDto, ListUsersDto, RenameUserDto } from './user.dto.js';
 import type { User } from '../world/user.js';
 import { UsersService } from './users.service.js';
 
-/** A user in the control API. */
 interface SimulatedUser {
   id: string;
   login: string;
@@ -13,10 +12,9 @@ interface SimulatedUser {
   is_live: boolean;
 }
 
-// The default number of listed users, which a person can still read.
+// Default page size, few enough to read.
 const defaultPageSize = 100;
 
-/** Lists, adds, renames, and removes users. */
 @Controller('simulator/users')
 export class SimulatedUsersController {
   constructor(

@@ -15,7 +15,7 @@ import { maxUsersPerRequest } from '../world/user-directory.js';
 const loginPattern = /^\w{1,64}$/;
 const loginRule = { message: 'login must be 1 to 64 letters, digits, and underscores' };
 
-/** Body of `POST /simulator/users`: one user, or `count` generated users. */
+/** Body of `POST /simulator/users`. Creates one user, or `count` users with generated names. */
 export class CreateUsersDto {
   @ValidateIf(({ count }: CreateUsersDto) => count === undefined)
   @Matches(loginPattern, loginRule)

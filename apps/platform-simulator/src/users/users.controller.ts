@@ -6,16 +6,15 @@ import { PlatformApiGuard } from '../oauth/platform-api.guard.js';
 import { World } from '../world/world.js';
 import { viewUser, type UserView } from '../world/user.js';
 
-// Maximum number of ids and logins together (docs/platform-facts.md §4.4).
+// Maximum ids and logins per request, counted together (docs/platform-facts.md §4.4).
 const maxRequested = 100;
 
-/** The platform's users API. */
 @Controller('helix/users')
 @UseGuards(PlatformApiGuard)
 export class UsersController {
   constructor(@Inject(World) private readonly world: World) {}
 
-  /** Returns the requested users and omits unknown users. Without ids and logins, returns the user of the access token. */
+  /** Omits unknown users. Without ids and logins, returns the user of the access token. */
   @Get()
   find(
     @Caller() { userId }: TokenOwner,

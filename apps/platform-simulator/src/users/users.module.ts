@@ -8,7 +8,6 @@ import { SimulatedUsersController } from './simulated-users.controller.js';
 import { UsersController } from './users.controller.js';
 import { UsersService } from './users.service.js';
 
-/** Users of the platform. */
 @Module({
   imports: [GrantsModule, OAuthModule, SubscriptionsModule, WorldModule],
   controllers: [UsersController, AuthorizedUsersController, SimulatedUsersController],

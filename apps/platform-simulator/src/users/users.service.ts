@@ -12,7 +12,6 @@ import type { CreateUsersDto, RenameUserDto } from './user.dto.js';
 import { maxUsers } from '../world/user-directory.js';
 import type { User } from '../world/user.js';
 
-/** Adds, renames, and removes users of the simulated platform. */
 @Injectable()
 export class UsersService {
   constructor(
@@ -43,7 +42,7 @@ export class UsersService {
     return user;
   }
 
-  /** Removes a user. Ends the user's stream, and revokes the user's tokens and every subscription whose condition names the user. */
+  /** Removes the user and ends the user's stream. Revokes the user's tokens, and all subscriptions that name the user. */
   remove(id: string): void {
     this.world.dismiss(this.find(id), Date.now());
     this.subscriptions.revokeAbout(id);

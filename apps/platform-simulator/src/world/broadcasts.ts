@@ -1,18 +1,18 @@
 import type { Channel } from './population.js';
 import { createStreamId, isListed, type Stream } from './stream.js';
 
-/** The time at which a stream starts or ends, and the lag of the streams API. Both are in milliseconds. */
+/** When a stream starts or ends, and how late the streams API shows it. In milliseconds. */
 export interface StreamTurn {
   now: number;
   lagMs?: number | undefined;
 }
 
-// The number of streams to remember per channel: more than any test reads. Bounds memory.
+// Maximum stored streams per channel, to bound memory. No test reads more.
 const maxPastStreams = 500;
 
-/** The actual streams, and the streams that the streams API lists with a lag. */
+/** Stores the real streams. Calculates which of them the lagging streams API lists. */
 export class Broadcasts {
-  /** Channels that the streams API may list: live channels, and channels whose stream has ended while the API lags. */
+  /** Channels that the streams API can list: live ones, and those whose stream has just ended. */
   private readonly shown = new Set<Channel>();
   private live = 0;
 
@@ -22,7 +22,7 @@ export class Broadcasts {
     return this.live;
   }
 
-  /** Starts a stream on an offline channel. */
+  /** The channel must be offline. */
   start(channel: Channel, { now, lagMs = 0 }: StreamTurn): Stream {
     const userId = channel.broadcaster.id;
     channel.streamCount += 1;
@@ -40,7 +40,7 @@ export class Broadcasts {
     return channel.stream;
   }
 
-  /** Ends a channel's stream and returns the stream; null if the channel is offline. */
+  /** Returns the ended stream, or null if the channel is offline. */
   end(channel: Channel, { now, lagMs = 0 }: StreamTurn): Stream | null {
     const { stream } = channel;
     if (stream === null) return null;
@@ -53,24 +53,24 @@ export class Broadcasts {
     return stream;
   }
 
-  /** Drops a channel that is no longer used. */
+  /** Removes a channel that nobody uses anymore. */
   forget(channel: Channel): void {
     if (channel.stream !== null) this.live -= 1;
     this.shown.delete(channel);
   }
 
-  /** Returns the channels that the streams API lists now. */
+  /** The channels that the streams API lists now. */
   listAll(now: number): Channel[] {
     const all: Channel[] = [];
     for (const channel of this.shown) {
       if (findListed(channel, now)) all.push(channel);
-      else if (channel.stream === null) this.shown.delete(channel); // ended, and no longer listed
+      else if (channel.stream === null) this.shown.delete(channel); // the stream has ended and the API no longer lists it
     }
     return all;
   }
 }
 
-/** Returns the listed stream of a channel: the running stream, or the last stream while the streams API still lists it. */
+/** The stream that the streams API lists: the running one, or an ended one during the lag. */
 export function findListed({ stream, pastStreams }: Channel, now: number): Stream | undefined {
   return (
     [stream, pastStreams.at(-1)].find((candidate) => candidate != null && isListed(candidate, now)) ??
@@ -78,7 +78,7 @@ export function findListed({ stream, pastStreams }: Channel, now: number): Strea
   );
 }
 
-/** Returns the remembered streams of a channel, oldest first. */
+/** The channel's stored streams, oldest first. */
 export function listStreams({ stream, pastStreams }: Channel): Stream[] {
   return stream === null ? [...pastStreams] : [...pastStreams, stream];
 }

@@ -1,6 +1,6 @@
 import { findEventType } from '@stream-events/platforms';
 
-/** A type of event that the simulator generates. */
+/** An event type that the simulator generates. */
 export interface SimulatedType {
   readonly type: string;
   readonly version: string;
@@ -8,13 +8,13 @@ export interface SimulatedType {
 
 interface LivelyEvent {
   readonly type: string;
-  /** Relative frequency. */
+  /** Frequency relative to the other types. */
   readonly weight: number;
-  /** Set when the event can also happen while the channel is offline. */
+  /** True if the event can also happen while the channel is offline. */
   readonly happensOffline?: true;
 }
 
-/** The generated events with the frequencies of a busy evening: mostly chat, rarely the end of a stream. */
+/** Generated events, with the frequencies of a busy evening: mostly chat, rarely the end of a stream. */
 export const livelyEvents: readonly LivelyEvent[] = [
   { type: 'stream.online', weight: 1, happensOffline: true },
   { type: 'stream.offline', weight: 1, happensOffline: true },
@@ -32,13 +32,13 @@ export const livelyEvents: readonly LivelyEvent[] = [
   { type: 'channel.hype_train.begin', weight: 1 },
 ];
 
-/** The types of event that the simulator generates, each in its newest version. */
+/** The generated types, each in its newest version. */
 export const simulatedTypes: readonly SimulatedType[] = livelyEvents.map(({ type }) => ({
   type,
   version: findEventType(type)?.version ?? '1',
 }));
 
-/** Whether the simulator generates this event only while the channel is live. */
+/** Whether the event happens only while the channel is live. */
 export function needsStream(type: string): boolean {
   return livelyEvents.some((lively) => lively.type === type && lively.happensOffline !== true);
 }

@@ -2,22 +2,20 @@ import type { Stream } from './stream.js';
 import type { UserDirectory } from './user-directory.js';
 import { Random } from './random.js';
 
-/** A user with an account. The id never changes; login and name can. */
+/** A user with an account. The id is fixed; login and name can change. */
 export interface Person {
   readonly id: string;
   readonly login: string;
   readonly name: string;
 }
 
-/** A viewer. */
 export interface Viewer extends Person {
-  /** Color of the name in chat. */
+  /** Color of the viewer's name in chat. */
   readonly color: string;
-  /** Months of subscription so far; 0 for a viewer without a subscription. Each resubscription adds one month. */
+  /** Months subscribed so far; 0 without a subscription. Each resubscription adds one. */
   subscribedMonths: number;
 }
 
-/** A channel points reward. */
 export interface Reward {
   readonly id: string;
   readonly title: string;
@@ -31,7 +29,7 @@ export interface Category {
   readonly name: string;
 }
 
-/** A broadcaster's channel. Events change its state. */
+/** Events change the channel's state. */
 export interface Channel {
   readonly broadcaster: Person;
   readonly moderators: readonly Person[];
@@ -39,15 +37,15 @@ export interface Channel {
   readonly language: string;
   title: string;
   category: Category;
-  /** The running stream; null when the channel is offline. */
+  /** Null while the channel is offline. */
   stream: Stream | null;
-  /** Ended streams, latest last. */
+  /** Newest last. */
   pastStreams: Stream[];
-  /** Number of streams so far. */
+  /** All streams so far, including the running one. */
   streamCount: number;
 }
 
-// Enough channels to make filters by broadcaster useful, and few enough that each is busy at one event per second.
+// Enough channels for filters by broadcaster to matter. Few enough to keep each busy at one event per second.
 const broadcasterNames = [
   'Luna_Plays',
   'PixelForge',
@@ -93,7 +91,6 @@ const viewerNames = [
 const languages = ['en', 'en', 'en', 'de', 'es', 'fr'];
 const colors = ['#FF4500', '#2E8B57', '#1E90FF', '#DAA520', '#8A2BE2', '#FF69B4', '#00C7AC', ''];
 
-/** Stream categories. */
 export const categories: readonly Category[] = [
   { id: '509658', name: 'Just Chatting' },
   { id: '27471', name: 'Minecraft' },
@@ -103,7 +100,6 @@ export const categories: readonly Category[] = [
   { id: '1469308723', name: 'Software and Game Development' },
 ];
 
-/** Stream titles. */
 export const streamTitles: readonly string[] = [
   'Cozy evening, come in!',
   'Road to the top: day 12',
@@ -121,7 +117,6 @@ const rewardKinds: readonly Omit<Reward, 'id'>[] = [
   { title: 'Do ten push-ups', cost: 5_000, prompt: 'You know who you are', needsInput: false },
 ];
 
-/** Creates the viewers of the world. */
 export function createViewers(random: Random, users: UserDirectory): Viewer[] {
   return viewerNames.map((login) =>
     Object.assign(users.add({ login }), {
@@ -131,7 +126,7 @@ export function createViewers(random: Random, users: UserDirectory): Viewer[] {
   );
 }
 
-/** Creates the broadcasters of the world. The prefix of their names shows that they are simulated. */
+/** The names start with `Sim_` to show that the broadcasters are simulated. */
 export function createBroadcasters(users: UserDirectory): Person[] {
   return broadcasterNames.map((name) => users.add({ login: `Sim_${name}` }));
 }
@@ -151,7 +146,7 @@ export function createChannel(random: Random, broadcaster: Person, viewers: read
   };
 }
 
-/** Finds a category by name. An unknown name gets an id that is derived from the name. */
+/** Unknown names get an id derived from the name. */
 export function findCategory(name: string): Category {
   const known = categories.find((category) => category.name === name);
   return known ?? { id: new Random(`category/${name}`).digits(9), name };

@@ -1,4 +1,4 @@
-/** A seeded random number generator. The same seed gives the same numbers, so a simulation can be repeated. */
+/** A seeded random number generator. The same seed gives the same numbers, so simulations can be repeated. */
 export class Random {
   private state: number;
 
@@ -6,7 +6,7 @@ export class Random {
     this.state = hashSeed(seed);
   }
 
-  /** A number from 0 (inclusive) to 1 (exclusive). Algorithm: mulberry32 (public domain, Tommy Ettinger). */
+  /** From 0 (inclusive) to 1 (exclusive). Algorithm: mulberry32 (public domain, Tommy Ettinger). */
   next(): number {
     this.state = (this.state + 0x6d2b79f5) | 0;
     let t = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);
@@ -14,7 +14,7 @@ export class Random {
     return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
   }
 
-  /** An integer from `min` to `max`, both included. */
+  /** From `min` to `max`, both inclusive. */
   integer(min: number, max: number): number {
     return min + Math.floor(this.next() * (max - min + 1));
   }
@@ -24,24 +24,24 @@ export class Random {
     return this.next() < probability;
   }
 
-  /** A random item of a list that is not empty. */
+  /** The list must not be empty. */
   pick<T>(list: readonly T[]): T {
     const item = list[this.integer(0, list.length - 1)];
     if (item === undefined) throw new RangeError('cannot pick from an empty list');
     return item;
   }
 
-  /** A random item of a list that is not empty, with probabilities by weight. */
+  /** Picks an item with a probability proportional to its weight. The list must not be empty. */
   pickWeighted<T>(list: readonly T[], weightOf: (item: T) => number): T {
     let rest = this.next() * list.reduce((sum, item) => sum + weightOf(item), 0);
     for (const item of list) {
       rest -= weightOf(item);
       if (rest < 0) return item;
     }
-    return this.pick(list.slice(-1)); // rounding errors may leave a tiny remainder
+    return this.pick(list.slice(-1)); // rounding errors can leave a tiny remainder
   }
 
-  /** `count` different items of a list in random order. */
+  /** `count` different items in random order. */
   sample<T>(list: readonly T[], count: number): T[] {
     const rest = [...list];
     return Array.from({ length: Math.min(count, rest.length) }, () => {
@@ -51,12 +51,12 @@ export class Random {
     });
   }
 
-  /** A number of `length` digits as text, like the platform's ids; without a leading zero. */
+  /** Text of `length` digits without a leading zero, like the platform's ids. */
   digits(length: number): string {
     return Array.from({ length }, (_, index) => this.integer(index === 0 ? 1 : 0, 9)).join('');
   }
 
-  /** A UUID in the form of version 4, derived from the seed. */
+  /** A version 4 UUID, derived from the seed. */
   uuid(): string {
     const hex = Array.from({ length: 32 }, () => this.integer(0, 15).toString(16)).join('');
     const variant = this.pick(['8', '9', 'a', 'b']);
@@ -64,7 +64,7 @@ export class Random {
   }
 }
 
-/** Hashes a text to the 32 bits of state (FNV-1a). */
+/** Hashes text to 32 bits (FNV-1a). */
 function hashSeed(seed: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < seed.length; index += 1) {

@@ -38,11 +38,11 @@ describe(Broadcasts.name, () => {
     for (const { id } of users) world.broadcasts.start(world.channel(id), { now: 0 });
     expect(world.broadcasts.liveCount).toBe(10_000);
     const began = process.cpuUsage();
-    // Looks up all users twenty times. A scan of all streams for each user would take two billion steps.
+    // Look up all users 20 times. A linear scan would take two billion steps.
     for (let round = 0; round < 20; round += 1) {
       expect(users.every(({ id }) => findListed(world.channel(id), 1) !== undefined)).toBe(true);
     }
-    // CPU time, because other tests may use the machine at the same time.
+    // CPU time, because other tests share the machine.
     expect(process.cpuUsage(began).user / 1_000).toBeLessThan(2_000);
   });
 });

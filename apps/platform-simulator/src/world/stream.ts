@@ -1,33 +1,33 @@
 import { createHash } from 'node:crypto';
 import { Random } from './random.js';
 
-/** A stream. Times are in milliseconds since 1970, by the platform's clock. */
+/** A stream. Times are in milliseconds since 1970. */
 export interface Stream {
   readonly id: string;
   readonly userId: string;
   readonly startedAt: number;
   endedAt: number | null;
-  /** When the streams API starts to list the stream. The API lags, because it reads from a cache. */
+  /** When the streams API starts to list the stream. The API lags, as on the platform. */
   readonly listedFrom: number;
-  /** When the streams API stops listing the stream; Infinity while the stream runs. */
+  /** When the streams API stops listing the stream. Infinity while the stream is live. */
   listedUntil: number;
-  /** Fixed viewer count; null for a count that changes over time. */
+  /** Fixed viewer count. Null if the count changes over time. */
   viewers: number | null;
 }
 
-// The viewer count changes at this interval, because the platform also updates its counts only periodically.
+// How often the viewer count changes. The platform does not update its counts continuously either.
 const viewersChangeEveryMs = 30_000;
 
 /**
- * Returns the id of a user's nth stream, derived from the seed and independent of other users. With fifteen digits, the probability that
- * two of a million streams have the same id is 1 in 2,000.
+ * Id of a user's nth stream, derived only from the seed and the user. With 15 digits, a million streams contain a duplicate id with a
+ * probability of 1 in 2,000.
  */
 export function createStreamId(seed: string, userId: string, count: number): string {
   const hash = createHash('sha256').update(`${seed}/${userId}/${count}`).digest();
   return String(100_000_000_000_000n + (hash.readBigUInt64BE() % 900_000_000_000_000n));
 }
 
-/** Returns the viewer count at `now`, which varies around a number that is derived from the stream's id. */
+/** The count varies around a number that is derived from the stream's id. */
 export function countViewers(stream: Stream, now: number): number {
   if (stream.viewers !== null) return stream.viewers;
   const random = new Random(stream.id);
@@ -38,7 +38,6 @@ export function countViewers(stream: Stream, now: number): number {
   return Math.round(usual * (1 + 0.3 * Math.sin(period / 20 + phase) + noise));
 }
 
-/** Whether the streams API lists the stream. */
 export function isListed({ listedFrom, listedUntil }: Stream, now: number): boolean {
   return listedFrom <= now && now < listedUntil;
 }

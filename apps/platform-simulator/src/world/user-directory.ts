@@ -2,20 +2,20 @@ import { Random } from './random.js';
 import { createUserName } from './user-names.js';
 import type { User } from './user.js';
 
-/** A new user. Missing fields are derived from the login. */
+/** Missing fields are derived from the login. */
 export interface NewUser {
   login: string;
   name?: string | undefined;
   id?: string | undefined;
 }
 
-/** Maximum number of users per request: twice the number of streamers in the largest tested installation. */
+/** Maximum users per request: twice the streamers of the largest tested installation. */
 export const maxUsersPerRequest = 20_000;
 
-/** Maximum number of users. Bounds memory. */
+/** Maximum number of users, to bound memory. */
 export const maxUsers = 50_000;
 
-/** All users, by id and by login. Generated names are derived from the seed. */
+/** All users, by id and by login. Generated names depend only on the seed. */
 export class UserDirectory {
   private readonly byId = new Map<string, User>();
   private readonly byLogin = new Map<string, User>();
@@ -34,24 +34,23 @@ export class UserDirectory {
     return this.byId.get(id);
   }
 
-  /** Finds a user by login, case-insensitively. */
+  /** Ignores case. */
   findByLogin(login: string): User | undefined {
     return this.byLogin.get(login.toLowerCase());
   }
 
-  /** Returns users in order of creation. */
+  /** In order of creation. */
   list(first: number, offset: number): User[] {
     return [...this.byId.values()].slice(offset, offset + first);
   }
 
-  /** Whether a user with this id was removed. */
   wasRemoved(id: string): boolean {
     return this.removed.has(id);
   }
 
-  /** Adds a user. The caller has checked that id and login are free. */
+  /** The caller has checked that id and login are free. */
   add({ login, name, id }: NewUser): User {
-    // Derived from the login and not from the seed, so that a monitored streamer is still the same user after a restart.
+    // Derive the user from the login, not the seed: a monitored streamer then stays the same user after a restart.
     const random = new Random(`user/${login.toLowerCase()}`);
     const user = {
       id: id ?? this.chooseId(random),
@@ -65,7 +64,6 @@ export class UserDirectory {
     return user;
   }
 
-  /** Adds a user with a generated name. */
   addGenerated(): User {
     for (;;) {
       const login = createUserName(this.names);
@@ -73,7 +71,7 @@ export class UserDirectory {
     }
   }
 
-  /** Changes the login of a user. The caller has checked that the login is free. */
+  /** The caller has checked that the new login is free. */
   rename(user: User, login: string, name: string): void {
     this.byLogin.delete(user.login);
     user.login = login.toLowerCase();

@@ -1,13 +1,13 @@
-/** A user with an account. The id never changes; login and display name can. */
+/** A user with an account. The id is fixed; login and display name can change. */
 export interface User {
   readonly id: string;
   login: string;
-  /** Display name: the login in the user's preferred spelling. */
+  /** The login in the user's preferred spelling. */
   name: string;
   readonly createdAt: string;
 }
 
-/** A user in a response of the platform (docs/platform-facts.md §4.4). */
+/** A user as the platform's API returns it (docs/platform-facts.md §4.4). */
 export interface UserView {
   id: string;
   login: string;
@@ -21,7 +21,7 @@ export interface UserView {
   created_at: string;
 }
 
-/** Converts a user to a response. `host` is the address at which the client reaches the simulator. */
+/** @param host host and port at which the client reached the simulator */
 export function viewUser({ id, login, name, createdAt }: User, host: string): UserView {
   return {
     id,

@@ -4,7 +4,6 @@ import { CONFIG } from '@stream-events/service';
 import type { SimulatorConfig } from '../platform-simulator.config.js';
 import { World } from './world.js';
 
-/** The simulated world: users, channels, streams, and events. */
 @Module({
   providers: [
     {

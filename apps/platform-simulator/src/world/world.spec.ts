@@ -3,7 +3,7 @@ import { World, type Audience, type WorldEvent } from './world.js';
 
 const now = new Date('2026-08-02T20:00:00.000Z');
 
-/** Returns an audience for these types on these channels. */
+/** An audience for these types on these channels. */
 function listenersTo(types: readonly string[], ids: readonly string[]): Audience {
   return {
     has: (type) => types.includes(type),
@@ -64,7 +64,7 @@ describe(World.name, () => {
           live.delete(channel);
           ended += 1;
         } else if (type === 'channel.chat.message' && !live.has(channel)) {
-          // Does not use expect(), which is slow for thousands of messages.
+          // Throw instead of expect(), which is slow for thousands of messages.
           throw new Error(`chat on channel ${String(channel)}, which is offline`);
         }
       }

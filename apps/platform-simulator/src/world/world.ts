@@ -16,51 +16,49 @@ import {
 } from './population.js';
 import { Random } from './random.js';
 
-/** An event in the world. */
 export interface WorldEvent {
   readonly type: string;
   readonly event: EventPayload;
-  /** The application that the event concerns. Only the subscriptions of this application receive the event. */
+  /** The application that the event concerns. Only its subscriptions get the event. */
   readonly clientId?: string;
 }
 
-/** The events that the enabled subscriptions want, by type and by the broadcaster's id. */
+/** Which events the enabled subscriptions want, by type and broadcaster. */
 export interface Audience {
   /** Whether any subscription wants this type. */
   has(type: string): boolean;
-  /** Ids of broadcasters with a subscription to this type, sorted so that the order of subscribing does not matter. */
+  /** Broadcasters with a subscription to this type. Sorted, so that the order of subscribing does not change the simulation. */
   channelsFor(type: string): readonly string[];
   wants(type: string, broadcasterId: string): boolean;
 }
 
-/** Which event to describe. */
 export interface EventRequest {
   type: string;
   version?: string | undefined;
   broadcasterId: string;
-  /** Condition of the subscription, for types that concern no channel. */
+  /** The subscription's condition, for types that concern no channel. */
   condition?: Condition | undefined;
-  /** The other channel of an event with two channels. Default: a random channel. */
+  /** The second channel, for events with two. Default: random. */
   otherBroadcasterId?: string | undefined;
 }
 
-// Tests may use any broadcaster id. The world keeps up to this many unknown broadcasters, and then drops the oldest.
+// Maximum number of unknown broadcasters; the oldest is dropped first. Tests can use any broadcaster id.
 const maxStrangers = 10_000;
 
 /**
- * A small world of broadcasters and viewers. The same seed and the same calls give the same people and events. Events are
- * consistent: a stream starts before it ends and keeps its id, and events that need viewers happen while the stream runs.
+ * A world of broadcasters and viewers. The same seed and the same calls give the same people and events. Events are consistent: a stream
+ * keeps its id from start to end, and events that need viewers happen only during a stream.
  */
 export class World {
   readonly users: UserDirectory;
   readonly broadcasts: Broadcasts;
-  /** Channels of the initial broadcasters. */
+  /** Only the initial broadcasters. */
   readonly channels: readonly Channel[];
   private readonly viewers: readonly Viewer[];
   private readonly channelsById = new Map<string, Channel>();
   private readonly strangers = new Map<string, Channel>();
   private readonly random: Random;
-  // A separate generator, so that describeEvent() does not change the generated events.
+  // A separate generator: describeEvent() must not change the generated events.
   private readonly randomOfRequests: Random;
 
   constructor(readonly seed: string) {
@@ -72,7 +70,7 @@ export class World {
     this.channels = createBroadcasters(this.users).map(({ id }) => this.channel(id));
   }
 
-  /** Generates the next event that the audience wants; null if the audience wants none of the generated types. */
+  /** Generates the next event that the audience wants. Returns null if it wants none of the generated types. */
   nextEvent(audience: Audience, now: Date): WorldEvent | null {
     const wanted = livelyEvents.filter(({ type }) => audience.has(type));
     if (wanted.length === 0) return null;
@@ -87,17 +85,17 @@ export class World {
     return this.happen(mustBegin ? 'stream.online' : type, channel, now);
   }
 
-  /** Describes an event of any type as if it happened now. Does not change the world. */
+  /** Describes an event of any type as if it happened now, without changing the world. */
   describeEvent(request: EventRequest, now: Date): WorldEvent {
     return { type: request.type, event: this.build(this.randomOfRequests, request, now) };
   }
 
-  /** Returns the channel of a broadcaster. For an unknown broadcaster, creates a channel, which is always the same for the same id. */
+  /** For an unknown broadcaster, creates a channel that depends only on the seed and the id. */
   channel(broadcasterId: string): Channel {
     return this.findChannel(broadcasterId) ?? this.createStranger(broadcasterId);
   }
 
-  /** Finds the channel of a user, or of an unknown broadcaster that was created before. */
+  /** Finds the channel of a user, or of an unknown broadcaster that was used before. */
   findChannel(broadcasterId: string): Channel | undefined {
     const known = this.channelsById.get(broadcasterId) ?? this.strangers.get(broadcasterId);
     if (known) return known;
@@ -119,7 +117,7 @@ export class World {
     this.strangers.delete(user.id);
   }
 
-  /** Removes a user. The user's past streams stay available. */
+  /** Removes a user. Keeps the user's past streams. */
   dismiss(user: User, now: number): void {
     const channel = this.channel(user.id);
     this.broadcasts.end(channel, { now });
@@ -128,7 +126,7 @@ export class World {
     this.rememberStranger(user.id, channel);
   }
 
-  /** Generates an event on a channel. Starts or ends a stream first when the event requires that. */
+  /** Generates an event on a channel. If the event requires it, first starts or ends a stream. */
   private happen(type: string, channel: Channel, now: Date): WorldEvent {
     const turn = { now: now.getTime() };
     const isAboutStream = type === 'stream.online' || type === 'stream.offline';

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Creates the tables of streamers, their streams with the facts about them, and rebuilds. */
+/** Creates the tables for streamers, their streams and samples, and rebuilds. */
 export class CreateStreamers1764230000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const statement of statements) await queryRunner.query(statement);
@@ -29,7 +29,7 @@ const statements = [
     CONSTRAINT streamers_pkey PRIMARY KEY (id),
     CONSTRAINT streamers_platform_id_unique UNIQUE (platform_id)
   )`,
-  // Due streamers are at the front of these indexes, so finding them takes equally long for any number of streamers.
+  // Due streamers come first in these indexes, so finding them takes equally long for any number of streamers.
   'CREATE INDEX streamers_next_poll_index ON streamers (next_poll_at) WHERE NOT disabled',
   'CREATE INDEX streamers_next_naming_index ON streamers (next_naming_at) WHERE NOT disabled',
   `CREATE TABLE streams (
@@ -59,7 +59,7 @@ const statements = [
     CONSTRAINT streams_streamer_fkey FOREIGN KEY (streamer_id) REFERENCES streamers (id),
     CONSTRAINT streams_end_check CHECK (ended_at >= started_at)
   )`,
-  // Serves the list, whose cursors are ids, and the search for a stream's neighbors in time.
+  // For the list, whose cursors are ids, and for finding a stream's neighbors in time.
   'CREATE INDEX streams_streamer_id_index ON streams (streamer_id, id)',
   'CREATE INDEX streams_streamer_started_index ON streams (streamer_id, started_at, stream_id)',
   'CREATE INDEX streams_running_index ON streams (streamer_id) WHERE ended_at IS NULL',
@@ -73,7 +73,7 @@ const statements = [
   )`,
   'CREATE INDEX offline_events_streamer_index ON offline_events (streamer_id, occurred_at)',
   'CREATE INDEX offline_events_occurred_index ON offline_events (occurred_at)',
-  // The table has no foreign key to `streams`, because a stream may have very many samples, which are removed in batches after the stream.
+  // Without a foreign key to `streams`: a stream may have very many samples, which maintenance deletes in batches after the stream.
   `CREATE TABLE stream_samples (
     stream uuid NOT NULL,
     at timestamptz NOT NULL,
@@ -101,6 +101,6 @@ const statements = [
     CONSTRAINT rebuilds_pkey PRIMARY KEY (id),
     CONSTRAINT rebuilds_state_check CHECK (state IN ('running', 'done', 'failed'))
   )`,
-  // Only one rebuild can run at a time, on any instance.
+  // Allows one running rebuild at a time, across all instances.
   `CREATE UNIQUE INDEX rebuilds_running_unique ON rebuilds (state) WHERE state = 'running'`,
 ];

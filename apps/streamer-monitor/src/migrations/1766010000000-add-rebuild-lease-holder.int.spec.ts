@@ -8,7 +8,7 @@ import { AddRebuildLeaseHolder1766010000000 } from './1766010000000-add-rebuild-
 const { entities, migrations } = schema;
 const done = '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11';
 const running = '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c12';
-// The SQL of version 0.1.0 (commit 471d8fb).
+// This SQL is from version 0.1.0 (commit 471d8fb).
 const lease = "interval '60 seconds'";
 
 let database: TestDatabase;

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Records who holds the lease on a rebuild. Instances of version 0.1.0 leave the column null. */
+/** Adds the holder of a rebuild's lease, which instances of version 0.1.0 leave null. */
 export class AddRebuildLeaseHolder1766010000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query('ALTER TABLE rebuilds ADD COLUMN leased_by uuid');

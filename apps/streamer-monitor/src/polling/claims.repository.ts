@@ -6,24 +6,24 @@ import type { Milliseconds } from '../streams/stream-facts.js';
 import { epochMilliseconds } from '../streams/streams.repository.js';
 import { pollAheadMs, pollIntervalMs, usernameRefreshIntervalMs } from './poll-interval.js';
 
-/** A batch of streamers that belongs to one instance until the claim expires. */
+/** A batch of streamers that one instance may look up until the claim expires. */
 export interface Claim {
   claimedUntil: Milliseconds;
   streamers: { id: string; platformId: string }[];
 }
 
-/** A kind of look-up for which instances claim streamers. */
+/** A kind of lookup for which instances claim streamers. */
 interface LookUpKind {
-  /** The advisory lock that lets only one instance claim at a time. */
+  /** The advisory lock that lets one instance claim at a time. */
   lock: 'pollClaims' | 'usernameClaims';
   column: 'next_poll_at' | 'next_naming_at';
-  /** When one streamer is due, a claim also takes streamers that are due within this time, so that batches stay full. */
+  /** Once a streamer is due, a claim also takes those that become due within this time, so that batches stay full. */
   aheadMs: number;
-  /** The longest time between two look-ups of a streamer. */
+  /** Maximum time between two lookups of a streamer. */
   intervalMs: number;
   /**
-   * The duration of a claim: longer than an instance usually needs to look up a batch and record the result. An instance that needs more
-   * time loses the claim.
+   * How long a claim lasts: longer than an instance normally needs to look up a batch and record the result. A slower instance loses the
+   * claim.
    */
   claimSeconds: number;
 }
@@ -44,36 +44,36 @@ const username: LookUpKind = {
 };
 
 /**
- * Shares the due streamers among all instances. A claim moves the due time of the claimed streamers to the end of the claim. When an
- * instance dies, the streamers that it claimed become due again at that time.
+ * Distributes the due streamers among all instances. A claim sets their due time to the end of the claim, so if an instance dies, its
+ * streamers become due again at that time.
  */
 @Injectable()
 export class ClaimsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Claims up to 100 streamers whose streams are due for a look-up. Returns an empty claim when none is due. */
+  /** Claims up to 100 streamers that are due for a poll; none if none is due. */
   claimPolls(): Promise<Claim> {
     return this.claim(stream);
   }
 
-  /** Releases the streamers of the claim that have not been polled yet, so that they are due immediately. */
+  /** Makes the streamers of a claim that have not been polled due at once. */
   releasePolls(claim: Claim): Promise<void> {
     return this.release(stream, claim, 0);
   }
 
-  /** Claims up to 100 streamers whose usernames are due for a look-up. The claim lasts until the next look-up is due. */
+  /** Claims up to 100 streamers whose username lookup is due. The claim lasts until the next lookup is due. */
   claimUsernames(): Promise<Claim> {
     return this.claim(username);
   }
 
-  /** Releases the streamers of the claim, so that their next look-up is due in a minute. */
+  /** Makes the claimed streamers due for a lookup in a minute. */
   releaseUsernames(claim: Claim): Promise<void> {
     return this.release(username, claim, 60);
   }
 
   /**
-   * Returns for how many seconds the most overdue streamer has been waiting for a poll. Counts from the last recorded poll, because claims
-   * and failed look-ups change the due time.
+   * Returns by how many seconds the most overdue poll is late. Counts from the last recorded poll, because claims and failed lookups change
+   * the due time.
    */
   async measureLag(): Promise<number> {
     const [row] = await this.dataSource.query<{ lag: number }[]>(
@@ -93,10 +93,10 @@ export class ClaimsRepository {
   private async claim(kind: LookUpKind): Promise<Claim> {
     const { lock, column, aheadMs, claimSeconds } = kind;
     const rows = await this.dataSource.transaction(async (transaction) => {
-      // Only one instance claims at a time, because concurrent claims would split the rest of a polling pass into several small batches.
+      // One instance at a time: concurrent claims would split the rest of a polling pass into several small batches.
       await takeAdvisoryLock(transaction, lock);
       await this.bringForward(transaction, kind);
-      // With SKIP LOCKED, streamers that another transaction is changing are left for the next claim.
+      // SKIP LOCKED leaves streamers that another transaction is changing to the next claim.
       return transaction.query<{ id: string; platformId: string; claimedUntil: Milliseconds }[]>(
         `WITH due AS MATERIALIZED (
            SELECT id FROM streamers
@@ -104,7 +104,7 @@ export class ClaimsRepository {
              AND (SELECT min(${column}) FROM streamers WHERE NOT disabled) <= now()
            ORDER BY ${column} LIMIT ${maxLookUp} FOR UPDATE SKIP LOCKED
          ), claimed AS (
-           -- Truncated to the millisecond, because release() and the recorder compare with this value.
+           -- Truncate to milliseconds, because release() and the recorder compare with this value.
            UPDATE streamers SET ${column} = date_trunc('milliseconds', now() + interval '${claimSeconds} seconds')
            WHERE id = ANY(ARRAY(SELECT id FROM due)) RETURNING id, platform_id, ${column} AS claimed_until
          )
@@ -118,12 +118,12 @@ export class ClaimsRepository {
   }
 
   /**
-   * Makes up to 100 streamers due whose due times are impossibly far in the future. Such times remain when a clock was ahead and has been
-   * set back. Without this step, polling would stand still for as long as the clock was ahead.
+   * Makes up to 100 streamers due if their due times are impossibly far in the future. Such due times remain after a fast clock was set
+   * back. Without this step, polling would pause for as long as the clock was ahead.
    */
   private async bringForward(transaction: EntityManager, { column, intervalMs }: LookUpKind): Promise<void> {
     await transaction.query(
-      // The limit is twice the interval, because the due time of a new streamer comes from the clock of an instance, which may be ahead.
+      // Allow twice the interval, because a new streamer's due time comes from an instance's clock, which may be ahead.
       `UPDATE streamers SET ${column} = now() WHERE id = ANY(ARRAY(
          SELECT id FROM streamers WHERE NOT disabled AND ${column} > now() + interval '${2 * intervalMs} milliseconds'
          ORDER BY ${column} DESC LIMIT ${maxLookUp} FOR UPDATE SKIP LOCKED
@@ -137,7 +137,7 @@ export class ClaimsRepository {
     inSeconds: number,
   ): Promise<void> {
     await this.dataSource.query(
-      // Locks in order of id, like every statement that locks several streamers.
+      // Lock in id order, like every statement that locks several streamers.
       `UPDATE streamers SET ${column} = now() + interval '${inSeconds} seconds' WHERE id IN (
          SELECT id FROM streamers WHERE id = ANY($1::uuid[]) AND ${column} = $2 ORDER BY id FOR UPDATE
        )`,

@@ -1,30 +1,27 @@
 import { confirmMissAfterMs, type Milliseconds } from '../streams/stream-facts.js';
 import type { RecordedStream } from '../streams/streams.repository.js';
 
-/**
- * The poll interval: a streamer is due again this long after a poll. The interval is less than a minute, because charts show viewers by the
- * minute.
- */
+/** How long after a poll a streamer is due again. Less than a minute, because charts show viewers per minute. */
 export const pollIntervalMs = 45_000;
 
-/** When one streamer is due, a poll also takes the streamers that are due within this time, so that batches stay full. */
+/** Once a streamer is due, a poll also takes those that become due within this time, so that batches stay full. */
 export const pollAheadMs = 5_000;
 
-/** The interval between look-ups of a streamer's username. */
+/** How often to look up a streamer's username. */
 export const usernameRefreshIntervalMs = 15 * 60_000;
 
-// The interval from a first miss to the next poll. The second miss must count even if the poll is made ahead of time. The extra 0.5 s
-// allows for clocks that differ between instances.
+// How long after a first miss the next poll is due. The second miss must count even if that poll comes early, and the extra 0.5 s allows
+// for clocks that differ between instances.
 const pollAfterMissMs = confirmMissAfterMs + pollAheadMs + 500;
-// The shortest interval between polls for a stream that the platform does not list yet.
+// Minimum time between polls for a stream that the platform does not list yet.
 const minListingRetryMs = 2_000;
 
 /**
- * Returns how many milliseconds after a poll the streamer is due again.
+ * Returns after how many milliseconds a polled streamer is due again.
  *
- * A stream that an event has announced has no title until the platform lists it, which takes from a second to minutes. The retries follow
- * at about 2, 4, 8, 16, and 32 s after the start, then at the poll interval: about five extra look-ups per stream, and a few more when
- * batches of other streamers include the streamer ahead of time.
+ * A stream that an event has announced has no title until the platform lists it, which takes from a second to minutes. Retries follow about
+ * 2, 4, 8, 16, and 32 s after the start, then at the poll interval. The retries make about five extra lookups per stream, and a few more
+ * when other batches include the streamer early.
  */
 export function nextPollInMs(
   latest: Pick<RecordedStream, 'startedAt' | 'endedAt' | 'seenAt'> | undefined,

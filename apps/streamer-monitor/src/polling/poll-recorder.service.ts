@@ -15,12 +15,12 @@ import { nextPollInMs, pollIntervalMs } from './poll-interval.js';
 import { isOutdated, isRoutine, renameByPoll, type Poll } from './routine-poll.js';
 import { toSeenStream } from './seen-stream.js';
 
-/** The poll of one streamer in a batch. */
+/** One streamer's poll in a batch. */
 interface StreamerPoll extends Poll {
   streamerId: string;
 }
 
-/** Records the platform's reply about a batch of streamers. */
+/** Records the platform's reply for a batch of streamers. */
 @Injectable()
 export class PollRecorder {
   private readonly failureLog: FailureLog;
@@ -36,9 +36,9 @@ export class PollRecorder {
   }
 
   /**
-   * Records the polls that change nothing in a few statements for the whole batch, and all other polls one by one.
+   * Records polls that change nothing in a few statements for the whole batch, and the others one by one.
    *
-   * @returns the number of polls that were recorded one by one
+   * @returns how many polls it recorded one by one
    */
   async record(claim: Claim, reply: LookUpStreamsReply): Promise<number> {
     const streams = new Map(reply.streams.map((stream) => [stream.userId, toSeenStream(stream)]));
@@ -54,7 +54,7 @@ export class PollRecorder {
     return others.length;
   }
 
-  /** Records one poll. Returns false when the streamer is no longer monitored, or when this poll or a later one is already recorded. */
+  /** Returns false when the streamer is no longer monitored, or when this or a later poll is already recorded. */
   async recordPoll(streamerId: string, poll: Poll): Promise<boolean> {
     return this.dataSource.transaction(async (transaction) => {
       const [streamer] = await this.streamers.lock(transaction, [streamerId]);
@@ -76,7 +76,7 @@ export class PollRecorder {
     });
   }
 
-  /** Records the polls that change nothing, and returns the ids of their streamers. */
+  /** Records polls that change nothing, and returns the ids of their streamers. */
   private async recordRoutine(
     polls: readonly StreamerPoll[],
     { at, claimedUntil }: { at: Milliseconds; claimedUntil: Milliseconds },
@@ -102,10 +102,7 @@ export class PollRecorder {
     });
   }
 
-  /**
-   * Records one poll. If the recording fails, the streamer stays claimed and is due again when the claim expires; the other polls are still
-   * recorded.
-   */
+  /** If recording fails, the streamer stays claimed until the claim expires, and the other polls are still recorded. */
   private async recordOne(poll: StreamerPoll): Promise<void> {
     try {
       await this.recordPoll(poll.streamerId, poll);
@@ -117,7 +114,7 @@ export class PollRecorder {
     }
   }
 
-  /** Saves a miss if the poll did not find the latest stream. Returns whether a second miss is needed before the stream ends. */
+  /** Saves a miss if the poll did not find the latest stream. Returns true when only a second miss will end the stream. */
   private async saveMiss(
     transaction: EntityManager,
     streamer: MonitoredStreamer,
@@ -125,7 +122,7 @@ export class PollRecorder {
   ): Promise<boolean> {
     const [latest] = await this.streams.readLatest(transaction, [streamer.id]);
     if (!latest || latest.streamId === stream?.streamId) return false;
-    // A poll that sees the next stream adds nothing: an earlier miss already shows when the latest stream ended.
+    // If the poll sees the next stream, an earlier miss already shows when the latest one ended.
     if (stream && latest.missedAt !== null && latest.missedAt < stream.startedAt) return false;
     const missed = addMiss(latest, at);
     if (missed.missedAt !== latest.missedAt || missed.isMissConfirmed !== latest.isMissConfirmed)

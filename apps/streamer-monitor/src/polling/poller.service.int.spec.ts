@@ -44,7 +44,7 @@ function createPoller(repository = claims): { poller: Poller; metrics: Registry 
   return { poller: new Poller(repository, client, store.polls, logger, metrics), metrics };
 }
 
-/** Adds streamers that are due and were not live at the last poll. */
+/** Adds streamers that are due and were not live when last polled. */
 async function addStreamers(count: number): Promise<void> {
   await store.dataSource.query(
     `INSERT INTO streamers SELECT (lpad(to_hex(n), 12, '0') || '7000' || '8000000000000000')::uuid, 'u' || n, n::text, now(), false,
@@ -55,7 +55,7 @@ async function addStreamers(count: number): Promise<void> {
   await store.dataSource.query('ANALYZE streamers');
 }
 
-/** Brings all due times forward, or those of one streamer, as if this many seconds had passed. */
+/** Makes streamers due earlier, as if this many seconds had passed; by default all streamers. */
 async function pass(seconds: number, streamer?: Streamer): Promise<void> {
   await store.dataSource.query(
     `UPDATE streamers SET next_poll_at = next_poll_at - $1 * interval '1 second',
@@ -83,7 +83,7 @@ describe(Poller.name, () => {
   it('polls 1,000 streamers in 10 calls on two instances, none twice, and recovers the claims of an instance that dies', async () => {
     await addStreamers(1_000);
     const startedAt = new Date().toISOString();
-    // A killed instance leaves only its claims behind.
+    // All that a killed instance leaves behind are its claims.
     const lost = [await claims.claimPolls(), await claims.claimPolls()];
     const lostUntil = Math.max(...lost.map(({ claimedUntil }) => claimedUntil));
     expect(lostUntil).toBeLessThanOrEqual(Date.now() + 30 * second);
@@ -95,14 +95,14 @@ describe(Poller.name, () => {
           metricOf(metrics, 'streamer_monitor_poll_batches_total', { outcome: 'done' }),
         ),
       );
-    // Waits until the batches are recorded. A batch that is not recorded becomes due again after 30 s, like the batches of the dead
+    // Waits until the batches are recorded; a batch that is not recorded would become due again after 30 s, like the batches of the dead
     // instance.
     const untilDone = (batches: number): Promise<void> =>
       eventually(async () => {
         const [one, other] = await readShares();
         expect(one! + other!).toBe(batches);
       });
-    // Both instances look up two batches before the first reply, so that each of them gets a share.
+    // Hold back the first reply until both instances have looked up two batches, so that each gets a share.
     let reply = (): void => undefined;
     platform.gate = new Promise((resolve) => (reply = resolve));
     for (const { poller } of instances) poller.start();
@@ -111,7 +111,7 @@ describe(Poller.name, () => {
     await untilDone(8);
     expect(platform.streamLookUps).toHaveLength(8);
 
-    // When the claims end, only the streamers of the dead instance are due again.
+    // When the claims expire, only the dead instance's streamers are due again.
     expect(await countWaiting(isLost)).toBe(200);
     await store.dataSource.query(`UPDATE streamers SET next_poll_at = now() WHERE ${isLost}`);
     await untilDone(10);
@@ -143,7 +143,7 @@ describe(Poller.name, () => {
     };
     const transaction = (work: (manager: object) => Promise<unknown>) => work({ query });
     const spied: unknown = { query, transaction };
-    const spying = new ClaimsRepository(spied as DataSource); // Safe cast: the repository calls only these two methods.
+    const spying = new ClaimsRepository(spied as DataSource); // Safe cast: the repository only calls these two methods.
     await spying.claimPolls();
     await spying.claimUsernames();
 
@@ -241,8 +241,8 @@ describe(Poller.name, () => {
     expect(await store.streamer(streamer)).toMatchObject({ streaming: true });
     expect(await store.streamsOf(streamer)).toMatchObject([{ viewerCount: 135 * second, endedAt: null }]);
     await pollAt(180 * second, false);
-    // The streamer is due again in 25 s instead of 45 s. A batch may include it earlier, but not before a second miss counts. The first batch
-    // follows after 1 s, so that a slow machine does not make it a batch that may include the streamer.
+    // The streamer is due again in 25 s instead of 45 s, and no batch may include it before a second miss counts. Start after 1 s, because
+    // on a slow machine a later batch could rightly include it.
     for (const [at, sinceLast] of [
       [181 * second, 1],
       [201 * second, 20],
@@ -343,7 +343,7 @@ describe(UsernameRefresh.name, () => {
     platform.isAway = false;
     await pass(60);
     expect(await refresh.checkBatch()).toBe(true);
-    // A clock that was an hour ahead is set back.
+    // The clock was an hour ahead and is set back.
     await pass(-3_600);
     expect(await refresh.checkBatch()).toBe(true);
   });

@@ -14,16 +14,15 @@ import {
 import { ClaimsRepository, type Claim } from './claims.repository.js';
 import { PollRecorder } from './poll-recorder.service.js';
 
-// One batch is looked up on the platform while the other batch is recorded. Every instance polls this many batches.
+// How many batches an instance polls at a time: it looks up one while it records the other.
 const batchesInFlight = 2;
-// The longest time for which a due streamer goes unnoticed.
+// How long a due streamer can go unnoticed.
 const idleMs = 500;
-// After an outage, polling resumes within this time.
+// How soon polling resumes after an outage.
 const maxBackoffMs = 15_000;
 
 /**
- * Polls: asks the platform which of the due streamers are live, up to 100 per call. `poll-interval.ts` defines when a streamer is
- * due.
+ * Asks the platform which of the due streamers are live, up to 100 per call. `poll-interval.ts` determines when a streamer is due.
  *
  * ```
  *  fewer than 100 due: wait 0.5 s
@@ -52,8 +51,7 @@ export class Poller {
     measureStreamers(claims, failureLog, metrics);
     const onFailure = (err: unknown): void =>
       failureLog.warn('cannot poll streamers, retrying within 15 s', { err });
-    // A batch with fewer than 100 streamers contains every due streamer, so the loop waits before the next batch. The wait limits the rate
-    // of calls for small batches.
+    // A batch of fewer than 100 contains all due streamers, so wait before the next one, which limits the rate of calls for small batches.
     const work = async (): Promise<boolean> => (await this.pollBatch()) === maxLookUp;
     this.loops = Array.from(
       { length: batchesInFlight },
@@ -65,12 +63,12 @@ export class Poller {
     for (const loop of this.loops) loop.start();
   }
 
-  /** Stops after the batches in flight, waiting up to 5 s. The claim of a batch that takes longer expires. */
+  /** Waits up to 5 s for the batches in flight, and then stops. A batch that takes longer loses its claim. */
   async stop(): Promise<void> {
     await Promise.all(this.loops.map((loop) => loop.stop()));
   }
 
-  /** Polls one batch. Returns the number of claimed streamers; 0 ends the polling pass. */
+  /** Polls one batch, and returns how many streamers it claimed; 0 ends the polling pass. */
   async pollBatch(): Promise<number> {
     const claim = await this.claims.claimPolls();
     const count = claim.streamers.length;
@@ -102,7 +100,7 @@ export class Poller {
       const userIds = claim.streamers.map(({ platformId }) => platformId);
       return await this.client.request(lookUpStreams, { userIds });
     } catch (error) {
-      // If releasing the claim fails too, the streamers become due when the claim expires.
+      // If this fails too, the streamers are due when the claim expires.
       await this.claims.releasePolls(claim).catch(() => undefined);
       throw error;
     }
@@ -141,7 +139,6 @@ function countPolls(metrics: Registry) {
   };
 }
 
-/** Measures how late polling is and how many streams are running. */
 function measureStreamers(claims: ClaimsRepository, failureLog: FailureLog, metrics: Registry): void {
   new Gauge({
     name: 'streamer_monitor_poll_lag_seconds',

@@ -4,25 +4,25 @@ import type { RecordedStream, SeenStream } from '../streams/streams.repository.j
 
 /** The platform's reply about one streamer. */
 export interface Poll {
-  /** The time of the request to the platform. */
+  /** When the platform was asked. */
   at: Milliseconds;
-  /** Null when the platform lists no stream of the streamer. */
+  /** Null when the platform lists no stream for the streamer. */
   stream: SeenStream | null;
   /** The claim under which the streamer was polled. */
   claimedUntil: Milliseconds | null;
 }
 
 /**
- * Whether this poll or a later one is already recorded. The poll of a claim that the streamer still has is the latest one, even if its time
- * is earlier because a clock was set back.
+ * Whether this or a later poll is already recorded. While the streamer is still under this poll's claim, this poll is the latest, even if
+ * its time is earlier because a clock was set back.
  */
 export function isOutdated({ polledAt, nextPollAt }: MonitoredStreamer, { at, claimedUntil }: Poll): boolean {
   return polledAt !== null && polledAt >= at && nextPollAt !== claimedUntil;
 }
 
 /**
- * Whether a poll changes nothing: the same stream is still running, or there is still none. Nearly all polls change nothing, and are
- * recorded for a whole batch in one step.
+ * Whether a poll changes nothing: the same stream is still running, or still none. Nearly all polls change nothing, so a whole batch of
+ * them can be recorded at once.
  */
 export function isRoutine(
   streamer: MonitoredStreamer,
@@ -56,8 +56,8 @@ function isStillAbsent(streamer: MonitoredStreamer, latest: RecordedStream | und
 }
 
 /**
- * Returns the streamer with the username in the poll. The platform's list can be minutes old, so a poll does not undo a name that was
- * reported a few minutes before the poll.
+ * Returns the streamer with the poll's username. The platform's list can lag by minutes, so a poll does not undo a name that was reported
+ * shortly before it.
  */
 export function renameByPoll(streamer: MonitoredStreamer, { stream, at }: Poll): MonitoredStreamer {
   return stream ? rename(streamer, stream.userLogin, at - listingLagMs) : streamer;

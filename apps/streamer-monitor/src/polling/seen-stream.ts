@@ -1,14 +1,12 @@
 import type { PlatformStreamMessage } from '@stream-events/contracts';
 import type { SeenStream } from '../streams/streams.repository.js';
 
-// Longer texts are cut. The platform's titles have up to 140 characters, and a history of 1,000 samples must fit into one message of 1 MiB.
+// Maximum length of texts, which are cut beyond it. The platform's titles have up to 140 characters, and 1,000 samples of a history must
+// fit in one message of 1 MiB.
 const maxTextLength = 200;
 const maxInteger = 2 ** 31 - 1;
 
-/**
- * Returns a listed stream with values that the database can store, because one invalid character in a title must not fail a batch of 100
- * streamers.
- */
+/** Makes all values storable: one invalid character in a title must not fail a batch of 100 streamers. */
 export function toSeenStream(stream: PlatformStreamMessage): SeenStream {
   return {
     streamId: toStorable(stream.id),

@@ -10,9 +10,7 @@ import { ClaimsRepository, type Claim } from './claims.repository.js';
 const idleMs = 5_000;
 const maxBackoffMs = 60_000;
 
-/**
- * Looks up the usernames of all streamers by id every 15 minutes. Otherwise, a rename would go unnoticed until the streamer is live.
- */
+/** Looks up all streamers' usernames by id every 15 minutes; without this, a rename would go unnoticed until the streamer is live. */
 @Injectable()
 export class UsernameRefresh {
   private readonly loop: WorkerLoop;
@@ -34,12 +32,12 @@ export class UsernameRefresh {
     this.loop.start();
   }
 
-  /** Stops after the current batch, which takes up to 4 s. */
+  /** Waits up to 5 s for the current batch, and then stops. */
   stop(): Promise<void> {
     return this.loop.stop();
   }
 
-  /** Looks up one batch, and saves the changed usernames. Returns false when no streamer is due. */
+  /** Looks up one batch and saves changed usernames. Returns false when no streamer is due. */
   async checkBatch(): Promise<boolean> {
     const claim = await this.claims.claimUsernames();
     if (claim.streamers.length === 0) return false;
@@ -47,7 +45,7 @@ export class UsernameRefresh {
       const askedAt = Date.now();
       await this.applyUsernames(claim, askedAt, await this.lookUp(claim));
     } catch (error) {
-      // If releasing the claim fails too, the next look-up is due when the claim expires.
+      // If this fails too, the next lookup is due when the claim expires.
       await this.claims.releaseUsernames(claim).catch(() => undefined);
       throw error;
     }
@@ -59,7 +57,7 @@ export class UsernameRefresh {
     return (await this.client.request(lookUpUsers, { ids, logins: [], priority: 'background' })).users;
   }
 
-  /** Saves the changed usernames. A user who is missing from the reply has left the platform and keeps the last username. */
+  /** Saves changed usernames. A user missing from the reply has left the platform and keeps the last username. */
   private async applyUsernames(
     { streamers }: Claim,
     askedAt: Milliseconds,

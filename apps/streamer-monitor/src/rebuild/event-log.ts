@@ -11,14 +11,14 @@ import type { StreamEvent } from '../streams/stream-recorder.service.js';
 
 const pageSize = 100;
 
-// An id below the id of every event.
+// An id below every event id.
 const lowestId = '00000000-0000-0000-0000-000000000000';
 
-/** The stream events of a streamer in the event store. */
+/** A streamer's stream events from the event store. */
 export interface LoggedEvents {
   /** In no particular order. */
   events: StreamEvent[];
-  /** The ids of all stream events, including unreadable events. */
+  /** The ids of all stream events, including unreadable ones. */
   ids: Set<string>;
 }
 
@@ -34,14 +34,14 @@ export class EventLog {
     this.failures = new FailureLog(logger);
   }
 
-  /** Returns the id of the oldest event in the store, of any streamer; undefined when the store is empty. */
+  /** Returns the id of the oldest event of any streamer; undefined when the store is empty. */
   async readOldestId(): Promise<string | undefined> {
     const position: ListPosition = { direction: 'newer', id: lowestId, inclusive: true };
     const page = await this.client.request(listEvents, { filters: {}, pageSize: 1, position });
     return page.events[0]?.id;
   }
 
-  /** Reads all stream events of the streamer. Skips and logs unreadable events, as the consumer does. */
+  /** Skips and logs unreadable events, like the consumer. */
   async read(platformId: string): Promise<LoggedEvents> {
     const logged: LoggedEvents = { events: [], ids: new Set() };
     for (const eventType of streamEventTypes) {

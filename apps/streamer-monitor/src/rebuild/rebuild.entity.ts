@@ -1,10 +1,10 @@
 import type { RebuildReply } from '@stream-events/contracts';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** A rebuild of all streams from the event log. */
+/** A rebuild, which derives all streams again from the event log. */
 @Entity({ name: 'rebuilds' })
 export class Rebuild {
-  /** UUIDv7: the latest rebuild has the highest id. */
+  /** UUIDv7, so the latest rebuild has the highest id. */
   @PrimaryColumn('uuid')
   id!: string;
 
@@ -30,11 +30,11 @@ export class Rebuild {
   @Column('text', { nullable: true })
   error!: string | null;
 
-  /** Who holds the lease; null in rows of version 0.1.0. */
+  /** The holder of the lease; null in rows of version 0.1.0. */
   @Column('uuid', { name: 'leased_by', nullable: true })
   leasedBy!: string | null;
 
-  /** The end of the lease. A running rebuild whose lease has expired was abandoned. */
+  /** When the lease ends. A rebuild that is `running` after this time was abandoned. */
   @Column('timestamptz', { name: 'leased_until' })
   leasedUntil!: Date;
 }

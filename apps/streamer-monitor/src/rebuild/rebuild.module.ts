@@ -6,7 +6,7 @@ import { RebuildService } from './rebuild.service.js';
 import { RebuildsRepository } from './rebuilds.repository.js';
 import { StreamRebuilder } from './stream-rebuilder.service.js';
 
-/** Rebuild: derives all streams again from the event log. */
+/** Derives all streams again from the event log. */
 @Module({
   imports: [StreamsModule],
   controllers: [RebuildController],

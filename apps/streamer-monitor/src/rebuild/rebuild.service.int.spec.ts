@@ -29,7 +29,7 @@ beforeAll(async () => {
   log = new StandInEvents();
   const platform = new StandInPlatform();
   services = [await startStandInEvents(nats, log), await startStandInConnector(nats, platform)];
-  platform.isAway = true; // no polls in between
+  platform.isAway = true; // no polls during a test
   monitors = [await startMonitor(store.database, nats), await startMonitor(store.database, nats)];
   caller = await Caller.connect(nats);
 });
@@ -46,7 +46,7 @@ beforeEach(async () => {
   log.whileRead = () => Promise.resolve();
 });
 
-/** Gives an event an id whose time of receipt is the time when the event happened. */
+/** Gives an event an id that makes its time of receipt equal to the time when it happened. */
 function old(said: StreamEvent): StreamEvent {
   const eventId = uuidV7({ msecs: said.at });
   return said.kind === 'online'
@@ -181,7 +181,7 @@ describe(RebuildService.name, () => {
     for (const event of said) await store.recorder.recordEvent(event);
     const before = await summarize(streamer);
     log.events = said.map(toStoredEvent).reverse();
-    // The first page has both starts. Retention then removes the first stream's events, so its end is never read.
+    // The first page contains both starts. Then retention removes the first stream's events, so the rebuild never reads its end.
     log.whileRead = () => {
       log.events = said.slice(2).map(toStoredEvent).reverse();
       return Promise.resolve();
@@ -216,7 +216,7 @@ describe(RebuildService.name, () => {
 
   it('runs once when several instances are asked to start it, and every instance reports the progress', async () => {
     for (let index = 0; index < 40; index += 1) await store.addStreamer();
-    // The rebuild must not end before the last request.
+    // The rebuild must not end before all requests have arrived.
     let letRead = (): void => undefined;
     const isAsked = new Promise<void>((resolve) => (letRead = resolve));
     log.whileRead = () => isAsked;
@@ -234,10 +234,10 @@ describe(RebuildService.name, () => {
         await store.dataSource.query(`UPDATE rebuilds SET state = 'failed', error = 'abandoned'`);
         return 0;
       },
-    } as unknown as StreamRebuilder; // Safe cast: a rebuild calls only this method.
+    } as unknown as StreamRebuilder; // Safe cast: a rebuild only calls this method.
     const logger = { info: jest.fn(), error: jest.fn() };
     const repository = new RebuildsRepository(store.dataSource);
-    const sut = new RebuildService(repository, rebuilder, store.dataSource, logger as unknown as Logger); // Safe cast: see above.
+    const sut = new RebuildService(repository, rebuilder, store.dataSource, logger as unknown as Logger); // Safe cast: a rebuild only calls these two methods.
 
     await sut.start();
     await eventually(() => expect(logger.error).toHaveBeenCalledTimes(1));

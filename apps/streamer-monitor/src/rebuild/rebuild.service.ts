@@ -8,14 +8,14 @@ import { DataSource } from 'typeorm';
 import { rebuildLease, RebuildsRepository } from './rebuilds.repository.js';
 import { StreamRebuilder } from './stream-rebuilder.service.js';
 
-// Number of streamers that a rebuild processes concurrently. More readers of the event log would slow down event lists.
+// How many streamers a rebuild processes at a time. More reads of the event log would slow down event lists.
 const concurrency = 4;
-// Progress is saved after every page of streamers. A page takes a few seconds.
+// Streamers per page: a page takes a few seconds, and progress is saved after each.
 const pageSize = 20;
-// Four attempts with pauses of 1, 2, and 3 s outlast a restart of the events service. A longer outage fails the rebuild.
+// Four attempts, 1, 2, and 3 s apart, outlast a restart of the events service. After a longer outage, the rebuild fails.
 const maxTries = 4;
 const retryAfterMs = 1_000;
-// How long `stop` waits: enough time to finish the current streamers, which take a few milliseconds each.
+// How long `stop` waits for the current streamers, which take a few milliseconds each.
 const stopLimitMs = 3_000;
 const leaseLost = 'the rebuild lost its lease';
 
@@ -34,7 +34,7 @@ export class RebuildService {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Starts a rebuild unless one is running. Returns the state of the latest rebuild. */
+  /** Starts a rebuild unless one is running, and returns the latest rebuild. */
   async start(): Promise<RebuildReply> {
     const holder = randomUUID();
     if (await this.rebuilds.begin(holder)) this.running = this.run(holder);
@@ -45,7 +45,7 @@ export class RebuildService {
     return this.rebuilds.readLatest();
   }
 
-  /** Stops the rebuild in this process, waiting up to 3 s. The rebuild then fails, and an owner can start it again. */
+  /** Waits up to 3 s for this process to stop its rebuild, which then fails. An owner can start it again. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await within(stopLimitMs, this.running);
@@ -105,7 +105,7 @@ export class RebuildService {
       } catch (error) {
         failures += 1;
         if (failures === maxTries) throw error;
-        // stop() cuts the wait short; the next turn of the loop sees the signal.
+        // `stop` cuts the pause short, and the loop then sees the signal.
         await wait(retryAfterMs * failures, undefined, { signal: this.stopping.signal }).catch(
           () => undefined,
         );

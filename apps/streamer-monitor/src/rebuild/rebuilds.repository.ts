@@ -9,8 +9,8 @@ import { Rebuild } from './rebuild.entity.js';
 export type RebuildProgress = Pick<Rebuild, 'streamersDone' | 'streamersTotal' | 'streamsChanged'>;
 
 /**
- * The lease on the running rebuild, with its duration in seconds. Version 0.1.0 uses the same duration, and renews the lease after every
- * page of streamers.
+ * The lease on the running rebuild: its columns, and its duration in seconds. Version 0.1.0 has the same duration and renews its lease
+ * after every page of streamers.
  */
 export const rebuildLease = new LeaseColumns({ holder: 'leased_by', until: 'leased_until' }, 60);
 const abandoned = 'The instance that ran the rebuild has stopped. Start the rebuild again.';
@@ -25,13 +25,14 @@ const none: RebuildReply = {
   error: null,
 };
 
-/** Stores rebuilds, so that only one runs at a time and every instance can report its progress. */
+/** Stores rebuilds, so that only one runs at a time and every instance can report the progress. */
 @Injectable()
 export class RebuildsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Marks abandoned rebuilds as failed, then creates a rebuild and leases it to the holder. Returns false when another rebuild is running.
+   * Marks abandoned rebuilds as failed, then creates a rebuild whose lease belongs to `holder`. Returns false when another rebuild is
+   * running.
    */
   async begin(holder: string): Promise<boolean> {
     return this.dataSource.transaction(async (transaction) => {
@@ -49,7 +50,7 @@ export class RebuildsRepository {
     });
   }
 
-  /** Renews the lease. Returns false when the rebuild has ended or has been marked as abandoned. */
+  /** Returns false when the rebuild has ended or was marked as abandoned. */
   async renew(holder: string): Promise<boolean> {
     const [, count] = await this.dataSource.query<[unknown, number]>(
       `UPDATE rebuilds SET ${rebuildLease.renewal} WHERE ${isRunningUnder('$1')}`,
@@ -58,7 +59,7 @@ export class RebuildsRepository {
     return count > 0;
   }
 
-  /** Saves the progress, unless the rebuild has been marked as abandoned. */
+  /** Does nothing when the rebuild was marked as abandoned. */
   async saveProgress(holder: string, { streamersDone, streamsChanged }: RebuildProgress): Promise<void> {
     await this.dataSource.query(
       `UPDATE rebuilds SET streamers_done = $2, streams_changed = $3,
@@ -79,7 +80,6 @@ export class RebuildsRepository {
     return count > 0;
   }
 
-  /** Returns the latest rebuild as the API shows it. */
   async readLatest(): Promise<RebuildReply> {
     const { entities, raw } = await this.dataSource.manager
       .createQueryBuilder(Rebuild, 'rebuild')
@@ -103,7 +103,7 @@ export class RebuildsRepository {
   }
 }
 
-/** Returns the SQL condition for the running rebuild of this holder. Each rebuild has its own holder UUID, so at most one row matches. */
+/** An SQL condition for the holder's running rebuild. Each rebuild has its own holder UUID, so at most one row matches. */
 function isRunningUnder(holder: string): string {
   return `state = 'running' AND ${rebuildLease.isHeldBy(holder)}`;
 }

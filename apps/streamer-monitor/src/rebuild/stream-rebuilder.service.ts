@@ -12,9 +12,8 @@ import {
 import { EventLog } from './event-log.js';
 
 /**
- * Replaces the facts that events have recorded about a streamer with the facts in the event log. Keeps facts from polls and facts that are
- * older than the log, because retention removes the oldest events from the log. Skips disabled streamers, because the monitor ignores
- * events about them.
+ * Replaces the facts recorded from a streamer's events with the facts from the event log. Keeps facts from polls, and facts older than the
+ * log, whose oldest events retention has removed. Skips disabled streamers, because the monitor ignores their events.
  */
 @Injectable()
 export class StreamRebuilder {
@@ -26,14 +25,12 @@ export class StreamRebuilder {
     private readonly recorder: StreamRecorder,
   ) {}
 
-  /** Rebuilds the streams of one streamer. Returns the number of streams that were added, changed, or removed. */
+  /** Rebuilds one streamer's streams, and returns how many were added, changed, or removed. */
   async rebuild(platformId: string): Promise<number> {
-    // Read the records before the log, because every event is stored in the log before it is recorded here, and more events may
-    // arrive during the read.
+    // Read the records before the log: the log stores each event first, so it then contains every recorded event, even when more arrive.
     const recorded = await this.readRecorded(platformId);
     const { events, ids } = await this.log.read(platformId);
-    // Read the id of the oldest event last. Retention may have removed events during the read, but it has not removed `oldestId` or any
-    // later event.
+    // Read the id of the oldest event last: whatever retention removes during the read is older than `oldestId`.
     const oldestId = await this.log.readOldestId();
     const online = events.flatMap((event) => (event.kind === 'online' ? [event.stream] : []));
     const offline = events.flatMap((event) => (event.kind === 'offline' ? [event.offline] : []));
@@ -51,7 +48,7 @@ export class StreamRebuilder {
       await this.streams.saveAnnounced(transaction, streamer.id, announced);
       await this.streams.saveOffline(transaction, streamer.id, offline);
       const latest = await this.recorder.resolve(transaction, streamer.id, 0);
-      // Delete unneeded events here, because the maintenance does not look at the old events that the rebuild has recorded again.
+      // Forget these events here, because maintenance skips old events that a rebuild has recorded again.
       await this.streams.forgetOffline(transaction, streamer.id);
       const changed = countDifferences(before, await this.readAll(transaction, streamer.id));
       const streaming = streamer.isStreamingKnown ? latest?.endedAt === null : streamer.streaming;
@@ -66,7 +63,7 @@ export class StreamRebuilder {
     });
   }
 
-  /** Returns the ids of the events from which the recorded streams and ends were derived. */
+  /** Returns the ids of the events behind the recorded streams and ends. */
   private async readRecorded(platformId: string): Promise<string[]> {
     const rows = await this.dataSource.query<{ id: string }[]>(
       `SELECT recorded.id FROM streamers CROSS JOIN LATERAL (
@@ -85,9 +82,9 @@ export class StreamRebuilder {
 }
 
 /**
- * Returns the recorded events that are missing from the log, although they are not older than the log's oldest event about the streamer.
+ * Returns the recorded events that the log lacks although they are not older than the log itself or its oldest event about the streamer.
  *
- * @param oldestId the oldest event of the whole log; undefined when the log is empty. An empty log contradicts no recorded event
+ * @param oldestId the oldest event of the whole log; undefined when the log is empty, which contradicts no recorded event
  */
 function findMissingFromLog(
   recorded: readonly string[],
@@ -99,7 +96,7 @@ function findMissingFromLog(
   return recorded.filter((id) => receivedAt(id) >= begin && !logged.has(id));
 }
 
-/** Removes the facts recorded from these events. Keeps streams that polls have seen or another event has announced. */
+/** Removes the facts recorded from these events, but keeps streams that a poll has seen or another event has announced. */
 async function removeMissingFromLog(
   transaction: EntityManager,
   {
@@ -119,7 +116,7 @@ async function removeMissingFromLog(
   );
 }
 
-/** Merges the announcements of each stream. Keeps the earliest start and the lowest event id. */
+/** Merges the announcements of each stream into one with the earliest start and the lowest event id. */
 function mergeAnnouncements(online: readonly AnnouncedStream[]): AnnouncedStream[] {
   const merged = new Map<string, AnnouncedStream>();
   for (const stream of online) {

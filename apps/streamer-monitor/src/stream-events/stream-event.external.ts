@@ -13,10 +13,10 @@ import type { StreamEvent } from '../streams/stream-recorder.service.js';
 /** The event types that report when streams start and end. */
 export const streamEventTypes = ['stream-online', 'stream-offline'] as const;
 
-/** A message or stored event is not a valid stream event. A retry cannot help. */
+/** The message or stored event is not a valid stream event, so a retry cannot help. */
 export class UnreadableEventError extends Error {}
 
-/** The platform's payload of stream.online. The payload of stream.offline contains only the broadcaster and, since 2026-06, `id`. */
+/** The platform's payload for stream.online. The payload for stream.offline has only the broadcaster fields and, since 2026-06, `id`. */
 interface StreamPayload {
   id?: unknown;
   broadcaster_user_id?: unknown;
@@ -26,7 +26,7 @@ interface StreamPayload {
   started_at?: unknown;
 }
 
-/** The fields of an event from which a stream event is read. */
+/** The parts of an event that a stream event is read from. */
 type EventParts = Pick<StoredEvent, 'id' | 'eventId' | 'eventType' | 'origin' | 'occurredAt'> & {
   data: unknown;
 };
@@ -34,7 +34,7 @@ type EventParts = Pick<StoredEvent, 'id' | 'eventId' | 'eventType' | 'origin' | 
 /**
  * Reads a message of the EVENTS stream.
  *
- * @returns null when the event is not from the platform: test events and events that clients add change no stream
+ * @returns null when the event does not come from the platform: test events and events from clients change no stream
  * @throws UnreadableEventError
  */
 export function parseStreamMessage(message: Pick<JsMsg, 'headers' | 'string'>): StreamEvent | null {
@@ -49,7 +49,7 @@ export function parseStreamMessage(message: Pick<JsMsg, 'headers' | 'string'>): 
 }
 
 /**
- * Reads an event of the event log, with the same result as its message on the stream.
+ * Reads an event from the event log, with the same result as its message on the stream.
  *
  * @throws UnreadableEventError
  */
@@ -101,13 +101,13 @@ function readText(payload: StreamPayload, key: keyof StreamPayload): string {
   return value;
 }
 
-/** Returns an empty string for an invalid value, because a field that does not affect the result must not make the event unreadable. */
+/** Returns an empty string for an invalid value: this field does not affect the result, so it must not make the event unreadable. */
 function readOptional(payload: StreamPayload, key: keyof StreamPayload): string {
   const value = payload[key];
   return isTextWithin(value, 1, 255) ? value : '';
 }
 
-/** Returns a plausible time that the database can hold, from 2000 to 2200; null otherwise. */
+/** Returns the time if it is plausible and fits in the database (2000 to 2200), or null. */
 function readTime(value: number | null | undefined): Milliseconds | null {
   const isTime = value != null && value >= Date.UTC(2000, 0) && value < Date.UTC(2200, 0);
   return isTime ? value : null;

@@ -40,7 +40,7 @@ afterEach(async () => {
 });
 
 async function startConsumer(): Promise<Instance> {
-  // Connects with the service's own permissions.
+  // Connect with the service's own permissions.
   const connection: NatsConnection = await connectNats({
     urls: [nats.urlFor('streamer-monitor')],
     name: 'test',
@@ -132,7 +132,7 @@ describe(StreamEventsConsumer.name, () => {
     const streamers: Streamer[] = [];
     while (streamers.length < 20) streamers.push(await store.addStreamer());
     const both = await Promise.all([startConsumer(), startConsumer()]);
-    // Otherwise, one instance might read everything before the other has started.
+    // Wait for both, or one instance might read everything before the other has started.
     await eventually(async () => expect(await stream.countReaders()).toEqual([2, 2]));
 
     await Promise.all(

@@ -23,8 +23,8 @@ import { parseStreamMessage, streamEventTypes, UnreadableEventError } from './st
 type EventType = (typeof streamEventTypes)[number];
 type RecordingOutcome = 'applied' | 'ignored' | 'unreadable' | 'failed';
 
-// Maximum number of concurrent messages per event type. Each message needs a transaction, so more messages would leave no database
-// connection for requests.
+// Maximum number of concurrent messages per event type. Each one needs a transaction, so more would leave no database connection for
+// requests.
 const maxInFlight = 3;
 const maxRetryDelayMs = 30_000;
 
@@ -36,8 +36,8 @@ const outcomes: Record<RecordingOutcome, Outcome> = {
 };
 
 /**
- * Records stream-online and stream-offline events. Idempotent by the ids of stream and event: a message is acknowledged
- * after the commit and may be delivered twice.
+ * Records stream-online and stream-offline events. Idempotent by the ids of stream and event, because a message is acknowledged only after
+ * the commit and can be delivered twice.
  *
  * ```
  *  message ──▶ parse ──▶ record ──committed──▶ acknowledged   (applied; ignored: not monitored, or not from the platform)
@@ -83,7 +83,7 @@ export class StreamEventsConsumer {
     for (const consumer of this.consumers) consumer.start();
   }
 
-  /** Stops after the current messages, waiting up to 3 s. */
+  /** Waits up to 3 s for the current messages, then stops. */
   async stop(): Promise<void> {
     await Promise.all(this.consumers.map((consumer) => consumer.stop()));
   }
@@ -110,7 +110,6 @@ export class StreamEventsConsumer {
   }
 }
 
-/** Measures the number of events that are not read yet. */
 function measureWaiting(
   consumers: readonly DurableConsumer[],
   failureLog: FailureLog,

@@ -1,13 +1,13 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** A user of the platform whose streams are recorded. */
+/** A user of the platform whose streams the monitor records. */
 @Entity({ name: 'streamers' })
 export class Streamer {
-  /** UUIDv7: sorts by the time of creation. */
+  /** UUIDv7, which sorts by creation time. */
   @PrimaryColumn('uuid')
   id!: string;
 
-  /** The username in the caller's spelling, as long as the platform's spelling differs only in case. */
+  /** The username as the caller spelled it, unless the platform's spelling differs in more than case. */
   @Column('text', { name: 'platform_username' })
   platformUsername!: string;
 
@@ -15,17 +15,17 @@ export class Streamer {
   platformId!: string;
 
   /**
-   * The time of the latest report from the platform that changed the username. Older reports that arrive later change nothing. A poll counts
-   * as five minutes older, because the platform's list can be so old.
+   * When the platform last reported a change of the username. A report from before this time changes nothing. Polls count as five minutes
+   * older than they are, because the platform's list can lag that much.
    */
   @Column('timestamptz', { name: 'named_at' })
   namedAt!: Date;
 
-  /** Whether a stream is running. Until the first event or poll, the value that the caller set. */
+  /** Whether a stream is running; before the first event or poll, the value that the caller set. */
   @Column('boolean')
   streaming!: boolean;
 
-  /** Whether an event or a poll has reported anything since monitoring started. */
+  /** Whether an event or poll has reported anything since monitoring started. */
   @Column('boolean', { name: 'is_streaming_known' })
   isStreamingKnown!: boolean;
 
@@ -39,24 +39,21 @@ export class Streamer {
   updatedAt!: Date;
 
   /**
-   * The time of the latest recorded poll; null until the first poll after the streamer was added, enabled, or disabled. Older polls that are
-   * recorded later change nothing, except under the current claim (see `isOutdated`).
+   * When the latest recorded poll was made; null until the first one after the streamer was added, enabled, or disabled. Polls from before
+   * this time change nothing, except under the current claim (see `isOutdated`).
    */
   @Column('timestamptz', { name: 'polled_at', nullable: true })
   polledAt!: Date | null;
 
-  /**
-   * The time of the first poll in the latest run of polls that did not find the streamer live; null when the latest poll found the streamer
-   * live.
-   */
+  /** The first poll in an unbroken series that did not find the streamer live; null when the latest poll found the streamer live. */
   @Column('timestamptz', { name: 'absent_since', nullable: true })
   absentSince!: Date | null;
 
-  /** When the streamer is due for a poll. An instance that claims the poll sets this to the end of its claim. */
+  /** When the next poll is due. To claim the poll, an instance sets this to the end of its claim. */
   @Column('timestamptz', { name: 'next_poll_at' })
   nextPollAt!: Date;
 
-  /** When the streamer is due for a look-up of its username. An instance claims the look-up in the same way as a poll. */
+  /** When the next lookup of the username is due; instances claim it like a poll. */
   @Column('timestamptz', { name: 'next_naming_at' })
   nextNamingAt!: Date;
 }

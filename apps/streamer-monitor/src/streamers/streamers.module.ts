@@ -5,7 +5,7 @@ import { StreamersService } from './streamers.service.js';
 import { SubscriptionHint } from './subscription-hint.js';
 import { UserLookUp } from './user-look-up.js';
 
-/** Streamers: adds, lists, changes, and deletes monitored streamers. */
+/** Adds, lists, changes, and deletes monitored streamers. */
 @Module({
   imports: [StreamsModule],
   controllers: [StreamersController],

@@ -140,7 +140,7 @@ describe(StreamersService.name, () => {
       expect(error).toMatchObject({ code: 'unavailable', detail: expect.stringContaining('did not reply in time') }); // prettier-ignore
       expect(lookUpUsers.timeoutMs).toBeLessThan(createStreamer.timeoutMs);
       expect(createStreamer.timeoutMs).toBeLessThan(5_000);
-      // A second request is handled after the first one, so its reply shows that the first one has ended.
+      // The service handles requests in order, so this reply shows that the first request has ended.
       await caller.ask(createStreamer, { ...mira, platformUsername: 'mira' });
       expect(await countStreamers()).toBe(1);
     });
@@ -243,7 +243,7 @@ describe(StreamersService.name, () => {
          FROM streams, generate_series(1, 5) AS n`,
       );
 
-      // A deletion that also deletes the samples waits for this lock, until the request fails. Reading the samples is possible.
+      // Deleting the samples right away would wait for this lock until the request fails; reading them works.
       const blocker = store.dataSource.createQueryRunner();
       await blocker.startTransaction();
       await blocker.query('LOCK TABLE stream_samples IN SHARE MODE');
@@ -286,13 +286,13 @@ describe(StreamersService.name, () => {
       await store.dataSource.transaction(async (other) => {
         await other.query('SELECT FROM streamers WHERE id = $1 FOR UPDATE', [id]);
 
-        // Without a limit of the service, the database would end the statement after 10 s.
+        // Without the service's own limit, the database would end the statement only after 10 s.
         const late = wait(9_000, 'late', { ref: false });
         const failure = failureOf(caller.ask(deleteStreamer, { id })).then(({ code }) => code);
         expect(await Promise.race([failure, late])).toBe('unavailable');
       });
 
-      // Waits for a deletion that still waits for the lock.
+      // If the deletion were still waiting for the lock, this query would wait for it.
       const kept = await store.dataSource.query<unknown[]>('SELECT FROM streamers WHERE id = $1 FOR UPDATE', [
         id,
       ]);

@@ -19,14 +19,13 @@ import { Streamer } from './streamer.entity.js';
 import { SubscriptionHint } from './subscription-hint.js';
 import { UserLookUp } from './user-look-up.js';
 
-// Time that is reserved for the reply to reach the caller, because the service must not store anything after the caller's timeout.
+// Time reserved for the reply, because the service must not store anything after the caller has timed out.
 const replyMs = 250;
-/** The maximum page size, because a reply is one message of at most 1 MiB. */
+/** Maximum page size: a reply is one message of at most 1 MiB. */
 export const maxStreamersPage = 1_000;
 
 const lowestId = '00000000-0000-0000-0000-000000000000';
 
-/** Adds, changes, and deletes monitored streamers. */
 @Injectable()
 export class StreamersService {
   constructor(
@@ -36,7 +35,7 @@ export class StreamersService {
     private readonly hint: SubscriptionHint,
   ) {}
 
-  /** Returns one page, oldest first, with the cursor of the next page; null means the end. */
+  /** Returns one page, oldest first. `next` is the cursor of the next page, or null at the end. */
   async list(after = lowestId): Promise<{ streamers: Streamer[]; next: string | null }> {
     const rows = await this.dataSource
       .createQueryBuilder(Streamer, 'streamer')
@@ -47,7 +46,7 @@ export class StreamersService {
     return toPage(rows, maxStreamersPage);
   }
 
-  /** Returns one page of the streamers that are not disabled, oldest first, with the cursor of the next page; null means the end. */
+  /** Returns one page of enabled streamers, oldest first. `next` is the cursor of the next page, or null at the end. */
   async listMonitored(
     after = lowestId,
   ): Promise<{ streamers: Pick<Streamer, 'id' | 'platformId'>[]; next: string | null }> {
@@ -69,7 +68,7 @@ export class StreamersService {
   }
 
   /**
-   * Starts monitoring a user of the platform.
+   * Starts to monitor a user of the platform.
    *
    * @throws ServiceError `invalid` when no user has the name, `conflict` when the user is already monitored, `unavailable` when the
    * platform or the database does not respond in time (nothing is stored in this case)
@@ -103,7 +102,7 @@ export class StreamersService {
   }
 
   /**
-   * Changes a streamer. Calls the platform only when the username changes.
+   * Calls the platform only if the username changes.
    *
    * @throws ServiceError `not_found`; `invalid` when another user or no user has the name; `unavailable` when the platform or the database
    * does not respond in time (nothing is changed in this case)
@@ -122,7 +121,7 @@ export class StreamersService {
   }
 
   /**
-   * Deletes a streamer and its streams. A stream can have very many samples, so StreamMaintenance removes them in batches.
+   * Deletes a streamer and its streams. `StreamMaintenance` later removes the samples in batches, because a stream can have very many.
    *
    * @throws ServiceError `not_found`; `unavailable` when the database does not respond in time (nothing is deleted in this case)
    */
@@ -132,15 +131,15 @@ export class StreamersService {
   }
 
   /**
-   * Deletes the streamer with this platform id, for an erasure. Also has the connector delete the chosen event types of the user, even if
-   * the user is not monitored anymore. A dry run deletes nothing. Returns the numbers of streamers, streams, and samples that were found.
+   * For an erasure, deletes the streamer with this platform id. Also deletes the event types chosen for the user, even if the user is no
+   * longer monitored. A dry run only counts. Returns how many streamers, streams, and samples it found.
    *
    * @throws ServiceError `unavailable` when the connector or the database does not respond in time
    */
   async erase(platformUserId: string, isDryRun: boolean): Promise<EraseStreamerReply> {
     const deadline = performance.now() + eraseStreamer.timeoutMs - replyMs;
-    // Delete the chosen types before the streamer, so that a retry after a failure still finds and counts the streamer. Until the streamer
-    // is deleted, the connector subscribes the user to all active types.
+    // Delete the chosen types first: if a later step fails, a retry still finds and counts the streamer. Until the streamer is deleted, the
+    // connector subscribes to all active types for it.
     if (!isDryRun) await this.hint.forgetChoice(platformUserId);
     const streamer = await this.dataSource.manager.findOneBy(Streamer, { platformId: platformUserId });
     if (!streamer) return { streamers: 0, streams: 0, streamSamples: 0 };
@@ -152,7 +151,7 @@ export class StreamersService {
     );
     if (!isDryRun) {
       await this.remove(streamer.id, deadline).catch((error: unknown) => {
-        // Ignore a streamer that was deleted in the meantime.
+        // The streamer may have been deleted since it was read.
         if (!(error instanceof ServiceError) || error.code !== 'not_found') throw error;
       });
       this.hint.send();
@@ -164,7 +163,7 @@ export class StreamersService {
     return this.changeBefore(deadline, async (transaction) => {
       const streamer = await lock(transaction, id);
       await transaction.query('DELETE FROM offline_events WHERE streamer_id = $1', [id]);
-      // `removed_at` must not be before the last sample, whose time comes from the connector's clock, which may be ahead.
+      // `removed_at` must not precede the last sample, whose time comes from the connector's clock, which may be ahead.
       await transaction.query(
         `WITH removed AS (DELETE FROM streams WHERE streamer_id = $1 RETURNING id)
          INSERT INTO removed_streams (id, removed_at)
@@ -193,7 +192,7 @@ export class StreamersService {
     const before = await lock(transaction, id);
     const isSwitched = disabled !== undefined && disabled !== before.disabled;
     if (isSwitched && disabled) await this.recorder.endRunning(transaction, id);
-    // Enabling or disabling makes the known state stale. Reset it to the state of a new streamer, with an immediate poll.
+    // Switching makes the known state stale, so reset it to that of a new streamer, with an immediate poll.
     const unknown = {
       streaming: false,
       isStreamingKnown: false,
@@ -213,7 +212,7 @@ export class StreamersService {
   }
 
   /**
-   * Runs a transaction and returns its result. Rolls the transaction back when the deadline has passed.
+   * Runs a transaction, and rolls it back if the deadline has passed.
    *
    * @throws ServiceError `unavailable` after the deadline
    */

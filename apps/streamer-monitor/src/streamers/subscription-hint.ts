@@ -3,10 +3,7 @@ import { reconcileSubscriptions, setStreamerEventTypes } from '@stream-events/co
 import { RequestClient } from '@stream-events/messaging';
 import { LOGGER, type Logger } from '@stream-events/service';
 
-/**
- * Notifies the platform connector that the monitored streamers have changed, so that the connector reconciles its subscriptions
- * immediately.
- */
+/** Tells the platform connector that streamers have changed, so that it reconciles its subscriptions at once. */
 @Injectable()
 export class SubscriptionHint {
   constructor(
@@ -15,7 +12,7 @@ export class SubscriptionHint {
   ) {}
 
   /**
-   * Sends the notification in the background. A lost notification delays the subscriptions by up to 1 min, because the connector also
+   * Sends the notification in the background. If the notification is lost, subscriptions follow within 1 min, because the connector also
    * checks every minute.
    */
   send(): void {
@@ -27,9 +24,7 @@ export class SubscriptionHint {
     });
   }
 
-  /**
-   * Tells the platform connector in the background to delete the chosen event types of a deleted streamer.
-   */
+  /** In the background, asks the connector to delete the event types that were chosen for a deleted streamer. */
   sendDeleted(userId: string): void {
     this.forgetChoice(userId).catch((error: unknown) => {
       this.logger.warn(
@@ -40,7 +35,7 @@ export class SubscriptionHint {
   }
 
   /**
-   * Has the platform connector delete the chosen event types of a user.
+   * Asks the connector to delete the event types that were chosen for a user.
    *
    * @throws ServiceError `unavailable`
    */

@@ -2,16 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { lookUpUsers, ServiceError, type PlatformUserMessage } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
 
-/** Looks up users of the platform by name. */
 @Injectable()
 export class UserLookUp {
   constructor(private readonly client: RequestClient) {}
 
-  /**
-   * Returns the user with this name.
-   *
-   * @throws ServiceError `invalid` when no user has the name, `unavailable` when the platform does not respond
-   */
+  /** @throws ServiceError `invalid` when no user has the name, `unavailable` when the platform does not respond */
   async findByName(platformUsername: string): Promise<PlatformUserMessage> {
     const login = platformUsername.toLowerCase();
     const { users } = await this.lookUp(login);
@@ -25,7 +20,7 @@ export class UserLookUp {
     try {
       return await this.client.request(lookUpUsers, { ids: [], logins: [login], priority: 'interactive' });
     } catch (error) {
-      // The connector rejects the name as malformed, so no user can have it.
+      // The connector rejects malformed names, and no user can have one.
       if (error instanceof ServiceError && error.code === 'invalid') return { users: [] };
       throw error;
     }

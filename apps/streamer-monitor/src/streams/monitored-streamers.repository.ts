@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Absence, Milliseconds } from './stream-facts.js';
 import { epochMilliseconds, type Queries } from './streams.repository.js';
 
-/** The part of a monitored streamer that events and polls change. */
+/** What events and polls change about a streamer. */
 export interface MonitoredStreamer {
   id: string;
   platformId: string;
@@ -15,10 +15,7 @@ export interface MonitoredStreamer {
   nextPollAt: Milliseconds;
 }
 
-/**
- * When a streamer is due for the next poll. An earlier due time stays, except when it is the end of the claim under which the
- * streamer was just polled.
- */
+/** When to poll a streamer next. An earlier due time stays, unless it is just the end of the claim under which the streamer was polled. */
 export interface NextPoll {
   inMs: number;
   /** The end of the claim under which the streamer was polled; null when it was not polled. */
@@ -30,13 +27,13 @@ const columns = `id, platform_id AS "platformId", platform_username AS "platform
   ${epochMilliseconds('polled_at')} AS "polledAt", ${epochMilliseconds('absent_since')} AS "absentSince",
   ${epochMilliseconds('next_poll_at')} AS "nextPollAt"`;
 
-// The gateway accepts messages of the platform whose time is up to 10 min ahead.
+// How far in the future a recorded name may be: the gateway accepts platform messages whose time is up to 10 min ahead.
 const maxAheadMs = 10 * 60_000;
 
-/** Locks and updates monitored streamers. Disabled and deleted streamers are never found. */
+/** Locks and updates streamers, except disabled ones. */
 @Injectable()
 export class MonitoredStreamersRepository {
-  /** Locks a streamer and its streams until the transaction ends. Returns undefined when the streamer is not monitored. */
+  /** Locks a streamer and its streams until the transaction ends; returns undefined when it is not monitored. */
   async lockByPlatformId(queries: Queries, platformId: string): Promise<MonitoredStreamer | undefined> {
     const [streamer] = await queries.query<MonitoredStreamer[]>(
       `SELECT ${columns} FROM streamers WHERE platform_id = $1 AND NOT disabled FOR UPDATE`,
@@ -45,7 +42,7 @@ export class MonitoredStreamersRepository {
     return streamer;
   }
 
-  /** Locks several streamers, in order of id, so that two batches do not deadlock. Returns the locked streamers. */
+  /** Locks and returns streamers, in id order, so that two batches cannot deadlock. */
   async lock(queries: Queries, ids: readonly string[]): Promise<MonitoredStreamer[]> {
     return queries.query<MonitoredStreamer[]>(
       `SELECT ${columns} FROM streamers WHERE id = ANY($1::uuid[]) AND NOT disabled ORDER BY id FOR UPDATE`,
@@ -53,7 +50,7 @@ export class MonitoredStreamersRepository {
     );
   }
 
-  /** Saves a locked streamer. If `isVisible`, fields in the API have changed, and the method sets `updated_at`. */
+  /** Saves a locked streamer, and sets `updated_at` if `isVisible`, which means that fields in the API have changed. */
   async save(
     queries: Queries,
     streamer: MonitoredStreamer,
@@ -83,7 +80,7 @@ export class MonitoredStreamersRepository {
     );
   }
 
-  /** Saves polls that changed no visible field, for many locked streamers in one statement. */
+  /** Saves polls of many locked streamers in one statement, if the polls changed no visible field. */
   async savePolled(
     queries: Queries,
     streamers: readonly Pick<MonitoredStreamer, 'id' | 'absentSince'>[],
@@ -105,10 +102,7 @@ export class MonitoredStreamersRepository {
   }
 }
 
-/**
- * Returns the period of the latest consecutive polls that did not find the streamer live; null when the latest poll found the streamer
- * live.
- */
+/** Returns the unbroken series of polls that have not found the streamer live; null when the latest poll found the streamer live. */
 export function absenceOf({ absentSince, polledAt }: MonitoredStreamer): Absence | null {
   return absentSince === null || polledAt === null ? null : { since: absentSince, until: polledAt };
 }

@@ -7,8 +7,8 @@ import {
 } from './stream-facts.js';
 
 /**
- * Finds when each stream of a streamer ended. The result depends only on the facts, not on their order or repetition. For a stream
- * that started at S, with the next stream starting at N, the first rule that applies gives the end:
+ * Determines when each of a streamer's streams ended. The result depends only on the facts, not on their order or on repeats. For a stream
+ * that starts at S, with the next one starting at N, the first rule that applies gives the end:
  *
  * ```
  *    facts                                                      end                     does not apply when
@@ -22,16 +22,16 @@ import {
  *    S ├── 1, 2: events, to the second ──┤ platform's list: up to 5 min late ├── 3: polls, ≥ 20 s apart ── … N
  * ```
  *
- * An end is never before S or after N. When a poll contradicts an event, the event was about another stream, or the streamer resumed the
- * same stream. An unnamed event long after the first of two misses belongs to a stream that was never announced or seen, so the event
- * must not prolong this stream.
+ * An end is never before S, and never after N. If a poll contradicts an event, the event was about another stream, or the streamer resumed
+ * this one. An unnamed event long after the first of two misses belongs to a stream that was never announced or seen, so it must not
+ * prolong this one.
  *
- * A streamer who restarts immediately starts the next stream before the platform reports the end of the previous stream. Therefore, the
- * first unnamed event within 10 s after S belongs to the previous stream if rules 1 to 3 give that stream no end. Exception: the event
- * belongs to this stream when no other unnamed event exists before N, and polls have missed this stream and not seen it since.
+ * A streamer who restarts at once begins the next stream before the platform reports the end of the previous one. So the first unnamed
+ * event within 10 s after S belongs to the previous stream if rules 1 to 3 give that one no end. Exception: it belongs to this stream if it
+ * is the only unnamed event before N, and polls have missed this stream without seeing it since.
  *
  * @param streams sorted by start, with no stream missing after the first one. The first one must be the streamer's first stream, or have no
- *   unnamed event within 10 s after its start.
+ * unnamed event within 10 s after its start.
  * @param offline the events that name one of these streams, and the unnamed events since the start of the first one
  * @returns the end of each stream; null when it is running
  */
@@ -51,14 +51,14 @@ export function resolveEnds(
   return ends;
 }
 
-/** The facts about a stream's neighbors. */
+/** What matters about a stream's neighbors. */
 interface Neighbors {
   nextStart: Milliseconds | undefined;
-  /** There is a previous stream, and rules 1 to 3 give it no end. */
+  /** Whether there is a previous stream to which rules 1 to 3 give no end. */
   isPreviousOpen: boolean;
 }
 
-/** Returns the end by rules 1 to 3; undefined when none of these rules applies. */
+/** Returns the end by rules 1 to 3; undefined when none of them applies. */
 function findKnownEnd(
   stream: StreamFacts,
   { nextStart, isPreviousOpen }: Neighbors,
@@ -84,8 +84,8 @@ function findKnownEnd(
 }
 
 /**
- * Returns the first miss if the misses end the stream: two misses of the latest stream, or one miss before the next stream started.
- * Otherwise, returns undefined. A miss after the next start does not count, because the next stream was already running.
+ * Returns the first miss if the misses prove an end: two for the latest stream, or one before the next stream started. A miss after the
+ * next start proves nothing, because the next stream was already running.
  */
 function findConfirmedMiss(
   { missedAt, isMissConfirmed }: StreamFacts,

@@ -1,22 +1,20 @@
 import { createHash } from 'node:crypto';
 import { v7 as uuidV7 } from 'uuid';
 
-/**
- * Milliseconds since 1970. The times of streams and events come from the platform's clock, the times of polls from the connector's clock.
- */
+/** Milliseconds since 1970. Times of streams and events come from the platform's clock, times of polls from the connector's. */
 export type Milliseconds = number;
 
-/** The polls that did not find a stream although the platform should have listed it. */
+/** Polls that did not find a stream although the platform should have listed it. */
 export interface Misses {
-  /** The first miss after the last poll that saw the stream. */
+  /** The first miss since a poll last saw the stream. */
   missedAt: Milliseconds | null;
   /** Whether a second poll has missed the stream. */
   isMissConfirmed: boolean;
 }
 
-/** The facts about a stream. */
+/** What is known about a stream. */
 export interface StreamFacts extends Misses {
-  /** The platform's id. */
+  /** The id on the platform. */
   streamId: string;
   startedAt: Milliseconds;
   /** The last poll that saw the stream; null when no poll has seen it. */
@@ -25,51 +23,45 @@ export interface StreamFacts extends Misses {
 
 /** A stream-offline event. */
 export interface OfflineFact {
-  /** The stream that has ended; null when the event does not name the stream. */
+  /** The ended stream; null when the event names none. */
   streamId: string | null;
   at: Milliseconds;
 }
 
-/** The period of the latest consecutive polls that did not find the streamer live: the times of the first and the last of them. */
+/** An unbroken series of polls that have not found the streamer live: the times of its first and last poll. */
 export interface Absence {
   since: Milliseconds;
   until: Milliseconds;
 }
 
-/**
- * The platform's list may first show a stream up to this long after its start, and still show it up to this long after its end. Usually,
- * both delays are 1 to 2 min.
- */
+/** How late the platform's list may show a stream's start or end. The usual delay is 1 to 2 min. */
 export const listingLagMs = 5 * 60_000;
 
-/**
- * The offline event of the previous stream may occur up to this long after the start of the next stream. Usually, the delay is a few
- * seconds.
- */
+/** How long after the start of the next stream the previous stream's offline event may occur. The usual delay is a few seconds. */
 export const lateOfflineMs = 10_000;
 
-/** A single miss can be caused by the platform's caches. Two misses at least this far apart mean that the stream is over. */
+/** Minimum time between two misses that prove the end of a stream. A single miss can come from the platform's caches. */
 export const confirmMissAfterMs = 20_000;
 
-// The longest usual gap between two polls: two poll intervals, plus the 30 s claim of an instance that died between the two polls.
+// Maximum time between two polls in a series: two poll intervals, plus the 30 s claim of an instance that died between them.
 const maxPollGapMs = 2 * 60_000;
 
-/** Returns the facts with a miss added. The miss counts only when the platform should have listed the stream. */
+/** Adds a miss, which counts only if the platform should have listed the stream by then. */
 export function addMiss<Facts extends StreamFacts>(facts: Facts, at: Milliseconds): Facts {
   if (facts.seenAt === null && at < facts.startedAt + listingLagMs) return facts;
   const { missedAt, isMissConfirmed } = facts;
-  // A first miss that is later than this one was recorded before a clock was set back, so this miss replaces it.
+  // If the recorded miss is later than this one, a clock was set back since then, so this miss replaces it.
   if (missedAt === null || at < missedAt) return { ...facts, missedAt: at, isMissConfirmed: false };
-  // Two misses end the stream. After a gap between polls, the end is the second miss, because the stream may have run until shortly
-  // before that miss.
+  // Two misses end the stream: after a gap between polls, the second one is the end, because the stream may have run until shortly before
+  // it.
   if (!isMissConfirmed && at - missedAt > maxPollGapMs)
     return { ...facts, missedAt: at, isMissConfirmed: true };
   return { ...facts, isMissConfirmed: isMissConfirmed || at >= missedAt + confirmMissAfterMs };
 }
 
 /**
- * Returns the misses of a stream that follow from the polls before its announcement. Without these misses, an announcement that arrives
- * hours late would make a stream of a few minutes hours long.
+ * Derives a stream's misses from the polls before its announcement. Without them, an announcement that is hours late would make a stream of
+ * a few minutes hours long.
  */
 export function missesBeforeKnown(startedAt: Milliseconds, absence: Absence | null): Misses {
   const missedAt = Math.max(absence?.since ?? 0, startedAt + listingLagMs);
@@ -78,18 +70,18 @@ export function missesBeforeKnown(startedAt: Milliseconds, absence: Absence | nu
 }
 
 /**
- * Returns the absence, extended by a poll that did not find the streamer live. After a gap of more than 2 min, a new absence starts,
- * because the streamer may have been live during the gap.
+ * Extends an absence by a poll that did not find the streamer live. After a gap of more than 2 min, a new absence begins, because the
+ * streamer may have been live in the gap.
  */
 export function prolongAbsence(absence: Absence | null, at: Milliseconds): Absence {
   const isUnbroken = absence !== null && at - absence.until <= maxPollGapMs;
-  // After a clock was set back, `at` can be earlier than the start of the absence.
+  // After a clock was set back, `at` can precede the absence.
   return { since: isUnbroken ? Math.min(absence.since, at) : at, until: at };
 }
 
 /**
- * Returns the id of a stream's row: a UUIDv7 with the time of the stream's start. The other bits are derived from the platform's ids. A
- * stream that is recorded again therefore gets the same id. The id contains the start to the second, because polls report no milliseconds.
+ * Returns the id of a stream's row: a UUIDv7 with the time of the start. Its other bits are a hash of the platform's ids, so recording a
+ * stream again gives the same id. The start is cut to the second, because polls report no milliseconds.
  */
 export function streamRowId(platformId: string, streamId: string, startedAt: Milliseconds): string {
   const random = createHash('sha256').update(`${platformId}/${streamId}`).digest().subarray(0, 16);

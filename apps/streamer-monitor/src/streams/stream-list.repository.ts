@@ -19,14 +19,13 @@ const messageColumns = `id, stream_id AS "streamId", user_id AS "userId", user_l
   ${epochMilliseconds('started_at')} AS "startedAt", ${epochMilliseconds('ended_at')} AS "endedAt",
   language, thumbnail_url AS "thumbnailUrl", tag_ids AS "tagIds", is_mature AS "isMature"`;
 
-/** Reads streams for the API: pages by keyset, the latest stream, live streams, and histories. */
 @Injectable()
 export class StreamListRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Returns one page, newest first, with the cursors of the next and previous pages and the number of all streams. Returns null when the
-   * streamer does not exist.
+   * Returns one page, newest first, with the cursors of its neighbors and the total number of streams. Returns null when the streamer does
+   * not exist.
    */
   async list({ streamerId, pageSize, position }: ListStreamsRequest): Promise<ListStreamsReply | null> {
     const count = await this.count(streamerId);
@@ -44,7 +43,7 @@ export class StreamListRepository {
     return latest ?? null;
   }
 
-  /** Returns the running streams of these users of the platform, except streams of disabled streamers. */
+  /** Returns the running streams of these platform users, without those of disabled streamers. */
   async findLive(platformIds: readonly string[]): Promise<LiveStreamMessage[]> {
     return this.dataSource.query<LiveStreamMessage[]>(
       `SELECT platform_id AS "platformId", platform_username AS "platformUsername",
@@ -56,8 +55,8 @@ export class StreamListRepository {
   }
 
   /**
-   * Returns the samples of a stream, oldest first. Thins out a long history evenly to at most `maxStreamSamples` samples. Returns null when
-   * the stream does not exist.
+   * Returns a stream's samples, oldest first; null when the stream does not exist. Thins out a long history evenly to at most
+   * `maxStreamSamples`.
    */
   async readHistory(streamerId: string, streamRow: string): Promise<StreamSampleMessage[] | null> {
     const streams = await this.dataSource.query<unknown[]>(
@@ -65,7 +64,7 @@ export class StreamListRepository {
       [streamRow, streamerId],
     );
     if (streams.length === 0) return null;
-    // Selects every nth sample, and the last sample.
+    // Take every nth sample and the last one.
     return this.dataSource.query<StreamSampleMessage[]>(
       `WITH numbered AS (
          SELECT at, row_number() OVER (ORDER BY at) - 1 AS place, count(*) OVER () AS total
@@ -80,10 +79,10 @@ export class StreamListRepository {
     );
   }
 
-  /** Returns a stream with its peak and average number of viewers. Returns null when the stream does not exist. */
+  /** Returns a stream with its peak and average viewers; null when it does not exist. */
   async findWithViewers(streamerId: string, streamRow: string): Promise<StreamViewersReply | null> {
-    // A sample counts until the next sample. The last sample counts until the end of the stream; while the stream is running, until the
-    // last poll that saw it. Samples after the end do not count, because the platform can list a stream for minutes after its end.
+    // A sample counts until the next one. The last one counts until the end of the stream or, while the stream runs, until the last poll
+    // that saw it. Samples after the end do not count: the platform may list a stream for minutes after its end.
     const [row] = await this.dataSource.query<(StreamMessage & Omit<StreamViewersReply, 'stream'>)[]>(
       `SELECT ${messageColumns}, peak, average FROM streams
        CROSS JOIN LATERAL (
@@ -114,7 +113,7 @@ export class StreamListRepository {
     return row?.count ?? null;
   }
 
-  /** Reads rows in the direction of paging. */
+  /** Returns the rows in the direction of paging. */
   private async readRows(
     streamerId: string,
     limit: number,

@@ -5,12 +5,12 @@ import { samplesKeptFor } from './stream-sample.entity.js';
 import { isUnneededOffline } from './streams.repository.js';
 
 const intervalMs = 10_000;
-// Offline events are kept for a week and samples for over a year, so an extra hour does not matter.
+// How often to look for old data. Offline events stay for a week and samples for over a year, so an extra hour does not matter.
 const forgetIntervalMs = 3_600_000;
-// Maximum number of rows per statement, so that each statement is short.
+// Maximum number of rows per statement; keeps each statement short.
 const maxRows = 5_000;
 
-/** Removes the samples of deleted streams, old samples, and old offline events that no stream's end depends on. */
+/** Removes samples of deleted streams, old samples, and old offline events on which no stream's end depends. */
 @Injectable()
 export class StreamMaintenance {
   private readonly failureLog: FailureLog;
@@ -34,26 +34,26 @@ export class StreamMaintenance {
     }, intervalMs);
   }
 
-  /** Stops after the current statement. */
+  /** Waits for the current statement, and then stops. */
   async stop(): Promise<void> {
     clearInterval(this.timer);
     this.isStopped = true;
     await this.running;
   }
 
-  /** Removes all samples and offline events that are due for removal. */
+  /** Removes everything that is due. */
   async run(): Promise<void> {
     await this.repeat('cannot remove the samples of deleted streams, retrying in 10 s', () =>
       this.removeSamples(),
     );
     if (performance.now() < this.forgottenAt + forgetIntervalMs) return;
-    // The next attempt is in an hour even after a failure, because a statement that takes too long must not keep the database busy.
+    // Wait an hour even after a failure, because a statement that takes too long must not keep the database busy.
     this.forgottenAt = performance.now();
     await this.repeat('cannot remove old offline events, retrying in 1 h', () => this.forgetOfflineEvents());
     await this.repeat('cannot remove old samples, retrying in 1 h', () => this.forgetSamples());
   }
 
-  /** Repeats a step until nothing is left to remove, or the step fails. */
+  /** Repeats a step until nothing is left to remove or the step fails. */
   private async repeat(failure: string, step: () => Promise<boolean>): Promise<void> {
     try {
       while (!this.isStopped && (await step()));
@@ -63,8 +63,8 @@ export class StreamMaintenance {
   }
 
   /**
-   * Deletes offline events that are no longer needed. Looks only at events that are less than 14 days old, because an earlier run found
-   * that the older events are needed. Returns false when none are left.
+   * Deletes a batch of unneeded offline events, and returns false when none are left. Only looks at the last 14 days: earlier runs found
+   * that the older events are needed.
    */
   private async forgetOfflineEvents(): Promise<boolean> {
     const [, count] = await this.dataSource.query<[unknown, number]>(
@@ -76,19 +76,19 @@ export class StreamMaintenance {
     return count === maxRows;
   }
 
-  /** Deletes a batch of old samples. Streams keep their last title, category, and viewers. Returns false when none are left. */
+  /** Deletes a batch of old samples, and returns false when none are left. Streams keep their last title, category, and viewers. */
   private async forgetSamples(): Promise<boolean> {
     const [, count] = await this.dataSource.query<[unknown, number]>(
       `DELETE FROM stream_samples WHERE (stream, at) IN (
          SELECT stream, at FROM stream_samples WHERE at < now() - ${samplesKeptFor}
-         -- The order makes the planner use the index, even when its statistics are stale and count many old samples.
+         -- The order makes the planner use the index even when stale statistics show many old samples.
          ORDER BY at LIMIT ${maxRows}
        )`,
     );
     return count === maxRows;
   }
 
-  /** Removes a batch of samples of deleted streams. Returns false when none are left. */
+  /** Deletes a batch of samples of deleted streams, and returns false when none are left. */
   private async removeSamples(): Promise<boolean> {
     const [, count] = await this.dataSource.query<[unknown, number]>(
       `DELETE FROM stream_samples USING (

@@ -9,26 +9,26 @@ const second = 1_000;
 const minute = 60 * second;
 const pollEvery = 45 * second;
 
-/** A true stream, and the deliveries of its two events. */
+/** A stream as it really was, and the deliveries of its two events. */
 interface TrueStream {
   id: string;
   startedAt: number;
   endedAt: number;
-  /** The delay with which the platform's list shows the stream's start and end. */
+  /** How late the platform's list shows the start and the end. */
   listedAfter: number;
   listedFor: number;
   online: Delivery;
   offline: Delivery & { isNamed: boolean };
 }
 
-/** The delay of each arrival of an event, which arrives never, once, or twice. */
+/** The delays with which an event arrives: never, once, or twice. */
 interface Delivery {
   delays: number[];
 }
 
 interface History {
   streams: TrueStream[];
-  /** Polls fail in this time. */
+  /** Polls fail during this time. */
   outage: { from: number; until: number };
 }
 
@@ -57,7 +57,7 @@ function histories(delays: fc.Arbitrary<number[]>): fc.Arbitrary<History> {
   });
 }
 
-/** Returns the stream that the platform lists for the streamer at a time. */
+/** Returns the stream that the platform lists at a time. */
 function listAt({ streams }: History, at: number): TrueStream | undefined {
   return streams.findLast(
     ({ startedAt, endedAt, listedAfter, listedFor }) =>
@@ -70,7 +70,7 @@ interface Step {
   run: () => Promise<unknown>;
 }
 
-// A slow machine does fewer runs, so that each test ends before its timeout.
+// On a slow machine, do fewer runs, so that a test ends before its timeout.
 const runLimits = { interruptAfterTimeLimit: 60_000 };
 
 let store: MonitorStore;
@@ -112,7 +112,7 @@ async function play(history: History): Promise<{ streamer: Streamer; end: number
   const events = eventSteps(streamer, history);
   const lastEvent = Math.max(0, ...events.map(({ at }) => at), history.outage.until);
   const lastEnd = Math.max(...history.streams.map(({ endedAt, listedFor }) => endedAt + listedFor));
-  // Add the listing lag of 5 min, and the time of two polls.
+  // Add the listing lag of 5 min and the time for two polls.
   const end = Math.max(lastEvent, lastEnd) + 5 * minute + 2 * pollEvery;
   const steps = [...events, ...pollSteps(streamer, history, end + 1)].sort((one, other) => one.at - other.at);
   for (const step of steps) await step.run();
@@ -128,8 +128,8 @@ async function readStreams(streamer: Streamer) {
 }
 
 /**
- * Returns the latest time at which the rules require polls to notice the end of a stream. An outage delays this time, even for a stream
- * that ended before the outage and is announced after it.
+ * Returns when polls must have noticed the end of a stream at the latest. An outage delays this, even for a stream that ended before the
+ * outage and is announced after it.
  */
 function latestNotice({ outage }: History, { startedAt, endedAt, listedFor, online }: TrueStream): number {
   const missable = Math.max(endedAt + listedFor, startedAt + 5 * minute) + pollEvery;
@@ -138,13 +138,13 @@ function latestNotice({ outage }: History, { startedAt, endedAt, listedFor, onli
   return isInOutage ? Math.max(missable, outage.until + pollEvery) : missable;
 }
 
-/** A poll that sees the next stream erases earlier misses. A stream that is announced only after that poll ends at the next start. */
+/** A poll that sees the next stream erases earlier misses, so a stream that is announced only afterwards ends at the next start. */
 function isAnnouncedAfterNext({ streams }: History, { startedAt, online }: TrueStream): boolean {
   const announcedAt = startedAt + Math.min(...online.delays);
   return streams.some((other) => other.startedAt > startedAt && other.startedAt <= announcedAt);
 }
 
-/** An unnamed event soon after the start may belong to a previous stream whose offline events were lost. */
+/** An unnamed event soon after a start may belong to a previous stream whose own offline events were lost. */
 function isEndSaid({ streams }: History, { startedAt, endedAt, offline }: TrueStream): boolean {
   if (offline.delays.length === 0) return false;
   const isAnyEndUnsaid = streams.some(
@@ -229,7 +229,7 @@ describe(StreamRecorder.name, () => {
           expect(startedAt).toBe(stream.startedAt);
           if (isEndSaid(history, stream)) expect(endedAt).toBe(stream.endedAt);
           expect(endedAt).toBeGreaterThanOrEqual(stream.endedAt);
-          // An unnamed event of an unknown stream may count up to 5 min after the first miss of this stream.
+          // An unnamed event of an unknown stream may count until 5 min after this stream's first miss.
           if (!isAnnouncedAfterNext(history, stream))
             expect(endedAt).toBeLessThanOrEqual(latestNotice(history, stream) + 5 * minute);
         }

@@ -92,7 +92,7 @@ describe(StreamRecorder.name, () => {
       expect(await endsAfter(online(streamer, 's3', 200 * second))).toEqual([100, 200, null]);
       expect(await endsAfter(offline(streamer, 201 * second))).toEqual([100, 200, null]);
       expect((await store.streamer(streamer)).streaming).toBe(true);
-      // The first stream now has its own end, so each later offline event ends the last stream that started before the event.
+      // Now the first stream has its own end, so each further offline event ends the last stream that started before it.
       expect(await endsAfter(offline(streamer, 90 * second))).toEqual([90, 103, 201]);
       expect((await store.streamer(streamer)).streaming).toBe(false);
     });
@@ -117,7 +117,7 @@ describe(StreamRecorder.name, () => {
       await store.polls.recordPoll(streamer.id, poll(0, listed(streamer, 's1', -minute)));
 
       await store.polls.recordPoll(streamer.id, poll(45 * second, null));
-      // A batch of other streamers may include it up to 5 s early. The second miss still counts.
+      // A batch of other streamers may include it up to 5 s early, and the second miss must still count.
       expect(await dueInSeconds(streamer)).toBeLessThan(26);
       expect((await store.streamer(streamer)).streaming).toBe(true);
       await store.polls.recordPoll(streamer.id, poll(66 * second, null));
@@ -301,7 +301,7 @@ describe(StreamMaintenance.name, () => {
         : store.dataSource.query(sql);
     };
     const spied: unknown = { query };
-    // Safe cast: the maintenance calls only this method.
+    // Safe cast: maintenance only calls this method.
     const maintenance = new StreamMaintenance(spied as DataSource, createLogger('test', 'silent'));
 
     await maintenance.run();

@@ -21,17 +21,17 @@ export type StreamEvent = { at: Milliseconds; userId: string; userLogin: string 
   { kind: 'online'; stream: AnnouncedStream } | { kind: 'offline'; offline: RecordedOffline }
 );
 
-/** A change to a streamer, after which the recorder resolves the streamer's streams again. */
+/** A changed streamer, whose streams the recorder must resolve again. */
 export interface StreamerChange {
   streamer: MonitoredStreamer;
-  /** Streams that started at this time or later may have changed. */
+  /** Streams from this start on may have changed. */
   from: Milliseconds;
   nextPoll: (latest: RecordedStream | undefined) => NextPoll | undefined;
 }
 
 /**
- * Records facts about streams and their consequences in one transaction that holds the streamer's lock. Idempotent by the ids of
- * stream and event: repeated, late, and reordered facts lead to the same streams.
+ * Records facts about streams, and what follows from them, in one transaction that holds the streamer's lock. Idempotent by the ids of
+ * stream and event: repeated, late, and reordered facts give the same streams.
  */
 @Injectable()
 export class StreamRecorder {
@@ -41,7 +41,7 @@ export class StreamRecorder {
     private readonly streams: StreamsRepository,
   ) {}
 
-  /** Records an event. Returns false when the streamer is not monitored. */
+  /** Returns false when the streamer is not monitored. */
   async recordEvent(event: StreamEvent): Promise<boolean> {
     return this.dataSource.transaction(async (transaction) => {
       const streamer = await this.streamers.lockByPlatformId(transaction, event.userId);
@@ -53,7 +53,7 @@ export class StreamRecorder {
       await this.apply(transaction, streamer, {
         streamer: rename(streamer, event.userLogin, event.at),
         from,
-        // Poll immediately, because the event has neither title nor viewers.
+        // Poll at once, because the event has neither a title nor viewers.
         nextPoll: (latest) =>
           event.kind === 'online' && latest?.endedAt === null ? { inMs: 0, claimedUntil: null } : undefined,
       });
@@ -61,7 +61,7 @@ export class StreamRecorder {
     });
   }
 
-  /** Ends the running stream as if two polls had missed it, because the streamer is no longer polled. */
+  /** Ends the running stream as if two polls had missed it; for a streamer who will not be polled anymore. */
   async endRunning(transaction: EntityManager, streamerId: string): Promise<void> {
     const [latest] = await this.streams.readLatest(transaction, [streamerId]);
     if (latest?.endedAt !== null) return;
@@ -71,9 +71,9 @@ export class StreamRecorder {
   }
 
   /**
-   * Resolves the ends of a locked streamer's streams that started at `from` or later, and of the stream before them.
+   * For a locked streamer, determines the ends of the streams from `from` on, and of the stream before them.
    *
-   * @returns the latest stream, with its resolved end
+   * @returns the latest stream with its end
    */
   async resolve(
     transaction: EntityManager,
@@ -88,7 +88,7 @@ export class StreamRecorder {
     return resolved.at(-1);
   }
 
-  /** Resolves a locked streamer's streams, and saves the streamer with the result. */
+  /** Resolves a locked streamer's streams and saves the streamer accordingly. */
   async apply(
     transaction: EntityManager,
     before: MonitoredStreamer,

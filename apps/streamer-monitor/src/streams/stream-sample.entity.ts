@@ -3,7 +3,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 /** How long samples are kept: about a year and a month, so that users can compare two streams a year apart. An SQL expression. */
 export const samplesKeptFor = "interval '400 days'";
 
-/** The title, category, and number of viewers of a stream at one point in time. */
+/** A stream's title, category, and number of viewers at one time. */
 @Entity({ name: 'stream_samples' })
 export class StreamSample {
   /** The id of the stream's row. */
@@ -26,13 +26,13 @@ export class StreamSample {
   gameName!: string;
 }
 
-/** A deleted stream whose samples must still be removed. */
+/** A deleted stream whose samples maintenance must still remove. */
 @Entity({ name: 'removed_streams' })
 export class RemovedStream {
   @PrimaryColumn('uuid')
   id!: string;
 
-  /** Samples that were recorded after this time are kept: the same stream was recorded again after the deletion. */
+  /** Later samples stay, because the same stream was recorded again. */
   @Column('timestamptz', { name: 'removed_at' })
   removedAt!: Date;
 }

@@ -1,19 +1,19 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
- * A stream. The fields from `announcedBy` on are not in the API: they are facts that determine the stream's end (see `resolve-streams.ts`).
- * Title, category, viewers, language, and thumbnail are empty or 0 until a poll has seen the stream.
+ * The fields from `announcedBy` on are not in the API: they determine the stream's end (see `resolve-streams.ts`). Title, category,
+ * viewers, language, and thumbnail are empty or 0 until a poll has seen the stream.
  */
 @Entity({ name: 'streams' })
 export class Stream {
-  /** See `streamRowId`: sorts by start, and is the same when the stream is recorded again. */
+  /** Sorts by start, and stays the same when the stream is recorded again; see `streamRowId`. */
   @PrimaryColumn('uuid')
   id!: string;
 
   @Column('uuid', { name: 'streamer_id' })
   streamerId!: string;
 
-  /** The stream's id on the platform. */
+  /** The id on the platform. */
   @Column('text', { name: 'stream_id' })
   streamId!: string;
 
@@ -61,7 +61,7 @@ export class Stream {
   @Column('boolean', { name: 'is_mature' })
   isMature!: boolean;
 
-  /** The id of the first event that announced the stream; null when only polls have seen it. */
+  /** The first event that announced the stream; null when only polls have seen it. */
   @Column('uuid', { name: 'announced_by', nullable: true })
   announcedBy!: string | null;
 
@@ -69,7 +69,7 @@ export class Stream {
   @Column('timestamptz', { name: 'seen_at', nullable: true })
   seenAt!: Date | null;
 
-  /** The first poll after `seenAt` that missed the stream. */
+  /** The first poll since `seenAt` that missed the stream. */
   @Column('timestamptz', { name: 'missed_at', nullable: true })
   missedAt!: Date | null;
 

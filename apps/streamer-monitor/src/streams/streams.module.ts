@@ -6,7 +6,7 @@ import { StreamRecorder } from './stream-recorder.service.js';
 import { StreamsController } from './streams.controller.js';
 import { StreamsRepository } from './streams.repository.js';
 
-/** Streams: records facts about streams, resolves their starts and ends, and lists them. */
+/** Records facts about streams, determines starts and ends, and lists streams. */
 @Module({
   controllers: [StreamsController],
   providers: [

@@ -12,7 +12,6 @@ import {
 /** The data source, or one of its transactions. */
 export type Queries = Pick<EntityManager, 'query'>;
 
-/** A recorded stream. */
 export interface RecordedStream extends StreamFacts {
   id: string;
   streamerId: string;
@@ -20,16 +19,16 @@ export interface RecordedStream extends StreamFacts {
   announcedBy: string | null;
 }
 
-/** The streams of a streamer that `readWindow` selects, and the offline events that may end them. */
+/** The part of a streamer's streams that `readWindow` selects, and the offline events that may end them. */
 export interface StreamWindow {
   /** Sorted by start. */
   streams: RecordedStream[];
   offline: OfflineFact[];
 }
 
-/** A stream that an event announces. */
+/** A stream as an event announces it. */
 export interface AnnouncedStream {
-  /** The id of the event. */
+  /** The event's id. */
   eventId: string;
   streamId: string;
   startedAt: Milliseconds;
@@ -39,7 +38,7 @@ export interface AnnouncedStream {
   userName: string;
 }
 
-/** A stream that a poll sees. */
+/** A stream as a poll sees it. */
 export interface SeenStream {
   streamId: string;
   startedAt: Milliseconds;
@@ -57,13 +56,12 @@ export interface SeenStream {
   isMature: boolean;
 }
 
-/** A stream-offline event with its id. */
 export interface RecordedOffline extends OfflineFact {
-  /** The id of the event. */
+  /** The event's id. */
   eventId: string;
 }
 
-/** Returns the SQL that converts a timestamp to milliseconds since 1970. */
+/** Returns SQL that converts a timestamp to milliseconds since 1970. */
 export function epochMilliseconds(column: string): string {
   return `floor(extract(epoch FROM ${column}) * 1000)::float8`;
 }
@@ -73,13 +71,13 @@ const streamColumns = `id, streamer_id AS "streamerId", stream_id AS "streamId",
   ${epochMilliseconds('seen_at')} AS "seenAt", ${epochMilliseconds('missed_at')} AS "missedAt",
   is_miss_confirmed AS "isMissConfirmed"`;
 
-// Clocks differ, so an event that names a stream can have a time before the stream's start.
+// How far an event that names a stream may precede the stream's start, because clocks differ.
 const clockTolerance = "interval '1 hour'";
 
 /**
- * The SQL condition for an offline event `old` that is no longer needed. Resolving ends again needs every event that names a recorded
- * stream, ends a stream, or occurred so soon after a start that it may belong to the previous stream. Keeps all events for a week, because
- * their streams may be announced late.
+ * SQL condition: the offline event `old` is no longer needed. Resolving the ends again needs events that name a recorded stream, that end a
+ * stream, or that occurred so soon after a start that they may belong to the previous stream. For a week, all events stay, because their
+ * streams may be announced late.
  */
 export const isUnneededOffline = `old.occurred_at <= now() - interval '7 days' AND NOT EXISTS (
   SELECT FROM streams WHERE streams.streamer_id = old.streamer_id
@@ -87,10 +85,10 @@ export const isUnneededOffline = `old.occurred_at <= now() - interval '7 days' A
       OR old.occurred_at - streams.started_at BETWEEN interval '0' AND interval '${lateOfflineMs} milliseconds')
 )`;
 
-/** Reads and writes the facts about streams. Callers hold the streamer's lock in a transaction. */
+/** Reads and writes the facts about streams. Callers must hold the streamer's lock in a transaction. */
 @Injectable()
 export class StreamsRepository {
-  /** Returns the latest stream of each of these streamers. Leaves out streamers without streams. */
+  /** Returns each streamer's latest stream, if there is one. */
   async readLatest(queries: Queries, streamerIds: readonly string[]): Promise<RecordedStream[]> {
     return queries.query<RecordedStream[]>(
       `SELECT latest.* FROM unnest($1::uuid[]) AS wanted (id) CROSS JOIN LATERAL (
@@ -110,9 +108,8 @@ export class StreamsRepository {
   }
 
   /**
-   * Returns all facts that decide the ends of the streams that started at `from` or later, and of the stream before them. Reaches back to a
-   * stream whose end does not depend on the previous stream, because no unnamed event occurred soon after its start (see
-   * `resolve-streams.ts`).
+   * Returns all facts that determine the ends of the streams from `from` on, and of the stream before them. Reaches back to a stream that
+   * is independent of its predecessor, because no unnamed event occurred soon after its start (see `resolve-streams.ts`).
    */
   async readWindow(queries: Queries, streamerId: string, from: Milliseconds): Promise<StreamWindow> {
     const streams = await queries.query<RecordedStream[]>(
@@ -139,7 +136,7 @@ export class StreamsRepository {
     return { streams, offline };
   }
 
-  /** Saves announced streams. Keeps the earliest reported start of each stream. Saves the misses only when the stream is new. */
+  /** Saves announced streams with the earliest reported start of each. Saves the misses only for new streams. */
   async saveAnnounced(
     queries: Queries,
     streamerId: string,
@@ -154,7 +151,7 @@ export class StreamsRepository {
     await queries.query(saveAnnouncedStreams, [streamerId, JSON.stringify(rows)]);
   }
 
-  /** Saves the streams that a poll saw, and adds samples to the histories of streams that have changed. */
+  /** Saves the streams that a poll saw, and adds a sample to the history of each one that has changed. */
   async saveSeen(
     queries: Queries,
     at: Milliseconds,
@@ -181,7 +178,7 @@ export class StreamsRepository {
     ]);
   }
 
-  /** Saves offline events. Idempotent by the event's id. */
+  /** Idempotent by the event's id. */
   async saveOffline(
     queries: Queries,
     streamerId: string,
@@ -201,7 +198,7 @@ export class StreamsRepository {
     );
   }
 
-  /** Deletes the offline events of a streamer that are no longer needed. */
+  /** Deletes a streamer's offline events that are no longer needed. */
   async forgetOffline(queries: Queries, streamerId: string): Promise<void> {
     await queries.query(`DELETE FROM offline_events AS old WHERE streamer_id = $1 AND ${isUnneededOffline}`, [
       streamerId,
@@ -246,9 +243,8 @@ const saveSeenStreams = `
     thumbnail_url = excluded.thumbnail_url, tag_ids = excluded.tag_ids, is_mature = excluded.is_mature,
     seen_at = excluded.seen_at, missed_at = NULL, is_miss_confirmed = false`;
 
-// Records a sample immediately when the title or category changes, and at most once a minute when only the number of viewers changes,
-// because that number changes all the time and a chart needs no more. A last sample from the future does not delay the next one, because it
-// was recorded before a clock was set back.
+// Adds a sample at once when the title or category has changed; when only viewers have changed, at most once a minute, which is enough for
+// charts. If the last sample is from the future (a clock was set back), it does not delay the next one.
 const saveSamples = `
   INSERT INTO stream_samples (stream, at, viewer_count, title, game_id, game_name)
   SELECT streams.id, $2, seen."viewerCount", seen.title, seen."gameId", seen."gameName"

@@ -16,10 +16,7 @@ import type { MemberCounts, MemberOptions } from './member.js';
 import type { MemberAttack } from './members.js';
 import type { Window } from './windows.js';
 
-/**
- * Results of alternating windows: without an attack, with an attack on a bare server next to the gateway, and with an attack on the
- * gateway.
- */
+/** Results of alternating windows: no attack, an attack on a bare server beside the gateway, and an attack on the gateway. */
 export interface AttackResult {
   attack: Attack;
   size: AttackSize;
@@ -27,46 +24,45 @@ export interface AttackResult {
   beside: Window[];
   attacked: Window[];
   attackers: AttackerCounts[];
-  /** The highest private memory of the gateway at the end of an attacked window, in MiB. */
+  /** Highest private memory of the gateway at the end of a window with an attack, in MiB. */
   gatewayMegabytes: number;
 }
 
-/** Results of alternating windows: without and with a member in a loop. */
+/** Results of alternating windows: without and with a member that sends requests in a loop. */
 export interface MemberResult {
   attack: MemberAttack;
   quiet: Window[];
   /**
-   * Windows in which the same member attacks a bare server instead of the gateway. Empty unless the gateway refuses most of the member's
+   * Windows in which the member attacks a bare server instead of the gateway. Empty unless the gateway refuses most of the member's
    * requests.
    */
   beside: Window[];
   attacked: Window[];
   responses: MemberCounts;
-  /** Bytes that the member has stored. */
+  /** How many bytes of events the member has stored. */
   storedBytes: number;
   maxStoredBytes: number;
   streamMaxBytes: number;
 }
 
-/** The number of rounds, and the length of each window. */
 export interface AttackPace {
   rounds: number;
   windowSeconds: number;
 }
 
 const perSecond: Record<LoadKind, number> = { notifications: 300, posts: 30, lists: 20 };
-// The gateway's default limits.
+// Equal to the gateway's defaults.
 const environment = { RATE_LIMIT_REQUESTS: '200', RATE_LIMIT_WRITES: '50', MAX_STORED_MB_PER_DAY: '200' };
-// More than the ring buffer holds, so that catch-ups read the stream.
+// More than the ring buffer holds: clients that catch up must read from the stream.
 const filledEvents = 60_000;
-/** The number of loads whose events are stored: two during the attacks, and one that fills the stream first. */
+/** How many loads send events: two during the attacks, and one that fills the stream first. */
 export const loadCount = 3;
-/** Connections per load. When a load stops, the last response on each connection is not counted, although its event may be stored. */
+/** Connections per load. When a load stops, each of them can have one event in flight that was stored but not counted. */
 export const connectionsPerLoad = 64;
-// After this pause, the gateway has noticed that an attack's connections are closed.
+// How long the gateway needs to notice that the attack's connections are closed.
 const settleMs = 3_000;
 
-/** A gateway and an events service under a steady load, and the attacks on them. */
+/** A gateway and an events service under steady load, with methods to attack them. */
 export class AttackBed {
   private accepted = 0;
   private isLoadStopped = false;
@@ -79,7 +75,7 @@ export class AttackBed {
     private readonly loads: Record<LoadKind, Load<OpenLoopCounts>>,
   ) {}
 
-  /** Starts the services of `checkout`. Default: this checkout. */
+  /** @param checkout a built checkout; default: this one */
   static async start(checkout?: string): Promise<AttackBed> {
     const servers = await startServers();
     try {
@@ -106,7 +102,7 @@ export class AttackBed {
       const loads = { notifications: start('notifications'), posts: start('posts'), lists: start('lists') };
       const bed = new AttackBed(servers, databaseUrl, system, bareServer, loads);
       bed.accepted = filled;
-      // V8 compiles hot code within a few seconds under load.
+      // Warm-up: under load, V8 compiles hot code within a few seconds.
       await bed.measure(5);
       return bed;
     } catch (error) {
@@ -122,7 +118,7 @@ export class AttackBed {
     await this.servers.stop();
   }
 
-  /** Measures windows without and with an attack in turn, so that other load on the machine affects all windows equally. */
+  /** Alternates windows without and with the attack, so that other load on the machine affects both equally. */
   async run(attack: Attack, size: AttackSize, { rounds, windowSeconds }: AttackPace): Promise<AttackResult> {
     const result: AttackResult = {
       attack,
@@ -151,7 +147,7 @@ export class AttackBed {
     return result;
   }
 
-  /** Measures windows without and with a member in a loop in turn. */
+  /** Alternates windows without and with a member in a loop. */
   async runMember(attack: MemberAttack, { rounds, windowSeconds }: AttackPace): Promise<MemberResult> {
     const { tokens } = await registerUsers(this.system, 1, `member-${attack.name.replaceAll(/\W/g, '-')}`);
     const options = { attack: attack.name, token: tokens[0] ?? '', position: await this.findStart() };
@@ -173,7 +169,7 @@ export class AttackBed {
     return { attack, ...windows, responses, ...(await this.measureStored()) };
   }
 
-  /** Returns the position before the first event of the stream. */
+  /** Position just before the stream's first event. */
   private async findStart(): Promise<string> {
     const { description = '' } = (await this.readStream()).config;
     return `${parseStreamDescription(description)?.epoch}-0-00000000`;
@@ -206,13 +202,13 @@ export class AttackBed {
     };
   }
 
-  /** Stops the loads. Returns the number of accepted events and the number of stored events. */
+  /** Stops the loads. Returns how many events were accepted and how many were stored. */
   async checkStored(): Promise<{ accepted: number; stored: number }> {
     await this.take();
     await this.stopLoads();
     const [row] = await runSql<{ count: string }>(
       this.databaseUrl,
-      // Excludes members' events, which have a different type.
+      // Only the load's events. Members' events have another type.
       "SELECT count(*) FROM events.events WHERE event_type = 'channel-follow'",
     );
     return { accepted: this.accepted, stored: Number(row?.count) };
@@ -226,7 +222,7 @@ export class AttackBed {
     return this.system.gateways[0]?.pid ?? 0;
   }
 
-  /** Ends an attack. The time until the gateway has closed the attack's connections belongs to no window. */
+  /** Ends an attack. Waits until the gateway has closed the attack's connections, and discards the counts of this time. */
   private async end(attacker: Load<unknown>): Promise<void> {
     await attacker.stop();
     await wait(settleMs);
@@ -265,7 +261,7 @@ function startMember(options: MemberOptions): Load<MemberCounts> {
   return startLoadProcess(new URL('member.js', import.meta.url), options);
 }
 
-/** Fills the stream. Returns the number of accepted events. */
+/** Fills the stream, and returns how many events were accepted. */
 async function fill(ports: readonly number[], credentials: Credentials): Promise<number> {
   const load = startLoad({ kind: 'notifications', ports, connections: connectionsPerLoad, ...credentials });
   let accepted = 0;

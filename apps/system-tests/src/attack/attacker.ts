@@ -2,27 +2,26 @@ import { connect, type Socket } from 'node:net';
 import { runLoadProcess, type RunningLoad } from '../load/load-process.js';
 import { attacks, type Attack, type AttackSize } from './attacks.js';
 
-/** An attack on a port of this machine. */
+/** Which attack to run, and on which port of this machine. */
 export interface AttackerOptions extends AttackSize {
   attack: string;
   port: number;
 }
 
-/** Counts of the attack's connections. `opened` and `ends` count since the last call. */
+/** `opened` and `ends` count since the last call. */
 export interface AttackerCounts {
-  /** Connections that are open now. */
   open: number;
   opened: number;
-  /** Responses by status. Connections that were closed without a response count as `closed`. */
+  /** Responses by status. A connection closed without a response counts as `closed`. */
   ends: Record<string, number>;
 }
 
-// `startLoadProcess` forks this process.
+// `startLoadProcess` forks this module.
 
 const dripMs = 1_000;
-// If attackers reconnected immediately, the test would mostly measure the speed of this process, which shares the machine.
+// Pause before an attacker reconnects. With immediate reconnects, the attackers would take most of the shared CPU from the gateway.
 const reopenMs = { min: 5_000, spread: 10_000 };
-// Open the connections over this time, so that the operating system’s accept queue drops none.
+// Open the connections over 5 s, so that the operating system's accept queue does not overflow.
 const startMs = 5_000;
 
 class Attacker implements RunningLoad<AttackerCounts> {
@@ -47,7 +46,7 @@ class Attacker implements RunningLoad<AttackerCounts> {
     const { addresses, perAddress } = this.options;
     for (let index = 0; index < addresses * perAddress; index += 1) {
       const address = index % addresses;
-      // Every address in 127.0.0.0/8 is this machine. The signed messages use 127.0.0.1.
+      // All of 127.0.0.0/8 is this machine. 127.0.0.1 belongs to the sender of signed messages.
       const from = `127.1.${Math.floor(address / 250)}.${(address % 250) + 1}`;
       this.openLater(from, Math.random() * startMs);
     }
@@ -69,7 +68,7 @@ class Attacker implements RunningLoad<AttackerCounts> {
 
   private openLater(from: string, delayMs: number): void {
     const timer = setTimeout(() => this.open(from), delayMs);
-    // The timer must not keep a stopped process alive.
+    // unref: a stopped process must be able to exit.
     timer.unref();
   }
 
@@ -85,7 +84,7 @@ class Attacker implements RunningLoad<AttackerCounts> {
     });
     if (isUnread) socket.pause();
     else socket.on('data', (chunk) => (status ??= chunk.toString('latin1', 9, 12)));
-    socket.on('error', () => undefined); // a close follows
+    socket.on('error', () => undefined); // the `close` event follows
     socket.on('close', () => {
       this.sockets.delete(socket);
       const end = status ?? 'closed';

@@ -1,24 +1,23 @@
 import { randomBytes } from 'node:crypto';
 
-/** What each connection of an attack does. The attacker process holds the connections. */
+/** What the connections of an attack send. The attacker process opens them. */
 export interface Attack {
   name: string;
   description: string;
-  /** What a connection sends when it opens. */
+  /** Sent once, when the connection opens. */
   begin: () => string;
-  /** What the connection sends every second after that. */
+  /** Sent every second after that. */
   drip?: string;
-  /** Whether the connection never reads. */
+  /** Whether the connection never reads its responses. */
   isUnread?: boolean;
 }
 
-/** The number of attacking addresses, and the number of connections from each. */
 export interface AttackSize {
   addresses: number;
   perAddress: number;
 }
 
-/** The sizes that issue 13 asks for: 5,000 connections, from one address and from many. */
+/** The sizes that issue 13 requires: 5,000 connections, from one address and from many. */
 export const sizes: readonly AttackSize[] = [
   { addresses: 1, perAddress: 5_000 },
   { addresses: 200, perAddress: 25 },
@@ -31,7 +30,7 @@ function post(path: string, headers: readonly string[] = []): string {
   return `POST ${path} HTTP/1.1\r\n${all.join('\r\n')}\r\n\r\n`;
 }
 
-/** Returns the headers of a platform message with an invalid signature. */
+/** Headers of a platform message with an invalid signature. */
 function lookAlikeHeaders(): string[] {
   const values = {
     Id: randomBytes(16).toString('hex'),
@@ -47,7 +46,7 @@ function handshake(): string {
   return `GET ${webSocketPath} HTTP/1.1\r\nHost: attack\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${key}\r\n\r\n`;
 }
 
-/** Returns a first message with a wrong token, as a masked frame. The mask is zero, so that the text stays readable. */
+/** A first message with a wrong token, as a masked frame. An all-zero mask keeps the text readable. */
 function wrongToken(): string {
   const text = JSON.stringify({ token: randomBytes(20).toString('hex') });
   return `\x81${String.fromCharCode(0x80 | text.length)}\0\0\0\0${text}`;

@@ -14,7 +14,7 @@ const loads: Record<LoadKind, string> = {
 };
 const kinds = Object.keys(loads) as LoadKind[]; // Safe cast: the keys of a Record
 
-/** Returns the section about members who send as many requests as the gateway accepts. */
+/** The page's section about members who send as many requests as the gateway accepts. */
 export function printMemberSection(results: readonly MemberResult[]): Section {
   return {
     title: 'Members',
@@ -70,7 +70,7 @@ function printPromises(results: readonly MemberResult[]): KeptPromise[] {
       isKept: lostCount === 0,
     },
     {
-      // Gateways exchange their counts once a second, so they can accept an extra second of events above the limit.
+      // Gateways exchange their counts every second, so a member can exceed the limit by the events of one second.
       promise: `A member in a loop stores at most the daily limit of ${formatCount(limit / mebibyte)} MiB, plus the member’s events of one second`,
       measured: `${(stored / mebibyte).toFixed(1)} MiB`,
       isKept: stored <= limit * 1.1,

@@ -2,24 +2,23 @@ import { connect, type Socket } from 'node:net';
 import { runLoadProcess, type RunningLoad } from '../load/load-process.js';
 import { memberAttacks, type MemberAction } from './members.js';
 
-/** A member who attacks a port of this machine. */
 export interface MemberOptions {
   attack: string;
   port: number;
   token: string;
-  /** The start of the EVENTS stream. */
+  /** Start of the EVENTS stream. */
   position: string;
 }
 
-/** Responses since the last call, by action and status. `broken` counts connections that were closed without a response. */
+/** Responses since the last call, by action and status. A connection closed without a response counts as `broken`. */
 export type MemberCounts = Record<string, Record<string, number>>;
 
-// `startLoadProcess` forks this process.
+// `startLoadProcess` forks this module.
 
 const endOfHead = '\r\n\r\n';
-// Open the connections over this time, so that the operating system’s accept queue drops none.
+// Open the connections over 1 s, so that the operating system's accept queue does not overflow.
 const startMs = 1_000;
-// The signed messages and the other users use 127.0.0.1.
+// The member's own address, because all other clients use 127.0.0.1.
 const address = '127.2.0.1';
 
 class Member implements RunningLoad<MemberCounts> {
@@ -56,7 +55,7 @@ class Member implements RunningLoad<MemberCounts> {
       localAddress: address,
       noDelay: true,
     });
-    // Add the socket while it connects. Otherwise, a stop during the handshake would leave it open.
+    // Add the socket before it has connected, so that `stop` also closes sockets in their handshake.
     this.sockets.add(socket);
     const text = action.make(this.options);
     const responses = new Responses();
@@ -70,7 +69,7 @@ class Member implements RunningLoad<MemberCounts> {
         if (status !== undefined) return;
         status = chunk.toString('latin1', 9, 12);
         this.count(action, status);
-        // The gateway keeps a connection open after a refusal, so close the connection here.
+        // The gateway keeps the connection open after a refusal. Close it here.
         if (status !== '200') socket.destroy();
         return;
       }
@@ -79,7 +78,7 @@ class Member implements RunningLoad<MemberCounts> {
         socket.write(text, 'latin1');
       }
     });
-    socket.on('error', () => undefined); // a close follows
+    socket.on('error', () => undefined); // the `close` event follows
     socket.on('close', () => {
       this.sockets.delete(socket);
       if (status === undefined) this.count(action, 'broken');
@@ -93,13 +92,13 @@ class Member implements RunningLoad<MemberCounts> {
   }
 }
 
-/** Finds the ends of responses and skips their bodies, so that a member in a loop uses little CPU. */
+/** Counts responses and skips their bodies, so that the attacking process uses little CPU. */
 class Responses {
   private head = '';
   private status = '';
   private bodyBytes = 0;
 
-  /** Returns the statuses of the responses that end in `chunk`. */
+  /** Yields the status of each response that ends in `chunk`. */
   *add(chunk: Buffer): Generator<string> {
     let rest = chunk;
     while (rest.length > 0) {

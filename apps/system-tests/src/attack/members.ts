@@ -2,23 +2,26 @@
 export interface MemberAction {
   name: string;
   connections: number;
-  /** Makes the request. `position` is the start of the EVENTS stream. */
+  /** Builds the request. `position` is the start of the EVENTS stream. */
   make: (member: { token: string; position: string }) => string;
-  /** Whether the response is a stream, which occupies the connection. Otherwise, the connection sends a request after each response. */
+  /**
+   * Whether the response is an endless stream that occupies the connection. If not, the connection sends the next request after each
+   * response.
+   */
   isStream?: boolean;
-  /** How long a stream stays open before the member closes and reopens it. */
+  /** How long a stream stays open before the member reopens it. */
   streamMs?: number;
-  /** How long the member waits before it reopens a connection whose request failed. Default: 0. */
+  /** Pause after a failed request. Default: 0. */
   restMs?: number;
 }
 
-/** What one member with valid credentials does, as fast as the service allows, with the default limits. */
+/** What one member with valid credentials does at full speed, under the default limits. */
 export interface MemberAttack {
   name: string;
   description: string;
-  /** Promise: the member raises the p99 of other clients at most by this factor. */
+  /** Promise: the p99 of other clients rises by at most this factor. */
   maxRatio: number;
-  /** Whether the gateway refuses most requests of the member. */
+  /** Whether the gateway refuses most of the member's requests. */
   isRefused?: boolean;
   actions: readonly MemberAction[];
 }
@@ -36,7 +39,7 @@ function eventOf(bytes: number): string {
   return `{"event_type":"member","event_source":"Member","event_data":${data}}`;
 }
 
-// Below the body limit of 256 KiB.
+// Just below the body limit of 256 KiB.
 const largeEvent = eventOf(250_000);
 const smallTest = JSON.stringify({ padding: 'x'.repeat(500) });
 

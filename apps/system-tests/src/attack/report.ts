@@ -4,18 +4,16 @@ import { attacks, type AttackSize } from './attacks.js';
 import { printMemberSection } from './member-report.js';
 import { lost, p99, succeeded, sum, type Window } from './windows.js';
 
-/** Everything that the attack test measured. */
 export interface AttackTestResults {
   results: readonly AttackResult[];
   members: readonly MemberResult[];
-  /** The number of accepted events, and the number of stored events. */
+  /** Event counts. */
   events: { accepted: number; stored: number };
 }
 
 const maxRatio = 2;
 const maxMegabytes = 1_024;
 
-/** Returns the sections of the attack test's page. */
 export function printSections({ results, members, events }: AttackTestResults): Section[] {
   return [
     {
@@ -116,7 +114,7 @@ function ratioOf({ quiet, attacked }: AttackResult): number {
   return p99(attacked, 'notifications') / p99(quiet, 'notifications');
 }
 
-// Excludes lists, which also depend on the events service. The attacks are on the gateway.
+// Lists also depend on the events service, but the attacks hit only the gateway. Count writes only.
 const written = ['notifications', 'posts'] as const;
 const countSucceeded = (window: Window): number => succeeded(window, written);
 const countLost = (window: Window): number => lost(window, written);

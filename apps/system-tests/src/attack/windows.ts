@@ -2,10 +2,10 @@ import type { OpenLoopCounts } from '../load/open-loop-generator.js';
 import type { LoadKind } from '../load/request-maker.js';
 import { median } from '../measure/quantile.js';
 
-/** The counts of the other clients' loads during one window. */
+/** Counts of the other clients during one window, by kind of load. */
 export type Window = Record<LoadKind, OpenLoopCounts>;
 
-/** Returns the median of the windows' p99 latencies for one load, in milliseconds. */
+/** Median of the windows' p99 latencies, in milliseconds. */
 export function p99(windows: readonly Window[], kind: LoadKind): number {
   return median(windows.map((window) => window[kind].latencyMs.p99));
 }
@@ -14,7 +14,7 @@ export function succeeded(window: Window, kinds: readonly LoadKind[]): number {
   return kinds.reduce((total, kind) => total + window[kind].succeeded, 0);
 }
 
-/** Returns the number of requests that failed or still waited for a connection when the window ended. */
+/** Requests that failed, or were still waiting for a connection at the end of the window. */
 export function lost(window: Window, kinds: readonly LoadKind[]): number {
   return kinds
     .map((kind) => window[kind])

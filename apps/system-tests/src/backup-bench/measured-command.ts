@@ -3,21 +3,20 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { cpuSeconds, memoryMegabytes } from '../measure/processes.js';
 
-/** A finished command. */
 export interface MeasuredCommand {
   ms: number;
-  /** The highest private memory of the command. */
+  /** Highest private memory. */
   peakMegabytes: number;
-  /** Seconds of CPU that the command used, without PostgreSQL. */
+  /** CPU seconds of the command itself, without PostgreSQL. */
   cpuSeconds: number;
 }
 
 const sampleMs = 100;
 
 /**
- * Runs `npm run backup` or `npm run restore` without the build. Returns the command's time, memory, and CPU.
+ * Runs `npm run backup` or `npm run restore` without building first. Measures time, memory, and CPU.
  *
- * @throws Error with the output of a command that fails
+ * @throws Error with the command's output if the command fails
  */
 export async function measureCommand(
   command: 'backup' | 'restore',
@@ -43,7 +42,7 @@ export async function measureCommand(
       peakMegabytes = Math.max(peakMegabytes, memoryMegabytes(child.pid));
       cpu = cpuSeconds(child.pid);
     } catch {
-      // the process exited in the meantime
+      // The process has just exited.
     }
   }, sampleMs);
   await once(child, 'close');

@@ -6,17 +6,16 @@ import { toRow, writeBatch, type EventRow } from '@stream-events/events/benchmar
 import { v7 as uuidV7 } from 'uuid';
 
 /**
- * The raw ceiling: the maximum throughput of Node and PostgreSQL on this machine. `startCeilingSubject` forks this process.
- * The process exists for comparison only: it contains plain node:http, the signature check, and the events service's statement, without a
- * framework, NATS, limits, or retries.
+ * The raw ceiling: the most that Node and PostgreSQL can do on this machine. Plain node:http, the signature check, and the events service's
+ * SQL statement, without framework, NATS, limits, or retries. For comparison only; `startCeilingSubject` forks this module.
  */
 interface WaitingRow {
   row: EventRow;
   response: ServerResponse;
 }
 
-// Measured with one, two, and three batches in flight, each with and without the gateway's wait for fuller batches. Two batches without a
-// wait were the fastest: one batch is written while the next one fills.
+// The fastest of six measured variants: one, two, or three batches in flight, each with or without waiting for fuller batches. With two
+// batches and no wait, one batch fills while the other is written.
 const maxInFlight = 2;
 const maxBatch = 256;
 

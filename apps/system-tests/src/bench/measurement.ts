@@ -7,29 +7,27 @@ import { memoryMegabytes, memoryMegabytesOfFamily } from '../measure/processes.j
 import type { Servers } from '../system/servers.js';
 import type { Subject } from './subject.js';
 
-/** The load on a subject and its duration. */
 export interface MeasurementOptions {
   kind: LoadKind;
   connections: number;
-  /** The channels and viewers whose events the load sends. Default: one busy channel. */
+  /** Default: one busy channel. */
   population?: LoadPopulation | undefined;
   warmUpSeconds: number;
   seconds: number;
 }
 
-/** The result of one run. */
 export interface Measurement {
-  /** Events per second that got a success response. */
+  /** Successful responses. */
   perSecond: number;
-  /** Events per second that the stream acknowledged; undefined for a subject that publishes nothing. */
+  /** Acknowledged by the stream. Undefined if the subject publishes nothing. */
   publishedPerSecond: number | undefined;
   latencyMs: LoadCounts['latencyMs'];
   failed: Record<string, number>;
-  /** Microseconds of CPU per event, by process. */
+  /** Per event, by process. */
   cpuMicroseconds: Record<string, number>;
 }
 
-/** Runs a load on a subject and counts its results after the warm-up. */
+/** Runs a load on a subject. Counts start after the warm-up. */
 export async function measure(
   subject: Subject,
   servers: Servers,
@@ -56,14 +54,13 @@ export async function measure(
   };
 }
 
-/** One sample of the memory of each process in MiB, during a long load. */
+/** Memory of each process in MiB, at one moment of a long load. */
 export interface MemorySample {
   second: number;
   perSecond: number;
   megabytes: Record<string, number>;
 }
 
-/** Runs a long load on a subject and samples its memory. */
 export async function watchMemory(
   subject: Subject,
   servers: Servers,

@@ -4,7 +4,6 @@ import { median } from '../measure/quantile.js';
 import type { Measurement, MemorySample } from './measurement.js';
 import type { SubjectName } from './subject.js';
 
-/** Everything that the benchmark measured. */
 export interface BenchmarkResults {
   cores: number;
   filledEvents: number;
@@ -17,7 +16,6 @@ export interface BenchmarkResults {
 
 const goals = { perSecond: 12_000, p99Ms: 25, ofCeiling: 0.5, postsPerSecond: 6_000, instancesFactor: 1.15 };
 
-/** Returns the sections of the benchmark's page. */
 export function printSections(results: BenchmarkResults): Section[] {
   const { cores, notifications, posts } = results;
   const medians: Medians = {
@@ -34,7 +32,7 @@ export function printSections(results: BenchmarkResults): Section[] {
   ];
 }
 
-/** The median run of each subject, by speed. */
+/** The run with the median speed, for each subject. */
 interface Medians {
   ceiling: Measurement;
   one: Measurement;
@@ -184,7 +182,7 @@ function formatMeasured(measured: number): string {
   return measured >= 100 ? formatCount(measured) : measured.toFixed(2);
 }
 
-/** Returns the run with the median speed, so that all figures of a row come from the same run. */
+/** Returns the run with the median speed. All figures of a row then come from one run. */
 function medianOf(runs: readonly Measurement[]): Measurement {
   const sorted = [...runs].sort((a, b) => a.perSecond - b.perSecond);
   const middle = sorted[sorted.length >> 1];
@@ -196,7 +194,7 @@ function allCpu({ cpuMicroseconds }: Measurement): number {
   return Object.values(cpuMicroseconds).reduce((sum, microseconds) => sum + microseconds, 0);
 }
 
-/** Returns the CPU per event without the load generator, which is not part of the service. */
+/** CPU per event, without the load generator. */
 function serviceCpu(measurement: Measurement | undefined): number {
   return measurement ? allCpu(measurement) - (measurement.cpuMicroseconds.load ?? 0) : Number.NaN;
 }

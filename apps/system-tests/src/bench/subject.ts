@@ -5,14 +5,14 @@ import { forkServer } from '../system/forked-server.js';
 import type { Servers } from '../system/servers.js';
 import { startSystem } from '../system/system.js';
 
-/** The measured subject: the raw ceiling, or the system with one or two processes per service. */
+/** What is measured: the raw ceiling, or the system with one or two processes per service. */
 export type SubjectName = 'ceiling' | '1 + 1' | '2 + 2';
 
-/** A subject that receives the load, with its processes by role. */
+/** A measured system, with its processes by role. */
 export interface Subject extends Credentials {
   ports: number[];
   pids: Record<string, number[]>;
-  /** The number of events that the stream has acknowledged so far; undefined for a subject that publishes nothing. */
+  /** How many events the stream has acknowledged so far. Undefined if the subject publishes nothing. */
   countPublished?: () => Promise<number>;
   stop(): Promise<void>;
 }

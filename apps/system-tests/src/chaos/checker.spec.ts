@@ -28,7 +28,7 @@ const refused: Answer = { kind: 'refused', status: 400 };
 const unavailable: Answer = { kind: 'unavailable', status: 503 };
 const publish = (event: StoredEvent) => ({ id: event.id, text: printEventRecord(event) });
 
-/** Creates the evidence of one accepted event, stored and published correctly. Tests override the fields that they are about. */
+/** An accepted event, correctly stored and published. Tests override single fields. */
 function evidence(changes: Partial<Evidence>): Evidence {
   return {
     sent: [entry('1', [accepted])],
@@ -56,7 +56,7 @@ describe(check.name, () => {
           entry('6', [{ kind: 'not connected' }], 'plain post'),
         ],
         listed,
-        // Delivery is at least once, so a subscriber drops the second copy.
+        // Delivery is at least once: subscribers drop the second copy.
         published: [...listed, stored('2')].map(publish),
       }),
     ).toEqual([]);

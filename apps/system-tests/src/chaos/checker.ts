@@ -3,27 +3,25 @@ import { markerOf, type LedgerEntry } from './ledger.js';
 
 /** A message on the EVENTS stream. */
 export interface PublishedMessage {
-  /** The `Nats-Msg-Id` header, by which subscribers deduplicate. */
+  /** The `Nats-Msg-Id` header. Subscribers use it to deduplicate. */
   id: string;
   text: string;
 }
 
-/** The sent events, and what the store and the stream contain. */
+/** Input for `check`: the sent events, and what the store and the stream contain. */
 export interface Evidence {
   sent: readonly LedgerEntry[];
-  /** The stored events. */
   listed: readonly StoredEvent[];
-  /** Markers of the events that became dead letters. */
+  /** Markers of events that became dead letters. */
   deadLetters: ReadonlySet<string>;
-  /** Undefined when the stream was not read. */
+  /** Undefined if the stream was not read. */
   published: readonly PublishedMessage[] | undefined;
-  /** Whether an id belongs to an earlier scenario, whose events may be on the stream a second time. */
+  /** Whether an id belongs to an earlier scenario. Such an event can appear on the stream again. */
   isKnownBefore?: (id: string) => boolean;
-  /** Compares the data of a listed event with the sent data; by default, character by character. */
+  /** Compares the sent data with the listed data. Default: exact text. */
   isSameData?: (sent: string, listed: string) => boolean;
 }
 
-/** A broken promise. */
 export interface Finding {
   kind:
     | 'missing'
@@ -37,11 +35,11 @@ export interface Finding {
     | 'unknown on the stream'
     | 'changed on the stream'
     | 'broken promise';
-  /** What is wrong: the marker or the id of an event, or a description. */
+  /** The event's marker or id, or a description of the problem. */
   what: string;
 }
 
-/** Compares the sent events with the stored and the published events. */
+/** Compares the sent events with the store and the stream. */
 export function check(evidence: Evidence): Finding[] {
   const byMarker = groupByMarker(evidence.listed);
   return [
@@ -96,7 +94,7 @@ function checkUnknown({ sent }: Evidence, byMarker: ByMarker): Finding[] {
     );
 }
 
-/** Checks that every listed event is on the stream, and that each copy on the stream equals the record that the API prints. */
+/** Checks that every listed event is on the stream, and that each copy equals the record from the API. */
 function checkPublished(
   { listed, isKnownBefore = () => false }: Evidence,
   published: readonly PublishedMessage[],

@@ -12,14 +12,14 @@ interface Page {
   }[];
 }
 
-/** Reads the whole event list as a client does. Parsing can change the text of `eventData`, so compare `eventData` with `isSameJson`. */
+/** Reads the whole event list, as a client would. Parsing can change the text of `eventData`, so compare it with `isSameJson`. */
 export async function readEventList(gatewayUrl: string, token: string): Promise<StoredEvent[]> {
   const events: StoredEvent[] = [];
   let url: string | null = `${gatewayUrl}/api/v1/platform-events?page_size=100`;
   while (url !== null) {
     const response: Response = await fetch(url, { headers: { authorization: `Token ${token}` } });
     if (!response.ok) throw new Error(`${url} returned ${response.status}: ${await response.text()}`);
-    const page = (await response.json()) as Page; // Safe cast: the checker compares every field that is used
+    const page = (await response.json()) as Page; // Safe cast: the checker compares every field that it uses
     for (const record of page.results) {
       events.push({
         id: record.id,
@@ -35,7 +35,7 @@ export async function readEventList(gatewayUrl: string, token: string): Promise<
   return events;
 }
 
-/** Whether two texts contain the same JSON value. */
+/** Whether two texts are the same JSON value. */
 export function isSameJson(a: string, b: string): boolean {
   return a === b || JSON.stringify(JSON.parse(a)) === JSON.stringify(JSON.parse(b));
 }

@@ -3,7 +3,7 @@ import { Agent, request, type ClientRequest, type IncomingMessage } from 'node:h
 import type { Credentials } from '../load/request-maker.js';
 import type { Answer, SentEvent } from './ledger.js';
 
-// Longer than the two attempts of 2 s each that a gateway makes for a batch. The platform also gives up after a few seconds.
+// How long a sender waits for a response. A gateway tries a batch twice, for 2 s each. The platform also gives up after a few seconds.
 const answerLimitMs = 5_000;
 
 const path = '/api/v1/platform-events';
@@ -14,13 +14,13 @@ interface Message {
   body: string;
 }
 
-/** How a client connects: the maximum number of connections per gateway, and whether connections stay open between requests. */
+/** Connections per gateway, and whether they stay open between requests. */
 export interface ConnectionOptions {
   connectionsEach: number;
   keepAlive: boolean;
 }
 
-/** A client of the gateways. */
+/** Sends events to the gateways, as a client would. */
 export class EventSender {
   private readonly agent: Agent;
 
@@ -31,7 +31,7 @@ export class EventSender {
     this.agent = new Agent({ keepAlive, maxSockets: connectionsEach });
   }
 
-  /** Sends an event to a gateway. `attempt` counts from 0; every attempt sends the same message. */
+  /** @param attempt counts from 0; every attempt sends the same message */
   async send(event: SentEvent, gatewayUrl: string, attempt = 0): Promise<Answer> {
     const message = this.makeMessage(event, attempt);
     return new Promise((resolve) => {
@@ -114,7 +114,7 @@ function readAnswer(response: IncomingMessage, settle: (answer: Answer) => void)
   response.once('error', () => settle({ kind: 'broken' }));
   response.once('end', () => {
     const status = response.statusCode ?? 0;
-    // A 200 response is the record of a test event, which has no id to compare.
+    // Test events get a 200 response. Their records have no id to compare.
     if (status === 204 || status === 200) settle({ kind: 'accepted', id: undefined });
     else if (status === 201) settle({ kind: 'accepted', id: readId(Buffer.concat(chunks).toString()) });
     else if (status >= 400 && status < 500) settle({ kind: 'refused', status });
@@ -122,7 +122,7 @@ function readAnswer(response: IncomingMessage, settle: (answer: Answer) => void)
   });
 }
 
-/** Returns the id in a record. For a response that is not a record, returns `none`, which the checker reports as a wrong id. */
+/** Reads the id from a record. Returns `none` if the response is not a record; the checker reports that as a wrong id. */
 function readId(body: string): string {
   return /^\{"id":"([\w-]+)"/.exec(body)?.[1] ?? 'none';
 }

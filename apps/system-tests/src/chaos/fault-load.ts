@@ -4,16 +4,16 @@ import type { Credentials } from '../load/request-maker.js';
 import { EventSender } from './event-sender.js';
 import { LedgerEntry, type Answer, type EventKind, type SentEvent } from './ledger.js';
 
-/** A load: the number of events per second, and the number of clients. Each client sends to the gateways in turn. */
+/** Events per second and number of clients. Each client alternates between the gateways. */
 export interface FaultLoadOptions extends Credentials {
   gatewayUrls: readonly string[];
   perSecond: number;
   clients: number;
-  /** Creates each event; `makeEvent` by default. */
+  /** Creates the events. Default: `makeEvent`. */
   make?: () => SentEvent;
 }
 
-/** One attempt to send an event, for an observer. */
+/** One attempt to send an event. */
 export interface Try {
   gatewayUrl: string;
   kind: EventKind;
@@ -27,11 +27,11 @@ interface Retry {
   dueAt: number;
 }
 
-// Pauses between the attempts to send an event. After the last attempt, the sender gives up.
+// Pauses between attempts. After the last attempt, the sender gives up.
 const pausesMs = [300, 1_000, 2_000, 4_000];
-// Maximum number of events that wait for a retry. At this limit, a sender does not retry further events.
+// Limit for events that wait for a retry. Beyond it, the sender gives up on further events.
 const maxRetries = 4_000;
-// Of every eight events, four are sent like platform messages, three like a client that retries, and one like a client that does not.
+// Of eight events, four are platform messages, three come from clients that retry, and one comes from a client that does not.
 const kinds: readonly EventKind[] = [
   'notification',
   'keyed post',
@@ -43,7 +43,7 @@ const kinds: readonly EventKind[] = [
   'keyed post',
 ];
 
-/** Markers that are unique to this run. */
+/** Makes markers unique across runs. */
 const run = randomBytes(4).toString('hex');
 let sequence = 0;
 
@@ -52,7 +52,6 @@ export function nextMarker(): { marker: string; sequence: number } {
   return { marker: `${run}-${sequence}`, sequence };
 }
 
-/** Creates a unique event. */
 export function makeEvent(kind?: EventKind): SentEvent {
   const next = nextMarker();
   const viewer = (next.sequence * 1_237) % 5_000;
@@ -68,8 +67,8 @@ export function makeEvent(kind?: EventKind): SentEvent {
 }
 
 /**
- * Sends events as the platform and clients do, with a limited number of attempts per event. Sends each attempt to the next gateway in turn,
- * and immediately to the other gateway when that gateway is not listening. Records the outcome of each event.
+ * Sends events like the platform and clients. Each attempt goes to the next gateway, up to a maximum number of attempts per event. If a
+ * gateway does not listen, the attempt goes to the other one. Records the outcome of each event.
  */
 export class FaultLoad {
   private readonly watchers = new Set<(seen: Try) => void>();
@@ -80,31 +79,31 @@ export class FaultLoad {
   private isPaused = true;
 
   constructor(private readonly options: FaultLoadOptions) {
-    // Half of the clients open a new connection for each request, as the platform sometimes does.
+    // Half of the clients open a connection per request, as the platform sometimes does.
     this.senders = Array.from(
       { length: options.clients },
       (_, index) => new EventSender(options, { connectionsEach: 1, keepAlive: index % 2 === 0 }),
     );
   }
 
-  /** Starts, or continues after `pause`. */
+  /** Starts sending, or resumes after `pause`. */
   start(): void {
     this.isPaused = false;
     this.running = Promise.all(this.senders.map((sender, index) => this.runClient(sender, index)));
   }
 
-  /** Stops creating events, and waits until every event is accepted or its sender has given up. */
+  /** Stops creating events. Resolves when every event is accepted or given up. */
   async pause(): Promise<void> {
     this.isPaused = true;
     await this.running;
   }
 
-  /** Returns the events created since the last call. */
+  /** Events created since the last call. */
   takeEntries(): LedgerEntry[] {
     return this.entries.splice(0);
   }
 
-  /** Reports every attempt until the returned function is called. */
+  /** Calls `watcher` for every attempt. The returned function ends this. */
   watch(watcher: (seen: Try) => void): () => void {
     this.watchers.add(watcher);
     return () => this.watchers.delete(watcher);
@@ -128,7 +127,7 @@ export class FaultLoad {
       if (retry) await this.attempt(sender, retry, gateway);
       else if (!this.isPaused) await this.attempt(sender, this.makeFirst(), gateway);
       const restMs = intervalMs - (performance.now() - startedAt);
-      // Retries do not count toward the rate. Otherwise, many retries would displace new events.
+      // Retries do not count toward the rate. If they did, many retries would crowd out new events.
       if (!retry && restMs > 0) await wait(restMs);
     }
   }

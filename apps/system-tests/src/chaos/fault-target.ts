@@ -6,19 +6,19 @@ import type { System } from '../system/system.js';
 
 export type TargetName = 'gateway' | 'events' | 'nats' | 'postgres';
 
-/** A process, or group of processes, that a scenario can kill, stop, or freeze. */
+/** One or more processes that a scenario can kill, stop, or freeze. */
 export interface FaultTarget {
-  /** Sends SIGKILL. */
+  /** Uses SIGKILL. */
   kill(): Promise<void>;
-  /** Shuts down cleanly. */
+  /** Shuts down gracefully. */
   stop(): Promise<void>;
-  /** Starts again after `kill` or `stop`; resolves when ready. */
+  /** Starts the target after `kill` or `stop`. Resolves when it is ready. */
   start(): Promise<void>;
-  /** Suspends all processes of the target (SIGSTOP) for `ms` milliseconds. */
+  /** Suspends all processes with SIGSTOP for `ms` milliseconds. */
   freeze(ms: number): Promise<void>;
 }
 
-/** Returns the targets with this name: the two instances of a service, or the single server. */
+/** A service has two instances as targets; a server is a single target. */
 export function targetsOf(name: TargetName, servers: Servers, system: System): FaultTarget[] {
   switch (name) {
     case 'gateway':
@@ -28,7 +28,7 @@ export function targetsOf(name: TargetName, servers: Servers, system: System): F
     case 'nats':
       return [toServerTarget(servers.restartable.nats, () => [servers.nats.pid])];
     case 'postgres':
-      // Suspend the main process first, so that it cannot start more child processes meanwhile.
+      // Suspend the main process first: it could start more child processes.
       return [
         toServerTarget(servers.restartable.postgres, () => [
           servers.postgres.pid,
@@ -71,7 +71,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch (error) {
-    // A child of PostgreSQL may have exited in the meantime.
+    // ESRCH: a child of PostgreSQL has already exited.
     if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
   }
 }

@@ -1,29 +1,25 @@
-/** How an event is sent. A plain POST is not retried once the service may have received it. */
+/** How an event is sent. A plain POST has no key, so it is not retried once the service may have received it. */
 export type EventKind = 'notification' | 'keyed post' | 'plain post' | 'test event';
 
-/** A sent event. */
 export interface SentEvent {
-  /** Identifies the event; appears once, at the beginning of its data. */
+  /** Identifies the event. Appears once, at the start of the data. */
   marker: string;
   kind: EventKind;
   eventType: string;
-  /** The data as JSON text. */
+  /** JSON text. */
   eventData: string;
 }
 
-/**
- * The result of one attempt. `stale`: the attempt reused a connection from an earlier request, and the server closed the connection without
- * a response.
- */
+/** Result of one attempt. `stale` means that the server closed a reused connection without a response. */
 export type Answer =
   | { kind: 'accepted'; id: string | undefined }
   | { kind: 'refused' | 'unavailable'; status: number }
   | { kind: 'not connected' | 'broken' | 'stale' | 'timeout' };
 
-/** Accepted: got a 2xx response. Refused: cannot have been stored. In doubt: may have been stored. */
+/** accepted: got a 2xx response. refused: certainly not stored. in doubt: possibly stored. */
 export type Outcome = 'accepted' | 'refused' | 'in doubt';
 
-/** An event and its sender's record of the outcome. */
+/** An event, and what its sender knows about the outcome. */
 export class LedgerEntry {
   private acceptance: { id: string | undefined } | undefined;
   private isDoubtful = false;
@@ -31,7 +27,7 @@ export class LedgerEntry {
 
   constructor(
     readonly event: SentEvent,
-    /** Whether the service may keep the accepted event as a dead letter instead of storing it. */
+    /** Whether the service may keep the event as a dead letter instead of storing it. */
     readonly canBeDeadLetter = false,
   ) {}
 
@@ -40,12 +36,12 @@ export class LedgerEntry {
     return this.isDoubtful ? 'in doubt' : 'refused';
   }
 
-  /** The id in the 201 response. */
+  /** Id from the 201 response. */
   get id(): string | undefined {
     return this.acceptance?.id;
   }
 
-  /** Whether the sender should retry. */
+  /** Whether the sender should try again. */
   get isOpen(): boolean {
     return !this.acceptance && !(this.event.kind === 'plain post' && this.isDoubtful);
   }
@@ -55,20 +51,19 @@ export class LedgerEntry {
       this.acceptance = { id: answer.id };
       this.acceptedAt = Date.now();
     } else if (answer.kind !== 'refused' && answer.kind !== 'not connected') {
-      // Includes 503, because the event can be stored even if its batch timed out.
+      // A 503 also leaves doubt: the event can be stored even if its batch timed out.
       this.isDoubtful = true;
     }
   }
 }
 
-/** Returns the number of events per outcome. */
 export function countOutcomes(entries: readonly LedgerEntry[]): Record<Outcome, number> {
   const counts: Record<Outcome, number> = { accepted: 0, refused: 0, 'in doubt': 0 };
   for (const { outcome } of entries) counts[outcome] += 1;
   return counts;
 }
 
-/** Returns the marker in an event's data. */
+/** Extracts the marker from an event's data. */
 export function markerOf(eventData: string): string | undefined {
   return /^\{"marker":"([\w-]+)"/.exec(eventData)?.[1];
 }

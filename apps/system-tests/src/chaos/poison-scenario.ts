@@ -5,13 +5,13 @@ import { LedgerEntry, type Answer, type EventKind } from './ledger.js';
 import type { Scenario } from './scenarios.js';
 import type { TestBed } from './test-bed.js';
 
-// More than the 256 events of a batch, so that the poison is in the middle of full batches.
+// A batch has 256 events. With more neighbors than that, the poison is in the middle of full batches.
 const neighbors = 400;
 
 interface Poison {
   what: string;
   eventType?: string;
-  /** The members of the data, as JSON text. */
+  /** Fields of the data, as JSON text. */
   members: string;
 }
 
@@ -31,14 +31,14 @@ const poisons: readonly Poison[] = [
 
 const kinds: readonly EventKind[] = ['notification', 'plain post'];
 
-/** Sends inputs that are designed to break something, in the middle of full batches. */
+/** Sends malicious inputs in the middle of full batches. */
 export const poisonScenario: Scenario = {
   name: 'poison',
   description:
     `${poisons.map(({ what }) => what).join('; ')}: each as POST and as signed notification, together with ${neighbors} other ` +
     'events. Each input gets 2xx or 4xx, no other event is refused, and no connection or process ends.',
   run: async (bed, { poisonRounds }) => {
-    await bed.load.pause(); // its open connections must not be counted, and its events would be in other batches
+    await bed.load.pause(); // the load's connections and events would disturb the counts and the batches
     const sender = new EventSender(bed.system, { connectionsEach: neighbors, keepAlive: true });
     const before = readLife(bed);
     for (let round = 0; round < poisonRounds; round += 1) {
@@ -90,14 +90,14 @@ function makePoison({ eventType = 'channel-follow', members }: Poison, kind: Eve
   return new LedgerEntry({ marker, kind, eventType, eventData: `{"marker":"${marker}",${members}}` }, true);
 }
 
-/** Reads the processes of the services and their connections to NATS. The scenario must not change them. */
+/** Lists the services' processes and their NATS connections, which must survive the scenario. */
 function readLife({ system, servers }: TestBed): Set<string> {
   const processes = [...system.gateways, ...system.events].map(({ app, pid }) => `${app} ${pid}`);
   const port = servers.nats.port.toString(16).toUpperCase().padStart(4, '0');
   const connections = ['/proc/net/tcp', '/proc/net/tcp6']
     .flatMap((path) => readFileSync(path, 'utf8').split('\n'))
     .map((line) => line.trim().split(/\s+/))
-    // Established connections (state 01) to the port of nats-server. A new connection has a different local port.
+    // Established connections (state 01) to nats-server. A new connection would have another local port.
     .filter(([, , remote, state]) => state === '01' && remote?.endsWith(`:${port}`))
     .map(([, local]) => `NATS connection ${local}`);
   return new Set([...processes, ...connections]);

@@ -4,27 +4,25 @@ import type { Finding } from './checker.js';
 import type { DescribedScenario } from './scenarios.js';
 import { chaosLoad, type LoadSize, type ScenarioResult } from './test-bed.js';
 
-/** The results of a run. */
 export interface ChaosResults {
   scenarios: readonly DescribedScenario[];
   results: readonly ScenarioResult[];
-  /** The whole event list, read through the API at the end. */
+  /** The event list from the API at the end of the run. */
   list: { events: number; findings: readonly Finding[] };
 }
 
-// Enough to look up some of the events. A lost batch contains up to 256 events.
+// Findings to print per kind. A lost batch would print up to 256.
 const maxExamples = 5;
 
-/** The parts of the page that differ between the chaos tests. */
+/** What differs between the pages of the chaos tests. */
 export interface PageOptions {
   load: LoadSize;
-  /** The start of the measured time until requests succeed again, in words. */
+  /** From when the page measures the time until requests succeed, in words. */
   requestsSince: string;
 }
 
 const chaosPage: PageOptions = { load: chaosLoad, requestsSince: 'the restart (or the end of the outage)' };
 
-/** Returns the sections of a chaos test's page. */
 export function printSections(chaos: ChaosResults, page: PageOptions = chaosPage): Section[] {
   const lines = printFindings(chaos);
   return [
@@ -100,7 +98,7 @@ function printSummary(results: readonly ScenarioResult[]): string {
   return table([...head, 'findings'], rows);
 }
 
-/** Returns the findings by kind, each kind with some examples. */
+/** Counts the findings by kind, with some examples of each. */
 export function summarize(findings: readonly Finding[]): string[] {
   const byKind = new Map<string, string[]>();
   for (const { kind, what } of findings) byKind.set(kind, [...(byKind.get(kind) ?? []), what]);
@@ -110,7 +108,7 @@ export function summarize(findings: readonly Finding[]): string[] {
   });
 }
 
-/** Returns the number of attempts with each result, for the progress output. */
+/** Number of attempts by result, for the progress output. */
 export function printAnswers({ answers }: ScenarioResult): string {
   return Object.entries(answers)
     .map(([answer, count]) => `${count} × ${answer}`)

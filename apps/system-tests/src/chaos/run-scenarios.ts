@@ -5,9 +5,9 @@ import type { DescribedScenario } from './scenarios.js';
 import type { ScenarioResult, TestBed } from './test-bed.js';
 
 /**
- * Chooses scenarios by a comma-separated list of names. Without a list, returns all scenarios.
+ * Selects scenarios from a comma-separated list of names. Default: all.
  *
- * @throws when a name is unknown
+ * @throws Error for an unknown name
  */
 export function chooseScenarios<S extends DescribedScenario>(
   all: readonly S[],
@@ -22,7 +22,7 @@ export function chooseScenarios<S extends DescribedScenario>(
   return all.filter(({ name }) => names.includes(name));
 }
 
-/** Runs scenarios one after the other, then compares the event list of the API with the sent events. Prints the findings. */
+/** Runs the scenarios in order, compares the API's event list with the sent events, and prints the findings. */
 export async function runScenarios<S extends DescribedScenario>(
   bed: TestBed<ServerAddresses>,
   scenarios: readonly S[],

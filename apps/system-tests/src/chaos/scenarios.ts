@@ -4,7 +4,7 @@ import { poisonScenario } from './poison-scenario.js';
 import { socketScenario } from './socket-scenario.js';
 import type { TestBed } from './test-bed.js';
 
-/** The number and duration of faults. */
+/** How many faults occur, and how long they last. */
 export interface Pace {
   kills: number;
   frozenMs: number;
@@ -17,19 +17,18 @@ export interface Scenario extends DescribedScenario {
   run: (bed: TestBed, pace: Pace) => Promise<void>;
 }
 
-/** A scenario as the report describes it. */
+/** The part of a scenario that the report shows. */
 export interface DescribedScenario {
   name: string;
-  /** The description for the report. */
   description: string;
 }
 
-// The time that a supervisor needs to notice that a process has exited.
+// How long a supervisor needs to notice that a process has exited.
 const supervisorMs = 500;
-// Undisturbed load before the first fault and after each fault.
+// Load without faults, before the first fault and after each fault.
 const calmMs = 1_000;
-// Publishing everything takes ten seconds after a kill, so the scenario waits only after every fourth kill. The other kills happen while
-// there is a backlog.
+// After a kill, publishing the backlog takes 10 s. Wait for it only after every fourth kill, so that the others hit a system with a
+// backlog.
 const killsBetweenMeasurements = 4;
 
 const targets: { name: TargetName; description: string }[] = [
@@ -39,7 +38,7 @@ const targets: { name: TargetName; description: string }[] = [
   { name: 'postgres', description: 'PostgreSQL' },
 ];
 
-/** The scenarios in the order of the run. The scenario that recreates the stream is last. */
+/** In order of the run. The scenario that recreates the stream is last. */
 export const scenarios: readonly Scenario[] = [
   ...targets.map(killScenario),
   ...targets.map(freezeScenario),

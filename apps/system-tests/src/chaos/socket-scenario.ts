@@ -10,9 +10,9 @@ const closeCodes = [4000, 4001, 4002, 4003, 4004, 4005, 4006, 4007];
 const reconnects = 5;
 const cheerEveryMs = 50;
 const pollMs = 200;
-// Before the eighth connection attempt in a row, the connector waits up to 30 s.
+// Time limit for recovery. Before its eighth connection attempt in a row, the connector waits up to 30 s.
 const recoveryLimitMs = 90_000;
-// The status prints times in whole seconds.
+// Tolerance for the times in the status, which are whole seconds.
 const slackMs = 1_000;
 
 interface Status {
@@ -20,7 +20,7 @@ interface Status {
   delivery_gaps: { source: string; from: string; until: string | null }[];
 }
 
-/** Tests faults of an event socket. Unlike a webhook, a socket cannot reject a message so that the platform sends it again. */
+/** Tests faults of an event socket. Unlike a webhook, a socket cannot reject a message to get it again. */
 export const socketScenario: Scenario = {
   name: 'sockets',
   description:
@@ -47,7 +47,7 @@ export const socketScenario: Scenario = {
   },
 };
 
-/** A channel whose cheers arrive over the connector's event socket. */
+/** A channel whose cheers arrive over a connector's event socket. */
 class SocketBed {
   private readonly sent: { entry: LedgerEntry; at: number }[] = [];
   private channelId = '';
@@ -76,7 +76,7 @@ class SocketBed {
     this.cheering = this.cheer();
   }
 
-  /** Makes the socket fail, and waits until a gap has been reported and has ended. */
+  /** Breaks the socket. Resolves when a gap has been reported and has ended. */
   async lose(fault: object): Promise<void> {
     const before = (await this.status()).delivery_gaps.length;
     this.bed.countFault();
@@ -106,7 +106,7 @@ class SocketBed {
     });
   }
 
-  /** Stops cheering, waits until everything is stored, and hands the cheers to the checker. */
+  /** Stops cheering, waits until everything is stored, and passes the cheers to the checker. */
   async settle(): Promise<void> {
     this.isCheering = false;
     await this.cheering;
@@ -152,7 +152,7 @@ class SocketBed {
     return counts.reduce((sum, count) => sum + count, 0);
   }
 
-  /** Waits for a condition. Ignores failed requests, because requests fail while NATS is down. */
+  /** Polls a condition. Ignores failed requests, because they fail while NATS is down. */
   private async until(condition: (status: Status) => boolean | Promise<boolean>): Promise<void> {
     const deadline = performance.now() + recoveryLimitMs;
     let last: unknown = 'never checked';

@@ -21,25 +21,24 @@ import { runSql, type ServerAddresses } from '../system/servers.js';
 import type { PublishedMessage } from './checker.js';
 import { markerOf } from './ledger.js';
 
-/** The numbers of batches that are not published yet, and of messages that are not stored yet. */
 export interface Backlog {
-  /** Batches in the outbox: the EVENTS stream has not acknowledged them yet. */
+  /** Outbox batches that the EVENTS stream has not acknowledged yet. */
   outbox: number;
-  /** Messages on the INGEST stream: the events service has not stored them yet. */
+  /** Messages on the INGEST stream that the events service has not stored yet. */
   ingest: number;
 }
 
 const openLimitMs = 30_000;
 const openPauseMs = 500;
 const fetchMs = 5_000;
-// The maximum number of consumers that one read opens.
+// Limit for the consumers that one read opens.
 const maxOpened = 5;
 
-// Each read starts this long before the newest id. An id contains the time when a gateway received the event, and an event can be stored
-// late: a paused nats-server delivers its requests when it resumes.
+// Each read goes back this far before the newest id, because events can be stored late. An id contains the time of arrival at the gateway;
+// a paused nats-server delivers the event only when it resumes.
 const maxLateMs = 10 * 60_000;
 
-/** Reads the new events of the store and the new messages of the stream. */
+/** Reads new events from the store, and new messages from the stream. */
 export class StoreReader {
   private readonly knownIds = new Set<string>();
   private newest = 0;
@@ -48,11 +47,11 @@ export class StoreReader {
 
   private constructor(
     private readonly databaseUrl: string,
-    /** Connected as the user that may read the INGEST stream. */
+    /** User that may read the INGEST stream. */
     private readonly ingestOperator: NatsConnection,
-    /** Connected as the user that may read and delete the EVENTS stream. */
+    /** User that may read and delete the EVENTS stream. */
     private readonly eventsOperator: NatsConnection,
-    /** Connected as the user for a customer's own services. */
+    /** User for a customer's own services. */
     private readonly subscriber: NatsConnection,
   ) {}
 
@@ -73,7 +72,7 @@ export class StoreReader {
     await this.subscriber.close();
   }
 
-  /** Returns the id of the newest batch in the outbox. */
+  /** Id of the newest outbox batch. */
   async readLastBatch(): Promise<string> {
     const [row] = await runSql<{ id: string | null }>(
       this.databaseUrl,
@@ -82,7 +81,7 @@ export class StoreReader {
     return row?.id ?? '0';
   }
 
-  /** Measures the backlog. Counts only outbox batches up to `lastBatch`. */
+  /** Counts only outbox batches up to `lastBatch`. */
   async readBacklog(lastBatch?: string): Promise<Backlog> {
     const until = lastBatch === undefined ? '' : ` WHERE id <= ${BigInt(lastBatch)}`;
     const [row] = await runSql<{ count: number }>(
@@ -93,7 +92,7 @@ export class StoreReader {
     return { outbox: row?.count ?? 0, ingest: state.messages };
   }
 
-  /** Returns the events stored since the last call, in the order in which gateways received them. */
+  /** Events stored since the last call, in the order in which gateways received them. */
   async readNewEvents(): Promise<StoredEvent[]> {
     const rows = await runSql<StoredEvent>(
       this.databaseUrl,
@@ -109,12 +108,12 @@ export class StoreReader {
     return found;
   }
 
-  /** Whether `readNewEvents` has returned the event. */
+  /** Whether `readNewEvents` has already returned the event. */
   hasRead(id: string): boolean {
     return this.knownIds.has(id);
   }
 
-  /** Returns the markers of the events that became dead letters. */
+  /** Markers of the events that became dead letters. */
   async readDeadLetters(): Promise<Set<string>> {
     const rows = await runSql<{ message: Buffer }>(
       this.databaseUrl,
@@ -127,7 +126,7 @@ export class StoreReader {
     return new Set(markers);
   }
 
-  /** Returns the messages published since the last call, or all messages when the stream was recreated. */
+  /** Messages published since the last call. After the stream was recreated, all its messages. */
   async readNewMessages(): Promise<PublishedMessage[]> {
     const { state, created } = await this.readStreamInfo();
     if (created !== this.streamCreated) this.lastSequence = 0;
@@ -139,7 +138,7 @@ export class StoreReader {
       try {
         await this.readOn(state.last_seq, messages);
       } catch (error) {
-        // Like a customer's service, create another consumer when the server does not know the new one yet.
+        // Create another consumer if the server does not know the new one yet. A customer's service would do the same.
         last = error;
         await wait(openPauseMs);
       }
@@ -152,8 +151,8 @@ export class StoreReader {
   }
 
   /**
-   * Reads with a new consumer until it delivers no more messages. After a server was cut off from its cluster, nats-server 2.9 does not
-   * deliver the last message to a consumer on that server until another message arrives.
+   * Reads with a new consumer until no more messages arrive. A new consumer is necessary: after isolation from its cluster, a nats-server
+   * 2.9 withholds the last message from old consumers until another message arrives.
    */
   private async readOn(lastSequence: number, messages: PublishedMessage[]): Promise<void> {
     const consumer = await this.openConsumer(this.lastSequence + 1);
@@ -168,7 +167,7 @@ export class StoreReader {
     }
   }
 
-  /** Opens a consumer. Retries like a customer's service, because after a fault, a cluster can need seconds to create a consumer. */
+  /** Retries, as a customer's service would: after a fault, a cluster can need seconds to create a consumer. */
   private async openConsumer(from: number): Promise<Consumer> {
     let last: unknown;
     const open = async (): Promise<Consumer | undefined> => {

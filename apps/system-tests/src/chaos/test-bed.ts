@@ -8,62 +8,58 @@ import { FaultLoad, type Try } from './fault-load.js';
 import { countOutcomes, markerOf, type LedgerEntry, type Outcome } from './ledger.js';
 import { StoreReader } from './store-reader.js';
 
-/** The faults and results of a scenario. */
 export interface ScenarioResult {
   name: string;
   faults: number;
   outcomes: Record<Outcome, number>;
   /** Attempts by result. */
   answers: Record<string, number>;
-  /** For each call of `measureRequests`: the time until requests of each kind succeed at each gateway, in milliseconds. */
+  /** One time per call of `measureRequests`: how long until all kinds of requests succeeded at every gateway, in milliseconds. */
   requestsMs: number[];
-  /** For each call of `measurePublished`: the time until everything accepted before the call is published, in milliseconds. */
+  /** One time per call of `measurePublished`: how long until everything accepted before was published, in milliseconds. */
   publishedMs: number[];
-  /** The number of additional messages on the stream that repeat an event. */
+  /** Messages on the stream that repeat an event. */
   copies: number;
-  /** Additional measurements of the scenario, by column of the report. */
+  /** Extra columns of the report. */
   measured: Record<string, string>;
   findings: Finding[];
 }
 
-// Includes the 30 s after which messages that a dead instance took from the INGEST stream are redelivered to another instance.
+// Time limit for recovery. Includes 30 s of redelivery time: if an instance dies with messages from the INGEST stream, another instance
+// gets them after that.
 const recoveryLimitMs = 90_000;
-// Each read of the backlog opens a connection.
+// Pause between two reads of the backlog. Each read opens a connection.
 const pollMs = 200;
 const gateways = 2;
 
-/** The load of `npm run chaos`. */
 export const chaosLoad: LoadSize = { perSecond: 320, clients: 16 };
 
-/** Events per second, and the number of clients that send them. */
 export interface LoadSize {
   perSecond: number;
   clients: number;
 }
 
-/** The parts of a bed. */
 export interface BedParts<S extends ServerAddresses> {
   servers: S;
   databaseUrl: string;
   system: System;
-  /** Additional services that must run at the end of each scenario. */
+  /** Further services that must run at the end of each scenario. */
   others?: readonly ServiceProcess[];
   load: LoadSize;
 }
 
-/** Two gateways, two events services, and their servers under load. Records every sent event, and measures recovery times. */
+/** Two gateways, two events services, and their servers, under load. Records every sent event, and measures recovery times. */
 export class TestBed<S extends ServerAddresses = Servers> {
   private result = emptyResult('');
   private entries: readonly LedgerEntry[] = [];
   private readonly added: LedgerEntry[] = [];
   private onStreamSince = Number.POSITIVE_INFINITY;
-  /** Events of earlier scenarios that are in doubt and not stored. The service can store such an event after the scenario's check. */
+  /** Events of earlier scenarios that are in doubt and were not stored. The service can still store them after the scenario's check. */
   private inDoubt: readonly LedgerEntry[] = [];
 
   readonly servers: S;
   readonly system: System;
   readonly databaseUrl: string;
-  /** The processes of all services. */
   readonly services: readonly ServiceProcess[];
   readonly load: FaultLoad;
 
@@ -94,12 +90,12 @@ export class TestBed<S extends ServerAddresses = Servers> {
     }
   }
 
-  /** Creates a bed on running servers and services. The caller stops them after `close`. */
+  /** Uses running servers and services. The caller stops them after `close`. */
   static async of<S extends ServerAddresses>(parts: BedParts<S>): Promise<TestBed<S>> {
     return new TestBed(parts, await StoreReader.connect(parts.servers, parts.databaseUrl));
   }
 
-  /** Stops the load and the readers. */
+  /** Stops the load and the readers. The servers keep running. */
   async close(): Promise<void> {
     await this.load.stop();
     await this.reader.close();
@@ -121,12 +117,11 @@ export class TestBed<S extends ServerAddresses = Servers> {
     return this.result;
   }
 
-  /** Records a broken promise. */
   find(what: string): void {
     this.result.findings.push({ kind: 'broken promise', what });
   }
 
-  /** Records a measurement for the report. */
+  /** Adds a column to the report. */
   measure(column: string, value: string): void {
     this.result.measured[column] = value;
   }
@@ -135,12 +130,12 @@ export class TestBed<S extends ServerAddresses = Servers> {
     this.result.faults += 1;
   }
 
-  /** The attempts since the start of the scenario, by result. */
+  /** Attempts since the start of the scenario, by result. */
   get answers(): Readonly<Record<string, number>> {
     return this.result.answers;
   }
 
-  /** Measures the time from now until both kinds of requests succeed at each gateway. */
+  /** Measures how long it takes from now until both kinds of requests succeed at every gateway. */
   async measureRequests(): Promise<void> {
     const startedAt = performance.now();
     const missing = new Set(
@@ -161,7 +156,7 @@ export class TestBed<S extends ServerAddresses = Servers> {
     else this.find(`no success after ${recoveryLimitMs / 1_000} s: ${[...missing].join(', ')}`);
   }
 
-  /** Measures the time from now until everything accepted so far is stored and on the stream. */
+  /** Measures how long it takes from now until everything accepted so far is stored and on the stream. */
   async measurePublished(): Promise<void> {
     const startedAt = performance.now();
     if (await this.waitUntilPublished()) this.note('published', this.result.publishedMs, startedAt);
@@ -176,17 +171,19 @@ export class TestBed<S extends ServerAddresses = Servers> {
     );
   }
 
-  /** Adds events that a scenario sent itself. */
+  /** For events that the scenario itself has sent. */
   addEntries(entries: readonly LedgerEntry[]): void {
     this.added.push(...entries);
   }
 
-  /** Requires that every event accepted at or after `since` (milliseconds since 1970) is on the stream at the end of the scenario. */
+  /**
+   * Adds a check at the end of the scenario: the stream must contain every event accepted at or after `since` (milliseconds since 1970).
+   */
   requireOnStream(since: number): void {
     this.onStreamSince = since;
   }
 
-  /** Reads the whole event list as clients do. Returns the number of listed events, and the differences from the sent events. */
+  /** Reads the whole event list, as clients do. Returns its size, and the differences from the sent events. */
   async checkList(): Promise<{ events: number; findings: Finding[] }> {
     const {
       gateways: [gateway],
@@ -204,7 +201,7 @@ export class TestBed<S extends ServerAddresses = Servers> {
     return { events: listed.length, findings };
   }
 
-  /** Returns whether everything was published within the limit; records a finding if not. */
+  /** Returns false and adds a finding if the limit passes first. */
   private async waitUntilPublished(): Promise<boolean> {
     const deadline = performance.now() + recoveryLimitMs;
     let lastBatch: string | undefined;
@@ -216,7 +213,7 @@ export class TestBed<S extends ServerAddresses = Servers> {
         if (backlog.outbox + backlog.ingest === 0) return true;
         last = JSON.stringify(backlog);
       } catch (error) {
-        last = String(error); // the servers may not be back yet
+        last = String(error); // a server may still be down
       }
       await wait(pollMs);
     }
@@ -224,7 +221,7 @@ export class TestBed<S extends ServerAddresses = Servers> {
     return false;
   }
 
-  /** Checks that every service is running. A service that crashed stays down, because only scenarios start services. */
+  /** Only scenarios start services, so a service that has crashed is still down here. */
   private checkProcesses(): void {
     for (const service of this.services)
       if (!service.isRunning) this.find(`${service.app} has ended: ${service.output.slice(-2_000)}`);
@@ -232,7 +229,7 @@ export class TestBed<S extends ServerAddresses = Servers> {
 
   private async checkScenario(): Promise<void> {
     const sent = [...this.load.takeEntries(), ...this.added.splice(0)];
-    // Not `push(...sent)`, because the number of entries exceeds the maximum number of arguments.
+    // Not `push(...sent)`: a call cannot have this many arguments.
     this.entries = this.entries.concat(sent);
     this.result.outcomes = countOutcomes(sent);
     const listed = await this.reader.readNewEvents();

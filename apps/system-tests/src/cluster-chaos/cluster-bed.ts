@@ -10,14 +10,14 @@ import { startPlatformSide } from '../system/platform-side.js';
 import { startSystem } from '../system/system.js';
 import { startClusterServers, type ClusterServers } from './cluster-servers.js';
 
-/** Fewer events than in `npm run chaos`, because five servers and nine services share the machine. */
+/** Less than in `npm run chaos`, because five servers and nine services share the machine. */
 export const clusterLoad: LoadSize = { perSecond: 80, clients: 16 };
 
 const requestLimitMs = 2_000;
 const pollMs = 200;
 const readyLimitMs = 60_000;
 
-/** Two instances of every service on the cluster, under load, with methods that read the state of the cluster. */
+/** Two instances of every service on the cluster, under load. Its methods read the cluster's state. */
 export class ClusterBed {
   private constructor(
     readonly bed: TestBed<ClusterServers>,
@@ -56,7 +56,7 @@ export class ClusterBed {
     return this.bed.servers;
   }
 
-  /** Returns the nats-server that leads the EVENTS stream. */
+  /** The nats-server that leads the EVENTS stream. */
   async findLeader(): Promise<NatsMember> {
     const find = async (): Promise<NatsMember | undefined> => {
       const info = await this.readStream();
@@ -68,7 +68,7 @@ export class ClusterBed {
     );
   }
 
-  /** Returns a nats-server that has a replica of the EVENTS stream, but does not lead the stream. */
+  /** A nats-server with a replica of the EVENTS stream that is not its leader. */
   async findFollower(): Promise<NatsMember> {
     const leader = await this.findLeader();
     return existing(
@@ -77,7 +77,7 @@ export class ClusterBed {
     );
   }
 
-  /** Waits until all replicas of the EVENTS stream are up to date, and reports how long this took. */
+  /** Measures how long it takes until all replicas of the EVENTS stream are up to date. */
   async measureReplicas(): Promise<void> {
     const isComplete = async (): Promise<true | undefined> => {
       const { replicas = [] } = (await this.readStream())?.cluster ?? {};
@@ -86,7 +86,7 @@ export class ClusterBed {
     await this.measureUntil('replicas complete', isComplete);
   }
 
-  /** Waits until every instance of every service is ready, and reports how long this took. */
+  /** Measures how long it takes until every instance of every service is ready. */
   async measureReady(): Promise<void> {
     const isReady = async (): Promise<true | undefined> => {
       const answers = await Promise.all(this.bed.services.map(isServiceReady));
@@ -95,7 +95,7 @@ export class ClusterBed {
     await this.measureUntil('all services ready', isReady);
   }
 
-  /** Returns the epoch of the EVENTS stream. The events service sets a new epoch when it finds that the stream has lost events. */
+  /** Epoch of the EVENTS stream. The events service sets a new one when the stream has lost events. */
   async readEpoch(): Promise<string | undefined> {
     const read = async (): Promise<string | undefined> =>
       parseStreamDescription((await this.readStream())?.config.description ?? '')?.epoch;
@@ -109,7 +109,7 @@ export class ClusterBed {
     else this.bed.find(`${column}: not after ${readyLimitMs / 1_000} s`);
   }
 
-  /** Reads the state of the EVENTS stream. Returns undefined while the stream has no leader. */
+  /** Returns undefined while the EVENTS stream has no leader. */
   private async readStream(): Promise<StreamInfo | undefined> {
     const options = { checkAPI: false, timeout: requestLimitMs };
     try {

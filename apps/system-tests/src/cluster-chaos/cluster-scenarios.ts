@@ -3,7 +3,7 @@ import type { NatsMember } from '@stream-events/testing';
 import type { DescribedScenario } from '../chaos/scenarios.js';
 import type { ClusterBed } from './cluster-bed.js';
 
-/** How long the faults last. */
+/** Durations of the faults. */
 export interface ClusterPace {
   pausedMs: number;
   isolatedMs: number;
@@ -14,12 +14,12 @@ export interface ClusterScenario extends DescribedScenario {
   run: (cluster: ClusterBed, pace: ClusterPace) => Promise<void>;
 }
 
-// Undisturbed load before each fault.
+// Load without faults, before each fault.
 const calmMs = 2_000;
-// The time that a failover manager needs to notice that the primary is down, and to decide on a failover.
+// How long a failover manager needs to detect that the primary is down and to decide on a failover.
 const failoverMs = 2_000;
 
-/** The scenarios in the order of the run. */
+/** In order of the run. */
 export const clusterScenarios: readonly ClusterScenario[] = [
   {
     name: 'nats-follower-killed',
@@ -95,7 +95,7 @@ export const clusterScenarios: readonly ClusterScenario[] = [
   },
 ];
 
-/** Runs a scenario after a calm start, and checks that the EVENTS stream kept its epoch. */
+/** Runs a scenario after a calm phase. Checks that the EVENTS stream keeps its epoch. */
 export async function runScenario(
   { run }: ClusterScenario,
   cluster: ClusterBed,
@@ -104,7 +104,7 @@ export async function runScenario(
   const before = await cluster.readEpoch();
   await wait(calmMs);
   await run(cluster, pace);
-  // A new epoch tells every client that it may have missed events. These faults lose no events, so the epoch must stay.
+  // A new epoch tells every client that it may have missed events. These faults lose no events, so the epoch must not change.
   if ((await cluster.readEpoch()) !== before) cluster.bed.find('the EVENTS stream has a new epoch');
 }
 
@@ -126,7 +126,7 @@ async function failOver(cluster: ClusterBed): Promise<void> {
   await recovered;
 }
 
-/** Measures the recovery while a fault lasts. Returns after the recovery, but not before `ms` milliseconds. */
+/** Measures the recovery during a fault. Returns after `ms` milliseconds, or later if the recovery takes longer. */
 async function outlast(cluster: ClusterBed, ms: number): Promise<void> {
   cluster.bed.countFault();
   await Promise.all([recover(cluster), wait(ms)]);
@@ -136,7 +136,7 @@ async function recover({ bed }: ClusterBed): Promise<void> {
   await Promise.all([bed.measureRequests(), bed.measurePublished()]);
 }
 
-/** Waits until every instance is ready and every replica is up to date. */
+/** Resolves when every instance is ready and every replica is up to date. */
 async function settle(cluster: ClusterBed): Promise<void> {
   await Promise.all([cluster.measureReady(), cluster.measureReplicas()]);
 }

@@ -5,13 +5,13 @@ import { findPinnedNatsServer } from '@stream-events/embedded';
 import { NatsCluster, PostgresPair } from '@stream-events/testing';
 import { parentDirectory, runSql, stopOnInterrupt, type ServerAddresses } from '../system/servers.js';
 
-/** Three nats-servers, and a PostgreSQL primary with a synchronous standby, with durable settings. */
+/** Three nats-servers and a PostgreSQL primary with a synchronous standby, with durable settings. */
 export interface ClusterServers extends ServerAddresses {
   readonly cluster: NatsCluster;
   readonly pair: PostgresPair;
-  /** Creates an empty database and returns its URL, which has both hosts. */
+  /** Creates an empty database. Its URL has both hosts. */
   createDatabase(name: string): Promise<string>;
-  /** Stops all servers and deletes their data. */
+  /** Stops the servers and deletes their data. */
   stop(): Promise<void>;
 }
 
@@ -19,7 +19,7 @@ export async function startClusterServers(): Promise<ClusterServers> {
   const directory = await mkdtemp(join(parentDirectory, 'stream-events-cluster-test-'));
   await chmod(directory, 0o711);
   const log = (): void => undefined;
-  // Not the installed version, because nats-server 2.9 (the version in Debian 12) has bugs in clusters: see docs/operations.md.
+  // Not the installed version: nats-server 2.9 (Debian 12) has cluster bugs, see docs/operations.md.
   const natsBinary = await findPinnedNatsServer({ cacheDirectory: 'node_modules/.cache/stream-events', log });
   const users = Object.values(natsUsers);
   const pair = await PostgresPair.start({ directory });

@@ -11,7 +11,7 @@ import { startServers, type Servers } from '../system/servers.js';
 import { startSystem, type System } from '../system/system.js';
 import type { Happen } from './occurrences.js';
 
-/** A reported period in which events of a shard may be missing, in milliseconds since 1970. */
+/** A reported gap: events of a shard may be missing in this period. Times are in milliseconds since 1970. */
 export interface Gap {
   source: string;
   from: number;
@@ -28,7 +28,7 @@ export class ConduitBed {
     readonly servers: Servers,
     readonly system: System,
     readonly side: PlatformSide,
-    /** Stays open, because polling with a new connection for each query would be too slow to see a short loss. */
+    /** One connection for all queries. Opening one per query would be too slow to notice a short loss. */
     private readonly database: InstanceType<typeof pg.Client>,
     private readonly reader: StoreReader,
   ) {}
@@ -61,13 +61,13 @@ export class ConduitBed {
     await this.servers.stop();
   }
 
-  /** Monitors channels, and waits until their subscriptions and all shards are enabled. Returns the ids of the channels. */
+  /** Resolves with the channels' ids when their subscriptions and all shards are enabled. */
   async monitorChannels(count: number): Promise<string[]> {
     const client = new GatewayClient(this.system.gateways[0]?.url ?? '', this.system.token);
     await client.activateOnly(activeTypes);
     const users = await new SimulatedPlatform(this.side).addUsers(count);
     for (const { login } of users) expectSuccess('add a streamer', await client.addStreamer(login));
-    // The additional subscription is for events about lost shards.
+    // Plus one subscription to events about lost shards.
     const wanted = count * activeTypes.length + 1;
     const isReady = await waitFor(async () => {
       const { subscriptions } = await client.readStatus();
@@ -78,7 +78,6 @@ export class ConduitBed {
     return users.map(({ id }) => id);
   }
 
-  /** Waits until all shards are enabled. */
   async untilEnabled(): Promise<void> {
     const isEnabled = await waitFor(
       async () => (await this.countEnabled()) === shards || undefined,
@@ -87,9 +86,7 @@ export class ConduitBed {
     if (!isEnabled) throw new Error(`the shards are not enabled after ${patience.limitMs / 1_000} s`);
   }
 
-  /**
-   * Waits until the service has noticed the loss of a shard. Gives up after 10 s, because the killed connector may have had no shard yet.
-   */
+  /** Resolves when the service has noticed the loss of a shard. Gives up after 10 s: the killed connector possibly had no shard. */
   async untilLost(): Promise<void> {
     await waitFor(async () => (await this.countEnabled()) < shards || undefined, {
       ...patience,
@@ -108,7 +105,7 @@ export class ConduitBed {
     return shard;
   };
 
-  /** Waits until the backlog is empty, and returns all stored events and dead letters. */
+  /** Waits until the backlog is empty. Returns all stored events and dead letters. */
   async readStored(): Promise<{ listed: StoredEvent[]; deadLetters: Set<string> }> {
     const isSettled = await waitFor(async () => {
       const { outbox, ingest } = await this.reader.readBacklog();

@@ -4,26 +4,25 @@ import type { Gap } from './conduit-bed.js';
 import type { Occurrence } from './occurrences.js';
 import type { StoredEvent } from '@stream-events/contracts';
 
-/** The occurrences on the platform, the stored events, and the reported gaps. */
+/** What happened on the platform, what is stored, and which gaps were reported. */
 export interface ConduitEvidence {
   occurrences: readonly Occurrence[];
   listed: readonly StoredEvent[];
   deadLetters: ReadonlySet<string>;
   gaps: readonly Gap[];
-  /** The times of the kills, in milliseconds since 1970. */
+  /** In milliseconds since 1970. */
   killedAt: readonly number[];
 }
 
-/** The events that a kill lost. */
 export interface Loss {
   events: number;
-  /** The longest time between a shard's first and last missing event, in milliseconds. */
+  /** Longest time from the first to the last missing event of a shard, in milliseconds. */
   longestMs: number;
 }
 
 /**
- * Checks that every occurrence is stored exactly once. An occurrence that is missing during a reported gap of its shard is a loss, not a
- * finding. Returns the findings, and the losses of each kill.
+ * Checks that every occurrence is stored exactly once. A missing occurrence is a finding, unless its shard reported a gap at that time. If
+ * so, it counts as a loss of the nearest kill.
  */
 export function checkConduit(evidence: ConduitEvidence): { findings: Finding[]; losses: Loss[] } {
   const { occurrences, listed, deadLetters, gaps, killedAt } = evidence;
@@ -46,8 +45,8 @@ export function checkConduit(evidence: ConduitEvidence): { findings: Finding[]; 
 }
 
 /**
- * Returns the time of the kill that lost an occurrence. A killed connector loses everything that it has not stored yet, so some of the lost
- * occurrences are older than the kill. A gap does not identify its kill: if another kill follows soon, one gap can cover both kills.
+ * Attributes a lost occurrence to the nearest kill. A killed connector loses everything that it has not stored yet, so an occurrence can be
+ * older than its kill. The gap does not tell, because it can cover two kills in quick succession.
  */
 function nearest(killedAt: readonly number[], { sentAt }: Occurrence): number | undefined {
   const distance = (time: number): number => Math.abs(sentAt - time);

@@ -2,26 +2,26 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { LedgerEntry } from '../chaos/ledger.js';
 import { nextMarker } from '../chaos/fault-load.js';
 
-/** Something that happened on the platform. Times are milliseconds since 1970. */
+/** An event on the platform. Times are in milliseconds since 1970. */
 export interface Occurrence {
   entry: LedgerEntry;
   channel: string;
-  /** The shard over which the platform sent the message. If the platform dropped the message: the shard of the channel. */
+  /** The shard that sent the message. If the platform dropped the message, the channel's own shard. */
   shard: string;
   sentAt: number;
-  /** The time by which the platform had sent the message. */
+  /** When the platform had certainly sent the message. */
   passedAt: number;
 }
 
-/** Makes an event happen on the simulated platform. Returns the shard of the message. Rejects when the simulator refuses. */
+/** Makes an event happen on the simulated platform. Returns the message's shard. Rejects if the simulator refuses. */
 export type Happen = (type: string, event: Record<string, unknown>) => Promise<string>;
 
 const type = 'channel.update';
 
-// Each client waits for its reply, so that fewer events happen on a busy machine instead of requests queuing up.
+// Number of clients. Each waits for its reply, so a busy machine gets fewer events instead of a growing queue.
 const clients = 16;
 
-/** Makes events happen at a steady rate, in all channels in turn. */
+/** Makes events happen at a steady rate, rotating through the channels. */
 export class Occurrences {
   readonly all: Occurrence[] = [];
   private readonly running: Promise<unknown>;
@@ -35,7 +35,7 @@ export class Occurrences {
     this.running = Promise.all(Array.from({ length: clients }, (_, index) => this.runClient(index)));
   }
 
-  /** Stops, and waits until the platform has sent every message. Throws when the simulator refused a request. */
+  /** Stops, and waits until the platform has sent every message. Throws if the simulator has refused a request. */
   async stop(): Promise<void> {
     this.isStopped = true;
     await this.running;

@@ -2,18 +2,18 @@ import { findBrowser } from '@stream-events/testing';
 import { chromium, type Browser, type CDPSession, type Page } from 'playwright-core';
 import type { System } from '../system/system.js';
 
-/** What the page recorded since the last call, in milliseconds. */
+/** Recorded since the last call, in milliseconds. */
 export interface Recorded {
-  /** The times between two frames. */
+  /** Times between two frames. */
   frames: number[];
-  /** The times from a key press until the next frame was drawn. */
+  /** Times from a key press to the next frame. */
   inputs: number[];
 }
 
-/** Whether the feed shows new events (`follows`), or holds them back because the user reads older events (`waits`). */
+/** `follows`: the feed shows new events. `waits`: it holds them back because the user reads older ones. */
 export type FeedState = 'follows' | 'waits';
 
-// Runs in the page. A task that is queued in an animation frame runs after the frame was drawn.
+// This code runs in the page. A task that an animation frame queues runs after that frame was drawn.
 const recorder = `
   const recorded = (window.recorded = { frames: [], inputs: [] });
   let last;
@@ -30,7 +30,7 @@ const recorder = `
   );
 `;
 
-/** The Events page of the console in Chromium, with a recorder of frames and inputs. */
+/** The console's Events page in Chromium, with a recorder for frames and key presses. */
 export class FeedPage {
   private constructor(
     private readonly browser: Browser,
@@ -56,23 +56,23 @@ export class FeedPage {
     return new FeedPage(browser, page, await page.context().newCDPSession(page));
   }
 
-  /** Presses a key that selects another event and opens that event in the inspector. */
+  /** Selects the next or previous event, which opens it in the inspector. */
   async select(key: 'j' | 'k'): Promise<void> {
     await this.page.keyboard.press(key);
   }
 
-  /** Types into the user filter without applying the filter. */
+  /** Types into the user filter. Does not apply it. */
   async type(key: 'm' | 'Backspace'): Promise<void> {
     await this.page.getByLabel('User', { exact: true }).press(key);
   }
 
-  /** Empties the user filter, and moves the focus to the events, where letters are shortcuts. */
+  /** Empties the user filter and moves the focus to the events, where letters are shortcuts. */
   async leaveFilter(): Promise<void> {
     await this.page.getByLabel('User', { exact: true }).fill('');
     await this.page.getByRole('listbox', { name: 'Events' }).focus();
   }
 
-  /** Throws unless the feed is in the expected state. */
+  /** Throws if the feed is in another state. */
   async expectFeed(expected: FeedState): Promise<void> {
     const isWaiting = await this.page.getByRole('button', { name: / new$/ }).isVisible();
     const rows = await this.page.getByRole('option').count();
@@ -88,14 +88,14 @@ export class FeedPage {
     );
   }
 
-  /** Collects garbage, and returns the size of the JavaScript heap in use, in MiB. */
+  /** Heap in use after garbage collection, in MiB. */
   async heapMegabytes(): Promise<number> {
     await this.devTools.send('HeapProfiler.collectGarbage');
     const { usedSize } = await this.devTools.send('Runtime.getHeapUsage');
     return usedSize / 1024 ** 2;
   }
 
-  /** Returns the number of DOM elements of the page. */
+  /** Number of DOM elements. */
   async countElements(): Promise<number> {
     return this.page.evaluate<number>('document.querySelectorAll("*").length');
   }

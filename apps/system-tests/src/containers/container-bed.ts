@@ -7,9 +7,8 @@ import type { Engine } from './engine.js';
 import { Project, type Scale } from './project.js';
 import { ReadLoad, type ReadCounts } from './read-load.js';
 
-/** The results of a phase's requests. */
 export interface PhaseResult {
-  /** Attempts to send an event, by result. */
+  /** Attempts by result. */
   answers: Record<string, number>;
   outcomes: Record<Outcome, number>;
   reads: ReadCounts;
@@ -56,7 +55,7 @@ export class ContainerBed {
     await this.project.down();
   }
 
-  /** Runs a phase under load. Compares all events that were sent so far with the event list, and returns the phase's results. */
+  /** Runs a phase under load. Then compares all events sent so far with the event list. */
   async run(phase: () => Promise<void>): Promise<PhaseResult> {
     this.answers = {};
     this.events.start();
@@ -69,19 +68,19 @@ export class ContainerBed {
       reads = await this.reads.stop();
     }
     const sent = this.events.takeEntries();
-    // Not `push(...sent)`, because the number of entries exceeds the maximum number of arguments.
+    // Not `push(...sent)`: a call cannot have this many arguments.
     this.entries = this.entries.concat(sent);
     return { answers: this.answers, outcomes: countOutcomes(sent), reads, findings: await this.findFaults() };
   }
 
   /**
-   * Reads the event list until no accepted event is missing, because platform messages on the INGEST stream are stored only after an
-   * outage. Returns the differences from the sent events.
+   * Reads the event list until it contains every accepted event. After an outage, this takes time: the platform's messages wait on the
+   * INGEST stream. Returns the differences from the sent events.
    */
   private async findFaults(): Promise<Finding[]> {
     let findings: Finding[] = [];
     const look = async (): Promise<true | undefined> => {
-      // Skip events without a marker. The simulator sends them when subscriptions end together with a connector's sockets.
+      // Only events with a marker: when a connector's sockets end, the simulator sends events about the lost subscriptions.
       const events = await readEventList(this.project.url, this.token);
       const listed = events.filter(({ eventData }) => markerOf(eventData) !== undefined);
       findings = check({
@@ -108,9 +107,9 @@ async function logIn(project: Project): Promise<string> {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(credentials),
-    }).catch(() => undefined); // the proxy has not found the gateways yet
+    }).catch(() => undefined); // the proxy may not know the gateways yet
     if (!response?.ok) return undefined;
-    return ((await response.json()) as { token: string }).token; // Safe cast: the interface says so
+    return ((await response.json()) as { token: string }).token; // Safe cast: the API's documented reply
   };
   const token = await waitFor(look, { limitMs: settleLimitMs, everyMs: 500 });
   if (token === undefined) throw new Error(`the owner cannot log in at ${project.url}`);

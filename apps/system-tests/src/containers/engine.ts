@@ -4,22 +4,22 @@ import { promisify } from 'node:util';
 const execute = promisify(execFile);
 const outputLimit = 64 * 1024 * 1024;
 
-/** Thrown when no container engine responds. The message says what to install. */
+/** No container engine responds. The message says what to install. */
 export class NoEngineError extends Error {}
 
-/** A container engine and its compose command. */
+/** A container engine with its compose command. */
 export class Engine {
   private constructor(
     readonly name: 'docker' | 'podman',
     private readonly composeCommand: readonly [string, ...string[]],
-    /** Name and version, for the report. */
+    /** Name and version. */
     readonly description: string,
   ) {}
 
   /**
-   * Finds Docker with its compose plugin, otherwise podman with podman-compose.
+   * Finds Docker with its compose plugin, or else podman with podman-compose.
    *
-   * @throws NoEngineError
+   * @throws NoEngineError if there is neither
    */
   static async find(): Promise<Engine> {
     const docker = await version('docker', ['info', '--format', '{{.ServerVersion}}']);
@@ -37,19 +37,18 @@ export class Engine {
     );
   }
 
-  /** Runs a command of the engine and returns its standard output. */
+  /** Runs an engine command. Returns its standard output. */
   async run(...args: string[]): Promise<string> {
     const { stdout } = await execute(this.name, args, { maxBuffer: outputLimit });
     return stdout.trim();
   }
 
-  /** Returns the logs of a container: its standard output, followed by its standard error. */
+  /** Standard output, followed by standard error. */
   async readLogs(container: string): Promise<string> {
     const { stdout, stderr } = await execute(this.name, ['logs', container], { maxBuffer: outputLimit });
     return stdout + stderr;
   }
 
-  /** Whether a command of the engine succeeds. */
   succeeds(...args: string[]): Promise<boolean> {
     return this.run(...args).then(
       () => true,
@@ -57,13 +56,12 @@ export class Engine {
     );
   }
 
-  /** Runs a compose command. Prints the command's output when the command fails. */
+  /** If the command fails, prints its output. */
   async compose(args: readonly string[]): Promise<void> {
     const [command, ...first] = this.composeCommand;
     await runToEnd(command, [...first, ...args]);
   }
 
-  /** Builds an image. */
   async build(dockerfile: string, tag: string, context: string): Promise<void> {
     const options = this.name === 'podman' ? await podmanBuildOptions() : [];
     await runToEnd(this.name, ['build', ...options, '--file', dockerfile, '--tag', tag, context]);
@@ -74,14 +72,13 @@ async function version(command: string, args: readonly string[]): Promise<string
   try {
     return (await execute(command, args, { timeout: 20_000 })).stdout.trim();
   } catch {
-    return undefined; // not installed, or not running
+    return undefined; // not installed or not running
   }
 }
 
 /**
- * Returns options for a podman build. By default, such a build cannot reach the registries that this machine reaches, because it has no
- * bridge network and none of the user's npm settings. With these options, the build uses the machine's network, certificates, and npm
- * configuration. The Docker format keeps the health check.
+ * Options for a podman build. By default, podman builds lack this machine's network, certificates, and npm settings, so they cannot reach
+ * its registries. The Docker image format keeps the health check.
  */
 async function podmanBuildOptions(): Promise<string[]> {
   const { stdout } = await execute('npm', ['config', 'get', 'globalconfig', 'userconfig']);

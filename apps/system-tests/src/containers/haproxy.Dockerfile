@@ -1,4 +1,4 @@
-# Replaces the image haproxy:3.2-alpine where no registry is reachable: Debian's HAProxy, on the base image of the services.
+# Debian's HAProxy on the services' base image. The container test uses it if no registry with haproxy:3.2-alpine is reachable.
 FROM node:24-bookworm-slim
 RUN apt-get update -qq \
  && apt-get install -y -qq --no-install-recommends haproxy wget >/dev/null \

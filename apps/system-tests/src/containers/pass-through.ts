@@ -6,7 +6,7 @@ import type { ContainerBed } from './container-bed.js';
 const limitMs = 20_000;
 const eventType = 'container-test';
 
-/** Checks that the proxy forwards live connections and the address of the client. */
+/** Checks that live connections and the client's address pass through the proxy. */
 export async function checkPassThrough(bed: ContainerBed): Promise<KeptPromise[]> {
   return [
     await tell('An event arrives over a WebSocket through the proxy', receiveOverWebSocket(bed)),
@@ -56,7 +56,7 @@ async function receiveOverStream({ project, token }: ContainerBed): Promise<stri
     let isSent = false;
     for await (const chunk of response.body ?? []) {
       const text = decoder.decode(chunk as Uint8Array, { stream: true }); // Safe cast: bodies are bytes
-      // The stream starts with a position. After the position, the stream delivers events.
+      // The stream begins with a position. Events after the position are certainly delivered.
       if (!isSent) await sendEvent(project.url, token);
       isSent = true;
       if (text.includes(eventType)) return 'received';
@@ -70,7 +70,7 @@ async function receiveOverStream({ project, token }: ContainerBed): Promise<stri
   }
 }
 
-/** Logs in with a forged address, and checks that the audit log contains an address that is neither forged nor the proxy's. */
+/** Logs in with a forged address. The audit log must contain neither that address nor the proxy's. */
 async function readClientAddress({ project, token }: ContainerBed): Promise<string> {
   const forged = '203.0.113.9';
   await fetch(`${project.url}/api-token-auth`, {

@@ -2,19 +2,18 @@ import { say } from '../measure/progress.js';
 import type { ContainerBed, PhaseResult } from './container-bed.js';
 import { scalable, type Project, type ScalableName, type Scale } from './project.js';
 
-/** The default number of instances per service. Every service has at least two instances, so that restarts interrupt nothing. */
+/** Default number of instances. Each service has at least two, so that restarts interrupt nothing. */
 export const fullScale: Scale = { gateway: 2, events: 3, 'platform-connector': 2, 'streamer-monitor': 2 };
 
-/** A phase and its result. */
 export interface Phase {
   name: string;
   description: string;
-  /** Whether requests may fail, because a killed process loses its unfinished requests. */
+  /** Whether requests may fail. A killed process loses its pending requests. */
   mayFail: boolean;
   run: (project: Project) => Promise<void>;
 }
 
-/** The phases with faults or scaling. A killed service loses the requests in progress, but no accepted event. */
+/** Phases with faults or scaling. A killed service loses pending requests, but no accepted event. */
 export const faultPhases: readonly Phase[] = [
   {
     name: 'kill-services',
@@ -48,7 +47,7 @@ export const faultPhases: readonly Phase[] = [
   },
 ];
 
-/** Restarts every container of every service. Each container is ready before the next one stops. */
+/** Restarts every container, one at a time. */
 export function rollingRestarts(rounds: number): Phase {
   return {
     name: 'rolling-restarts',
@@ -56,7 +55,7 @@ export function rollingRestarts(rounds: number): Phase {
     mayFail: false,
     run: async (project) => {
       for (let round = 1; round <= rounds; round += 1) {
-        // Restart one container at a time: while several restart, the DNS of podman 4.3 resolves no names for some seconds.
+        // One container at a time: if several restart, the DNS of podman 4.3 resolves no names for some seconds.
         for (const service of scalable) await restartInTurn(project, service);
         say(`rolling restarts: round ${round} of ${rounds} done`);
       }
@@ -64,7 +63,7 @@ export function rollingRestarts(rounds: number): Phase {
   };
 }
 
-/** Runs a phase and prints what failed. */
+/** Runs a phase, and prints what failed. */
 export async function runPhase(bed: ContainerBed, phase: Phase): Promise<PhaseResult> {
   say(`${phase.name}: running`);
   const beganAt = Date.now();

@@ -7,30 +7,28 @@ import { say, waitFor } from '../measure/progress.js';
 import type { Engine } from './engine.js';
 import { serviceImage } from './images.js';
 
-/** The services of docker-compose.yml that can have several instances. */
+/** Services of docker-compose.yml that can have several instances. */
 export const scalable = ['gateway', 'events', 'platform-connector', 'streamer-monitor'] as const;
 export type ScalableName = (typeof scalable)[number];
-/** All services of docker-compose.yml that keep running. */
+/** Services of docker-compose.yml that run permanently. */
 export const longRunning = [...scalable, 'platform-simulator', 'postgres', 'nats', 'proxy'] as const;
 export type ServiceName = (typeof longRunning)[number];
 
-/** The number of instances per service. */
 export type Scale = Record<ScalableName, number>;
 
 const composeFile = 'docker-compose.yml';
 const projectLabel = 'com.docker.compose.project';
 const readyLimitMs = 90_000;
-/** Not shorter, because each health check starts a process in the container. */
+/** Pause between two health checks. Each check starts a process in the container. */
 const pollMs = 250;
-/** Linux counts processor time in hundredths of a second. */
+/** Linux counts CPU time in ticks of 10 ms. */
 const tickMs = 10;
 
-/** The log level of warnings. Errors have higher levels. */
+/** pino's level for warnings. Errors have higher levels. */
 const warningLevel = 40;
 
 interface LogLine {
   level: number;
-  /** Milliseconds since 1970. */
   time: number;
   msg: string;
   err?: LoggedError;
@@ -41,7 +39,7 @@ interface LoggedError {
   cause?: LoggedError;
 }
 
-/** How long a service took to start, and how much processor time the start used. */
+/** How long a service took to start, and how much CPU time it used. */
 export interface Start {
   ms: number;
   cpuMs: number;
@@ -57,7 +55,7 @@ export class Project {
     private readonly environment: ReadonlyMap<string, string>,
   ) {}
 
-  /** Creates the secrets with `deploy/create-env.sh`. Starts no container. */
+  /** Creates secrets with `deploy/create-env.sh`. Does not start containers. */
   static async create(engine: Engine): Promise<Project> {
     const directory = await mkdtemp(join(tmpdir(), 'stream-events-containers-'));
     const path = join(directory, 'env');
@@ -66,7 +64,7 @@ export class Project {
       IMAGE: serviceImage,
       PORT: String(await freePort()),
       SIMULATOR_PORT: String(await freePort()),
-      // The simulator sends no events, so that the test knows every event. All requests come from one user, so limits are off.
+      // No simulated events, so that the test knows every event. No rate limits, because all requests come from one user.
       SIMULATOR_RATE: '0',
       RATE_LIMIT_REQUESTS: '0',
       RATE_LIMIT_WRITES: '0',
@@ -78,7 +76,7 @@ export class Project {
     return new Project(engine, directory, new Map([...entries, ...Object.entries(settings)]));
   }
 
-  /** The URL of the proxy. */
+  /** URL of the proxy. */
   get url(): string {
     return `http://127.0.0.1:${this.variable('PORT')}`;
   }
@@ -93,9 +91,9 @@ export class Project {
     return value;
   }
 
-  /** Starts the containers that are missing for `scale`. Resolves when all instances are ready. */
+  /** Starts missing containers. Resolves when all instances are ready. */
   async up(scale: Scale): Promise<void> {
-    // Not `--scale`, because podman-compose accepts this option for one service only.
+    // Not `--scale`: podman-compose accepts this option for only one service.
     const instances = scalable.map((name) => [
       `${name.toUpperCase().replace('-', '_')}_INSTANCES`,
       scale[name],
@@ -109,7 +107,7 @@ export class Project {
 
   /** Removes containers, volumes, networks, and secrets. */
   async down(): Promise<void> {
-    // After a scale-down, podman-compose does not remove the surplus instances.
+    // podman-compose forgets surplus instances after a scale-down, so remove containers by label.
     const containers = await this.engine.run(
       'ps',
       '--all',
@@ -128,7 +126,7 @@ export class Project {
     await rm(this.directory, { recursive: true, force: true });
   }
 
-  /** Returns the names of the running containers of a service, sorted. */
+  /** Names of the service's running containers, sorted. */
   async containersOf(service: ServiceName): Promise<string[]> {
     const filters = [`label=${projectLabel}=${this.name}`, `label=com.docker.compose.service=${service}`];
     const output = await this.engine.run(
@@ -143,22 +141,22 @@ export class Project {
       .sort();
   }
 
-  /** Returns the IP addresses of the running containers of a service. */
+  /** IP addresses of the service's running containers. */
   async addressesOf(service: ServiceName): Promise<string[]> {
     const format = '{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}';
     const containers = await this.containersOf(service);
     return Promise.all(containers.map((name) => this.engine.run('inspect', '--format', format, name)));
   }
 
-  /** Restarts a container as `docker compose restart` does. Resolves when the container is ready. */
+  /** Restarts a container, like `docker compose restart`. Resolves when it is ready. */
   async restart(container: string): Promise<void> {
     await this.engine.run('restart', '--time', '30', container);
     await this.untilReady(container);
   }
 
   /**
-   * Kills the process of a container. Resolves when the container is ready again. Starts the container if the engine does not: an engine
-   * can mistake the kill for a stop by the user.
+   * Kills the container's process. Resolves when the container is ready again. An engine can mistake the kill for a stop by the user; if
+   * so, starts the container.
    */
   async kill(container: string): Promise<void> {
     const startedAt = await this.startedAt(container);
@@ -171,14 +169,14 @@ export class Project {
     await this.untilReady(container);
   }
 
-  /** Stops and removes a container, as scaling down does. */
+  /** Stops and removes a container, like a scale-down. */
   async remove(container: string): Promise<void> {
     await this.engine.run('stop', '--time', '30', container);
-    // Podman does not remove a container that other containers depend on: the proxy depends on the gateways.
+    // Podman cannot remove a container that others depend on. The proxy depends on the gateways.
     if (this.engine.name === 'docker') await this.engine.run('rm', container);
   }
 
-  /** Waits until the health check of the container succeeds. */
+  /** Waits for the container's health check. */
   async untilReady(container: string): Promise<void> {
     const ready = await waitFor(async () => ((await this.isHealthy(container)) ? true : undefined), {
       limitMs: readyLimitMs,
@@ -190,15 +188,14 @@ export class Project {
       );
   }
 
-  /** Runs the health check of a container. */
   async isHealthy(container: string): Promise<boolean> {
-    // Names end with the service and a number: `<project>_events_1` or `<project>-events-1`.
+    // Container names end with service and number: `<project>_events_1` or `<project>-events-1`.
     if (scalable.some((name) => new RegExp(`[_-]${name}[_-]\\d+$`).test(container)))
       return this.engine.succeeds('exec', container, 'node', '/app/deploy/health.mjs');
-    // Without systemd, podman runs health checks only on command.
+    // Without systemd, podman runs health checks only on request.
     if (this.engine.name === 'podman') {
       if (await this.engine.succeeds('healthcheck', 'run', container)) return true;
-      // Without wget in the nats-server image, the health check cannot run.
+      // The health check of the nats-server image needs wget. If wget is missing, check the server another way.
       return (
         container.includes('nats') &&
         !(await this.engine.succeeds('exec', container, 'which', 'wget')) &&
@@ -210,26 +207,26 @@ export class Project {
     );
   }
 
-  /** Returns the time from the start of the container until the service logged that it had started, and the processor time so far. */
+  /** Time from container start to the log line "service started", and CPU time so far. */
   async readStart(container: string): Promise<Start> {
     const lines = (await this.engine.readLogs(container))
       .split('\n')
       .filter((line) => line.includes('"service started"'));
-    const { time } = JSON.parse(lines.at(-1) ?? '{}') as { time?: number }; // Safe cast: the log has JSON lines
+    const { time } = JSON.parse(lines.at(-1) ?? '{}') as { time?: number }; // Safe cast: the log contains JSON lines
     if (time === undefined) throw new Error(`the log of ${container} does not contain "service started"`);
     const stat = (await this.engine.run('exec', container, 'cat', '/proc/1/stat')).split(' ');
     const ticks = Number(stat[13]) + Number(stat[14]); // utime and stime: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
     return { ms: time - Date.parse(await this.startedAt(container)), cpuMs: ticks * tickMs };
   }
 
-  /** Returns the warnings and errors that the services have logged at or after `since` (milliseconds since 1970), with their counts. */
+  /** Counts the services' warnings and errors since `since` (milliseconds since 1970), by message. */
   async readWarnings(since: number): Promise<Map<string, number>> {
     const counts = new Map<string, number>();
     for (const service of scalable)
       for (const container of await this.containersOf(service))
         for (const line of (await this.engine.readLogs(container)).split('\n')) {
           if (!line.startsWith('{')) continue;
-          const { level, time, msg, err } = JSON.parse(line) as LogLine; // Safe cast: the services log such lines
+          const { level, time, msg, err } = JSON.parse(line) as LogLine; // Safe cast: the services log in this format
           if (level < warningLevel || time < since) continue;
           const text = [`${service}: ${msg}`, err?.message, err?.cause?.message].filter(Boolean).join(': ');
           counts.set(text, (counts.get(text) ?? 0) + 1);

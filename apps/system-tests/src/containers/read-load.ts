@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** The paths that clients read: one for the gateway, and one for each service that the gateway sends requests to. */
+/** One path for the gateway, and one for each service behind it. */
 const paths = [
   '/api/v1/platform-events?page_size=5', // events
   '/api/v1/streamers', // streamer monitor
@@ -11,13 +11,13 @@ const paths = [
 
 const answerLimitMs = 10_000;
 
-/** The number of responses with status 200, and the number of failures by path and reason. */
+/** Responses with status 200, and failures by path and reason. */
 export interface ReadCounts {
   succeeded: number;
   failures: Map<string, number>;
 }
 
-/** Clients that read through the proxy. Each sends one request after the other. Half of the clients keep their connections open. */
+/** Clients that read through the proxy, one request after the other. Half of them keep their connections open. */
 export class ReadLoad {
   private counts: ReadCounts = { succeeded: 0, failures: new Map() };
   private running: Promise<unknown> = Promise.resolve();
@@ -35,7 +35,7 @@ export class ReadLoad {
     this.running = Promise.all(Array.from({ length: this.clients }, (_, index) => this.runClient(index)));
   }
 
-  /** Stops, and waits for the last responses. Returns the counts since the start. */
+  /** Waits for the last responses. Returns the counts since the start. */
   async stop(): Promise<ReadCounts> {
     this.isStopped = true;
     await this.running;
@@ -59,7 +59,7 @@ export class ReadLoad {
     agent.destroy();
   }
 
-  /** Resolves with the status and details about a failure, or with the reason why there is no response. */
+  /** Resolves with the status and details of a failure. Without a response, resolves with the reason. */
   private get(path: string, agent: Agent): Promise<string> {
     return new Promise((resolve) => {
       const options = { agent, headers: { authorization: `Token ${this.token}` }, timeout: answerLimitMs };
@@ -76,7 +76,7 @@ export class ReadLoad {
   }
 }
 
-/** Returns the status; for a failure, also the gateway's error text, or that the response is from the proxy. */
+/** Returns the status. For a failure, adds the gateway's error text, or that the proxy responded. */
 function describe(status: number | undefined, body: string): string {
   if (status === 200) return '200';
   const detail = /"detail":"([^"]*)"/.exec(body)?.[1];

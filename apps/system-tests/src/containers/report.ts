@@ -5,7 +5,7 @@ import type { ImageFacts } from './images.js';
 import type { Phase } from './phases.js';
 import type { Start } from './project.js';
 
-/** The measured starts of each service. */
+/** Measured starts by service. */
 export type StartTimes = ReadonlyMap<string, readonly Start[]>;
 
 const megabyte = 1_000_000;

@@ -11,40 +11,40 @@ import type { Engine } from './engine.js';
 import { fullScale } from './phases.js';
 import { longRunning, Project } from './project.js';
 
-/** The services whose instances are limited and counted. */
+/** Services whose throughput is measured, with limited instances. */
 const services = ['gateway', 'events'] as const;
 type Service = (typeof services)[number];
 
 /**
- * The share of a core for each instance of the measured service. All other services keep the limits of docker-compose.yml. The share is so
- * small that two cores are enough for three instances and all other processes. With a share of 0.2, the two cores would be the bottleneck.
+ * CPU limit of each measured instance, as a share of a core. All other services keep the limits of docker-compose.yml. With shares this
+ * small, two cores suffice for three instances and everything else. At 0.2, the two cores would be the bottleneck.
  */
 const limitedCpus: Record<Service, number> = { gateway: 0.05, events: 0.1 };
 const instances = 3;
-/** Concurrent requests. The CPU limit pauses an instance for most of each 100 ms, so a request takes about 100 ms at any load. */
+/** Number of concurrent requests. The CPU limit pauses an instance for most of each 100 ms, so every request takes about 100 ms. */
 const connections: Record<Service, number> = { gateway: 480, events: 96 };
-// Without the CPU limit, V8 compiles hot code within a few seconds under load. With the limit, compiling takes many times as long.
+// Warm-up: V8 compiles hot code under load, and the CPU limit makes compiling many times slower.
 const warmUpMs = 8_000;
 const settleMs = 3_000;
 const minRateRatio = 2.7;
 const maxCpuRatio = 1.1;
 
-/** The result of one run: the accepted events per second, and the processor time of all containers per event in microseconds. */
+/** Accepted events per second, and CPU time of all containers per event in microseconds. */
 interface Run {
   perSecond: number;
   cpu: number;
 }
 
-/** A load with a fixed number of concurrent requests, which sends as fast as the system responds. */
+/** A load with a fixed number of concurrent requests, sent as fast as the system responds. */
 interface FullLoad {
-  /** Returns the number of events accepted since the last call. */
+  /** Events accepted since the last call. */
   takeCount(): Promise<number>;
   stop(): Promise<void>;
 }
 
 type Runs = Record<Service, { one: Run[]; all: Run[] }>;
 
-/** Compares the throughput of three instances of a service with that of one instance, when each instance gets a small share of a core. */
+/** Compares the throughput of three instances with that of one. Each instance gets a small share of a core. */
 export async function measureScaling(
   engine: Engine,
   { rounds, runMs }: { rounds: number; runMs: number },
@@ -56,7 +56,7 @@ export async function measureScaling(
     const runs: Runs = { gateway: { one: [], all: [] }, events: { one: [], all: [] } };
     for (let round = 1; round <= rounds; round += 1) {
       for (const service of services) {
-        // The order alternates, so that other load on the machine affects both sizes equally.
+        // Alternate the order, so that other load on the machine affects both sizes equally.
         const order = round % 2 === 1 ? (['one', 'all'] as const) : (['all', 'one'] as const);
         for (const size of order) {
           const run = await bed.measure(service, size === 'one' ? 1 : instances);
@@ -80,7 +80,7 @@ class ScalingBed {
     private readonly runMs: number,
   ) {}
 
-  /** Runs the load on `count` limited instances of the service. The other instances are stopped meanwhile. */
+  /** Runs the load on `count` limited instances of the service. Stops the other instances for this time. */
   async measure(service: Service, count: number): Promise<Run> {
     const containers = await this.project.containersOf(service);
     const stopped = containers.slice(count);
@@ -119,7 +119,7 @@ class ScalingBed {
       : StoreLoad.start(this.project);
   }
 
-  /** Returns the processor time that all containers have used so far, in seconds. */
+  /** CPU seconds of all containers so far. */
   private async cpuSeconds(): Promise<number> {
     const containers = (await Promise.all(longRunning.map((name) => this.project.containersOf(name)))).flat();
     const pids = await Promise.all(
@@ -129,7 +129,7 @@ class ScalingBed {
   }
 }
 
-/** Sends signed notifications through the proxy. */
+/** Signed notifications, sent through the proxy. */
 function notificationLoad(project: Project): FullLoad {
   const load = startLoad({
     kind: 'notifications',
@@ -141,7 +141,7 @@ function notificationLoad(project: Project): FullLoad {
   return { takeCount: async () => (await load.takeCounts()).succeeded, stop: () => load.stop() };
 }
 
-/** Sends the requests that a gateway sends to the events services, each with one event. */
+/** Sends what a gateway sends to the events services. Each request contains one event. */
 class StoreLoad implements FullLoad {
   private stored = 0;
   private isStopping = false;
@@ -188,7 +188,7 @@ class StoreLoad implements FullLoad {
         });
         this.stored += 1;
       } catch {
-        await wait(100); // the service was busy, or stopped
+        await wait(100); // the service is busy or stopped
       }
     }
   }

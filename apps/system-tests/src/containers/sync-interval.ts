@@ -9,11 +9,11 @@ import { median } from '../measure/quantile.js';
 import { formatCount, table, type Section } from '../measure/report.js';
 import type { Engine } from './engine.js';
 
-/** The compared values: the default of nats-server, a compromise, and the value in deploy/nats-server.conf. */
+/** nats-server's default, a compromise, and the value in deploy/nats-server.conf. */
 const intervals = ['2m', '1s', 'always'] as const;
 type Interval = (typeof intervals)[number];
 
-/** Acknowledged messages per second, with one message and with many messages in flight. */
+/** Acknowledged messages per second, with one and with many messages in flight. */
 interface Rates {
   one: number;
   many: number;
@@ -23,7 +23,7 @@ const natsImage = 'nats:2.12-alpine';
 const manyInFlight = 64;
 const payload = new Uint8Array(1_024);
 
-/** Measures how many acknowledgments per second one publisher gets with each `sync_interval`, in alternating runs. */
+/** Measures one publisher's acknowledgments per second for each `sync_interval`. Alternates the intervals. */
 export async function measureSyncIntervals(
   engine: Engine,
   { rounds, runMs }: { rounds: number; runMs: number },
@@ -51,7 +51,7 @@ async function measure(engine: Engine, interval: Interval, runMs: number): Promi
     ...['--volume', `${path}:/etc/nats.conf:ro`, natsImage, 'nats-server', '--config', '/etc/nats.conf'],
   );
   try {
-    // Retry until the server listens. After the time limit, throw an error with its log.
+    // Retry until the server listens. After the limit, throw an error with the server's log.
     const connection = await waitFor(() => connect({ port }).catch(() => undefined), {
       limitMs: 20_000,
       everyMs: 100,
@@ -68,7 +68,7 @@ async function measure(engine: Engine, interval: Interval, runMs: number): Promi
   }
 }
 
-/** Publishes for `runMs` milliseconds. Returns the number of acknowledgments per second. */
+/** Returns acknowledgments per second. */
 async function publish(
   connection: NatsConnection,
   { inFlight, runMs }: { inFlight: number; runMs: number },

@@ -16,7 +16,7 @@ const connected: Observation = { kind: 'connected' };
 const wanted = (...sequences: number[]) =>
   sequences.map((sequence) => ({ sequence, event: 100 + sequence, check: 1_000 + sequence }));
 
-/** The client's filter passes events 2, 4, 6, and 8 of ten. Tests override the fields that they are about. */
+/** Of ten events, the client's filter passes 2, 4, 6, and 8. Tests override single fields. */
 const expectation: Expectation = {
   epochs: [{ epoch: 'new', events: wanted(2, 4, 6, 8) }],
   passes: (number) => number % 2 === 0,
@@ -118,9 +118,9 @@ describe(checkDeliveries.name, () => {
   it('accepts a gap where an epoch ended, regardless of which events were lost', () => {
     expect(kindsOf([connected, stand(2, 'old'), old(4), gap, event(6), event(8)], twoEpochs)).toEqual([]);
     expect(kindsOf([connected, old(2), connected, gap, stand(7), event(8)], twoEpochs)).toEqual([]);
-    // The client received the event, the stream lost it, and the service republished it.
+    // The client received the event, then the stream lost it, then the service published it again.
     expect(kindsOf([connected, old(12), connected, gap, event(6), event(8)], twoEpochs)).toEqual([]);
-    // The gateway notices the loss later.
+    // As above, but the gateway notices the loss later.
     const lateNews = [connected, old(12), connected, gap, stand(6, 'old'), gap, gap, stand(6), event(8)];
     expect(kindsOf(lateNews, twoEpochs)).toEqual([]);
   });

@@ -1,39 +1,37 @@
 import type { GapReason } from './delivery-log.js';
 
-/** One observation of a client. */
 export type Observation =
-  /** A new connection. */
   | { kind: 'connected' }
-  /** An event: its position, its number, and the last 32 bits of its id, which the position contains. */
+  /** The position contains the epoch, the sequence, and `check`: the last 32 bits of the event's id. */
   | { kind: 'event'; epoch: string; sequence: number; event: number; check: number }
   /** A position without an event. */
   | { kind: 'position'; epoch: string; sequence: number }
   | { kind: 'gap'; reason: GapReason };
 
-/** An event on the stream that a client wants. */
+/** An event on the stream that passes the client's filter. */
 export interface WantedEvent {
   sequence: number;
   event: number;
   check: number;
   /**
-   * The event was already on the stream in an earlier epoch, and was republished because the stream was recreated. A gateway that has
-   * already delivered the event does not deliver it again.
+   * The event was on the stream in an earlier epoch, and was published again after the stream was recreated. A gateway that has already
+   * delivered it does not deliver it again.
    */
   isRepeated?: boolean;
 }
 
-/** The deliveries that a client must have received. */
+/** What a client must have received. */
 export interface Expectation {
   /**
-   * The epochs of the stream in order, each with the events that pass the client's filter, in order and without second copies. The last
-   * epoch is complete. A lost epoch contains only the events that the test read before the loss.
+   * The epochs of the stream, in order. Each has the events that pass the client's filter, in order and without duplicates. The last epoch
+   * is complete. A lost epoch has only the events that the test read before the loss.
    */
   epochs: readonly { epoch: string; events: readonly WantedEvent[] }[];
-  /** Whether an event passes the client's filter. */
+  /** The client's filter. */
   passes(event: number): boolean;
 }
 
-/** A difference between the received and the required deliveries of a client. */
+/** A difference between what a client received and what it must have received. */
 export interface DeliveryFinding {
   kind: 'missing' | 'doubled' | 'reordered' | 'foreign' | 'misplaced' | 'unexplained gap' | 'silent hole';
   what: string;
@@ -45,8 +43,8 @@ interface Place {
 }
 
 /**
- * Compares the deliveries to one client with the required deliveries: every event that passes the client's filter, from the client's first
- * position to the end of the stream, once and in order. A gap is allowed only at the end of an epoch.
+ * Checks what one client received. Between the client's first position and the end of the stream, it must get every event that passes its
+ * filter, once and in order. A gap is allowed only at the end of an epoch.
  */
 export function checkDeliveries(seen: Iterable<Observation>, expectation: Expectation): DeliveryFinding[] {
   return new DeliveryChecker(expectation).check(seen);
@@ -56,11 +54,11 @@ class DeliveryChecker {
   private readonly findings: DeliveryFinding[] = [];
   private readonly events: ReadonlyMap<string, readonly WantedEvent[]>;
   private readonly lastEpoch: string;
-  /** The position up to which the client has received everything; undefined before the first position and after a gap. */
+  /** The client has received everything up to this position. Undefined before the first position and after a gap. */
   private at: Place | undefined;
-  /** The last position before the last gap. */
+  /** Position before the last gap. */
   private before: Place | undefined;
-  /** The number of wanted events of the current epoch at or before `at`. */
+  /** Number of wanted events of the current epoch up to `at`. */
   private index = 0;
   private readonly onConnection = new Set<number>();
   private readonly sinceGap = new Set<number>();
@@ -91,7 +89,7 @@ class DeliveryChecker {
       this.find('reordered', `${what}, after ${this.at.sequence}`);
       return;
     }
-    // No wanted event before this event may be missing, and this event must be the next wanted event.
+    // First check that no earlier wanted event is missing, then that this event is the next wanted one.
     this.moveTo({ epoch, sequence: sequence - 1 });
     this.at = { epoch, sequence };
     const wanted = this.events.get(epoch)?.[this.index];
@@ -103,7 +101,7 @@ class DeliveryChecker {
   }
 
   private onGap(reason: GapReason): void {
-    // The stream has every event of the last epoch, so the gateway had no reason for a gap in the last epoch.
+    // The last epoch's events are all on the stream, so the gateway has no reason to report a gap there.
     const epoch = (this.at ?? this.before)?.epoch;
     const isExplained = epoch === undefined ? this.events.size > 1 : epoch !== this.lastEpoch;
     if (!isExplained) this.find('unexplained gap', `${reason} after ${describe(this.at ?? this.before)}`);
@@ -112,7 +110,7 @@ class DeliveryChecker {
     this.sinceGap.clear();
   }
 
-  /** Advances to a position. The client must have received every wanted event up to this position. */
+  /** Moves to a position. The client must have received every wanted event up to there. */
   private moveTo(place: Place): void {
     const { epoch, sequence } = place;
     const events = this.events.get(epoch) ?? [];
@@ -140,7 +138,7 @@ class DeliveryChecker {
   private checkEnd(): void {
     const last = this.events.get(this.lastEpoch)?.findLast(({ isRepeated }) => !isRepeated);
     if (!this.at) {
-      // The client received nothing after the gap.
+      // Nothing arrived after the gap.
       if (last) this.find('missing', 'no position since the start or the last gap');
     } else if (this.at.epoch !== this.lastEpoch) this.find('silent hole', `${describe(this.at)} to the end`);
     else if (last && last.sequence > this.at.sequence)

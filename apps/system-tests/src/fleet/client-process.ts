@@ -3,7 +3,7 @@ import { EpochNames } from './delivery-log.js';
 import type { ClientGroup, FleetCommand, FleetMessage } from './fleet-messages.js';
 import { ResumingGroup } from './resuming-group.js';
 
-// `Fleet` forks this process, which runs the clients and sends one reply to each command.
+// `Fleet` forks this module. It runs the clients and replies once to each command.
 
 const epochs = new EpochNames();
 const groups = new Map<string, ClientGroup>();

@@ -4,16 +4,17 @@ import { readSentAt } from './read-delivery.js';
 import { nowMicroseconds } from './test-events.js';
 import { WebSocketClient } from './web-socket.js';
 
-// With ten thousand concurrent handshakes, each handshake would exceed its time limit.
+// Concurrent handshakes. If ten thousand clients connected at once, every handshake would exceed its time limit.
 const maxHandshakes = 200;
-// The publisher stays up to a few hundred events ahead of the slowest client, so it does not need more frequent reports.
+// Pause between two progress reports. The publisher is up to a few hundred events ahead of the slowest client, so it does not need reports
+// more often.
 const progressIntervalMs = 10;
 
-/** Clients that only count events, so that a thousand clients need less CPU than the server under test. */
+/** Clients that only count events. A thousand of them use less CPU than the server under test. */
 export class CountingGroup implements ClientGroup {
   private readonly sockets: WebSocketClient[] = [];
   private readonly received: Float64Array;
-  /** The count of the slowest client, and the number of clients with that count. */
+  /** Count of the slowest client, and how many clients have that count. */
   private slowest = 0;
   private laggards: number;
   private total = 0;
@@ -72,7 +73,7 @@ export class CountingGroup implements ClientGroup {
           onText: (bytes, start) => this.onText(index, bytes, start),
           onEnd: () => {
             this.ended += 1;
-            // The publisher must not wait for a disconnected client.
+            // Infinity: the publisher must not wait for a disconnected client.
             this.setCount(index, Infinity);
           },
         },
@@ -104,7 +105,7 @@ export class CountingGroup implements ClientGroup {
   }
 }
 
-/** Returns percentiles of a histogram of microseconds, in milliseconds; 0 when the histogram is empty. */
+/** Converts a histogram of microseconds to percentiles in milliseconds. An empty histogram gives 0. */
 export function readLatencies(latencies: RecordableHistogram): DeliveryCounts['latencyMs'] {
   const milliseconds = (microseconds: number): number => (latencies.count === 0 ? 0 : microseconds / 1_000);
   return {

@@ -4,10 +4,10 @@ const kinds = ['connected', 'event', 'position', 'gap'] as const;
 export const gapReasons = ['unknown_position', 'other_epoch', 'expired'] as const;
 export type GapReason = (typeof gapReasons)[number];
 
-// An observation consists of five numbers: the kind, the epoch (for a gap, the reason), the sequence, the event's number, and its check.
+// An observation is five numbers: kind, epoch (for a gap, its reason), sequence, event number, and check.
 const wordsEach = 5;
 
-/** Gives numbers to the epochs that the clients of this process observed, because logs store numbers only. */
+/** Numbers the epochs, because the logs store only numbers. */
 export class EpochNames {
   private readonly names: string[] = [];
 
@@ -21,7 +21,7 @@ export class EpochNames {
   }
 }
 
-/** All observations of one client, in order. A run has millions of deliveries, so the log stores only five numbers per observation. */
+/** All observations of a client, in order. A run has millions of deliveries, so each takes only five numbers. */
 export class DeliveryLog {
   private words = new Uint32Array(64 * wordsEach);
   private length = 0;
@@ -44,7 +44,6 @@ export class DeliveryLog {
     this.append(3, gapReasons.indexOf(reason), 0, 0, 0);
   }
 
-  /** Empties the log. */
   clear(): void {
     this.length = 0;
   }

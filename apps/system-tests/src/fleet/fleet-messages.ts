@@ -2,48 +2,48 @@ import type { DeliveryFinding } from './check-deliveries.js';
 import type { ClientPlan, ResumingCounts } from './resuming-client.js';
 import type { EventFields } from './test-events.js';
 
-/** An event on the stream. The test compares the deliveries to clients with these events. */
+/** An event on the stream, to compare with the deliveries. */
 export interface StreamEvent extends EventFields {
   sequence: number;
   event: number;
   check: number;
 }
 
-/** The epochs of the stream in order, each with the events that the test read. The list of the last epoch is complete. */
+/** The epochs of the stream, in order, with the events that the test has read. The last epoch is complete. */
 export type StreamHistory = readonly { epoch: string; events: readonly StreamEvent[] }[];
 
-/** Clients that only count. They connect to one port and do not reconnect. */
+/** Clients that only count. They share a port and do not reconnect. */
 export interface CountingPlan {
   port: number;
   path: string;
-  /** The first message of each client. Each message starts one client. */
+  /** One first message per client. */
   firstMessages: readonly string[];
-  /** Measures the latency of every n-th message only, because reading the time costs more than all other work. 0: measures no latency. */
+  /** Measures the latency of every n-th message; 0 measures none. Reading the clock is the most expensive work of a client. */
   sampleEvery: number;
-  /** Whether to report progress as soon as all clients have an event, instead of every 10 ms. */
+  /** Whether to report progress as soon as all clients have an event. Default: every 10 ms. */
   isLockstep: boolean;
 }
 
-/** A command to the process of the fleet. Each command names a group and gets one reply. */
+/** A command to the fleet's process. Each names a group and gets one reply. */
 export type FleetCommand = { group: string } & (
   | { kind: 'open-resuming'; plans: readonly ClientPlan[] }
   | { kind: 'open-counting'; plan: CountingPlan }
-  /** The clients disconnect and keep their positions. */
+  /** Disconnects the clients. They keep their positions. */
   | { kind: 'close' }
   | { kind: 'reopen' }
   | { kind: 'set-reading'; isReading: boolean }
   | { kind: 'count' }
   | { kind: 'judge'; history: StreamHistory }
-  /** The clients disconnect and are removed. */
+  /** Disconnects and removes the clients. */
   | { kind: 'drop' }
 );
 
-/** A message from the fleet's process: the reply to a command, or the progress of a counting group. */
+/** The reply to a command, or the progress of a counting group. */
 export type FleetMessage =
   | { id: number; result: unknown }
   | { group: string; /** Events that the slowest connected client has received. */ slowest: number };
 
-/** The counts of a group of clients. `received` and `latencyMs` count from the previous `count` command. */
+/** `received` and `latencyMs` count since the last `count` command. */
 export interface DeliveryCounts {
   clients: number;
   connected: number;
@@ -51,23 +51,21 @@ export interface DeliveryCounts {
   ended: number;
   seconds: number;
   received: number;
-  /** The time from sending to receiving; 0 when nothing was measured. */
+  /** From sending to receiving; 0 if nothing was measured. */
   latencyMs: { p50: number; p99: number; max: number };
 }
 
-/** Additional counts of a group of resuming clients. */
 export interface FleetCounts extends Omit<DeliveryCounts, 'ended' | 'seconds'>, ResumingCounts {
-  /** The number of clients that have a position to resume from. */
+  /** Clients that have a position to resume from. */
   positioned: number;
 }
 
-/** A group of clients in the process of the fleet. */
 export interface ClientGroup {
   close(): void;
   takeCounts(): DeliveryCounts | FleetCounts;
 }
 
-/** Returns the sum of several counts. */
+/** Adds up the counts of several reports. */
 export function totalOf(all: readonly FleetCounts[]): Omit<ResumingCounts, 'lastReceivedAt'> {
   const total = { received: 0, connections: 0, gaps: {}, endings: {}, strange: [] as string[] };
   for (const { received, connections, gaps, endings, strange } of all) {
@@ -80,14 +78,13 @@ export function totalOf(all: readonly FleetCounts[]): Omit<ResumingCounts, 'last
   return total;
 }
 
-/** The result of comparing the clients of a group with the stream. */
+/** The result of comparing a group's deliveries with the stream. */
 export interface Judgement {
   clients: number;
   /** Clients with at least one finding. */
   found: number;
   /** Findings by kind. */
   kinds: Record<string, number>;
-  /** Some of the findings. */
   examples: (DeliveryFinding & { filter: string })[];
 }
 

@@ -13,15 +13,15 @@ import type {
 } from './fleet-messages.js';
 import type { ClientPlan } from './resuming-client.js';
 
-// Comparing the deliveries to a thousand clients with the stream takes several seconds.
+// Time limit for a reply. Checking the deliveries of a thousand clients takes several seconds.
 const answerLimitMs = 60_000;
-// Clients pause for up to four seconds between attempts to reconnect. Ten thousand clients connect within a minute.
+// Time limit for connecting. Ten thousand clients need up to a minute, and a client pauses up to 4 s between two attempts.
 const connectLimitMs = 60_000;
 const pollMs = 200;
-// A caller that waits for progress also has to check regularly whether to stop.
+// `waitForProgress` returns at least this often, so that its caller can check whether to stop.
 const progressLimitMs = 100;
 
-/** WebSocket clients in a separate process, in named groups: resuming clients, which log what they receive, and counting clients. */
+/** WebSocket clients in a separate process, in named groups. Resuming clients log what they receive; counting clients only count. */
 export class Fleet {
   private readonly waiting = new Map<number, (result: unknown) => void>();
   private readonly groups = new Set<string>();
@@ -57,7 +57,7 @@ export class Fleet {
     await this.tell({ kind: 'open-resuming', group, plans });
   }
 
-  /** Connects clients that only count. Resolves when all clients are connected. */
+  /** Connects clients that only count. Resolves when all are connected. */
   async openCounting(group: string, plan: CountingPlan): Promise<void> {
     this.groups.add(group);
     await this.tell({ kind: 'open-counting', group, plan });
@@ -68,12 +68,12 @@ export class Fleet {
     this.slowest.set(group, 0);
   }
 
-  /** Returns the number of events that the slowest client of a counting group has received. */
+  /** How many events the group's slowest client has received. */
   slowestOf(group: string): number {
     return this.slowest.get(group) ?? 0;
   }
 
-  /** Resolves when the slowest client of a counting group has received another event, or after 100 ms. */
+  /** Resolves when a counting group's slowest client gets another event, or after 100 ms. */
   async waitForProgress(): Promise<void> {
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, progressLimitMs);
@@ -98,7 +98,6 @@ export class Fleet {
     await this.tell({ kind: 'set-reading', group, isReading });
   }
 
-  /** Disconnects the clients and removes them. */
   async drop(group: string): Promise<void> {
     this.groups.delete(group);
     await this.tell({ kind: 'drop', group });
@@ -108,22 +107,22 @@ export class Fleet {
     for (const group of [...this.groups]) await this.drop(group);
   }
 
-  /** Returns the counts of a counting group since the last call. */
+  /** Counts since the last call. */
   async takeDeliveryCounts(group: string): Promise<DeliveryCounts> {
     return (await this.tell({ kind: 'count', group })) as DeliveryCounts; // Safe cast: the reply to this command
   }
 
-  /** Returns the counts of a resuming group since the last call. */
+  /** Counts since the last call. */
   async takeCounts(group: string): Promise<FleetCounts> {
     return (await this.tell({ kind: 'count', group })) as FleetCounts; // Safe cast: the reply to this command
   }
 
-  /** Compares everything that the clients of a group have received with the stream. */
+  /** Checks everything that the group's clients have received against the stream. */
   async judge(group: string, history: StreamHistory): Promise<Judgement> {
     return (await this.tell({ kind: 'judge', group, history })) as Judgement; // Safe cast: the reply to this command
   }
 
-  /** Waits until all clients of a group are connected and have a position. */
+  /** Resolves when all clients are connected and have a position. */
   async waitUntilReady(group: string): Promise<void> {
     let last: FleetCounts | undefined;
     const isReady = await waitFor(
@@ -138,7 +137,7 @@ export class Fleet {
   }
 
   /**
-   * Waits until all clients of a group are connected and have received nothing for `quietMs` milliseconds.
+   * Waits until all clients are connected and have received nothing for `quietMs` milliseconds.
    *
    * @returns the counts during the wait, and whether the clients settled within the limit
    */

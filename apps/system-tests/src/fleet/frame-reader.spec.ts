@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { FrameReader, opcodes } from './frame-reader.js';
 
-/** Returns a server frame with the shortest possible length field. */
+/** A server frame with the shortest length field that fits. */
 function frame(opcode: number, payload: Buffer): Buffer {
   const { length } = payload;
   const head = [0x80 | opcode];
@@ -20,7 +20,7 @@ function read(chunks: Buffer[]): { texts: string[]; controls: [number, string][]
   });
   for (const chunk of chunks) {
     reader.push(chunk);
-    // A socket reuses its read buffer in the same way.
+    // Overwrite the chunk, as a socket that reuses its read buffer does.
     chunk.fill(0);
   }
   return { texts, controls };

@@ -1,29 +1,29 @@
-/** Receives the frames of a server. The bytes are valid only during the call. */
+/** Receives a server's frames. The bytes are valid only during the call. */
 export interface FrameHandler {
-  /** Called with a complete text message, as a range of a buffer. */
+  /** Called for each complete text message, with its range in the buffer. */
   onText(bytes: Buffer, start: number, end: number): void;
-  /** Called with a ping, pong, or close frame. */
+  /** Called for each ping, pong, and close frame. */
   onControl(opcode: number, payload: Buffer): void;
 }
 
 /** Opcodes of RFC 6455 §5.2. */
 export const opcodes = { text: 1, close: 8, ping: 9, pong: 10 } as const;
 
-// The first byte has FIN set and no extension bit, because the tested servers send every message as one frame.
+// FIN is set and no extension bit: the tested servers send every message as one frame.
 const textHead = 0x80 | opcodes.text;
 const firstControlHead = 0x80 | opcodes.close;
 
 /**
- * Splits the bytes of a WebSocket server into frames at the lowest cost: creates no object and no copy for a frame that arrives in one
- * piece. Throws for a frame that the tested servers never send.
+ * Splits a WebSocket server's bytes into frames. A frame that arrives in one piece costs no object and no copy. Throws for frames that the
+ * tested servers never send.
  */
 export class FrameReader {
-  /** The beginning of an incomplete frame. */
+  /** Start of an incomplete frame. */
   private rest: Buffer | undefined;
 
   constructor(private readonly handler: FrameHandler) {}
 
-  /** @throws when the bytes are not server frames, for example when two writers interleave */
+  /** @throws Error if the bytes are not server frames, for example because two writers interleave */
   push(chunk: Buffer): void {
     const bytes = this.rest ? Buffer.concat([this.rest, chunk]) : chunk;
     let start = 0;
@@ -31,7 +31,7 @@ export class FrameReader {
       this.handle(bytes, start, end);
       start = end;
     }
-    // Copy the bytes, because the caller reuses the memory of the chunk.
+    // Copy: the caller reuses the chunk's memory.
     this.rest = start < bytes.length ? Buffer.from(bytes.subarray(start)) : undefined;
   }
 
@@ -44,7 +44,7 @@ export class FrameReader {
   }
 }
 
-/** Returns the end of the frame that begins at `start`; undefined while the frame is incomplete. */
+/** End of the frame that begins at `start`. Undefined while the frame is incomplete. */
 function endOfFrame(bytes: Buffer, start: number): number | undefined {
   const length = bytes[start + 1];
   if (length === undefined) return undefined;

@@ -11,7 +11,7 @@ const record = (origin: 'platform' | 'test'): string =>
     eventData: '{"marker":"0a1b2c3d-417","sent_us":123456789012,"message":"-\\"position\\":\\"x"}',
   });
 
-/** Returns a record with its position, between other bytes as in a socket's buffer. */
+/** Puts a record between other bytes, as in a socket's buffer. */
 function place(text: string): { bytes: Buffer; start: number; end: number } {
   const before = Buffer.from('{"id":"x","sent_us":7,"position":"ffffffff-1-ffffffff"}');
   const bytes = Buffer.concat([before, Buffer.from(text), before]);

@@ -1,34 +1,32 @@
-/** The fields that a system test needs from a delivered record. They are read without parsing the record. */
+/** The fields of a record that system tests need. They are read without parsing the JSON. */
 export interface Delivery {
-  /** The number of the event, from its marker. */
+  /** From the event's marker. */
   event: number;
-  /** When the event was sent, by this machine's clock, in microseconds. */
+  /** In microseconds of this machine's clock. */
   sentAt: number;
   epoch: string;
   sequence: number;
-  /** The last 32 bits of the event's id, as the position contains them. */
+  /** Last 32 bits of the event's id, from the position. */
   check: number;
-  /** The position as received. */
   position: string;
 }
 
 const markerStart = Buffer.from('"event_data":{"marker":"');
 const sentStart = Buffer.from('"sent_us":');
 const positionStart = Buffer.from(',"position":"');
-// At most `<epoch>-<16 digits>-<check>"}`.
+// Longest possible end of a record: `<epoch>-<16 digits>-<check>"}`.
 const longestPosition = 8 + 1 + 16 + 1 + 8 + 2;
 
-/** Whether a text is a record rather than a control message. */
+/** Records start with `id`, control messages with `event`. */
 export function isRecord(bytes: Buffer, start: number): boolean {
-  // {"id":… or {"event":…
+  // The third byte: `i` of {"id":… or `e` of {"event":…
   return bytes[start + 2] === 0x69;
 }
 
 /**
- * Reads a record that ends with its position: `{"id":…,"event_data":{"marker":"<run>-<number>","sent_us":<number>,…},…,
- * "position":"<position>"}`.
+ * Reads a record of this form: `{"id":…,"event_data":{"marker":"<run>-<number>","sent_us":<number>,…},…, "position":"<position>"}`.
  *
- * @throws when the record has a different form
+ * @throws Error if the record has another form
  */
 export function readDelivery(bytes: Buffer, start: number, end: number): Delivery {
   const marker = bytes.indexOf(markerStart, start);
@@ -52,12 +50,12 @@ export function readDelivery(bytes: Buffer, start: number, end: number): Deliver
   };
 }
 
-/** Returns the time when a record's event was sent, in microseconds. Reads no other field. */
+/** Reads only the send time, in microseconds. */
 export function readSentAt(bytes: Buffer, start: number): number {
   return readNumber(bytes, bytes.indexOf(sentStart, start) + sentStart.length);
 }
 
-/** Returns the decimal number that begins at `at`. */
+/** Reads the decimal number at `at`. */
 function readNumber(bytes: Buffer, at: number): number {
   let number = 0;
   for (let index = at, digit = digitAt(bytes, index); digit >= 0; index += 1, digit = digitAt(bytes, index))

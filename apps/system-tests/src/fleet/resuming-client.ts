@@ -3,43 +3,42 @@ import { isRecord, readDelivery } from './read-delivery.js';
 import { nowMicroseconds, type FilterParameters } from './test-events.js';
 import { WebSocketClient, type Ending } from './web-socket.js';
 
-/** A client's filter and the ports that it connects to. */
 export interface ClientPlan {
   token: string;
   filter: FilterParameters;
-  /** Each connection uses one of these at random, as behind a load balancer. */
+  /** Each connection picks one at random, like a load balancer. */
   ports: readonly number[];
 }
 
-/** Counts of all clients of a group. */
+/** Counts over all clients of a group. */
 export interface ResumingCounts {
   received: number;
-  /** The time when the last event arrived, in microseconds of this machine's clock. */
+  /** When the last event arrived, in microseconds of this machine's clock. */
   lastReceivedAt: number;
   connections: number;
   gaps: Record<string, number>;
-  /** The number of ended connections, by close code or reason. */
+  /** Ended connections by close code or reason. */
   endings: Record<string, number>;
-  /** The first few messages that the client could not read. */
+  /** The first few messages that a client could not read. */
   strange: string[];
 }
 
 export interface ClientSurroundings {
   epochs: EpochNames;
   counts: ResumingCounts;
-  /** Called for each event with the microseconds from sending to receiving. */
+  /** Called for each event with the time from sending to receiving. */
   onLatency: (microseconds: number) => void;
 }
 
-// The pause doubles with every failed attempt. Each client waits between half of the pause and the whole pause, so that a thousand clients
-// that lose a gateway together do not reconnect together.
+// The pause doubles with each failed attempt, and each client waits 50 to 100 % of it. Without this jitter, a thousand clients that lose a
+// gateway together would return together.
 const firstPauseMs = 250;
 const longestPauseMs = 4_000;
 const maxStrange = 20;
 
 const path = '/ws/platform-events/';
 
-/** A client that keeps its last position, and resumes from this position whenever its connection ends. */
+/** A client that remembers its last position and resumes there after each disconnect. */
 export class ResumingClient {
   readonly log: DeliveryLog;
   private socket: WebSocketClient | undefined;
@@ -55,7 +54,6 @@ export class ResumingClient {
     this.log = new DeliveryLog(surroundings.epochs);
   }
 
-  /** Whether the client has a position to resume from. */
   get hasPosition(): boolean {
     return this.position !== undefined;
   }
@@ -64,7 +62,7 @@ export class ResumingClient {
     return this.isWanted && this.failures === 0 && this.socket !== undefined;
   }
 
-  /** Connects and reconnects until `close`. */
+  /** Connects, and reconnects until `close`. */
   open(): void {
     if (this.isWanted) return;
     this.isWanted = true;
@@ -103,7 +101,7 @@ export class ResumingClient {
   }
 
   private onText(bytes: Buffer, start: number, end: number): void {
-    // Reset the pauses only at the first message: a connection whose token is rejected must not reset them.
+    // Reset the pause only at the first message: a connection with a rejected token must not reset it.
     this.failures = 0;
     if (!isRecord(bytes, start)) {
       this.onMessage(bytes.toString('utf8', start, end));
@@ -120,7 +118,7 @@ export class ResumingClient {
 
   private onMessage(text: string): void {
     const { counts, epochs } = this.surroundings;
-    const message = JSON.parse(text) as { event?: unknown; reason?: unknown; position?: unknown }; // Safe cast: read below
+    const message = JSON.parse(text) as { event?: unknown; reason?: unknown; position?: unknown }; // Safe cast: checked below
     const reason = gapReasons.find((known) => known === message.reason);
     const [epoch, sequence] = typeof message.position === 'string' ? message.position.split('-') : [];
     if (message.event === 'gap' && reason) {

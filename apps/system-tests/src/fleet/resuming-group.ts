@@ -8,7 +8,7 @@ import { passes, type FilterParameters } from './test-events.js';
 
 const maxExamples = 20;
 
-/** Clients that reconnect with their last position and log everything they receive. */
+/** Clients that resume from their last position and log everything they receive. */
 export class ResumingGroup implements ClientGroup {
   private readonly clients: ResumingClient[];
   private readonly counts = noCounts();
@@ -69,11 +69,11 @@ export class ResumingGroup implements ClientGroup {
   }
 
   /**
-   * Returns, for each epoch, the events that were already on the stream in an earlier epoch, as far as the test or the clients saw them.
+   * For each epoch, the events that were already on the stream in an earlier epoch. Knows only events that the test or a client has seen.
    */
   private findRepeated(history: StreamHistory): ReadonlySet<number>[] {
     const order = history.map(({ epoch }) => epoch);
-    // The first epoch of each event.
+    // First epoch of each event.
     const first = new Map<number, number>();
     const note = (event: number, epoch: number): void => {
       first.set(event, Math.min(first.get(event) ?? epoch, epoch));
@@ -89,7 +89,7 @@ export class ResumingGroup implements ClientGroup {
   }
 }
 
-/** Returns the deliveries that clients with this filter must have received. */
+/** What a client with this filter must have received. */
 function expect(
   filter: FilterParameters,
   history: StreamHistory,

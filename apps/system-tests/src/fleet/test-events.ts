@@ -2,7 +2,7 @@ import { isJsonObject } from '@stream-events/contracts';
 import type { EventKind, SentEvent } from '../chaos/ledger.js';
 import { nextMarker } from '../chaos/fault-load.js';
 
-/** The fields of an event that the filters of the system tests use. */
+/** The event fields that the tests' filters use. */
 export interface EventFields {
   origin: string;
   eventType: string;
@@ -10,7 +10,7 @@ export interface EventFields {
   userName: string;
 }
 
-/** A client's filter: the parameters of the event list, but `event_type` can be a list. */
+/** Same parameters as the event list, but `event_type` can be a list. */
 export type FilterParameters = Partial<
   Record<'broadcaster_user_id' | 'user_name' | 'origin', string> & { event_type: string | string[] }
 >;
@@ -18,15 +18,14 @@ export type FilterParameters = Partial<
 export const filterKinds = ['none', 'event types', 'broadcaster', 'user name', 'origin and type'] as const;
 export type FilterKind = (typeof filterKinds)[number];
 
-/** The types of small events. */
 export const eventTypes = ['channel-follow', 'channel-raid', 'channel-cheer', 'channel-subscribe'] as const;
 const broadcasters = 10;
 const users = 50;
 
-/** The type of events that only fill buffers. */
+/** Type of events that only fill buffers. */
 export const bigEventType = 'big-event';
 
-// One of ten events is a test event, so that the filters by origin have events. The other nine are of the other three kinds.
+// One in ten events is a test event, so that filters by origin have matches.
 const kinds: readonly EventKind[] = [
   'notification',
   'keyed post',
@@ -40,25 +39,25 @@ const kinds: readonly EventKind[] = [
   'notification',
 ];
 
-// With this padding, a record is about 600 bytes long, like a platform notification.
+// Brings a record to about 600 bytes, like a platform notification.
 const padding = 'grüße 🎉 '.repeat(16);
 
-/** Returns the microseconds of a clock that all processes on this machine share. */
+/** Microseconds of a clock that all processes of this machine share. */
 export function nowMicroseconds(): number {
   return Number(process.hrtime.bigint() / 1_000n);
 }
 
-/** Creates a unique small event. Types, broadcasters, and users rotate. */
+/** Rotates types, broadcasters, and users. */
 export function makeSmallEvent(kind?: EventKind): SentEvent {
   const { marker, sequence } = nextMarker();
   const chosen = kind ?? kinds[sequence % kinds.length] ?? 'notification';
-  // The steps and the counts have no common factor, so all combinations occur.
+  // The divisors and counts have no common factor, so every combination occurs.
   const eventType = eventTypes[Math.floor(sequence / 3) % eventTypes.length] ?? eventTypes[0];
   const user = (sequence * 7) % users;
   return { marker, kind: chosen, eventType, eventData: printData(marker, sequence, user, padding) };
 }
 
-/** Creates a unique event of about 64 KiB with the type that only big events have. */
+/** About 64 KiB, with a type that no small event has. */
 export function makeBigEvent(): SentEvent {
   const { marker, sequence } = nextMarker();
   const eventData = printData(marker, sequence, sequence % users, 'x'.repeat(64_000));
@@ -77,7 +76,7 @@ function printData(marker: string, sequence: number, user: number, message: stri
   });
 }
 
-/** Returns the filter of the client with this number. Values rotate within each kind of filter. */
+/** Filter of the client with this number. Rotates the values within each kind. */
 export function filterOf(kind: FilterKind, number: number): FilterParameters {
   switch (kind) {
     case 'none':
@@ -87,14 +86,14 @@ export function filterOf(kind: FilterKind, number: number): FilterParameters {
     case 'broadcaster':
       return { broadcaster_user_id: String(4_000 + (number % broadcasters)) };
     case 'user name':
-      // The events contain this name in another letter case.
+      // The events have this name in another letter case.
       return { user_name: `vIEWER_${number % users}` };
     case 'origin and type':
       return { origin: number % 2 === 0 ? 'platform' : 'test', event_type: eventTypes[number % 4] ?? 'none' };
   }
 }
 
-/** Whether an event passes a filter. Does not use the service's code, because that code is under test. */
+/** Does not use the service's filter code, because that code is under test. */
 export function passes(filter: FilterParameters, fields: EventFields): boolean {
   const types = filter.event_type === undefined ? [fields.eventType] : [filter.event_type].flat();
   return (
@@ -105,7 +104,7 @@ export function passes(filter: FilterParameters, fields: EventFields): boolean {
   );
 }
 
-/** Reads an event's number and its filterable fields from its record. */
+/** Reads an event's number and filter fields from its record. */
 export function readRecord(text: string): EventFields & { event: number } {
   const record: unknown = JSON.parse(text);
   const { origin, event_type, event_data } = isJsonObject(record) ? record : {};

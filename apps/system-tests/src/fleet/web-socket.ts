@@ -1,21 +1,19 @@
 import { connect, type Socket } from 'node:net';
 import { FrameReader, opcodes } from './frame-reader.js';
 
-/** How a connection ended. `garbled`: the received bytes could not be read. */
+/** How a connection ended. `garbled` means that the received bytes were not valid frames. */
 export type Ending =
   | { kind: 'closed'; code: number }
   | { kind: 'refused'; status: number }
   | { kind: 'garbled'; why: string }
   | { kind: 'broken' };
 
-/** The port and path to connect to, and the first message to send. */
 export interface WebSocketTarget {
   port: number;
   path: string;
   firstMessage?: string | undefined;
 }
 
-/** Handlers of a connection. */
 export interface WebSocketListener {
   onOpen?(): void;
   /** The bytes are valid only during the call. */
@@ -24,15 +22,15 @@ export interface WebSocketListener {
   onEnd(ending: Ending): void;
 }
 
-// A connection whose handshake takes longer is closed.
+// Time limit for a handshake.
 const handshakeLimitMs = 10_000;
 
-// All sockets of this process share this buffer, because each socket's bytes are handled before the next socket reads.
+// All sockets share this buffer: Node handles each socket's bytes before the next socket reads.
 const readBuffer = Buffer.allocUnsafe(256 * 1024);
 
 /**
- * A minimal WebSocket client. A thousand clients need less CPU than the server, because all clients read into one buffer and pass frames on
- * without a copy.
+ * A minimal WebSocket client. All clients share a read buffer and pass frames on without a copy. A thousand of them use less CPU than the
+ * server.
  */
 export class WebSocketClient {
   private readonly socket: Socket;
@@ -54,7 +52,7 @@ export class WebSocketClient {
     this.socket = connect({ host: '127.0.0.1', port: target.port, noDelay: true, onread });
     this.handshakeTimer = setTimeout(() => this.socket.destroy(), handshakeLimitMs);
     this.socket.once('connect', () => this.sendHandshake());
-    this.socket.on('error', () => undefined); // `close` follows
+    this.socket.on('error', () => undefined); // the `close` event follows
     this.socket.once('end', () => this.socket.end());
     this.socket.once('close', () => {
       clearTimeout(this.handshakeTimer);
@@ -62,7 +60,7 @@ export class WebSocketClient {
     });
   }
 
-  /** Stops reading from the socket until `goOnReading`. */
+  /** Stops reading until `goOnReading`. */
   stopReading(): void {
     this.socket.pause();
   }
@@ -83,7 +81,7 @@ export class WebSocketClient {
     );
   }
 
-  /** Returns whether to continue reading. */
+  /** Returns whether to keep reading. */
   private onBytes(length: number): boolean {
     const bytes = readBuffer.subarray(0, length);
     try {
@@ -118,13 +116,13 @@ export class WebSocketClient {
   private onControl(opcode: number, payload: Buffer): void {
     if (opcode === opcodes.ping) this.send(opcodes.pong, payload);
     if (opcode !== opcodes.close) return;
-    // 1005 means no code: https://www.rfc-editor.org/rfc/rfc6455#section-7.1.5
+    // 1005 means that the frame has no code: https://www.rfc-editor.org/rfc/rfc6455#section-7.1.5
     this.ending = { kind: 'closed', code: payload.length < 2 ? 1005 : payload.readUInt16BE(0) };
     this.send(opcodes.close, payload.subarray(0, 2));
     this.socket.end();
   }
 
-  /** Masks the frame, as RFC 6455 §5.3 requires of clients, with zeros, which leave the payload unchanged. */
+  /** Clients must mask their frames (RFC 6455 §5.3). A mask of zeros leaves the payload unchanged. */
   private send(opcode: number, payload: Buffer): void {
     const { length } = payload;
     const size = length < 126 ? [0x80 | length] : [0x80 | 126, length >> 8, length & 255];

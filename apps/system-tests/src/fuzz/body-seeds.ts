@@ -4,7 +4,7 @@ const event = {
   event_data: { from_broadcaster_user_name: 'a', viewers: 42 },
 };
 
-/** A valid body for each route that accepts a body. */
+/** A valid body for each route that accepts one. */
 export const bodiesByRoute: Readonly<Record<string, object>> = {
   'POST /api/v1/platform-events': event,
   'POST /api/v1/platform-events/stream-offline/test': {
@@ -89,7 +89,7 @@ export const bodySeeds: readonly string[] = [
   '{"event_type":"a","event_source":"b","event_data":{"user\\u005fid":"1","n":1.0e400,"id":9007199254740993,"s":"\\ud83d\\ude00"}}',
 ];
 
-/** The names of all fields in the bodies. */
+/** All field names in the bodies. */
 export const bodyWords: readonly string[] = [
   ...new Set(Object.values(bodiesByRoute).flatMap((body) => Object.keys(body))),
 ];

@@ -1,15 +1,15 @@
 import { mutate } from './mutate.js';
 import { Random } from './random.js';
 
-/** The material for a target's inputs. */
+/** Raw material for a target's inputs. */
 export interface InputSource {
   /** Valid inputs. */
   seeds: readonly (string | Buffer)[];
-  /** Names that the target knows, such as those of parameters and fields. */
+  /** Names that the target knows, such as parameters and fields. */
   words?: readonly string[];
 }
 
-/** Generates inputs by mutating the seeds and the inputs that reached new code. The same random seed gives the same inputs. */
+/** Mutates the seeds, and the inputs that reached new code. The same random seed gives the same inputs. */
 export class Corpus {
   private readonly inputs: Buffer[];
   private readonly words: readonly string[];
@@ -24,23 +24,23 @@ export class Corpus {
     this.random = new Random(seed);
   }
 
-  /** The number of inputs that reached new code. */
+  /** How many inputs have reached new code. */
   get found(): number {
     return this.inputs.length - this.seeds;
   }
 
-  /** Returns the next input: first every seed unchanged, then mutations. */
+  /** Returns every seed unchanged first, then mutations. */
   next(): Buffer {
     this.made += 1;
     if (this.made <= this.seeds) return this.inputs[this.made - 1] ?? Buffer.alloc(0);
     const { random, inputs, words } = this;
-    // One percent of the inputs are random bytes.
+    // 1 % of the inputs are random bytes.
     if (random.chance(0.01))
       return Buffer.from(Array.from({ length: random.below(200) }, () => random.below(256)));
     return mutate(random.pick(inputs), random, { others: inputs, words });
   }
 
-  /** Keeps an input as a source for later inputs. */
+  /** Keeps an input for later mutations. */
   add(input: Buffer): void {
     this.inputs.push(input);
   }

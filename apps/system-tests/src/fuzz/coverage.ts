@@ -1,22 +1,22 @@
-/** The counters that istanbul adds to a file: how often each statement, function, and branch was reached. */
+/** istanbul's counters for a file: how often each statement, function, and branch ran. */
 interface FileCoverage {
   s: Record<string, number>;
   f: Record<string, number>;
   b: Record<string, number[]>;
 }
 
-/** A counter that is still zero. */
+/** A counter that is still 0. */
 interface Counter {
   counts: Record<string, number>;
   key: string;
 }
 
-/** The global variable in which the instrumented code keeps its counters; see `instrumenting-loader.ts`. */
+/** Global variable in which instrumented code keeps its counters (see `instrumenting-loader.ts`). */
 export const coverageVariable = '__fuzzingCoverage__';
 
 /**
- * Finds out whether inputs reach code that no earlier input reached. jazzer.js 4.0, the maintained coverage-guided fuzzer for Node, does
- * the same, but its binary needs glibc 2.38, and Debian 12 has glibc 2.36.
+ * Detects inputs that reach new code. The maintained coverage-guided fuzzer for Node, jazzer.js 4.0, does the same, but needs glibc 2.38.
+ * Debian 12 has 2.36.
  */
 export class Coverage {
   private readonly known = new Set<FileCoverage>();
@@ -27,15 +27,15 @@ export class Coverage {
     this.takeNew();
   }
 
-  /** The number of statements, functions, and branches that were reached; 0 without instrumented code. */
+  /** Statements, functions, and branches reached so far. 0 without instrumented code. */
   get count(): number {
     return this.reached;
   }
 
-  /** Returns the number of statements, functions, and branches that were reached for the first time since the last call. */
+  /** How many statements, functions, and branches were reached for the first time since the last call. */
   takeNew(): number {
     const before = this.reached;
-    // The instrumented code adds the counters of a file when Node loads the file.
+    // A file's counters appear when Node loads the file.
     for (const file of filesOf(globalThis)) if (!this.known.has(file)) this.add(file);
     this.unreached = this.unreached.filter(({ counts, key }) => counts[key] === 0);
     this.reached = this.total - this.unreached.length;
@@ -46,7 +46,7 @@ export class Coverage {
 
   private add(file: FileCoverage): void {
     this.known.add(file);
-    // Safe cast: the array is read only by its indexes.
+    // Safe cast: the code reads the array only by index.
     const groups = [
       file.s,
       file.f,
@@ -61,6 +61,6 @@ export class Coverage {
 }
 
 function filesOf(scope: object): FileCoverage[] {
-  const files = (scope as Record<string, Record<string, FileCoverage> | undefined>)[coverageVariable]; // Safe cast: only the instrumented code sets it
+  const files = (scope as Record<string, Record<string, FileCoverage> | undefined>)[coverageVariable]; // Safe cast: set by instrumented code
   return Object.values(files ?? {});
 }

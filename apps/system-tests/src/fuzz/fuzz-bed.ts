@@ -6,25 +6,24 @@ import { startPlatformSide, type PlatformSide } from '../system/platform-side.js
 import { startServers, type Servers } from '../system/servers.js';
 import { startSystem, type System } from '../system/system.js';
 
-/** The memory of a service. */
 export interface Memory {
-  /** The JavaScript heap in use after garbage collection, in MiB. */
+  /** JavaScript heap after garbage collection, in MiB. */
   heap: number;
-  /** Private memory of the process in MiB. */
+  /** Private memory of the process, in MiB. */
   process: number;
 }
 
-// On SIGUSR2, a service collects its garbage, so that its heap contains only objects in use.
+// SIGUSR2 makes a service collect garbage, so that the measured heap contains only objects in use.
 const collectOnSignal = `data:text/javascript,${encodeURIComponent('process.on("SIGUSR2", () => globalThis.gc())')}`;
 const nodeOptions = ['--expose-gc', '--import', collectOnSignal];
-// Collecting 100 MiB takes about 0.1 s. The second round collects what finalizers released in the first round.
+// Time for one garbage collection; 100 MiB take about 0.1 s. A second round collects what finalizers have released in the first.
 const collectMs = 500;
 const lineStart = /^\{"level":(\d+)/;
 const errorLevel = 50;
 
-/** One gateway, one events service, the simulated platform, two connectors, and two monitors, as processes. */
+/** One gateway, one events service, the simulated platform, two connectors, and two monitors, each as a process. */
 export class FuzzBed {
-  /** The length of each service's output that was already searched. */
+  /** How much of each service's output has already been searched. */
   private readonly searched = new Map<ServiceProcess, number>();
 
   private constructor(
@@ -61,7 +60,7 @@ export class FuzzBed {
     return Number(new URL(this.url).port);
   }
 
-  /** The services under test, without the simulator. */
+  /** All services except the simulator. */
   get services(): readonly ServiceProcess[] {
     return [
       ...this.system.gateways,
@@ -71,7 +70,7 @@ export class FuzzBed {
     ];
   }
 
-  /** Measures the memory of every service after garbage collection. The keys are service names with an index. */
+  /** Memory after garbage collection, by service name and index. */
   async measureMemory(): Promise<Map<string, Memory>> {
     for (let round = 0; round < 2; round += 1) {
       for (const service of this.services) process.kill(service.pid, 'SIGUSR2');
@@ -84,7 +83,7 @@ export class FuzzBed {
     return new Map(await Promise.all(entries));
   }
 
-  /** Finds faults since the last call: services that ended or are not ready, errors in a log, and output that is not a log line. */
+  /** Finds faults since the last call: services that ended or are not ready, errors in logs, and output that is not a log line. */
   async findFaults(): Promise<string[]> {
     const faults = await Promise.all(this.services.map((service) => this.findFaultsOf(service)));
     return faults.flat();
@@ -104,9 +103,7 @@ export class FuzzBed {
   }
 }
 
-/**
- * Whether a line is an error, or not a log line. Ignores errors about dead letters, because unreadable messages must become dead letters.
- */
+/** Errors and non-log lines are faults. Errors about dead letters are not: unreadable messages must become dead letters. */
 function isFault(line: string): boolean {
   const level = lineStart.exec(line)?.[1];
   return (
@@ -116,7 +113,7 @@ function isFault(line: string): boolean {
   );
 }
 
-/** Whether a service is ready. Waits, because a service that was just overloaded can need some seconds. */
+/** Waits a few seconds, because a service needs time to recover from overload. */
 async function isReady({ adminUrl }: ServiceProcess): Promise<boolean> {
   const check = async (): Promise<true | undefined> =>
     (await fetch(`${adminUrl}/health/ready`)).ok ? true : undefined;

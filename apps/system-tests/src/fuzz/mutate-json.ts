@@ -1,6 +1,6 @@
 import type { Random } from './random.js';
 
-/** JSON values as text, because values such as numbers beyond 2^53 or half a surrogate pair exist only as JSON text. */
+/** JSON values as text. Numbers beyond 2^53 and halves of surrogate pairs exist only in this form. */
 const values: readonly string[] = [
   ...[
     'null',
@@ -57,18 +57,18 @@ const names = [
   'hasOwnProperty',
 ];
 
-// The service accepts at most 32 levels.
+// Nesting depths around the service's limit of 32 levels.
 const depths = [30, 31, 32, 33, 34, 100, 20_000];
 const lengths = [2, 31, 32, 33, 255, 256, 257, 5_000];
 
-/** A member or an item of a JSON text: where its value is, and for a member, where its name starts. */
+/** A member or list item in JSON text: where the value is, and where a member's name starts. */
 interface Node {
   from: number;
   to: number;
   nameFrom?: number;
 }
 
-/** Changes a part of a JSON text, such as a value or a member. Returns undefined when the input is not JSON, or contains no such part. */
+/** Changes a part of a JSON text, such as a value or a member. Returns undefined if the input has no such part or is not JSON. */
 export function mutateJson(input: Buffer, random: Random, words: readonly string[]): Buffer | undefined {
   const text = input.toString();
   const nodes = findNodes(text);
@@ -109,9 +109,9 @@ function nest(value: string, depth: number, isList: boolean): string {
     : '{"a":'.repeat(depth) + value + '}'.repeat(depth);
 }
 
-/** Finds the members and items whose values are strings, numbers, words, or small objects and lists. Accepts broken JSON. */
+/** Finds members and items whose values are strings, numbers, words, or small objects and lists. Works on broken JSON too. */
 function findNodes(text: string): Node[] {
-  // A mutation does not need an exact search. In long texts, only the beginning is searched.
+  // A mutation needs no exact search. In long texts, search only the beginning.
   const pattern =
     /(?:(?<name>"(?:[^"\\]|\\.){0,60}")\s{0,3}:\s{0,3}|[[,]\s{0,3})(?<value>"(?:[^"\\]|\\.){0,300}"|-?\d[\d.eE+-]{0,40}|true|false|null|\{[^{}]{0,400}\}|\[[^[\]]{0,400}\])/gs;
   return [...text.slice(0, 4_000).matchAll(pattern)].slice(0, 200).map((match) => {

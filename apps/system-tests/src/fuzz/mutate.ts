@@ -1,15 +1,15 @@
 import { mutateJson } from './mutate-json.js';
 import type { Random } from './random.js';
 
-// The gateway rejects a body above the limit of 256 KiB without parsing it. Most inputs are short, so that the test sends many per second.
+// Maximum size of an input: just above the gateway's body limit of 256 KiB. Most inputs are short, so that the test sends many per second.
 const maxBytes = 300_000;
 
-/** Texts that often break parsers: control characters, broken UTF-8, numbers at limits, and the syntax of JSON, URLs, paths, and HTTP. */
+/** Texts that often break parsers: control characters, broken UTF-8, numbers at limits, and syntax of JSON, URLs, paths, and HTTP. */
 const tokens: readonly Buffer[] = [
   ...['\0', '\u{1f600}', '\u202e', '\ufeff', '\u2028', 'ß', 'ẞ', 'İ', 'ﬀ', '́'].map((text) =>
     Buffer.from(text),
   ),
-  // An overlong form, a lone surrogate, a truncated sequence, a code point beyond Unicode, and a byte that never occurs in UTF-8.
+  // Invalid UTF-8: an overlong form, a lone surrogate, a truncated sequence, a code point beyond Unicode, and a byte that never occurs.
   ...['c080', 'eda080', 'f09f98', 'f4908080', 'ff'].map((hex) => Buffer.from(hex, 'hex')),
   ...[
     '%00',
@@ -89,8 +89,8 @@ const mutations: readonly Mutation[] = [
 ];
 
 /**
- * Changes an input in one to four places, as bytes or, when the input is JSON, as JSON. Also inserts parts of `others` (other inputs) and
- * `words` (names that the target knows).
+ * Changes an input in one to four places, as bytes or as JSON. Also inserts parts of `others` (other inputs) and `words` (names that the
+ * target knows).
  */
 export function mutate(
   input: Buffer,
@@ -147,7 +147,7 @@ function truncate(input: Buffer, random: Random): Buffer {
   return input.subarray(0, random.below(input.length + 1));
 }
 
-/** Repeats a part of the input up to 40 times; in 2 % of the calls, up to the maximum size. */
+/** Repeats a part of the input up to 40 times. In 2 % of the calls, repeats it up to the maximum size. */
 function repeat(input: Buffer, random: Random): Buffer {
   const { from, to } = pickRange(input, random);
   const part = input.subarray(from, to);

@@ -8,7 +8,7 @@ import {
 
 type AnyContract = Contract<object, object>;
 
-/** Every request between services, in all of its variants. */
+/** Every request between services, with all variants. */
 export const contracts: readonly AnyContract[] = Object.values(declared).flatMap((value: unknown) =>
   isContract(value) ? [value, ...variantsOf(value)] : [],
 );
@@ -25,7 +25,7 @@ const event: NewEvent = {
 };
 const id = '01999999-9999-7999-8999-999999999999';
 
-/** The data of valid requests. Most contracts accept at least one of these seeds. */
+/** Data of valid requests. Most contracts accept at least one. */
 export const requestSeeds: readonly (string | Buffer)[] = [
   {},
   { id },
@@ -63,7 +63,7 @@ export const requestSeeds: readonly (string | Buffer)[] = [
   .map((data): string | Buffer => JSON.stringify(data))
   .concat(Buffer.from(printStoreEventBatch({ events: [event, event] })));
 
-/** The names of fields in requests. */
+/** Field names in requests. */
 export const requestWords: readonly string[] = [
   ...[
     'filters',
@@ -91,7 +91,6 @@ export const requestWords: readonly string[] = [
   ],
 ];
 
-/** Messages on the INGEST stream. */
 export const ingestSeeds: readonly string[] = [
   printIngestMessage(event),
   printIngestMessage({ ...event, eventId: null, idempotencyKey: 'key', eventData: '{"a":"\\u0000"}' }),

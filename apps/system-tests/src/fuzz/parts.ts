@@ -11,20 +11,17 @@ import { rawHttpTarget } from './wire/raw-http.js';
 import { firstMessageWireTarget, positionWireTarget } from './wire/web-socket-targets.js';
 import type { WireTarget } from './wire/wire-target.js';
 
-/** A part of the test. Each part can run alone. */
+/** A part of the test that can run alone. */
 export interface Part {
-  /** `parser/<name>`, `wire/<name>`, or `schemathesis`. */
   id: string;
   run(options: PartOptions, bed: FuzzBed): Promise<PartResult>;
 }
 
-/** The seed and the number of inputs of a part. */
 export interface PartOptions {
   seed: string;
   inputs: number;
 }
 
-/** The result of a part. */
 export interface PartResult {
   id: string;
   description: string;
@@ -32,17 +29,17 @@ export interface PartResult {
   ms: number;
   outcomes: Record<string, number>;
   slowestMs: number;
-  /** Heap growth in MiB after the first fifth of the inputs, in the service with the largest growth. */
+  /** Heap growth in MiB after the first fifth of the inputs, in the service that grew most. */
   heapGrowth: number;
-  /** Facts that only some parts have: the number of reached statements, the number of retries, or the service whose heap grew most. */
+  /** Extra facts: reached statements, retries, or the service that grew most. */
   notes: string[];
   findings: string[];
 }
 
 const mib = 1024 ** 2;
 /**
- * The maximum heap growth in MiB. Caches grow less: the ring buffer of live events holds at most 16 MiB of records. A leak of 400 bytes per
- * input exceeds this maximum.
+ * Limit for heap growth in MiB. Caches grow less: the ring buffer of live events holds at most 16 MiB. A leak of 400 bytes per input grows
+ * more.
  */
 export const maxHeapGrowth = 32;
 
@@ -57,7 +54,7 @@ const wireTargets: Readonly<Record<string, (bed: FuzzBed) => WireTarget | Promis
   'INGEST messages': ingestWireTarget,
 };
 
-/** All parts, in the order of the page. */
+/** In the order of the page. */
 export const parts: readonly Part[] = [
   ...parserTargets.map((target): Part => ({
     id: `parser/${target.name}`,
@@ -95,7 +92,7 @@ async function runWirePart(
 ): Promise<PartResult> {
   const target = await make(bed);
   try {
-    // Two runs, so that memory is compared while the services are idle, after caches are full and all code is compiled.
+    // Two runs: the first fills caches and compiles code. Memory is compared only between and after the runs, when the services are idle.
     const warmUp = await fuzzOverWire(target, { seed: `${seed} warm-up`, inputs: Math.ceil(inputs / 5) });
     const before = await bed.measureMemory();
     const main = await fuzzOverWire(target, { seed, inputs: inputs - warmUp.inputs });
@@ -162,7 +159,7 @@ function add(one: WireCounts, other: WireCounts): WireCounts {
   };
 }
 
-/** Returns the service whose heap grew most, and the growth. */
+/** Finds the service whose heap grew most. */
 function compare(
   before: Map<string, Memory>,
   after: Map<string, Memory>,

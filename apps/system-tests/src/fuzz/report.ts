@@ -2,7 +2,6 @@ import { formatCount, table, type KeptPromise, type Section } from '../measure/r
 import { maxHeapGrowth, type PartResult } from './parts.js';
 import { leftOutOperations } from './schemathesis.js';
 
-/** Returns the sections of docs/fuzzing.md. */
 export function printFuzzSections(
   results: readonly PartResult[],
   { seed, inputs }: { seed: string; inputs: number },

@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { FuzzBed } from './fuzz-bed.js';
 
-/** The result of schemathesis. */
 export interface SchemathesisResult {
-  /** The number of requests, as schemathesis counts them. */
+  /** Requests, as schemathesis counts them. */
   cases: number;
   operations: string;
   findings: string[];
@@ -16,13 +15,18 @@ export interface SchemathesisResult {
 const version = '4.32.5';
 
 /**
- * Checks that do not run, because they need facts that an API description cannot express. The service can refuse a valid request because a
- * cursor belongs to another list, a time has passed, a password is wrong, the platform does not know a name, or two fields exclude each
- * other.
+ * Excluded checks. `positive_data_acceptance` expects that the service accepts every request that fits the API description. The service
+ * also refuses for reasons that a description cannot express:
+ *
+ * - a cursor from another list
+ * - a time in the past
+ * - a wrong password
+ * - a name that the platform does not know
+ * - two fields that exclude each other
  */
 const leftOutChecks = ['positive_data_acceptance'];
 
-/** The operations that schemathesis does not test, each with the reason. */
+/** Excluded operations, each with the reason. */
 export const leftOutOperations: Readonly<Record<string, string>> = {
   '/api/v1/platform-events/stream': 'the response does not end',
   '/ws/platform-events': 'the response is not HTTP',
@@ -32,10 +36,9 @@ export const leftOutOperations: Readonly<Record<string, string>> = {
 };
 
 /**
- * Runs schemathesis on the running system, with an owner's token. Installs schemathesis into a virtual environment under
- * node_modules/.cache.
+ * Runs schemathesis on the running system with an owner's token. Installs it into a virtual environment under node_modules/.cache.
  *
- * @throws when schemathesis cannot be installed
+ * @throws Error if schemathesis cannot be installed
  */
 export async function runSchemathesis(
   { url, system }: FuzzBed,
@@ -68,7 +71,7 @@ export async function runSchemathesis(
   }
 }
 
-/** Installs the pinned version unless this version is already installed. Returns the path of the program. */
+/** Installs the pinned version if it is missing. Returns the program's path. */
 function install(): string {
   const home = resolve(`node_modules/.cache/stream-events/schemathesis-${version}`);
   const program = join(home, 'bin/schemathesis');
@@ -84,7 +87,7 @@ function runNow(program: string, args: readonly string[]): void {
   if (status !== 0) throw new Error(`cannot install schemathesis: ${program} ${args.join(' ')}: ${stderr}`);
 }
 
-/** Runs the program and returns its output. `cwd` is the folder for files that the program writes. */
+/** Returns the program's output. @param cwd folder for the files that the program writes */
 function runToEnd(
   program: string,
   args: readonly string[],
@@ -101,7 +104,7 @@ function runToEnd(
   });
 }
 
-/** Reads the summary and the failures from the output of schemathesis. */
+/** Extracts the summary and the failures. */
 function readOutput({ text, code }: { text: string; code: number | null }): Omit<SchemathesisResult, 'ms'> {
   const [, cases = '0'] = /([\d,]+) generated/.exec(text) ?? [];
   const [, operations = '?'] = /Operations:\s+(.*)/.exec(text) ?? [];
@@ -120,8 +123,8 @@ function readOutput({ text, code }: { text: string; code: number | null }): Omit
 }
 
 /**
- * Whether a failure shows a decision of the API that its description cannot express: the API treats an empty value as absent, and uses the
- * last value of a repeated parameter.
+ * Whether a failure shows intended behavior that the API description cannot express. An empty value counts as absent, and the last value of
+ * a repeated parameter wins.
  */
 function isDecided(failure: string): boolean {
   const parameter = /Invalid component: parameter `(\w+)` in query/.exec(failure)?.[1];

@@ -4,10 +4,10 @@ import type { FuzzBed } from './fuzz-bed.js';
 import { webhookSeeds } from './webhook-messages.js';
 import { webhookWireTarget } from './wire/http-targets.js';
 
-// After an overload, a service can need a few seconds to empty its queue.
+// Time limit for a valid request to succeed. After overload, a service needs seconds to empty its queue.
 const limitMs = 15_000;
 
-/** Sends valid requests to every service. Returns the requests that fail, with the reasons. */
+/** Sends valid requests to every service. Returns those that fail, with the reasons. */
 export async function checkSystemWorks(bed: FuzzBed): Promise<string[]> {
   const checks: Record<string, () => Promise<string | undefined>> = {
     'adding an event': () => addAndList(bed),

@@ -1,13 +1,13 @@
 import { createHmac } from 'node:crypto';
 import { inbound } from '@stream-events/platforms';
 
-/** A platform message made from an input. */
+/** A platform message built from an input. */
 export interface MessageInput {
   headers: Record<string, string | string[] | undefined>;
   body: Buffer;
-  /** Whether the signature was computed for this message. */
+  /** Whether the test has signed this message. */
   isSigned: boolean;
-  /** The event type in the path, if any. */
+  /** Event type in the path, if any. */
   pathType: string | undefined;
 }
 
@@ -38,8 +38,8 @@ const raid = {
 };
 
 /**
- * Inputs consist of header lines, an empty line, and the body. `now` stands for the current time, `sign` for the valid signature, and
- * `unique` for an id that no other message has. The pseudo-header `path` is the event type in the path.
+ * An input consists of header lines, an empty line, and the body. Placeholders: `now` is the current time, `sign` the valid signature, and
+ * `unique` an unused id. The pseudo-header `path` contains the event type of the path.
  */
 export const webhookSeeds: readonly string[] = [
   message('notification', { subscription, event }),
@@ -55,7 +55,6 @@ export const webhookSeeds: readonly string[] = [
   message('notification', { subscription, event }).replace('now', '2020-01-01T00:00:00Z'),
 ];
 
-/** Names that messages contain. */
 export const webhookWords: readonly string[] = [
   ...[
     'now',
@@ -94,7 +93,7 @@ function message(type: string, body: object, more: readonly string[] = []): stri
 
 let count = 0;
 
-/** Makes a message from an input. Joins repeated headers as Node does: into one value, or into a list. */
+/** Builds a message from an input. Repeated headers become one value or a list, as in Node. */
 export function readMessageInput(input: Buffer, secret: string): MessageInput {
   const headEnd = input.indexOf('\n\n');
   const head = input.toString('latin1', 0, headEnd === -1 ? input.length : headEnd);

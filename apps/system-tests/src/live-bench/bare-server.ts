@@ -5,8 +5,8 @@ import { eventsStreamName } from '@stream-events/contracts';
 import { connectNats } from '@stream-events/messaging';
 import { WebSocketServer } from 'ws';
 
-// `BenchBed` forks this process, which delivers live events without the service: it reads the same stream and sends each event to each
-// client with plain `ws`, without tokens, filters, positions, or limits.
+// `BenchBed` forks this module. It delivers live events without the service: reads the same stream and sends each event to each client with
+// plain `ws`. No tokens, filters, positions, or limits.
 
 const [natsUrl = ''] = process.argv.slice(2);
 const connection = await connectNats({ urls: [natsUrl], name: 'bare-server', account: 'EVENTS' });
@@ -23,8 +23,7 @@ server.listen(0, '127.0.0.1', () => {
 process.once('disconnect', () => process.exit());
 
 for await (const message of await consumer.consume({ max_messages: 256 })) {
-  // Use bytes rather than text, so that `ws` does not encode the event again for each client. Copy them, because they may wait in
-  // buffers.
+  // Send bytes: `ws` would encode text again for each client. Copy them, because they can wait in buffers.
   const record = Buffer.from(message.data);
   for (const client of sockets.clients) client.send(record, { binary: false });
 }

@@ -9,23 +9,22 @@ import { Fleet } from '../fleet/fleet.js';
 import type { CountingPlan, DeliveryCounts } from '../fleet/fleet-messages.js';
 import { eventTypes } from '../fleet/test-events.js';
 
-/** The compared subjects: the bare broadcast and the gateway. */
+/** The bare broadcast and the gateway. */
 export type SubjectName = 'bare' | 'gateway';
 
-// A user may have 50 connections, including connections from the previous round that are still closing.
+// A user may have 50 connections, and those of the previous round may still be closing.
 const connectionsPerUser = 20;
 const group = 'clients';
-// The gateway looks up a token for every 20 clients.
+// Time until all clients are live. The gateway first looks up one token per 20 clients.
 const liveLimitMs = 30_000;
 
-/** The number of clients, and their filters. */
 export interface BedOptions {
   clients: number;
-  /** Every n-th client has a different filter, which matches all events. 0: no client has a filter. */
+  /** Gives every n-th client its own filter, which matches all events. 0: no filters. */
   filterEvery?: number;
 }
 
-/** One gateway, one events service, a bare server on the same stream, and clients that connect to the gateway or to the bare server. */
+/** One gateway, one events service, and a bare server on the same stream. The clients connect to one of the two subjects. */
 export class BenchBed {
   private constructor(
     private readonly options: BedOptions,
@@ -36,7 +35,7 @@ export class BenchBed {
   ) {}
 
   private readonly fleet = Fleet.start();
-  /** Memory of the servers before the first client connects, in MiB. */
+  /** In MiB, before the first client connects. */
   private readonly idleMemory = this.readMemory();
 
   static async start(options: BedOptions): Promise<BenchBed> {
@@ -72,7 +71,7 @@ export class BenchBed {
     await this.servers.stop();
   }
 
-  /** Connects all clients to one subject. Resolves when all clients receive events. */
+  /** Resolves when all clients receive events. */
   async connect(subject: SubjectName, { sampleEvery = 0, isLockstep = false } = {}): Promise<void> {
     await this.fleet.openCounting(group, { ...this.targetOf(subject), sampleEvery, isLockstep });
     if (subject === 'bare') return;
@@ -83,16 +82,15 @@ export class BenchBed {
       { limitMs: liveLimitMs, everyMs: 100 },
     );
     if (!isLive) throw new Error(`the gateway does not have ${clients} live connections`);
-    // The metric counts a client when its token is verified, which is moments before the client receives events.
+    // A client counts in this metric once its token is verified. It gets events a moment later.
     await wait(500);
   }
 
-  /** Disconnects all clients. */
   async disconnect(): Promise<void> {
     await this.fleet.drop(group);
   }
 
-  /** The number of events that the slowest client has received. */
+  /** How many events the slowest client has received. */
   get slowest(): number {
     return this.fleet.slowestOf(group);
   }
@@ -101,12 +99,12 @@ export class BenchBed {
     await this.fleet.waitForProgress();
   }
 
-  /** Returns the counts of the clients since the last call. */
+  /** Counts since the last call. */
   async takeCounts(): Promise<DeliveryCounts> {
     return this.fleet.takeDeliveryCounts(group);
   }
 
-  /** Returns the seconds of CPU that each process has used so far. */
+  /** CPU seconds so far, by process. */
   readCpu(): Record<string, number> {
     const { bare, system, servers, fleet } = this;
     const ofServices = (pids: readonly { pid: number }[]): number =>
@@ -122,7 +120,7 @@ export class BenchBed {
     };
   }
 
-  /** Returns the growth of a server's memory per client, in KiB, since before the first client connected. */
+  /** Memory growth per client in KiB, since before the first client connected. */
   memoryPerClient(subject: SubjectName): number {
     return ((this.readMemory()[subject] - this.idleMemory[subject]) * 1_024) / this.options.clients;
   }

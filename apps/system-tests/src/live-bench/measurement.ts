@@ -5,55 +5,53 @@ import { say } from '../measure/progress.js';
 import type { BenchBed, SubjectName } from './bench-bed.js';
 import type { DeliveryCounts } from '../fleet/fleet-messages.js';
 
-/** The result of one round of a subject. */
 export interface Measurement {
-  /** Messages per second, summed over all clients. */
+  /** Messages per second over all clients. */
   perSecond: number;
   latencyMs: DeliveryCounts['latencyMs'];
-  /** Connections that ended; should be 0. */
+  /** Ended connections; should be 0. */
   ended: number;
-  /** The number of cores that each process used, on average. */
+  /** Average number of cores in use, by process. */
   cores: Record<string, number>;
-  /** The growth of the server's memory per client, in KiB. */
+  /** Memory growth of the server per client, in KiB. */
   memoryPerClient: number;
 }
 
-/** The length of a round. */
 export interface Pace {
   warmUpSeconds: number;
   seconds: number;
 }
 
-/** The maximum number of events by which the stream is ahead of the slowest client, and the number of events published at once. */
+/** How many events the stream may be ahead of the slowest client, and how many are published at once. */
 interface Feed {
   maxAhead: number;
   batch: number;
 }
 
-// Far enough ahead that the servers never wait for the stream, and near enough that at most 150 KB wait for a client.
+// The servers must never wait for the stream, but at most 150 KB should wait for a client.
 const saturating: Feed = { maxAhead: 256, batch: 32 };
 const oneByOne: Feed = { maxAhead: 1, batch: 1 };
 
 /**
- * Clients read the time of every 17th message only. At tens of thousands of messages per second, clients that read every time would be
- * slower than the server. 17 does not divide the number of clients, so all clients are sampled.
+ * Clients read the clock for every 17th message only. Reading it each time would make them slower than the server. 17 does not divide the
+ * number of clients, so all clients are sampled.
  */
 export const sampled = 17;
 
-// Timers are not more precise than this. All events that have become due are sent together.
+// Pause between two publishes. Timers are not more precise, so all events that are due go out together.
 const paceMs = 2;
 
-/** Measures the maximum throughput: publishes events as fast as the slowest client receives them. */
+/** Maximum throughput: publishes as fast as the slowest client receives. */
 export function measureMaximum(bed: BenchBed, subject: SubjectName, pace: Pace): Promise<Measurement> {
   return measureFed(bed, subject, { pace, feed: saturating });
 }
 
-/** Measures the throughput when each event is published only after all clients have received the previous event. */
+/** Publishes each event after all clients have received the previous one. */
 export function measureOneByOne(bed: BenchBed, subject: SubjectName, pace: Pace): Promise<Measurement> {
   return measureFed(bed, subject, { pace, feed: oneByOne });
 }
 
-/** Measures the time from sending a request to delivery, at a fixed rate. */
+/** Latency from request to delivery, at a fixed rate. */
 export async function measureWholeWay(
   bed: BenchBed,
   subject: SubjectName,
@@ -63,7 +61,7 @@ export async function measureWholeWay(
     ...bed.system,
     gatewayUrls: bed.system.gateways.map(({ url }) => url),
     perSecond: eventsPerSecond,
-    // Each client has only one request in flight, and a request takes about ten milliseconds.
+    // Each client has one request in flight, which takes about 10 ms.
     clients: Math.max(4, Math.ceil(eventsPerSecond / 10)),
     make: () => makeSmallEvent(),
   });
@@ -77,7 +75,7 @@ export async function measureWholeWay(
   }
 }
 
-/** Measures the time from publishing to delivery, at a rate that is too high for the store. */
+/** Latency from publishing to delivery. Bypasses the store, which could not reach this rate. */
 export async function measureFromStream(
   bed: BenchBed,
   subject: SubjectName,
@@ -145,11 +143,11 @@ function publish({ publisher }: BenchBed, count: number): Promise<void> {
   return publisher.publish(Array.from({ length: count }, () => makeSmallEvent('keyed post')));
 }
 
-/** Starts publishing. `stop` ends it, and waits until it has ended. */
+/** Publishes until `stop`, which waits for the end. */
 function startFeeding(run: (isStopped: () => boolean) => Promise<void>): { stop(): Promise<void> } {
   let isStopped = false;
   const running = run(() => isStopped);
-  // Not unhandled: `stop` throws the failure.
+  // Handled: `stop` rethrows the error.
   running.catch(() => undefined);
   return {
     stop: async () => {

@@ -3,19 +3,19 @@ import { median } from '../measure/quantile.js';
 import type { SubjectName } from './bench-bed.js';
 import type { Measurement } from './measurement.js';
 
-/** The rounds of each subject. */
+/** Rounds by subject. */
 export type Rounds = Record<SubjectName, Measurement[]>;
 
-/** Everything that the benchmark measured. A part that did not run is undefined. */
+/** Parts that did not run are undefined. */
 export interface LiveBenchmarkResults {
   cores: number;
   clients: number;
   maximum: Rounds | undefined;
-  /** Each event is published when all clients have received the previous event. */
+  /** Each event is published after all clients have received the previous one. */
   oneByOne: Rounds | undefined;
   /** Events at a fixed rate. */
   steady: { eventsPerSecond: number; rounds: Rounds } | undefined;
-  /** The maximum number of clients that a gateway accepts, with events at a fixed rate. */
+  /** As many clients as a gateway accepts, at a fixed rate. */
   many: { clients: number; filterEvery: number; eventsPerSecond: number; rounds: Rounds } | undefined;
   /** Each server at half of its own maximum rate. */
   half: { eventsPerSecond: Record<SubjectName, number>; rounds: Rounds } | undefined;
@@ -24,7 +24,6 @@ export interface LiveBenchmarkResults {
 const goals = { ofBare: 0.6, perSecond: 100_000, p99Ms: 50, manyP99Ms: 150, kibPerClient: 20 };
 const subjects = ['bare', 'gateway'] as const;
 
-/** Returns the sections of the live benchmark's page. */
 export function printSections(results: LiveBenchmarkResults): Section[] {
   const { maximum, oneByOne, steady, half, many } = results;
   return [
@@ -48,7 +47,6 @@ function printMethod({ clients, cores }: LiveBenchmarkResults): Omit<Section, 'p
   };
 }
 
-/** Returns the promises of the benchmark, and whether each is kept. */
 function judge({ clients, maximum, oneByOne, steady, half, many }: LiveBenchmarkResults): KeptPromise[] {
   const promises: KeptPromise[] = [];
   if (maximum) {
@@ -232,7 +230,7 @@ function printCores(rounds: Rounds): string[] {
   ];
 }
 
-/** Returns the medians of several rounds. */
+/** Medians over several rounds. */
 export function middle(rounds: readonly Measurement[]): Pick<Measurement, 'perSecond' | 'latencyMs'> {
   const of = (read: (round: Measurement) => number): number => median(rounds.map(read));
   return {

@@ -6,7 +6,7 @@ import type { ChaosResult } from './chaos.js';
 import type { Judgement } from '../fleet/fleet-messages.js';
 import { filterKinds } from '../fleet/test-events.js';
 
-/** Returns the section about random restarts of gateways and broker. */
+/** The page's section about random restarts of gateways and broker. */
 export function printChaos(result: ChaosResult): Section {
   const { seconds, clients, faults, accepted, perSecond, total, epochs, judgement, findings, isSettled } =
     result;
@@ -54,7 +54,7 @@ export function printChaos(result: ChaosResult): Section {
   };
 }
 
-/** Returns the findings as Markdown lines. */
+/** Findings as Markdown lines. */
 export function printFindings({ kinds, examples }: Judgement, others: readonly string[] = []): string[] {
   if (examples.length === 0 && others.length === 0) return ['No findings.'];
   return [

@@ -9,29 +9,28 @@ import { totalOf, type FleetCounts, type Judgement } from '../fleet/fleet-messag
 import type { LiveBed } from './live-bed.js';
 import { makeSmallEvent } from '../fleet/test-events.js';
 
-/** The faults and the results. */
 export interface ChaosResult {
   seconds: number;
   clients: number;
-  /** The number of faults, by kind and target. */
+  /** Faults by kind and target. */
   faults: Record<string, number>;
   accepted: number;
-  /** Deliveries in each second. */
+  /** Deliveries per second of the run. */
   perSecond: number[];
   total: ReturnType<typeof totalOf>;
   epochs: number;
   judgement: Judgement;
-  /** Differences between the sent events and the stored and published events. */
+  /** Differences between the sent events and those in the store and on the stream. */
   findings: Finding[];
   isSettled: boolean;
 }
 
-// Each fifth of the clients has a different kind of filter, which passes all events, or about a half, a tenth, a fiftieth, or an eighth of
-// the events. Together, the clients receive 37,000 deliveries per second.
+// There are five kinds of filters, each with a fifth of the clients. They pass all events, or about 1/2, 1/8, 1/10, or 1/50. Together, the
+// clients receive 37,000 deliveries per second.
 const eventsPerSecond = 100;
 const group = 'chaos';
 
-/** Restarts gateways and broker at random under a thousand clients, and checks the deliveries to each client. */
+/** Restarts gateways and broker at random, and checks the deliveries to each of a thousand clients. */
 export async function runChaos(bed: LiveBed): Promise<Section> {
   const { crowd, tap, size } = bed;
   await crowd.open(group, bed.planClients(size.clients));
@@ -70,7 +69,7 @@ export async function runChaos(bed: LiveBed): Promise<Section> {
   });
 }
 
-/** Causes faults. The faults of gateways and broker are independent, so sometimes both are down. */
+/** Causes faults in gateways and broker independently, so sometimes both are down. */
 async function suffer(bed: LiveBed, counts: FleetCounts[]): Promise<Record<string, number>> {
   const { servers, system, size } = bed;
   const faults: Record<string, number> = {};
@@ -82,7 +81,7 @@ async function suffer(bed: LiveBed, counts: FleetCounts[]): Promise<Record<strin
   const broker = targetsOf('nats', servers, system).map((target) => ({ name: 'broker', target }));
   const isOver = new AbortController();
   const watching = watch(bed, isOver.signal, counts);
-  // Wait for both loops even if one fails, because a later part needs the restarted processes.
+  // Wait for both loops even if one fails: later parts need the restarted processes.
   const strikes = await Promise.allSettled([
     strike(gateways, { endsAt, pauseMs: [3_000, 9_000], awayMs: [0, 1_500], faults }),
     strike(broker, { endsAt, pauseMs: [6_000, 14_000], awayMs: [0, 2_500], faults }),
@@ -100,7 +99,7 @@ interface Fate {
   faults: Record<string, number>;
 }
 
-/** Repeatedly stops a random target with SIGTERM or SIGKILL and restarts it, until the time has passed. */
+/** Stops random targets with SIGTERM or SIGKILL and restarts them, until the time is up. */
 async function strike(
   targets: readonly { name: string; target: FaultTarget }[],
   { endsAt, pauseMs, awayMs, faults }: Fate,
@@ -124,7 +123,7 @@ function between([least, most]: [number, number]): number {
   return least + Math.random() * (most - least);
 }
 
-/** Counts deliveries every second until the signal. */
+/** Records the counts every second until the signal. */
 async function watch({ crowd }: LiveBed, signal: AbortSignal, counts: FleetCounts[]): Promise<void> {
   while (!signal.aborted) {
     await wait(1_000);

@@ -9,33 +9,32 @@ import type { ClientPlan } from '../fleet/resuming-client.js';
 import { StreamTap } from './stream-tap.js';
 import { filterKinds, filterOf, type FilterKind } from '../fleet/test-events.js';
 
-/** The size of a run. */
 export interface Size {
   clients: number;
   /** Duration of the faults. */
   chaosSeconds: number;
-  /** The number of window pairs. The readers read during one window of a pair, and do not read during the other window. */
+  /** Pairs of windows. In one window of a pair the readers read, in the other they do not. */
   windowPairs: number;
   windowSeconds: number;
   stalledReaders: number;
-  /** The number of events that reconnecting clients have missed. */
+  /** How many events the reconnecting clients have missed. */
   missedEvents: number;
 }
 
-/** A load: the rate, the events, and the gateways (default: all). */
+/** Default: all gateways. */
 interface LoadPlan {
   perSecond: number;
   make: () => SentEvent;
   gateways?: System['gateways'];
 }
 
-// A user may have 50 connections, including broken connections that the gateways have not noticed yet.
+// A user may have 50 connections, and broken ones count until the gateways notice them.
 const connectionsPerUser = 15;
 
-// Other relays can claim the batches of a killed relay after ten seconds. Then they must publish the backlog.
+// Time limit for publishing the backlog. Another relay can claim a killed relay's batches only after 10 s.
 const publishedLimitMs = 60_000;
 
-/** Two gateways, an events service, and their servers, with clients in two processes. */
+/** Two gateways, an events service, and their servers. The clients run in two processes. */
 export class LiveBed {
   private constructor(
     readonly size: Size,
@@ -45,7 +44,7 @@ export class LiveBed {
     readonly reader: StoreReader,
   ) {}
 
-  /** The clients under test, and the clients that disturb them. */
+  /** Clients under test, and clients that disturb them (`others`). */
   readonly crowd = Fleet.start();
   readonly others = Fleet.start();
 
@@ -84,7 +83,7 @@ export class LiveBed {
     return tokens[client % tokens.length] ?? '';
   }
 
-  /** Plans clients that connect to any gateway, with the same number of clients for each kind of filter. */
+  /** Plans clients that connect to any gateway. Each kind of filter gets the same number of clients. */
   planClients(count: number, kinds: readonly FilterKind[] = filterKinds): ClientPlan[] {
     return Array.from({ length: count }, (_, number) => ({
       token: this.tokenOf(number),
@@ -93,13 +92,13 @@ export class LiveBed {
     }));
   }
 
-  /** Sends events through the API and the webhook at a fixed rate while `work` runs. */
+  /** Sends events through API and webhook at a fixed rate while `work` runs. */
   async underLoad<Result>(
     { perSecond, make, gateways = this.system.gateways }: LoadPlan,
     work: (load: FaultLoad) => Promise<Result>,
   ): Promise<Result> {
     const gatewayUrls = gateways.map(({ url }) => url);
-    // Each client has only one request in flight. A request takes about ten milliseconds, or longer while a gateway is down.
+    // Each client waits for its reply, which takes about 10 ms, or longer while a gateway is down.
     const clients = Math.max(2, Math.ceil(perSecond / 10));
     const load = new FaultLoad({ ...this.system, gatewayUrls, perSecond, clients, make });
     load.start();
@@ -110,13 +109,13 @@ export class LiveBed {
     }
   }
 
-  /** Stops everything that a failed part did not stop. */
+  /** Cleans up after a failed part. */
   async abandon(): Promise<void> {
     await this.tap.stopFollowing();
     await Promise.all([this.crowd.dropAll(), this.others.dropAll()]);
   }
 
-  /** Waits until everything in the store is on the stream. */
+  /** Resolves when the whole backlog is on the stream. */
   async waitUntilPublished(): Promise<void> {
     const isPublished = await waitFor(
       async () => {

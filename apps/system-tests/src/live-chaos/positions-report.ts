@@ -3,7 +3,7 @@ import { formatCount, formatSeconds, type Section } from '../measure/report.js';
 import { printCounts, printFindings } from './chaos-report.js';
 import type { LostStreamResult, PositionResult } from './positions.js';
 
-/** Returns the section about old and invalid positions, and a deleted stream. */
+/** The page's section about old and invalid positions, and a deleted stream. */
 export function printPositions(positions: readonly PositionResult[], lost: LostStreamResult): Section {
   const { clients, gaps, newEpochMs, isSettled, judgement } = lost;
   const wrong = positions.filter((position) => !isAsExpected(position));

@@ -9,18 +9,18 @@ import { printPositions } from './positions-report.js';
 import { Probe } from './probe.js';
 import { makeSmallEvent } from '../fleet/test-events.js';
 
-/** A position, and the messages that a client with this position received. */
+/** A position, and what a client that resumes from it received. */
 export interface PositionResult {
   name: string;
   expected: string[];
   story: string[];
 }
 
-/** The results of deleting the stream under connected clients. */
+/** What happened after the stream was deleted under connected clients. */
 export interface LostStreamResult {
   clients: number;
   gaps: Record<string, number>;
-  /** The time from the deletion until a stream with another epoch existed; undefined if none did within the limit. */
+  /** Time from the deletion to a new epoch. Undefined if the limit passed first. */
   newEpochMs: number | undefined;
   isSettled: boolean;
   judgement: Judgement;
@@ -45,7 +45,7 @@ async function tryPositions(bed: LiveBed): Promise<PositionResult[]> {
   const cases = await collectCases(bed);
   const manager = await tap.manage();
   await manager.streams.purge(eventsStreamName, { keep: kept });
-  // Restart the gateways to empty their memory. Otherwise, they could serve events from memory that are no longer on the stream.
+  // Restart the gateways to clear their memory. They could still have events that the stream has lost.
   await Promise.all(system.gateways.map((gateway) => gateway.restart()));
   const probes = cases.map(({ after }, index) => {
     const port = bed.ports[index % bed.ports.length] ?? 0;
@@ -64,7 +64,7 @@ async function tryPositions(bed: LiveBed): Promise<PositionResult[]> {
   }));
 }
 
-/** Returns the positions to test. Call this before the oldest events are removed from the stream. */
+/** Collects the positions to test. Call it before the stream drops its oldest events. */
 async function collectCases({
   tap,
 }: LiveBed): Promise<{ name: string; after: string; expected: string[] }[]> {
@@ -120,14 +120,14 @@ async function loseStream(bed: LiveBed): Promise<LostStreamResult> {
   return { clients: lostClients, gaps: totalOf(counts).gaps, newEpochMs, isSettled, judgement };
 }
 
-/** Deletes the stream. Returns the milliseconds until a stream with a new epoch existed; undefined when the limit passed first. */
+/** Deletes the stream. Returns the milliseconds until a new epoch exists, or undefined after the limit. */
 async function deleteStream({ tap }: LiveBed): Promise<number | undefined> {
   const { epoch } = await tap.readState();
   const deletedAt = performance.now();
   await (await tap.manage()).streams.delete(eventsStreamName);
   const newEpochMs = await waitFor(
     async () => {
-      // The stream does not exist until the events service has recreated it.
+      // There is no stream until the events service recreates it.
       const state = await tap.readState().catch(() => undefined);
       return state && state.epoch !== epoch ? performance.now() - deletedAt : undefined;
     },
@@ -137,7 +137,7 @@ async function deleteStream({ tap }: LiveBed): Promise<number | undefined> {
   return newEpochMs;
 }
 
-/** Sends events through a gateway, one after the other. */
+/** Sends events one after the other through a gateway. */
 async function send({ system }: LiveBed, count: number): Promise<void> {
   const sender = new EventSender(system, { connectionsEach: 1, keepAlive: true });
   try {

@@ -4,7 +4,7 @@ import { WebSocketClient, type Ending } from '../fleet/web-socket.js';
 
 const limitMs = 15_000;
 
-/** A connection that records every message. */
+/** A connection that records all messages. */
 export class Probe {
   readonly messages: Record<string, unknown>[] = [];
   private ending: Ending | undefined;
@@ -23,7 +23,7 @@ export class Probe {
     );
   }
 
-  /** The messages as words: `gap expired`, `ready`, `event`. */
+  /** The messages in words: `gap expired`, `ready`, `event`. */
   get story(): string[] {
     const words = this.messages.map(({ event, reason, id }) => {
       if (id !== undefined) return 'event';
@@ -32,7 +32,7 @@ export class Probe {
     return this.ending ? [...words, JSON.stringify(this.ending)] : words;
   }
 
-  /** Waits until this many messages have arrived or the connection has ended. */
+  /** Resolves after `count` messages, or when the connection ends. */
   async waitFor(count: number): Promise<void> {
     await waitFor(() => (this.messages.length >= count || this.ending ? true : undefined), {
       limitMs,

@@ -2,10 +2,10 @@ import { formatCount, formatSeconds, type Section } from '../measure/report.js';
 import { printCounts, printFindings } from './chaos-report.js';
 import type { ReturnResult } from './return.js';
 
-// Each of the two gateways has one consumer for live events, and at most four consumers for older events.
+// Each of the two gateways may have one consumer for live events and four for older events.
 const maxConsumers = 10;
 
-/** Returns the section about clients that all reconnect together. */
+/** The page's section about clients that all reconnect together. */
 export function printReturn(result: ReturnResult): Section {
   const { clients, missedEvents, bigEvents, received, servedMs, consumersBefore, consumersMost } = result;
   const { endings, judgement, isSettled } = result;

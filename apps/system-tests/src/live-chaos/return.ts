@@ -7,16 +7,15 @@ import type { LiveBed } from './live-bed.js';
 import { printReturn } from './return-report.js';
 import { filterKinds, makeBigEvent, makeSmallEvent, nowMicroseconds } from '../fleet/test-events.js';
 
-/** The result of reconnecting all clients at once. */
 export interface ReturnResult {
   clients: number;
   missedEvents: number;
-  /** The number of events that filled the gateways' memory after the missed events. */
+  /** How many events pushed the missed events out of the gateways' memory. */
   bigEvents: number;
   received: number;
-  /** The time from the reconnect until the last client had received the last event. */
+  /** Time from the reconnect until the last client has the last event. */
   servedMs: number;
-  /** The number of consumers on the stream before the clients reconnected, and the maximum during the reconnect. */
+  /** Consumers on the stream, before the reconnect and at most during it. */
   consumersBefore: number;
   consumersMost: number;
   endings: Record<string, number>;
@@ -24,16 +23,16 @@ export interface ReturnResult {
   isSettled: boolean;
 }
 
-// 19 MiB, which is more than the 16 MiB that a gateway keeps in memory, so that the memory no longer has the missed events.
+// Number of big events: 19 MiB in total. A gateway keeps 16 MiB in memory, so they push out the missed events.
 const bigEvents = 300;
 const group = 'returning';
 const batch = 100;
 const pollMs = 50;
 
-/** Disconnects clients, publishes more than the gateways keep in memory, and reconnects all clients at once. */
+/** Disconnects clients, publishes more than the gateways keep in memory, and reconnects all clients together. */
 export async function runReturn(bed: LiveBed): Promise<Section> {
   const { crowd, tap, size } = bed;
-  // No clients without a filter, because the test does not measure how fast gateways can send a gigabyte.
+  // Every client has a filter: the test does not measure how fast gateways send a gigabyte.
   const kinds = filterKinds.filter((kind) => kind !== 'none');
   await crowd.open(group, bed.planClients(size.clients, kinds));
   await crowd.waitUntilReady(group);

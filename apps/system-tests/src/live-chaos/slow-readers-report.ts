@@ -7,7 +7,7 @@ import type { SlowReadersResult } from './slow-readers.js';
 const maxMebibytes = 1;
 const maxRatio = 1.1;
 
-/** Returns the section about readers that stop reading. */
+/** The page's section about readers that stop reading. */
 export function printSlowReaders({
   clients,
   windowSeconds,

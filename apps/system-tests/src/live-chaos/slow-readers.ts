@@ -6,24 +6,23 @@ import { printSlowReaders } from './slow-readers-report.js';
 import { measureStalledReaders, planBigReaders, type StalledReadersResult } from './stalled-readers.js';
 import { eventTypes, makeBigEvent, makeSmallEvent } from '../fleet/test-events.js';
 
-/** The result of stopping readers. */
 export interface SlowReadersResult {
   clients: number;
   windowSeconds: number;
   windowReaders: number;
-  /** The p99 of the other clients in each window, in milliseconds: while the readers of big events read, and while they do not read. */
+  /** p99 of the other clients in each window, in milliseconds. `reading`: the readers of big events read. `stopped`: they do not. */
   p99Ms: { reading: number[]; stopped: number[] };
   stalled: StalledReadersResult;
 }
 
-// 20,000 deliveries per second, as in the promise about latency.
+// Small events per second. With all clients, 20,000 deliveries per second, as in the latency promise.
 const smallPerSecond = 20;
-// Each reader gets 1.3 MB per second, so the operating system's buffers of about 3 MB are full within three seconds.
+// Big events per second. They give each reader 1.3 MB per second, which fills the operating system's buffers (3 MB) within 3 s.
 const bigPerSecond = 20;
 const windowReaders = 10;
 const [crowdGroup, readersGroup] = ['beside', 'big'];
 
-/** Lets some readers stop reading, and measures the cost for the other clients and for the gateway. */
+/** Makes some readers stop reading. Measures what this costs the other clients and the gateway. */
 export async function runSlowReaders(bed: LiveBed): Promise<Section> {
   const { clients, windowSeconds } = bed.size;
   const p99Ms = await compareWindows(bed);
@@ -31,7 +30,7 @@ export async function runSlowReaders(bed: LiveBed): Promise<Section> {
   return printSlowReaders({ clients, windowSeconds, windowReaders, p99Ms, stalled });
 }
 
-/** Measures the latency of the other clients in alternating windows: the readers of big events read in one window, but not in the next. */
+/** Measures the latency of the other clients in alternating windows. The readers of big events read in every other window. */
 async function compareWindows(bed: LiveBed): Promise<SlowReadersResult['p99Ms']> {
   const { crowd, others, size } = bed;
   const plans = Array.from({ length: size.clients }, (_, number) => ({
@@ -44,7 +43,7 @@ async function compareWindows(bed: LiveBed): Promise<SlowReadersResult['p99Ms']>
   await Promise.all([crowd.waitUntilReady(crowdGroup), others.waitUntilReady(readersGroup)]);
   const p99Ms: SlowReadersResult['p99Ms'] = { reading: [], stopped: [] };
   await bed.underLoad({ perSecond: smallPerSecond, make: () => makeSmallEvent() }, async () => {
-    // The first pair is the warm-up. The order of the two windows alternates, so that drift affects both kinds equally.
+    // The first pair is the warm-up. Alternate the order of the windows, so that drift affects both kinds equally.
     for (let pair = 0; pair <= size.windowPairs; pair += 1) {
       const kinds = ['reading', 'stopped'] as const;
       for (const kind of pair % 2 === 0 ? kinds : kinds.toReversed()) {
@@ -69,7 +68,7 @@ async function measureWindow(bed: LiveBed, isReading: boolean): Promise<number> 
     return (await crowd.takeCounts(crowdGroup)).latencyMs.p99;
   });
   await others.setReading(readersGroup, true);
-  // Wait until the readers have caught up, so that catching up does not affect the next window.
+  // Let the readers catch up, so that this does not affect the next window.
   await others.settle(readersGroup, { quietMs: 800, limitMs: 15_000 });
   return p99Ms;
 }

@@ -8,34 +8,33 @@ import type { LiveBed } from './live-bed.js';
 import type { ClientPlan } from '../fleet/resuming-client.js';
 import { bigEventType, makeBigEvent } from '../fleet/test-events.js';
 
-/** The cost of readers that stop permanently, and how the gateway treats them. */
+/** What permanently stopped readers cost, and how the gateway treats them. */
 export interface StalledReadersResult {
   readers: number;
   /**
-   * The gateway's memory when the readers' buffers were full, and when the readers had reconnected and caught up. The test published
-   * nothing in between, so the gateway's ring buffer contained the same events both times.
+   * Gateway memory when the readers' buffers were full, and after the readers had reconnected and caught up. The test published nothing
+   * between the two, so the ring buffer held the same events both times.
    */
   full: GatewayMemory;
   after: GatewayMemory;
-  /** The number of readers that the gateway reports as disconnected for reading too slowly. */
+  /** Readers that the gateway disconnected because they read too slowly. */
   cut: number;
-  /** The time from the stop until the gateway had disconnected the last reader; undefined when it never disconnected some readers. */
+  /** Time until the gateway had disconnected the last reader. Undefined if some stayed connected. */
   cutAfterMs: number | undefined;
-  /** The number of ended connections of the readers, by close code. */
+  /** The readers' ended connections, by close code. */
   endings: Record<string, number>;
-  /** Whether the readers received everything after reconnecting. */
+  /** Whether the readers received everything after they reconnected. */
   judgement: Judgement;
 }
 
-/** The memory of a gateway in MiB. */
 export interface GatewayMemory {
-  /** Memory in use right after a garbage collection. */
+  /** In MiB, right after garbage collection. */
   used: number;
-  /** Private memory of the process, including garbage and reserves. */
+  /** Private memory of the process in MiB, including garbage and reserves. */
   own: number;
 }
 
-// Makes the gateway collect garbage on a signal. Otherwise, garbage would hide the one megabyte per reader.
+// Makes the gateway collect garbage on SIGUSR2. Each reader costs 1 MiB, which garbage would hide.
 const collectOnSignal = [
   '--expose-gc',
   '--import',
@@ -44,21 +43,20 @@ const collectOnSignal = [
 const collectingMs = 300;
 
 const bigPerSecond = 10;
-// 16 MiB of big events fill the gateway's ring buffer, which then stops growing.
+// How long big events flow before the measurement: 16 MiB of them fill the gateway's ring buffer, which then stops growing.
 const warmUpMs = 28_000;
 const quietMs = 2_000;
 const sampleMs = 250;
-// Memory and buffers no longer change within these two seconds. The gateway disconnects a reader after ten seconds without reading.
+// `full` is the median of the last 5 samples, about 2 s, before the first disconnect. Memory no longer grows in that time, because the
+// gateway disconnects a reader only after 10 s without reading.
 const fullSamples = 5;
 const mostlyFullMegabytes = 0.7;
-// The operating system's buffers are full after a few seconds. Ten seconds later, the gateway disconnects the reader.
+// Time limit until the gateway has disconnected all readers. The operating system's buffers fill within seconds; the gateway disconnects 10
+// s later.
 const cutLimitMs = 60_000;
 const group = 'stalled';
 
-/**
- * Plans readers of big events at the first gateway. Each reader has its own filter, because buffers of readers with the same filter would
- * share memory.
- */
+/** Plans readers of big events at the first gateway. Each gets its own filter: readers with the same filter would share buffer memory. */
 export function planBigReaders(bed: LiveBed, count: number): ClientPlan[] {
   return Array.from({ length: count }, (_, number) => ({
     token: bed.tokenOf(number),
@@ -67,7 +65,7 @@ export function planBigReaders(bed: LiveBed, count: number): ClientPlan[] {
   }));
 }
 
-/** Connects many readers to a new gateway that serves no other clients, and makes all readers stop reading at the same time. */
+/** Connects many readers to a fresh gateway without other clients. All readers stop reading at the same time. */
 export async function measureStalledReaders(bed: LiveBed): Promise<StalledReadersResult> {
   const [usual, ...otherGateways] = bed.system.gateways;
   if (!usual) throw new Error('the bed has no gateway');
@@ -75,7 +73,7 @@ export async function measureStalledReaders(bed: LiveBed): Promise<StalledReader
   const gateway = new ServiceProcess('gateway', usual.environment, { nodeOptions: collectOnSignal });
   await gateway.start();
   try {
-    // Send requests to the other gateway, because requests need memory, too.
+    // Send requests to the other gateways, because requests also need memory.
     return await stopReaders(bed, gateway, otherGateways);
   } finally {
     await gateway.stop();
@@ -97,7 +95,7 @@ async function stopReaders(
   const before = await readMemory(gateway);
   const watch = new StallWatch(gateway, size.stalledReaders);
   await others.setReading(group, false);
-  // Publish only until the buffers are full, because published events need memory, too.
+  // Publish only until the buffers are full, because published events also need memory.
   await bed.underLoad(big, () => watch.untilFull(before.used));
   const cutAfterMs = await watch.untilCut();
   await others.setReading(group, true);
@@ -110,11 +108,11 @@ async function stopReaders(
   return { readers: size.stalledReaders, full, after, cut, cutAfterMs, endings, judgement };
 }
 
-/** Watches a gateway whose readers have just stopped. */
+/** Watches a gateway after its readers have stopped reading. */
 class StallWatch {
   cut = 0;
   private readonly stoppedAt = performance.now();
-  /** The samples until the gateway disconnected the first reader. */
+  /** Samples before the first disconnect. */
   private readonly samples: GatewayMemory[] = [];
 
   constructor(
@@ -122,13 +120,13 @@ class StallWatch {
     private readonly readers: number,
   ) {}
 
-  /** The memory immediately before the gateway disconnected the first reader. */
+  /** Memory just before the first disconnect. */
   get full(): GatewayMemory {
     const last = this.samples.slice(-fullSamples);
     return { used: median(last.map(({ used }) => used)), own: median(last.map(({ own }) => own)) };
   }
 
-  /** Waits until the memory has grown by most of the expected amount, and then a little longer. */
+  /** Waits until memory has grown by most of the expected amount, and then a little longer. */
   async untilFull(usedBefore: number): Promise<void> {
     const isFull = async (): Promise<true | undefined> => {
       const { used } = await this.sample();
@@ -138,7 +136,7 @@ class StallWatch {
     await wait(quietMs);
   }
 
-  /** Returns the milliseconds until the gateway had disconnected all readers; undefined when some readers stayed connected. */
+  /** Returns the milliseconds until all readers were disconnected, or undefined if some stayed connected. */
   async untilCut(): Promise<number | undefined> {
     const cutAfterMs = await waitFor(
       async () => {

@@ -22,10 +22,10 @@ interface SeenEpoch {
   messages: PublishedMessage[];
 }
 
-// An epoch may end at any moment. Its events up to one second before the end are enough to find missed events.
+// Pause between two reads. If an epoch ends, the events of its last second can be missing; the rest is enough to find losses.
 const readEveryMs = 1_000;
 
-/** Reads the EVENTS stream independently of the gateways, and remembers the events of each epoch. */
+/** Reads the EVENTS stream without the gateways, and keeps the events of each epoch. */
 export class StreamTap {
   private readonly epochs: SeenEpoch[] = [];
   private isFollowing = false;
@@ -33,7 +33,7 @@ export class StreamTap {
 
   private constructor(readonly connection: NatsConnection) {}
 
-  /** Connects as the user that owns the stream and may purge and delete it. */
+  /** Connects as the stream's owner, who may purge and delete it. */
   static async connect(servers: Servers): Promise<StreamTap> {
     const urls = [servers.nats.urlFor('events')];
     return new StreamTap(await connectNats({ urls, name: 'live-chaos', account: 'EVENTS' }));
@@ -44,7 +44,7 @@ export class StreamTap {
     await this.connection.close();
   }
 
-  /** Reads the stream repeatedly until `stopFollowing`, because the broker may lose events later. */
+  /** Reads the stream every second until `stopFollowing`, because the broker can lose events later. */
   follow(): void {
     this.isFollowing = true;
     this.following = this.readAgainAndAgain();
@@ -55,13 +55,13 @@ export class StreamTap {
     await this.following;
   }
 
-  /** Returns all events that are or were on the stream. */
+  /** All events that are or were on the stream. */
   async readHistory(): Promise<StreamHistory> {
     await this.read();
     return this.epochs.map(({ epoch, events }) => ({ epoch, events }));
   }
 
-  /** Returns all messages of the current epoch, including second copies of events. */
+  /** All messages of the current epoch, including duplicates. */
   async readMessages(): Promise<readonly PublishedMessage[]> {
     await this.read();
     return this.epochs.at(-1)?.messages ?? [];
@@ -82,7 +82,7 @@ export class StreamTap {
 
   private async readAgainAndAgain(): Promise<void> {
     while (this.isFollowing) {
-      // Ignore failures while the broker restarts or the stream is being recreated. The next read gets the remaining events.
+      // Fails while the broker restarts or the stream is being recreated. The next read gets the rest.
       await this.read().catch(() => undefined);
       await wait(readEveryMs);
     }
@@ -95,13 +95,13 @@ export class StreamTap {
     const seen = this.epochs.at(-1);
     if (!seen || state.lastSequence < Math.max(seen.lastSequence + 1, state.firstSequence)) return;
     const read = await this.readMessagesFrom(seen.lastSequence + 1, state.lastSequence);
-    // If the epoch changed during the read, the events could belong to either epoch, so drop them.
+    // If the epoch has changed during the read, the events can belong to either epoch. Drop them.
     if ((await this.readState()).epoch !== state.epoch) return;
     const known = new Set(seen.events.map(({ event }) => event));
     for (const { sequence, message } of read) {
       seen.messages.push(message);
       const fields = readRecord(message.text);
-      // The relay may publish an event twice after a crash. Only the first copy counts.
+      // After a crash, the relay can publish an event twice. Count the first copy.
       if (known.has(fields.event)) continue;
       known.add(fields.event);
       seen.events.push({ ...fields, sequence, check: Number.parseInt(message.id.slice(-8), 16) });
@@ -129,7 +129,7 @@ export class StreamTap {
       clearTimeout(giveUp);
       await reading.close();
     } finally {
-      // If the deletion fails, the unused consumer expires.
+      // An unused consumer expires if the deletion fails.
       await consumer.delete().catch(() => undefined);
     }
     if ((found.at(-1)?.sequence ?? 0) < last)

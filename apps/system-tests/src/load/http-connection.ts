@@ -1,9 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { ResponseReader, type HttpResponse } from './response-reader.js';
 
-/**
- * A connection to a port of this machine, with at most one request in flight. Connects again after the server has closed the connection.
- */
+/** A connection to a local port, with at most one request in flight. Reconnects after the server has closed it. */
 export class HttpConnection {
   private socket: Socket | undefined;
   private reader = new ResponseReader();
@@ -11,7 +9,7 @@ export class HttpConnection {
 
   constructor(private readonly port: number) {}
 
-  /** Sends a request as HTTP/1.1 text in ASCII. Rejects when the connection breaks. */
+  /** @param text an HTTP/1.1 request in ASCII. Rejects if the connection breaks. */
   request(text: string): Promise<HttpResponse> {
     if (this.waiting) return Promise.reject(new Error('the connection already has a request in flight'));
     return new Promise((resolve, reject) => {
@@ -31,7 +29,7 @@ export class HttpConnection {
     socket.on('data', (chunk) => {
       this.receive(chunk);
     });
-    socket.on('error', () => undefined); // a close follows
+    socket.on('error', () => undefined); // the `close` event follows
     socket.on('close', () => {
       this.socket = undefined;
       this.fail(new Error(`the connection to port ${this.port} broke`));

@@ -9,16 +9,16 @@ import {
 } from './request-maker.js';
 import { ResponseCounter, type LoadCounts } from './response-counter.js';
 
-/** A load: the connections, which are distributed over ports of this machine, each with one request in flight. */
+/** A load of connections with one request in flight each, spread over local ports. */
 export interface LoadOptions extends Credentials {
   kind: LoadKind;
   ports: readonly number[];
   connections: number;
-  /** The channels and viewers whose events the load sends. Default: one channel with 5,000 viewers. */
+  /** Default: one channel with 5,000 viewers. */
   population?: LoadPopulation | undefined;
 }
 
-// `startLoad` forks this process.
+// `startLoad` forks this module.
 
 class LoadGenerator implements RunningLoad<LoadCounts> {
   private readonly counter = new ResponseCounter();
@@ -56,7 +56,7 @@ class LoadGenerator implements RunningLoad<LoadCounts> {
       socket.write(request, 'latin1');
     };
     socket.once('connect', send);
-    // Each chunk is one response, because responses are small and arrive one at a time.
+    // Responses are small and arrive one at a time, so each chunk is one response.
     socket.on('data', (chunk) => {
       this.counter.noteLatency(performance.now() - sentAt);
       const status = chunk.toString('latin1', 9, 12);

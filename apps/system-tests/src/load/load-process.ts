@@ -1,13 +1,13 @@
-/** A load in a separate process, which `startLoadProcess` forks. */
+/** A load that runs in its own process. `startLoadProcess` forks it. */
 export interface RunningLoad<Counts> {
-  /** Returns the counts since the last call, or since the start. */
+  /** Counts since the last call, or since the start. */
   takeCounts(): Counts;
-  /** Stops sending requests. The process ends when the last response has arrived. */
+  /** Stops sending. The process exits after the last response. */
   stop(): void;
 }
 
 /**
- * Runs a load in this process: starts the load with the options in the first message, then replies to each `count` message with the counts.
+ * Main function of a load process. The first message contains the load's options. Each later `count` message gets the counts as its reply.
  */
 export function runLoadProcess<Counts>(start: (options: never) => RunningLoad<Counts>): void {
   let load: RunningLoad<Counts> | undefined;
@@ -18,7 +18,7 @@ export function runLoadProcess<Counts>(start: (options: never) => RunningLoad<Co
     } else if (message === 'count') {
       process.send?.(load?.takeCounts());
     } else {
-      load = start(message as never); // Safe cast: the process that forks a module sends the options of its load
+      load = start(message as never); // Safe cast: the parent process sends this load's options
     }
   });
 }

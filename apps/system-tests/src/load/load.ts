@@ -5,26 +5,26 @@ import type { LoadOptions } from './load-generator.js';
 import type { OpenLoopCounts, OpenLoopOptions } from './open-loop-generator.js';
 import type { LoadCounts } from './response-counter.js';
 
-/** A running load, in its own process. */
+/** A load that runs in its own process. */
 export interface Load<Counts = LoadCounts> {
   pid: number;
-  /** Returns the counts since the last call, or since the start. */
+  /** Counts since the last call, or since the start. */
   takeCounts(): Promise<Counts>;
-  /** Stops sending requests, waits for the requests in flight, and ends the process. */
+  /** Stops sending, waits for pending requests, and ends the process. */
   stop(): Promise<void>;
 }
 
-/** Starts a closed loop: each connection sends the next request when it has the response to the previous request. */
+/** Starts a closed loop: each connection sends its next request after the previous response. */
 export function startLoad(options: LoadOptions): Load {
   return startLoadProcess(new URL('load-generator.js', import.meta.url), options);
 }
 
-/** Starts an open loop: requests are due at fixed times, whether or not earlier requests have got a response. */
+/** Starts an open loop: requests are due at fixed times, even if earlier responses are late. */
 export function startOpenLoop(options: OpenLoopOptions): Load<OpenLoopCounts> {
   return startLoadProcess(new URL('open-loop-generator.js', import.meta.url), options);
 }
 
-/** Forks a module that calls `runLoadProcess`, and starts the load of the module. */
+/** Forks a module that calls `runLoadProcess`, and sends it the options. */
 export function startLoadProcess<Counts>(module: URL, options: object): Load<Counts> {
   const child = fork(fileURLToPath(module));
   if (child.pid === undefined) throw new Error(`cannot start ${module.pathname}`);

@@ -4,20 +4,20 @@ import type { LoadOptions } from './load-generator.js';
 import { requestMaker, successStatus } from './request-maker.js';
 import { ResponseCounter, type LoadCounts } from './response-counter.js';
 
-/** A load at a fixed rate. `connections` is the maximum number of requests in flight. */
+/** A load at a fixed rate. `connections` limits the requests in flight. */
 export interface OpenLoopOptions extends LoadOptions {
   perSecond: number;
 }
 
-/** Responses since the last count. Latencies count from the time when a request was due. */
+/** Responses since the last count. Latencies start at the time when the request was due. */
 export interface OpenLoopCounts extends LoadCounts {
-  /** The number of requests that are due and wait for a connection. */
+  /** Due requests that wait for a connection. */
   backlog: number;
-  /** The longest time that a request waited for the generator or for a connection. */
+  /** Longest time that a due request waited for the generator or a connection. */
   longestWaitMs: number;
 }
 
-// `startOpenLoop` forks this process.
+// `startOpenLoop` forks this module.
 
 class OpenLoopGenerator implements RunningLoad<OpenLoopCounts> {
   private readonly counter = new ResponseCounter();

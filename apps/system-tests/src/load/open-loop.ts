@@ -1,29 +1,28 @@
 import { HttpConnection } from './http-connection.js';
 import type { HttpResponse } from './response-reader.js';
 
-/** The options of an open loop. */
 export interface OpenLoopPlan<Request> {
   ports: readonly number[];
   perSecond: number;
-  /** The maximum number of requests in flight. Further requests that are due wait for a connection. */
+  /** Limits the requests in flight. Further due requests wait for a connection. */
   connections: number;
   make: () => { text: string; request: Request };
-  /** Called with each response. `latencyMs` counts from the time when the request was due. */
+  /** `latencyMs` starts at the time when the request was due. */
   onResponse: (response: HttpResponse, request: Request, latencyMs: number) => void;
   onFailure: (error: Error) => void;
 }
 
-// Node's timers are not more precise than this.
+// Interval of the timer that sends due requests. Node's timers are not more precise.
 const tickMs = 1;
 
 /**
- * Sends requests at a fixed rate, whether or not earlier requests have got a response, as a platform does. A closed loop would send less
- * while the service stalls, and would not count the waiting time of the requests that it did not send.
+ * Sends requests at a fixed rate even if responses are late, as a platform does. A closed loop would hide stalls: it sends less while the
+ * service is slow, and does not count the waiting time of unsent requests.
  */
 export class OpenLoop<Request> {
   private readonly idle: HttpConnection[];
   private readonly all: readonly HttpConnection[];
-  /** The due times of the requests that wait for a connection, oldest first. */
+  /** Due times of waiting requests, oldest first. */
   private waiting: number[] = [];
   private sent = 0;
   private startedAt = 0;
@@ -46,7 +45,7 @@ export class OpenLoop<Request> {
     }, tickMs);
   }
 
-  /** Stops sending requests. Each connection closes after the response to its last request. */
+  /** Stops sending. Each connection closes after its last response. */
   stop(): void {
     clearInterval(this.timer);
     this.timer = undefined;
@@ -54,12 +53,12 @@ export class OpenLoop<Request> {
     for (const connection of this.idle) connection.close();
   }
 
-  /** The number of requests that are due and wait for a connection. */
+  /** Due requests that wait for a connection. */
   get backlog(): number {
     return this.waiting.length;
   }
 
-  /** Returns the longest time since the last call that a request waited for this process or for a connection. */
+  /** Longest time since the last call that a due request waited for this process or a connection. */
   takeLongestWait(): number {
     const { lateMs } = this;
     this.lateMs = 0;

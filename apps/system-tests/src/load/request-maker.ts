@@ -1,18 +1,17 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
-/** The kind of load: signed platform notifications, POSTs of events, or lists of events. */
+/** Signed platform notifications, POSTs of events, or requests for the event list. */
 export type LoadKind = 'notifications' | 'posts' | 'lists';
 
-/** Makes unique requests as HTTP/1.1 text. */
+/** Creates unique requests as HTTP/1.1 text. */
 export type RequestMaker = () => string;
 
-/** The credentials for the requests. */
 export interface Credentials {
   webhookSecret: string;
   token: string;
 }
 
-/** Channels and viewers whose events a load sends. Ids and names end in a rank that counts from 0. */
+/** Channels and viewers of a load's events. Ids and names end in a rank that counts from 0. */
 export interface LoadPopulation {
   firstChannelId: number;
   channels: number;
@@ -20,7 +19,7 @@ export interface LoadPopulation {
   viewers: number;
 }
 
-// The indexes get both repeated and new values, as on a busy channel.
+// Gives the indexes both repeated and new values, as on a busy channel.
 const busyChannel: LoadPopulation = {
   firstChannelId: 4_711,
   channels: 1,
@@ -54,7 +53,7 @@ export function requestMaker(
   }
 }
 
-/** The status of a successful response. */
+/** Expected status by kind. */
 export const successStatus: Record<LoadKind, string> = {
   notifications: '204',
   posts: '201',
@@ -62,7 +61,7 @@ export const successStatus: Record<LoadKind, string> = {
 };
 
 function notificationMaker(secret: string, population: LoadPopulation): RequestMaker {
-  // Ids must be cheap, because the load shares two cores with the system under test. An id is a prefix of this process and a number.
+  // Ids must be cheap, because the load shares two cores with the system under test. Each is a prefix of this process and a number.
   const prefix = randomBytes(8).toString('hex');
   const beginning = `{"subscription":${JSON.stringify(subscription)},"event":`;
   let count = 0;
@@ -105,11 +104,10 @@ function listRequest(token: string): string {
   );
 }
 
-/** Returns the JSON of a follow event: only ASCII, so that the length of the text is its size in bytes. */
+/** Follow event as JSON. ASCII only, so that its length is its size in bytes. */
 function followEvent(count: number, followedAt: string, population: LoadPopulation): string {
   const { firstChannelId, channels, firstViewerId, viewers } = population;
-  // The steps have no common factor with the numbers of viewers and channels, so consecutive counts visit all viewers and channels in an
-  // irregular order.
+  // The steps share no factor with the numbers of viewers and channels. All of them get events, in an irregular order.
   const viewer = (count * 1_237) % viewers;
   const channel = (count * 619) % channels;
   return (

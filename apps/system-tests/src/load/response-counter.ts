@@ -1,15 +1,14 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 
-/** The counts of responses since the last call. */
+/** Counts since the last call. */
 export interface LoadCounts {
   seconds: number;
   succeeded: number;
-  /** Unexpected responses by status. Broken connections count as `broken`. */
+  /** Unexpected responses by status. A broken connection counts as `broken`. */
   failed: Record<string, number>;
   latencyMs: { p50: number; p99: number; max: number };
 }
 
-/** Counts the responses of a load and their latencies. */
 export class ResponseCounter {
   private latencies: RecordableHistogram = createHistogram();
   private succeeded = 0;
@@ -28,7 +27,7 @@ export class ResponseCounter {
     this.failed[what] = (this.failed[what] ?? 0) + 1;
   }
 
-  /** Returns the counts since the last call. */
+  /** Counts since the last call. */
   take(): LoadCounts {
     const { latencies, succeeded, failed, markedAt } = this;
     this.latencies = createHistogram();

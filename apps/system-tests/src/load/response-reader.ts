@@ -1,4 +1,3 @@
-/** An HTTP/1.1 response. */
 export interface HttpResponse {
   status: number;
   body: Buffer;
@@ -7,16 +6,17 @@ export interface HttpResponse {
 const endOfHead = Buffer.from('\r\n\r\n');
 const statusesWithoutBody = [204, 304];
 
-/** Reads one response from the chunks of a socket. */
+/** Assembles one response from a socket's chunks. */
 export class ResponseReader {
   private received: Buffer = Buffer.alloc(0);
   private chunks: Buffer[] = [];
   private head: { status: number; bytes: number; length: number } | undefined;
   private size = 0;
 
-  /** Adds a chunk. Returns the response when it is complete.
+  /**
+   * Returns the response once it is complete.
    *
-   * @throws when the response has no Content-Length, which responses of the service's own routes always have
+   * @throws Error if Content-Length is missing; the service's own routes always send it
    */
   add(chunk: Buffer): HttpResponse | undefined {
     this.chunks.push(chunk);

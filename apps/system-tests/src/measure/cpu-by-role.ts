@@ -1,13 +1,13 @@
 import { cpuSeconds, cpuSecondsOfFamily } from './processes.js';
 
-/** The processes to measure: Node processes by role, the servers, and the load. */
+/** Processes to measure: Node processes by role, the servers, and the load generator. */
 export interface MeasuredProcesses {
   pids: Record<string, readonly number[]>;
   servers: { nats: { pid: number }; postgres: { pid: number } };
   load: { pid: number };
 }
 
-/** Returns a function that reads the seconds of CPU that each role has used so far. */
+/** Returns a function that reads each role's CPU seconds so far. */
 export function cpuReader({ pids, servers, load }: MeasuredProcesses): () => Record<string, number> {
   return () => ({
     ...Object.fromEntries(
@@ -19,7 +19,7 @@ export function cpuReader({ pids, servers, load }: MeasuredProcesses): () => Rec
   });
 }
 
-/** Returns the CPU that each role used between two readings, in microseconds per unit of work. */
+/** CPU between two readings, in microseconds per unit of work, by role. */
 export function cpuMicrosecondsPer(
   count: number,
   before: Record<string, number>,

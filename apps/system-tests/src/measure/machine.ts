@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { arch, cpus, totalmem, release, type } from 'node:os';
 import { runSql, type ServerAddresses } from '../system/servers.js';
 
-/** Returns a description of the machine and the versions of the servers. */
+/** Describes the machine and the server versions. */
 export async function describeMachine(servers: ServerAddresses): Promise<Record<string, string>> {
   const [postgres] = await runSql<{ server_version: string }>(servers.postgres.url, 'SHOW server_version');
   const [fsync] = await runSql<{ fsync: string }>(servers.postgres.url, 'SHOW fsync');

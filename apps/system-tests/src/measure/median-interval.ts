@@ -1,4 +1,4 @@
-/** An interval that contains the median of a population with a given probability. */
+/** An interval that contains a population's median with a known probability. */
 export interface MedianInterval {
   from: number;
   to: number;
@@ -9,9 +9,8 @@ export interface MedianInterval {
 const wantedConfidence = 0.95;
 
 /**
- * Returns the narrowest interval between two measured values that contains the median with a probability of at least 95 %. If there are too
- * few values for this probability, the interval is from the lowest to the highest value. The method assumes no distribution, only that each
- * value is as likely above the median as below.
+ * Returns the narrowest interval between two measured values that contains the median with a probability of at least 95 %. With too few
+ * values for this, returns the whole range. Assumes no distribution, only that a value is as likely above the median as below.
  */
 export function medianInterval(numbers: readonly number[]): MedianInterval {
   const sorted = [...numbers].sort((a, b) => a - b);
@@ -22,7 +21,7 @@ export function medianInterval(numbers: readonly number[]): MedianInterval {
   return { from, to, confidence: confidenceWithout(cut, count) };
 }
 
-/** Returns the confidence of the interval that remains after removing the `cut` lowest and the `cut` highest of `count` values. */
+/** Confidence of the interval that is left after removing the `cut` lowest and the `cut` highest of `count` values. */
 function confidenceWithout(cut: number, count: number): number {
   let outside = 0;
   let choices = 1;

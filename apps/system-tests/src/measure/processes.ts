@@ -1,29 +1,29 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-// The clock ticks of proc(5): 100 per second on every Linux system that Node supports.
+// proc(5) counts in clock ticks: 100 per second on every Linux that Node supports.
 const ticksPerSecond = 100;
 
-/** Returns the seconds of CPU that a process has used. */
+/** CPU seconds used by a process. */
 export function cpuSeconds(pid: number): number {
   const { utime, stime } = readStat(pid);
   return (utime + stime) / ticksPerSecond;
 }
 
-/** Returns the seconds of CPU that a process and its children, including exited children, have used. For PostgreSQL. */
+/** CPU seconds used by a process and its children, including exited ones. For PostgreSQL. */
 export function cpuSecondsOfFamily(pid: number): number {
   const { utime, stime, endedChildren } = readStat(pid);
   const ofChild = (child: number): number => {
     try {
       return cpuSeconds(child);
     } catch {
-      return 0; // it exited in the meantime; the next call counts it with the exited children
+      return 0; // just exited; the next call counts it with the exited children
     }
   };
   const children = childrenOf(pid).reduce((sum, child) => sum + ofChild(child), 0);
   return (utime + stime + endedChildren) / ticksPerSecond + children;
 }
 
-/** Returns the private memory of a process in MiB, without memory that other processes share. */
+/** Private memory in MiB, without memory that other processes share. */
 export function memoryMegabytes(pid: number): number {
   const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
   const kilobytes = (name: string): number =>
@@ -31,19 +31,19 @@ export function memoryMegabytes(pid: number): number {
   return (kilobytes('Private_Clean') + kilobytes('Private_Dirty')) / 1024;
 }
 
-/** Returns the private memory of a process and its children in MiB. */
+/** Private memory of a process and its children, in MiB. */
 export function memoryMegabytesOfFamily(pid: number): number {
   const ofChild = (child: number): number => {
     try {
       return memoryMegabytes(child);
     } catch {
-      return 0; // it exited in the meantime, as workers of PostgreSQL do
+      return 0; // just exited, as PostgreSQL's workers do
     }
   };
   return childrenOf(pid).reduce((sum, child) => sum + ofChild(child), memoryMegabytes(pid));
 }
 
-/** Returns the process ids of the running children of a process. */
+/** Pids of the running children. */
 export function childrenOf(pid: number): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -52,13 +52,13 @@ export function childrenOf(pid: number): number[] {
       try {
         return readStat(candidate).parent === pid;
       } catch {
-        return false; // it exited in the meantime
+        return false; // just exited
       }
     });
 }
 
 function readStat(pid: number): { parent: number; utime: number; stime: number; endedChildren: number } {
-  // The name in parentheses may contain anything; the numbers follow the last parenthesis.
+  // The program name in parentheses can contain anything, so search for the last parenthesis.
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = text
     .slice(text.lastIndexOf(')') + 2)

@@ -1,20 +1,20 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** A profile in V8's format: https://chromedevtools.github.io/devtools-protocol/tot/Profiler/#type-Profile */
+/** V8's format: https://chromedevtools.github.io/devtools-protocol/tot/Profiler/#type-Profile */
 interface CpuProfile {
   nodes: { id: number; callFrame: { functionName: string; url: string } }[];
   samples: number[];
   timeDeltas: number[];
 }
 
-/** The shares of a process's non-idle time, largest first. */
+/** Shares of a process's non-idle time, largest first. */
 export type ProfileShares = [part: string, share: number][];
 
-// Skip the first part of a profile, which is start-up and warm-up.
+// Skip the first 40 % of a profile: startup and warm-up.
 const skippedShare = 0.4;
 
-/** Reads the profiles in a folder. Recognizes the app of each profile by the files in the profile. */
+/** Reads the profiles in a folder. The files in a profile show which app it is. */
 export async function readProfiles(directory: string): Promise<Record<string, ProfileShares>> {
   const profiles: Record<string, ProfileShares> = {};
   for (const file of await readdir(directory)) {

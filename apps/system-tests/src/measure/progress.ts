@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Polls until `look` returns a value. Returns undefined after the time limit. */
+/** Polls until `look` returns a value. Returns undefined after the limit. */
 export async function waitFor<T>(
   look: () => Promise<T | undefined> | T | undefined,
   { limitMs, everyMs }: { limitMs: number; everyMs: number },
@@ -13,7 +13,6 @@ export async function waitFor<T>(
   }
 }
 
-/** Prints a line of progress. */
 export function say(line: string): void {
   process.stdout.write(`  ${line}\n`);
 }

@@ -3,48 +3,43 @@ import { format, resolveConfig } from 'prettier';
 import type { ServerAddresses } from '../system/servers.js';
 import { describeMachine } from './machine.js';
 
-/** The description of a system test, for the top of its page. */
+/** Heads the page of a system test. */
 export interface SystemTest {
   title: string;
-  /** The npm script that runs the test: `npm run <command>`. */
+  /** npm script, for `npm run <command>`. */
   command: string;
-  /** The file name of the page in docs. */
+  /** File name in docs. */
   page: string;
-  /** A paragraph about the running processes, and about what shares the machine. */
+  /** Which processes run, and what shares the machine. */
   setting: string;
 }
 
-/** A promise of the test, the measured value, and whether the promise is kept. */
+/** What the test promises, what it measured, and whether the promise is kept. */
 export interface KeptPromise {
   promise: string;
   measured: string;
   isKept: boolean;
 }
 
-/** A section of the page. */
 export interface Section {
   title: string;
-  /** Paragraphs and tables in Markdown, in order, each without an empty line at its end. */
+  /** Markdown paragraphs and tables, without trailing empty lines. */
   paragraphs: readonly string[];
   promises: readonly KeptPromise[];
 }
 
-/** A finished run. */
 export interface TestRun {
-  /** The servers, whose versions the page shows. Undefined when the test describes the machine itself. */
+  /** The page shows their versions. Undefined if the test provides `machine`. */
   servers?: ServerAddresses;
   machine?: Readonly<Record<string, string>>;
-  /** By `performance.now()`. */
+  /** From `performance.now()`. */
   startedAt: number;
   sections: readonly Section[];
-  /** Whether every part ran at its full size. Only such a run replaces the page. */
+  /** Whether every part ran at full size. Only such a run replaces the page. */
   isWhole: boolean;
 }
 
-/**
- * Prints the promises, then writes the page. If the run was not whole, prints the page instead. After a broken promise, the process exits
- * with code 1.
- */
+/** Prints the promises, then writes the page. Prints the page instead if the run is not whole. A broken promise sets the exit code 1. */
 export async function report(test: SystemTest, run: TestRun): Promise<void> {
   const { sections, isWhole } = run;
   process.stdout.write(`\n${printPromises(sections)}\n\n`);
@@ -68,7 +63,7 @@ async function printPage(
     table(['machine', ''], Object.entries({ ...(servers && (await describeMachine(servers))), ...machine })),
     '## Promises',
     printPromises(sections),
-    // A section may contain only promises.
+    // Skip sections that have only promises.
     ...sections.flatMap(({ title: heading, paragraphs: texts }) =>
       texts.length > 0 ? [`## ${heading}`, ...texts] : [],
     ),
@@ -87,18 +82,18 @@ async function writePage(path: string, markdown: string): Promise<void> {
   await writeFile(path, await format(markdown, { ...(await resolveConfig(path)), parser: 'markdown' }));
 }
 
-/** Returns a table in Markdown. */
+/** Markdown table. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
-/** Prints an integer with thousands separators. */
+/** Integer with thousands separators. */
 export function formatCount(count: number): string {
   return Math.round(count).toLocaleString('en');
 }
 
-/** Prints milliseconds as seconds with one decimal. */
+/** Seconds with one decimal. */
 export function formatSeconds(ms: number): string {
   return `${(ms / 1_000).toFixed(1)} s`;
 }

@@ -15,16 +15,16 @@ import type { Streamer } from './gateway-client.js';
 import type { PlatformBed } from './platform-bed.js';
 import { readStreamEvents } from './stream-events.js';
 
-/** The probabilities of faults in the delivery of the platform's messages. */
+/** Fault probabilities for the platform's messages. */
 const faults = { lose: 0.1, duplicate: 0.2, reorder: 0.2 };
-/** Each streamer goes live or offline about once in this time, but not sooner than `shortestMs` after its last change. */
+/** Average time between two changes of a streamer. The minimum is `shortestMs`. */
 const changeEveryMs = 50_000;
-// A shorter stream could end before any poll. If its offline message is also lost, the monitor ends the stream only after the listing lag
-// of 5 min, which is longer than this part runs.
+// Shortest stream. A shorter one could end before any poll sees it. If its offline message is also lost, the monitor ends the stream only
+// after the listing lag of 5 min, when this part is over.
 const shortestMs = 20_000;
-/** The time limit until all records agree with the truth. */
+/** How long all records may take to match the true streams. */
 const reconcileLimitMs = 90_000;
-// One in five of the changing streamers has no subscription.
+// One in five changing streamers has no subscription.
 const polledOnlyOneIn = 5;
 const concurrency = 8;
 const maxExamples = 5;
@@ -35,15 +35,13 @@ interface Changing {
   changes: number;
   seconds: number;
   comparison: Comparison;
-  /** The time until all records agreed with the truth; undefined when they did not agree within the limit. */
+  /** Time until all records matched the true streams. Undefined if the limit passed first. */
   reconciledMs: number | undefined;
-  /** For streams that only polls could find: the delays until a poll found them. */
+  /** For streams that only polls could find: how late a poll found them. */
   sightingsMs: number[];
 }
 
-/**
- * Starts and ends streams at random while messages are lost, duplicated, and reordered. Afterwards, checks that all records are correct.
- */
+/** Starts and ends streams at random, while messages get lost, duplicated, and reordered. Then checks that all records are correct. */
 export async function runChanging(bed: PlatformBed): Promise<Section> {
   const { platform, size } = bed;
   const streamers = chooseStreamers(await bed.client.listStreamers(), size.changingStreamers);
@@ -74,7 +72,7 @@ export async function runChanging(bed: PlatformBed): Promise<Section> {
   });
 }
 
-/** Chooses the oldest streamers, which have subscriptions, and some of the newest streamers, which have no subscriptions. */
+/** Picks the oldest streamers, which have subscriptions, and some of the newest, which have none. */
 function chooseStreamers(streamers: readonly Streamer[], count: number): Streamer[] {
   const newest = Math.floor(count / polledOnlyOneIn);
   return [...streamers.slice(0, count - newest), ...streamers.slice(-newest)];

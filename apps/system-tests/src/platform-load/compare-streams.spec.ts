@@ -3,7 +3,7 @@ import { compareStreams, type StreamerEvidence } from './compare-streams.js';
 const second = 1_000;
 const begun = 1_764_000_000_000;
 
-/** Creates a stream of one minute that was reported and recorded correctly. Tests pass the fields that differ. */
+/** A one-minute stream, correctly reported and recorded. Tests override single fields. */
 function evidence(changes: Partial<StreamerEvidence> = {}): StreamerEvidence {
   return {
     truth: [{ id: '1', userId: 'u', startedAt: begun, endedAt: begun + 60 * second }],

@@ -2,48 +2,48 @@ import type { RecordedStream } from './gateway-client.js';
 import type { TrueStream } from './simulated-platform.js';
 import type { StreamEvent } from './stream-events.js';
 
-/** The evidence about one streamer: the true streams, the streams that the service recorded, and the reports that the service got. */
+/** For one streamer: the true streams, the recorded streams, and what the service was told. */
 export interface StreamerEvidence {
-  /** The true streams, in order. */
+  /** In order. */
   truth: readonly TrueStream[];
   recorded: readonly RecordedStream[];
-  /** The messages that the service received. */
+  /** Messages that the service received. */
   events: readonly StreamEvent[];
-  /** The times of look-ups of the streamer on the platform. */
+  /** When the service looked up the streamer on the platform. */
   lookUps: readonly number[];
 }
 
-/** A difference from the truth that breaks a promise. */
+/** A deviation from the true streams that breaks a promise. */
 export interface Difference {
   kind: 'missing' | 'unknown' | 'duplicate' | 'not running' | 'still running' | 'start' | 'end';
-  /** The stream's id on the platform. */
+  /** Id on the platform. */
   streamId: string;
-  /** For a start or an end: the size of the difference in milliseconds. */
+  /** For a wrong start or end: the deviation in milliseconds. */
   ms?: number;
 }
 
 export interface Comparison {
   differences: Difference[];
-  /** The numbers of true streams, of recorded true streams, and of true streams that could not be known. */
+  /** Counts of all true streams, of the recorded ones, and of those that the service could not know about. */
   streams: number;
   recorded: number;
   unknowable: number;
-  /** Recorded streams whose online message was lost, so that only polls could report the start. */
+  /** Recorded streams whose online message was lost. Only a poll could find them. */
   foundByPolls: { stream: RecordedStream; truth: TrueStream }[];
-  /** For streams whose end no message reported: the delays of the recorded ends, in milliseconds. */
+  /** For ends without a message: how late the recorded end is, in milliseconds. */
   unreportedEndsMs: number[];
-  /** The errors of the recorded times, in milliseconds, except for ends that no message reported. */
+  /** Deviations of all other recorded times, in milliseconds. */
   reportedErrorsMs: number[];
 }
 
-/** The API truncates times to seconds. */
+/** Tolerance for reported times. The API truncates times to seconds. */
 export const timeToleranceMs = 1_100;
-/** For an end that no message reported: the poll interval of 45 s, plus 5 s for a busy machine. */
+/** Tolerance for ends without a message: the poll interval of 45 s, plus 5 s for a busy machine. */
 export const pollToleranceMs = 50_000;
-// The platform creates its reply some time after the tap has recorded the call.
+// The tap records a call before the platform creates its reply. Ignore look-ups this close to the start or end of a stream.
 const lookUpMarginMs = 500;
 
-/** Compares a streamer's recorded streams with the true streams, as far as the service could know them. */
+/** Compares recorded streams with true streams. Ignores what the service could not know. */
 export function compareStreams(evidence: StreamerEvidence): Comparison {
   const { truth, recorded, events } = evidence;
   const byId = new Map(recorded.map((stream) => [stream.streamId, stream]));
@@ -87,7 +87,7 @@ function findUnknown(recorded: readonly RecordedStream[], trueIds: ReadonlySet<s
   });
 }
 
-/** Whether a look-up happened during the stream. True for a running stream, because a look-up will follow. */
+/** Whether a poll looked up the streamer during the stream. A running stream counts, because a poll will follow. */
 function isSeenByPolls({ startedAt, endedAt }: TrueStream, lookUps: readonly number[]): boolean {
   if (endedAt === null) return true;
   return lookUps.some((at) => at > startedAt + lookUpMarginMs && at < endedAt - lookUpMarginMs);
@@ -95,14 +95,14 @@ function isSeenByPolls({ startedAt, endedAt }: TrueStream, lookUps: readonly num
 
 interface EndComparison {
   isReported: boolean;
-  /** The delay of the recorded end; undefined when no end can be compared. */
+  /** Delay of the recorded end. Undefined if there is no end to compare. */
   ms?: number;
   difference?: Difference;
 }
 
 /**
- * Compares the end of a stream. If a message reported the end, the recorded end must be the time of the message. Otherwise, the service
- * must know the end by the next report: a poll, or the start or end of a later stream.
+ * Compares the end of a stream. If a message reported the end, the recorded end must be the message's time. If not, the service must know
+ * by its next report: a poll, or a later stream's start or end.
  */
 function compareEnd(
   { stream, truth }: { stream: RecordedStream; truth: TrueStream },

@@ -1,13 +1,12 @@
 import { expectSuccess, requestJson, type JsonReply } from './json-request.js';
 
-/** A streamer in the API's format. */
+/** The API's format. */
 interface StreamerRecord {
   id: string;
   platform_id: string;
   created: string;
 }
 
-/** A monitored streamer. */
 export interface Streamer {
   id: string;
   platformId: string;
@@ -15,11 +14,11 @@ export interface Streamer {
   createdAt: number;
 }
 
-/** A stream from the API. Times are in milliseconds since 1970, in whole seconds. */
+/** Times are in milliseconds since 1970, in whole seconds. */
 export interface RecordedStream {
-  /** The stream's id in the service. */
+  /** Id in the service. */
   id: string;
-  /** The stream's id on the platform. */
+  /** Id on the platform. */
   streamId: string;
   startedAt: number;
   endedAt: number | null;
@@ -42,7 +41,7 @@ interface StreamRecord {
   ended_at: string | null;
 }
 
-/** A client of the public API with the owner's token. */
+/** Calls the public API with the owner's token. */
 export class GatewayClient {
   constructor(
     readonly url: string,
@@ -60,7 +59,7 @@ export class GatewayClient {
     return this.request('POST', '/api/v1/streamers', { platform_username: login });
   }
 
-  /** Returns all streamers, oldest first. */
+  /** Oldest first. */
   async listStreamers(): Promise<Streamer[]> {
     const records = await this.read<StreamerRecord[]>('/api/v1/streamers');
     return records.map(({ id, platform_id, created }) => ({
@@ -74,7 +73,7 @@ export class GatewayClient {
     return this.read('/api/v1/platform/status');
   }
 
-  /** Deactivates all event types except `wanted`. */
+  /** Deactivates all other event types. */
   async activateOnly(wanted: readonly string[]): Promise<void> {
     const types = await this.read<{ type: string; active: boolean }[]>('/api/v1/platform/event-types');
     const others = types.filter(({ type, active }) => active && !wanted.includes(type));
@@ -84,7 +83,7 @@ export class GatewayClient {
     }
   }
 
-  /** Returns all streams of a streamer, newest first. */
+  /** Newest first. */
   async readStreams(streamerId: string): Promise<RecordedStream[]> {
     const records = await this.readPages<StreamRecord>(
       `/api/v1/streamers/${streamerId}/streams?page_size=100`,
@@ -97,7 +96,7 @@ export class GatewayClient {
     }));
   }
 
-  /** Returns the time when a poll first saw a stream (milliseconds since 1970, in whole seconds); undefined when no poll saw the stream. */
+  /** When a poll first saw the stream (milliseconds since 1970, in whole seconds). Undefined if no poll saw it. */
   async readFirstSighting(streamerId: string, streamId: string): Promise<number | undefined> {
     const path = `/api/v1/streamers/${streamerId}/streams/${streamId}/history`;
     const [first] = await this.read<{ at: string }[]>(path);
@@ -120,7 +119,7 @@ export class GatewayClient {
   }
 }
 
-/** Parses a time of the API to milliseconds since 1970. Replaces the offset, because Date cannot parse it without a colon everywhere. */
+/** Returns milliseconds since 1970. Replaces `+0000`, because not every `Date` can parse an offset without a colon. */
 function parseTime(time: string): number {
   return Date.parse(time.replace('+0000', 'Z'));
 }

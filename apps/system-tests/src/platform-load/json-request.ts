@@ -1,4 +1,4 @@
-/** A reply, and the duration of the request. */
+/** A reply and the request's duration. */
 export interface JsonReply<Body> {
   status: number;
   body: Body;
@@ -10,10 +10,10 @@ export interface JsonRequest {
   body?: unknown;
 }
 
-// Longer than the time limit of any request. Ends hanging requests, so that they do not stop the test.
+// Longer than any request's time limit, so only a hanging request reaches it.
 const limitMs = 20_000;
 
-/** Sends and receives JSON. The body is empty if the reply is not JSON. */
+/** Sends and receives JSON. If the reply is not JSON, `body` is empty. */
 export async function requestJson<Body>(
   method: string,
   url: string,
@@ -28,11 +28,11 @@ export async function requestJson<Body>(
   });
   const text = await response.text();
   const ms = performance.now() - startedAt;
-  // Holds for successful replies. Callers check the status and compare the values that they read.
+  // The cast holds for successful replies. Callers check the status and the values that they read.
   return { status: response.status, body: parse(text) as Body, ms };
 }
 
-/** Returns the body of a successful reply. Throws for any other status. */
+/** Returns the body of a 2xx reply. Throws for any other status. */
 export function expectSuccess<Body>(what: string, { status, body }: JsonReply<Body>): Body {
   if (status >= 200 && status < 300) return body;
   throw new Error(`${what} failed with status ${status}: ${JSON.stringify(body)}`);
@@ -42,6 +42,6 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return {}; // not a reply of the service
+    return {}; // the reply is not from the service
   }
 }

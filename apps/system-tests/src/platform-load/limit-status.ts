@@ -5,10 +5,10 @@ import type { PlatformStatus } from './gateway-client.js';
 import type { PlatformBed } from './platform-bed.js';
 import { types } from './subscribing.js';
 
-// The reconciler lists all subscriptions repeatedly, and less often when the list is long.
+// Time limit until the API shows the state. The reconciler lists all subscriptions periodically, and less often with a long list.
 const limitMs = 180_000;
 
-/** Checks how the API shows the subscriptions when the platform's limit allows subscriptions for only half of the streamers. */
+/** Checks what the API shows when the platform's limit allows subscriptions for only half of the streamers. */
 export async function runLimitStatus({ client, size }: PlatformBed): Promise<Section> {
   const polledOnly = size.streamers / types.length;
   const limited = polledOnly * types.length;

@@ -1,4 +1,4 @@
-/** Maps items with at most `concurrency` concurrent calls. Returns the results in the order of the items. */
+/** Maps items with at most `concurrency` calls at a time. Keeps the order. */
 export async function mapConcurrently<Item, Result>(
   items: readonly Item[],
   concurrency: number,

@@ -4,12 +4,13 @@ import { median, quantile } from '../measure/quantile.js';
 import type { OutageResult } from './outages.js';
 import { perSecond, probeKinds, type ProbeKind, type Speeds } from './speed-probe.js';
 
-// Users do not wait longer for a reply.
+// Time limit for refusing a request. Users do not wait longer.
 const refusalLimitMs = 5_000;
-// Repeated measurements on a shared machine differ by this factor. Waiting for the platform would cause a ratio of 1,000 or more.
+// Limits for latency during an outage, relative to before. Repeated measurements on a shared machine differ this much. Waiting for the
+// platform would give a ratio of 1,000 or more.
 const maxMedianRatio = 1.25;
 const maxP99Ratio = 2;
-// The circuit breaker retries at least every 30 s.
+// Time limit for recovery. The circuit breaker retries at least every 30 s.
 const recoveryLimitMs = 35_000;
 
 const names: Record<ProbeKind, string> = {

@@ -7,10 +7,10 @@ import { printOutages } from './outages-report.js';
 import type { SimulatedPlatform, SimulatedUser } from './simulated-platform.js';
 import { SpeedProbe, type Speeds } from './speed-probe.js';
 
-/** A way in which the platform's API fails. */
+/** One way in which the platform's API fails. */
 interface Outage {
   name: string;
-  /** Whether no call to the platform succeeds during the outage. */
+  /** Whether every call to the platform fails during the outage. */
   isTotal: boolean;
   seconds: number;
   begin(platform: SimulatedPlatform): Promise<unknown>;
@@ -22,28 +22,27 @@ export interface Attempt {
   ms: number;
 }
 
-/** The measurements during and after an outage. */
 export interface OutageResult {
   name: string;
   isTotal: boolean;
   seconds: number;
   speeds: Speeds;
   attempts: Attempt[];
-  /** The number of streamers stored during the outage. */
+  /** Streamers stored during the outage. */
   stored: number;
-  /** The time from the end of the outage until a streamer could be added; undefined when the limit passed first. */
+  /** Time from the end of the outage until adding a streamer succeeded. Undefined if the limit passed first. */
   recoveryMs: number | undefined;
-  /** The time from this first success until polling had caught up; undefined when the limit passed first. */
+  /** Time from that success until polling had caught up. Undefined if the limit passed first. */
   caughtUpMs: number | undefined;
 }
 
 const tryEveryMs = 4_000;
 const recoveryLimitMs = 60_000;
 const lag = 'streamer_monitor_poll_lag_seconds';
-// Without an outage, due streamers are polled almost immediately.
+// Below this lag, polling has caught up. Without an outage, the lag is close to 0.
 const caughtUpLagSeconds = 5;
 
-/** Makes the platform's API fail in several ways, and measures requests that do not need this API. */
+/** Makes the platform's API fail in several ways. Measures requests that do not need the platform. */
 export async function runOutages(bed: PlatformBed): Promise<Section> {
   const { client, system, platform, size } = bed;
   const probe = new SpeedProbe(client, system);
@@ -54,10 +53,10 @@ export async function runOutages(bed: PlatformBed): Promise<Section> {
     await wait(size.baselineSeconds * 1_000);
     baselines.push(await probe.take());
   };
-  // Each attempt uses a streamer who is not monitored yet.
+  // Each attempt adds a new streamer.
   const users = (await platform.addUsers(400)).values();
   try {
-    // V8 needs a few seconds to compile hot code.
+    // Let V8 compile hot code.
     await wait(size.baselineSeconds * 1_000);
     for (const outage of planOutages(size.outageSeconds)) {
       await measureBaseline();
@@ -92,12 +91,12 @@ function planOutages(seconds: number): Outage[] {
     total('slow: every reply takes 30 s', 'slow', 2 * seconds),
     total('garbage: 200 without JSON', 'garbage'),
     total('error: 500', 'error'),
-    // Includes the time until the platform's rate limit has recovered.
+    // Long enough for the platform's rate limit to recover.
     total('rate limited: 429', 'rate_limited', 4 * seconds),
     {
       name: 'all access tokens revoked',
       isTotal: false,
-      // Long enough for one attempt, even with --quick.
+      // At least one attempt must fit in, even with --quick.
       seconds: Math.max(seconds / 2, 6),
       begin: (platform) => platform.revokeTokens(),
     },

@@ -4,13 +4,12 @@ import { startSystem, type System } from '../system/system.js';
 import { GatewayClient } from './gateway-client.js';
 import { SimulatedPlatform } from './simulated-platform.js';
 
-/** The size of the test. */
 export interface Size {
   streamers: number;
-  /** The number of streamers that go live and offline during the test. */
+  /** Streamers that go live and offline during the test. */
   changingStreamers: number;
   changingSeconds: number;
-  /** The number of complete polling passes to watch. */
+  /** Complete polling passes to observe. */
   pollingPasses: number;
   outageSeconds: number;
   baselineSeconds: number;
@@ -53,7 +52,7 @@ export class PlatformBed {
     await this.servers.stop();
   }
 
-  /** The process ids of the services, by name. */
+  /** Pids by name. */
   get processes(): Record<string, number> {
     const { connectors, monitors, simulator } = this.side;
     const numbered = (name: string, pids: readonly number[]): [string, number][] =>

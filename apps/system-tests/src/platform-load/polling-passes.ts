@@ -1,14 +1,14 @@
 import type { LookUp } from '../system/platform-tap.js';
 
-/** A polling pass: from a call until every streamer has been looked up once. */
+/** A polling pass ends when every streamer has been looked up once. */
 export interface PollingPass {
   calls: number;
-  /** Look-ups of streamers that had already been looked up in this pass. */
+  /** Look-ups of streamers that were already looked up in this pass. */
   repeats: number;
   seconds: number;
 }
 
-/** Splits calls into consecutive polling passes. Leaves out an unfinished pass at the end. */
+/** Splits calls into consecutive polling passes. Drops an unfinished last pass. */
 export function splitPasses(lookUps: readonly LookUp[], users: ReadonlySet<string>): PollingPass[] {
   const passes: PollingPass[] = [];
   let seen = new Set<string>();
@@ -29,7 +29,7 @@ export function splitPasses(lookUps: readonly LookUp[], users: ReadonlySet<strin
   return passes;
 }
 
-/** Returns all times between two consecutive look-ups of the same user, in milliseconds. */
+/** Times between consecutive look-ups of the same user, in milliseconds. */
 export function measureGaps(lookUps: readonly LookUp[]): number[] {
   const last = new Map<string, number>();
   const gaps: number[] = [];

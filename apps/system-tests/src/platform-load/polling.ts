@@ -12,9 +12,9 @@ import { measureGaps, splitPasses, type PollingPass } from './polling-passes.js'
 
 /** The monitor's poll interval. */
 const pollIntervalMs = 45_000;
-/** A poll also includes streamers that are due within this time, so that batches stay full. */
+/** Polls also include streamers that are due within this time, which keeps batches full. */
 const pollAheadMs = 5_000;
-// The poll interval, plus time for the call and for a busy machine.
+// Time limit for a polling pass: the interval, plus 5 s for the call and a busy machine.
 const limitMs = pollIntervalMs + 5_000;
 const streamsRoute = 'GET /helix/streams';
 const claimed = 'streamer_monitor_polls_claimed_total';
@@ -23,26 +23,26 @@ interface Polling {
   passes: PollingPass[];
   seconds: number;
   gaps: number[];
-  /** The calls to the platform, as counted by the platform (`requests`) and by the tap (`tapped`). */
+  /** Calls to the platform, counted by the platform (`requests`) and by the tap (`tapped`). */
   requests: Record<string, number>;
   tapped: number;
   tooMany: number;
-  /** The number of streamers that each monitor polled, according to the monitor's metric. */
+  /** Streamers that each monitor polled, from the monitor's metric. */
   shares: number[];
   usage: [process: string, cpuPercent: number, megabytes: number][];
 }
 
 interface Killing {
-  /** The time until every streamer was polled again; undefined when the limit passed first. */
+  /** Time until every streamer was polled again. Undefined if the limit passed first. */
   ms: number | undefined;
   unpolled: number;
 }
 
-/** Watches whole polling passes over all streamers, then kills one monitor during a pass. */
+/** Watches polling passes over all streamers, then kills a monitor during a pass. */
 export async function runPolling(bed: PlatformBed): Promise<Section> {
   const streamers = await bed.client.listStreamers();
   const users = new Set(streamers.map(({ platformId }) => platformId));
-  // Skip the first pass, whose calls are not full, because it polls streamers while they are added.
+  // Skip the first pass: it polls streamers as they are added, so its calls are not full.
   await wait(Math.max(0, (streamers.at(-1)?.createdAt ?? 0) + pollIntervalMs - Date.now()));
   const polling = await watchPasses(bed, users);
   for (const { calls, repeats, seconds } of polling.passes)
@@ -78,7 +78,6 @@ async function watchPasses(bed: PlatformBed, users: ReadonlySet<string>): Promis
   };
 }
 
-/** Reads all counters. */
 async function takeReading({ platform, side, processes }: PlatformBed) {
   const mapPids = (read: (pid: number) => number): Record<string, number> =>
     Object.fromEntries(Object.entries(processes).map(([name, pid]) => [name, read(pid)]));
@@ -93,7 +92,7 @@ async function takeReading({ platform, side, processes }: PlatformBed) {
   };
 }
 
-/** Returns the differences between two readings, without differences of 0. */
+/** Subtracts two readings. Omits counters that did not change. */
 function subtract(after: Record<string, number>, before: Record<string, number>): Record<string, number> {
   const differences = Object.entries(after).map(
     ([name, count]) => [name, count - (before[name] ?? 0)] as const,

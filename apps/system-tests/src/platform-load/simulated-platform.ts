@@ -1,13 +1,12 @@
 import type { PlatformSide } from '../system/platform-side.js';
 import { expectSuccess, requestJson } from './json-request.js';
 
-/** A user of the simulated platform. */
 export interface SimulatedUser {
   id: string;
   login: string;
 }
 
-/** A true stream on the platform. Times are in milliseconds since 1970. */
+/** A stream as it really was. Times are in milliseconds since 1970. */
 export interface TrueStream {
   id: string;
   userId: string;
@@ -15,14 +14,13 @@ export interface TrueStream {
   endedAt: number | null;
 }
 
-/** A fault of the platform's API. */
 export interface ApiFault {
   mode: 'ok' | 'down' | 'slow' | 'garbage' | 'error' | 'rate_limited';
   delay_ms?: number;
   for_ms?: number;
 }
 
-/** The total cost of the subscriptions, and the platform's limit on this cost. */
+/** Total cost of the subscriptions, and the platform's limit. */
 export interface Cost {
   total: number;
   max: number;
@@ -41,7 +39,7 @@ interface SubscriptionPage {
   pagination: { cursor?: string };
 }
 
-/** Controls the simulated platform, and reads the true streams from it. Bypasses the tap, so that these calls do not count. */
+/** Controls the simulated platform and reads the true streams. Bypasses the tap, so that these calls do not count. */
 export class SimulatedPlatform {
   private accessToken: string | undefined;
 
@@ -80,7 +78,7 @@ export class SimulatedPlatform {
     return this.control('DELETE', `/streams/${userId}`, {});
   }
 
-  /** Returns all streams of a user, past and present. */
+  /** All streams of a user, past and present. */
   async readStreams(userId: string): Promise<TrueStream[]> {
     const streams = await this.control<
       { id: string; user_id: string; started_at: string; ended_at: string | null }[]
@@ -93,18 +91,18 @@ export class SimulatedPlatform {
     }));
   }
 
-  /** Returns the number of calls to the platform's API so far, by `METHOD path`. */
+  /** Calls to the platform's API so far, by `METHOD path`. */
   async readRequests(): Promise<Record<string, number>> {
     return (await this.control<{ requests: Record<string, number> }>('GET', '')).requests;
   }
 
-  /** Returns the total cost and the limit, as the platform reports them. */
+  /** As the platform reports it. */
   async readCost(): Promise<Cost> {
     const { total_cost, max_total_cost } = await this.readPage();
     return { total: total_cost, max: max_total_cost };
   }
 
-  /** Returns all subscriptions of the application. */
+  /** All subscriptions of the application. */
   async readSubscriptions(): Promise<SimulatedSubscription[]> {
     const subscriptions: SimulatedSubscription[] = [];
     let after: string | undefined;

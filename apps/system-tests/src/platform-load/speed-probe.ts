@@ -6,19 +6,19 @@ import type { GatewayClient } from './gateway-client.js';
 export const probeKinds = ['heartbeat', 'list', 'webhook'] as const;
 export type ProbeKind = (typeof probeKinds)[number];
 
-/** The results of the requests in a period. */
+/** Results over a period. */
 export interface Speeds {
-  /** The durations of the successful requests, in milliseconds. */
+  /** Durations of successful requests, in milliseconds. */
   ms: Record<ProbeKind, number[]>;
   failures: number;
 }
 
-/** The number of requests of each kind per second: a modest load, with which the machine stays mostly idle. */
+/** Requests per second of each kind. This load leaves the machine mostly idle. */
 export const perSecond = 20;
 
 const noSpeeds = (): Speeds => ({ ms: { heartbeat: [], list: [], webhook: [] }, failures: 0 });
 
-/** Sends requests of each kind at a fixed rate, even while earlier replies are outstanding, and measures them. */
+/** Sends requests of each kind at a fixed rate, even if replies are late. Measures their durations. */
 export class SpeedProbe {
   private readonly sender: EventSender;
   private readonly timers: NodeJS.Timeout[];
@@ -33,7 +33,7 @@ export class SpeedProbe {
     this.timers = probeKinds.map((kind) => setInterval(() => this.send(kind), 1_000 / perSecond));
   }
 
-  /** Waits for the outstanding replies, and returns the results since the last call. */
+  /** Waits for pending replies. Returns the results since the last call. */
   async take(): Promise<Speeds> {
     const { speeds, pending } = this;
     this.speeds = noSpeeds();
@@ -56,7 +56,7 @@ export class SpeedProbe {
 
   private async measure(kind: ProbeKind, speeds: Speeds): Promise<void> {
     const startedAt = performance.now();
-    // Any error of a request counts as a failure of the service.
+    // Any error counts as a failure of the service.
     const isSuccess = await this.attempt(kind).catch(() => false);
     if (isSuccess) speeds.ms[kind].push(performance.now() - startedAt);
     else speeds.failures += 1;

@@ -1,16 +1,16 @@
 import { runSql } from '../system/servers.js';
 
-/** A stream-online or stream-offline message of the platform. */
+/** A stream-online or stream-offline message from the platform. */
 export interface StreamEvent {
   kind: 'online' | 'offline';
   userId: string;
-  /** The stream's id on the platform. An offline message does not contain an id. */
+  /** Id on the platform. Offline messages have none. */
   streamId: string | null;
   /** Milliseconds since 1970, by the platform's clock. */
   at: number;
 }
 
-/** Returns the stored stream messages that occurred at or after `since` (milliseconds since 1970). Lost messages are missing. */
+/** Reads the stored stream messages since `since` (milliseconds since 1970). Messages that a fault lost are not there. */
 export function readStreamEvents(databaseUrl: string, since: number): Promise<StreamEvent[]> {
   return runSql<StreamEvent>(
     databaseUrl,

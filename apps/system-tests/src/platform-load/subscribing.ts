@@ -6,15 +6,15 @@ import { mapConcurrently } from './map-concurrently.js';
 import type { PlatformBed } from './platform-bed.js';
 import type { Cost, SimulatedSubscription } from './simulated-platform.js';
 
-/** The active event types. Each costs 1 per streamer. */
+/** Active event types. Each subscription costs 1. */
 export const types = ['stream.online', 'stream.offline'] as const;
-// With the platform's real limit of 800 calls per minute, the 20,000 calls would take 25 min.
+// The simulator's rate limit for this part. With the real limit of 800 calls per minute, the 20,000 calls would take 25 min.
 const raisedRateLimit = 600_000;
-/** The real limit in calls per minute: https://dev.twitch.tv/docs/api/guide/#how-it-works */
+/** The platform's real rate limit in calls per minute: https://dev.twitch.tv/docs/api/guide/#how-it-works */
 const realRateLimit = 800;
-// Several clients add streamers concurrently, as in an import.
+// Number of clients that add streamers at the same time, as in an import.
 const concurrency = 16;
-// The maximum time for creating all subscriptions.
+// Time limit for creating all subscriptions.
 const fillLimitMs = 240_000;
 
 /** The result of adding twice as many streamers as the limit allows. */
@@ -24,17 +24,17 @@ interface Subscribing {
   addingMs: number;
   filledMs: number | undefined;
   costs: Cost[];
-  /** The streamers that have both subscriptions in the platform's list, and the number of other subscriptions in this list. */
+  /** Streamers with both subscriptions in the platform's list, and the number of other subscriptions in it. */
   subscribed: ReadonlySet<string>;
   others: number;
-  /** The ids of the oldest streamers that fit within the limit. */
+  /** Ids of the oldest streamers within the limit. */
   oldest: readonly string[];
 }
 
-/** Adds all streamers, and waits until the subscriptions reach the limit. */
+/** Adds all streamers. Waits until the subscriptions reach the platform's limit. */
 export async function runSubscribing(bed: PlatformBed): Promise<Section> {
   const { platform, client, size } = bed;
-  const max = size.streamers; // two types for each streamer, so there is room for half of them
+  const max = size.streamers; // each streamer needs two types, so half of the streamers fit
   await platform.setLimits({ rate_limit: raisedRateLimit, max_total_cost: max });
   await client.activateOnly(types);
   const users = await platform.addUsers(size.streamers);
@@ -71,7 +71,7 @@ export async function runSubscribing(bed: PlatformBed): Promise<Section> {
   }
 }
 
-/** Adds streamers. Returns the number of responses with a status other than 201, by status. */
+/** Adds the streamers. Counts responses other than 201 by status. */
 async function addStreamers(
   { client }: PlatformBed,
   logins: readonly string[],
@@ -94,7 +94,7 @@ function watchCosts({ platform }: PlatformBed): { costs: Cost[]; stop(): Promise
       await wait(500);
     }
   })();
-  watching.catch(() => undefined); // `stop` throws the error
+  watching.catch(() => undefined); // `stop` rethrows the error
   return {
     costs,
     stop: async () => {
@@ -104,7 +104,7 @@ function watchCosts({ platform }: PlatformBed): { costs: Cost[]; stop(): Promise
   };
 }
 
-/** Waits until the subscriptions reach the limit, or until the time limit. Returns the platform's list of subscriptions. */
+/** Waits until the subscriptions reach the limit, or the time is up. Returns the platform's list of subscriptions. */
 async function waitUntilFilled(
   { platform }: PlatformBed,
   max: number,

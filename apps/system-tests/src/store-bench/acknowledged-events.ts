@@ -2,10 +2,10 @@ import { isJsonObject } from '@stream-events/contracts';
 import { matches } from './arriving-events.js';
 import type { ListQuery } from './list-query.js';
 
-// Check only the newest events of the 50 on a page, because these are the events that an outdated page lacks.
+// Events to check per query. A page has 50, but an outdated page lacks the newest ones first.
 const kept = 5;
 
-/** Remembers the newest acknowledged events of each query, and checks that pages contain them. */
+/** Keeps the newest acknowledged events of each query. Checks that pages contain them. */
 export class AcknowledgedEvents {
   private readonly newest: (readonly string[])[];
 
@@ -13,7 +13,7 @@ export class AcknowledgedEvents {
     this.newest = queries.map(() => []);
   }
 
-  /** Records that the service has acknowledged an event. */
+  /** Call when the service has acknowledged an event. */
   note(id: string, fields: ListQuery): void {
     this.queries.forEach((query, index) => {
       if (matches(query, fields))
@@ -21,15 +21,15 @@ export class AcknowledgedEvents {
     });
   }
 
-  /** Returns the ids that a page must contain if its request is sent now, unless 50 newer events match. */
+  /** Ids that a page must contain if it is requested now, unless 50 newer events match. */
   expectedOn(queryIndex: number): readonly string[] {
     return this.newest[queryIndex] ?? [];
   }
 }
 
-/** Returns the expected ids that a first page lacks; none when the page is full of newer events. */
+/** Expected ids that a first page lacks. None if newer events fill the page. */
 export function findMissing(body: Buffer, expected: readonly string[]): string[] {
-  // Search the text first, because parsing each page would cost more CPU than the gateway needs for the page.
+  // Search the text first: parsing each page would cost more CPU than the gateway needs for the page.
   const absent = expected.filter((id) => !body.includes(id));
   if (absent.length === 0) return [];
   const page: unknown = JSON.parse(body.toString());

@@ -13,13 +13,13 @@ import {
   type Population,
 } from './population.js';
 
-/** An event that a client posts while other clients read pages: its body, and its value for each filter. */
+/** An event that arrives while other clients read pages: the request body, and its value for each filter. */
 export interface ArrivingEvent {
   body: string;
   fields: ListQuery;
 }
 
-/** Makes an event of a random channel and viewer of the population. The distributions have the same long tails as in the store. */
+/** Picks a random channel and viewer. The distributions have the same long tails as the store. */
 export function makeArrivingEvent({ channels, viewers }: Population): ArrivingEvent {
   const channel = pickRank(channels, tailExponents.channels);
   const viewer =

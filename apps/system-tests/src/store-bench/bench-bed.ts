@@ -2,20 +2,19 @@ import type { System } from '../system/system.js';
 import { startSystem } from '../system/system.js';
 import type { FilledStores } from './filled-stores.js';
 
-/** A version of the service, with its own stores. */
+/** A version of the service with its own stores. */
 export interface Version {
   name: 'this version' | 'baseline';
   stores: FilledStores;
 }
 
-/** The versions that a benchmark compares, and whether the run is the short version. */
 export interface BenchBed {
-  /** The compared versions. The version of this checkout is first. */
+  /** This checkout comes first. */
   versions: readonly Version[];
   isQuick: boolean;
 }
 
-/** Runs something on one gateway and one events service. */
+/** Runs `work` on one gateway and one events service. */
 export async function withSystem<T>(
   { stores }: Version,
   databaseUrl: string,
@@ -33,7 +32,7 @@ export async function withSystem<T>(
   }
 }
 
-/** Returns the port of the system's gateway. */
+/** Port of the gateway. */
 export function portOf(system: System): number {
   return Number(new URL(system.gateways[0]?.url ?? '').port);
 }

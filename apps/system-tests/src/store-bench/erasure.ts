@@ -11,11 +11,11 @@ import { ListClient } from './list-client.js';
 import { loadPopulationOf, viewerId, type Population } from './population.js';
 
 interface Erasure {
-  /** The number of erased events. */
+  /** Number of erased events. */
   events: number;
-  /** The duration of the erasure; undefined if it did not end within the limit. */
+  /** Undefined if the erasure did not end within the limit. */
   seconds: number | undefined;
-  /** The number of the user's events that the list still contains afterwards. */
+  /** How many of the user's events are still in the list afterwards. */
   left: number;
   before: OpenLoopCounts;
   during: OpenLoopCounts;
@@ -23,12 +23,12 @@ interface Erasure {
 
 const eventsPerSecond = 500;
 const connections = 256;
-// The viewer with the most events: about 1 % of all events.
+// The viewer with the most events: about 1 % of all.
 const viewer = viewerId(0);
 const erasureLimitMs = { quick: 120_000, whole: 1_800_000 };
 const goalFactor = 2;
 
-/** Erases the viewer with the most events while events arrive. Changes the store, so it runs after the other parts. */
+/** Erases the viewer with the most events, while events arrive. Changes the store, so it runs after most other parts. */
 export async function measureErasure({ versions, isQuick }: BenchBed): Promise<Section> {
   const [version] = versions;
   if (!version) throw new Error('there is no version to measure');
@@ -36,7 +36,7 @@ export async function measureErasure({ versions, isQuick }: BenchBed): Promise<S
   const url = await stores.databaseOf('filled');
   const monitor = await createStreamerMonitor(stores.servers, url, { checkout: stores.checkout });
   const erasure = await withSystem(version, url, async (system) => {
-    // An erasure also needs the streamer monitor, which deletes the user from the monitored streamers.
+    // An erasure also needs the streamer monitor, which removes the user from the monitored streamers.
     await monitor.start();
     try {
       return await erase(system, stores.populationOf('filled'), isQuick);
@@ -79,7 +79,7 @@ async function erase(system: System, population: Population, isQuick: boolean): 
 }
 
 /**
- * Counts the viewer’s events from before the request that the list still contains, up to one page. Ignores newer events, which keep
+ * Counts the viewer's old events that are still in the list, up to one page. Ignores events after the request, because new ones keep
  * arriving.
  */
 async function countLeft(system: System, until: string): Promise<number> {

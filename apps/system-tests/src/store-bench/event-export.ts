@@ -9,7 +9,7 @@ import { commonQueries } from './list-query.js';
 import { ListClient } from './list-client.js';
 import type { Population } from './population.js';
 
-/** The memory of the gateway and of the events service at one moment, in MiB. */
+/** Memory at one moment, in MiB. */
 type MemorySample = Record<'gateway' | 'events', number>;
 
 interface Export {
@@ -17,7 +17,7 @@ interface Export {
   megabytes: number;
   seconds: number;
   samples: MemorySample[];
-  /** The durations of another client's requests for pages, in milliseconds. */
+  /** Durations of another client's page requests, in milliseconds. */
   pages: { before: number[]; during: number[] };
 }
 
@@ -48,7 +48,7 @@ export async function measureExport({ versions, isQuick }: BenchBed): Promise<Se
   return print(result);
 }
 
-/** Reads the export up to a number of events, and then cancels the export. */
+/** Cancels the export after the given number of events. */
 async function readExport(
   system: System,
   limit: number,
@@ -74,7 +74,7 @@ async function readExport(
 
 const lineFeed = 10;
 
-/** A client that reads first pages, one after the other. */
+/** Reads first pages, one after the other. */
 function startReading(system: System, population: Population) {
   const client = new ListClient(portOf(system), system.token);
   const queries = commonQueries(population);
@@ -84,7 +84,7 @@ function startReading(system: System, population: Population) {
     for (let turn = 0; !stopping.signal.aborted; turn += 1)
       times.push((await client.first(queries[turn % queries.length] ?? {})).ms);
   })();
-  // Not unhandled: `stop` throws the failure.
+  // Handled: `stop` rethrows the error.
   running.catch(() => undefined);
   return {
     take: (): number[] => {

@@ -9,7 +9,7 @@ import {
   type Population,
 } from './population.js';
 
-// Changing the seed or any expression changes the rows of all stores.
+// A change to the seed or to any expression changes the rows of all stores.
 const seed = 20_261_122;
 
 const forms: readonly EventForm[] = ['chat', 'viewer', 'reward', 'cheer', 'raid', 'broadcaster'];
@@ -35,10 +35,10 @@ const sentences = [
 ];
 
 /**
- * Returns one statement that fills a table with ranges of events. Values derive from hashes of the event's number, so every store with the
- * same population has the same rows. Subqueries end in OFFSET 0, so that PostgreSQL computes each value only once.
+ * Builds the SQL statement that fills a table with ranges of events. All values are hashes of the event's number, so stores with the same
+ * population have the same rows. OFFSET 0 in subqueries makes PostgreSQL compute each value only once.
  *
- * @param columns the columns that the table has; columns that the statement does not know stay null
+ * @param columns the table's columns; those that the statement does not know stay null
  */
 export function fillStatement(
   table: string,
@@ -57,7 +57,7 @@ const isForm = (form: EventForm): string => `form = ${formNumber(form)}`;
 const isAnonymous = `(${isForm('cheer')} AND words & 7 = 0)`;
 const hasViewer = `form <= ${formNumber('cheer')}`;
 
-/** The columns of `events`, from the values of `describedRows`. They have the same values that the service derives from the data. */
+/** Expressions for the columns of `events`, based on `describedRows`. They give the values that the service derives from the data. */
 const columnValues: Readonly<Record<string, string>> = {
   id: 'id',
   event_id: `CASE WHEN source <> 'MyBot' THEN message_id END`,
@@ -76,7 +76,7 @@ const columnValues: Readonly<Record<string, string>> = {
   occurred_at: `CASE WHEN source = 'PlatformSub' THEN to_timestamp(received_at / 1000.0) END`,
 };
 
-/** Returns SQL for the data of an event: JSON text in the shape that the platform sends. */
+/** SQL for an event's data: JSON text as the platform sends it. */
 function dataOf(form: EventForm): string {
   const channel = userKeys('broadcaster_user', 'channel_id', 'channel_login', "'Channel_' || channel");
   const viewer = userKeys('user', 'viewer_id', 'viewer_login', "'Viewer_' || viewer");
@@ -108,7 +108,7 @@ function userKeys(prefix: string, id: string, login: string, name: string): stri
   return `'"${prefix}_id":"' || ${id} || '","${prefix}_login":"' || ${login} || '","${prefix}_name":"' || ${name} || '"'`;
 }
 
-/** The events of a range, with the values from which the statement makes their columns and data. */
+/** SQL for the events of a range, with the values for their columns and data. */
 function describedRows(population: Population, { first, count, ...range }: EventRange): string {
   const { channels, viewers } = population;
   const { steady } = range;
@@ -163,12 +163,12 @@ function describedRows(population: Population, { first, count, ...range }: Event
     FROM (${people}) AS people OFFSET 0`;
 }
 
-/** A number from 0 to 1, made from 52 bits of a hash. */
+/** SQL for a number from 0 to 1, from 52 bits of a hash. */
 function fraction(hash: string): string {
   return `(((${hash} >> 12) & 4503599627370495) / 4503599627370496.0::float8)`;
 }
 
-/** The cumulative shares of the types, without the last one, as bounds for `width_bucket`. */
+/** Cumulative shares of the types except the last, as bounds for `width_bucket`. */
 function typeBounds(): string {
   const total = typeShares.reduce((sum, { weight }) => sum + weight, 0);
   let sum = 0;

@@ -13,7 +13,7 @@ interface Row extends Record<string, unknown> {
   data: string;
 }
 
-/** A store of the events service in a database of its own, filled with the population. */
+/** An event store in its own database, filled with the population. */
 class FilledStore {
   private constructor(
     private readonly database: TestDatabase,
@@ -31,7 +31,7 @@ class FilledStore {
       migrations,
       poolSize: 2,
     });
-    // The service creates these partitions at its start.
+    // The service creates these partitions at startup.
     await new PartitionsRepository(dataSource).ensureAhead(population.until);
     await fillStore(database.urlFor('events'), population, () => undefined);
     return new FilledStore(database, dataSource);
@@ -117,7 +117,7 @@ describe(fillStore.name, () => {
        AND occurred_at >= '2026-10-15T12:00:00Z' AND occurred_at < '2026-10-15T20:00:00Z'`,
       [String(20_000_000 + streamChannel)],
     );
-    // Raids and events of clients and tests have no channel or no time of occurrence.
+    // Raids and events of clients and tests lack a channel or a time.
     expect(Number(found?.events)).toBeGreaterThan(population.events * 0.02 * 0.95);
   });
 });

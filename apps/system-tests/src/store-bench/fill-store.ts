@@ -3,7 +3,7 @@ import pg from 'pg';
 import { fillStatement } from './fill-statement.js';
 import { rangesOf, type EventRange, type Month, type Population } from './population.js';
 
-/** The definition of an index of the partitioned table, to create this index on a partition. */
+/** An index of the partitioned table, to create on each partition. */
 interface IndexDefinition {
   isPrimaryKey: boolean;
   definition: string;
@@ -19,8 +19,8 @@ const worthALine = 100_000;
 const dayMs = 24 * 3_600_000;
 
 /**
- * Fills the event store of a database with a population. The events service must have created the schema. This function creates the
- * partitions as the service does, but fills each partition before it builds the indexes.
+ * Fills a database's event store with a population. The events service must have created the schema. The partitions equal those of the
+ * service, but get their indexes after their rows, which is faster.
  */
 export async function fillStore(
   url: string,
@@ -46,12 +46,12 @@ export async function fillStore(
   await Promise.all(Array.from({ length: workers }, () => withClient(url, fillNext)));
   await withClient(url, async (client) => {
     await fillReceivedMessages(client, population.until);
-    // Otherwise, autovacuum would run during a measurement. A vacuum during the fill would have no effect.
+    // Vacuum now, so that autovacuum does not run during a measurement. A vacuum during the fill would have no effect.
     await client.query('VACUUM (FREEZE, ANALYZE) events, received_messages');
   });
 }
 
-/** Drops the empty partitions that the service has just created, because the fill creates the same partitions with rows. */
+/** Drops the empty partitions that the service has created. The fill creates them again, with rows. */
 async function dropEmptyPartitions(client: pg.Client, months: readonly Month[]): Promise<void> {
   for (const { name } of months) {
     const { rows } = await client.query<{ name: string | null }>('SELECT to_regclass($1)::text AS name', [
@@ -84,7 +84,7 @@ async function fillPartition(
   { population, shape }: { population: Population; shape: TableShape },
 ): Promise<void> {
   const { name, from, to } = month;
-  // In one transaction, so that PostgreSQL writes the new table without WAL when `wal_level` is minimal.
+  // In a transaction that creates the table, PostgreSQL writes no WAL if `wal_level` is minimal.
   await client.query('BEGIN');
   await client.query(
     `CREATE TABLE ${name} (
@@ -106,7 +106,7 @@ async function fillPartition(
   await client.query(`ALTER TABLE ${name} DROP CONSTRAINT ${name}_range`);
 }
 
-/** Adds the message keys of the last day's events, because the service keeps message keys for a day. */
+/** Adds message keys for the last day's events. The service keeps message keys for a day. */
 async function fillReceivedMessages(client: pg.Client, until: number): Promise<void> {
   await client.query(
     `INSERT INTO received_messages (key, event_id) SELECT md5(id::text)::uuid, id FROM events WHERE id >= $1`,

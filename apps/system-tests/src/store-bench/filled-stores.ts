@@ -8,30 +8,28 @@ import { startSystem } from '../system/system.js';
 import { fillStore } from './fill-store.js';
 import { choosePopulation, type Population } from './population.js';
 
-/** The stores that the benchmark reads: the main store, and two smaller stores that differ only in their number of partitions. */
+/** The main store, and two smaller stores that differ only in their number of partitions. */
 export const storeNames = ['filled', 'months_2', 'months_60'] as const;
 export type StoreName = (typeof storeNames)[number];
 
-/** The sizes of the stores, and the checkout whose services create them. */
+/** Sizes of the stores, and the checkout whose services create them. */
 export interface StoresPlan {
   events: number;
   months: number;
-  /**
-   * The folder in which to keep the stores. Stores that are already in the folder are reused. Default: a new folder, deleted at the end.
-   */
+  /** Folder that keeps the stores. Existing stores in it are used again. Default: a new folder, deleted at the end. */
   directory: string | undefined;
-  /** A built checkout. Default: this checkout. */
+  /** A built checkout. Default: this one. */
   checkout: string | undefined;
 }
 
-/** The description of the stores in a kept folder, saved in the same folder. */
+/** Describes the stores in a kept folder. Saved in that folder. */
 interface Manifest {
   events: number;
   months: number;
   populations: Record<StoreName, Population>;
 }
 
-// Without fsync, because a fill that crashes starts over in a new folder.
+// No fsync: after a crash, the fill starts over in a new folder.
 const fillSettings = {
   fsync: 'off',
   full_page_writes: 'off',
@@ -43,7 +41,7 @@ const fillSettings = {
   shared_buffers: '1GB',
   maintenance_work_mem: '1GB',
   work_mem: '256MB',
-  // No parallel workers, because two connections fill partitions concurrently.
+  // No parallel workers: two connections already fill partitions in parallel.
   max_parallel_maintenance_workers: '0',
   autovacuum: 'off',
 };
@@ -64,7 +62,7 @@ export class FilledStores {
     private readonly manifest: Manifest,
   ) {}
 
-  /** Starts the servers. Fills the stores first, unless the folder already contains them. */
+  /** Starts the servers. Fills the stores first if the folder does not contain them. */
   static async open(plan: StoresPlan): Promise<FilledStores> {
     const directory = plan.directory ?? (await mkdtemp(join(parentDirectory, 'stream-events-store-')));
     await mkdir(directory, { recursive: true });
@@ -82,7 +80,7 @@ export class FilledStores {
     return this.manifest.populations[name];
   }
 
-  /** Returns the database of a store for measurements. Measurements change a store, so a store in a kept folder is copied once per run. */
+  /** Database for measurements. Measurements change a store, so a kept store is copied once per run. */
   async databaseOf(name: StoreName): Promise<string> {
     const url = new URL(this.servers.postgres.url);
     url.pathname = `/${name}`;
@@ -102,7 +100,6 @@ export class FilledStores {
     return url.href;
   }
 
-  /** Creates an empty database. */
   async createEmptyDatabase(): Promise<string> {
     const name = `empty_${this.emptyDatabases.length + 1}`;
     this.emptyDatabases.push(name);
@@ -110,7 +107,7 @@ export class FilledStores {
     return this.servers.createDatabase(name);
   }
 
-  /** Stops the servers. Deletes the stores; in a kept folder, deletes only the copies that the measurements have changed. */
+  /** Deletes the stores. In a kept folder, deletes only the copies. */
   async stop(): Promise<void> {
     if (this.isKept)
       for (const name of [...this.copies.values(), ...this.emptyDatabases]) await this.drop(name);
@@ -127,7 +124,7 @@ export class FilledStores {
 }
 
 async function readManifest(directory: string): Promise<Manifest | undefined> {
-  // The folder contains no stores yet, so fill them.
+  // No manifest: the folder has no stores yet.
   const text = await readFile(manifestPath(directory), 'utf8').catch(() => undefined);
   return text === undefined ? undefined : (JSON.parse(text) as Manifest); // Safe cast: `fill` wrote it
 }
@@ -146,11 +143,10 @@ async function fill(directory: string, { events, months, checkout }: StoresPlan)
       const startedAt = performance.now();
       await runSql(servers.postgres.url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
       const url = await servers.createDatabase(name);
-      // The service creates the schema.
+      // Starting the service creates the schema.
       const system = await startSystem(servers, url, { gateways: 0, events: 1, checkout });
       await system.stop();
-      // Delete encrypted values: each run has its own SECRET_KEY, and a service does not start without the key that encrypted a stored
-      // value.
+      // Delete the encrypted values. Each run has its own SECRET_KEY, and a service does not start without the key of a stored value.
       await runSql(url, 'DELETE FROM events.user_hash_keys');
       await fillStore(url, populations[name], say);
       const seconds = Math.round((performance.now() - startedAt) / 1_000);
@@ -159,7 +155,7 @@ async function fill(directory: string, { events, months, checkout }: StoresPlan)
   } finally {
     await servers.stop();
   }
-  // Write the gigabytes that the fill left in the operating system's cache, so that the disk is idle during the measurements.
+  // Flush the gigabytes in the operating system's cache, so that the disk is idle during the measurements.
   await promisify(execFile)('sync');
   const manifest = { events, months, populations };
   await writeFile(manifestPath(directory), JSON.stringify(manifest, undefined, 2));

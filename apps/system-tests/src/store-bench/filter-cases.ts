@@ -14,26 +14,26 @@ import {
   type Population,
 } from './population.js';
 
-/** How many events the values of a filter have, and in which partitions. */
+/** How many events match a value, and in which partitions. */
 export type Spread = 'many' | 'few' | 'absent' | 'oldest month';
 
-/** A filter, alone or together with a type, with values of one spread. */
+/** A filter, possibly combined with a type, and values of one spread. */
 export interface FilterCase {
-  /** The name of the filter in the API. */
+  /** Name in the API. */
   name: string;
   spread: Spread;
-  /** Returns the query of a sample. Samples count from 0. */
+  /** @param sample counts from 0 */
   queryOf: (sample: number) => ListQuery;
-  /** Whether version 0.1.0 does not have this filter, and ignores it. */
+  /** The filter, if version 0.1.0 ignores it. */
   needs?: string;
 }
 
-/** A filter whose values differ by rank: rank 0 has the most events. */
+/** A filter with ranked values. Rank 0 has the most events. */
 interface RankedFilter {
   name: string;
   valueOf: (rank: number, sample: number) => string;
   ranks: number;
-  /** A type whose events have values for the filter. */
+  /** An event type that has values for the filter. */
   type: string;
 }
 
@@ -48,7 +48,7 @@ const fiveRareTypes = [
   'channel-ban',
 ];
 
-/** Returns the cases of every filter: alone, with a type, and with several types. */
+/** Each filter alone, with one type, and with several types. */
 export function filterCases(population: Population): FilterCase[] {
   const { channels, viewers } = population;
   const ranked: RankedFilter[] = [
@@ -93,7 +93,7 @@ export function filterCases(population: Population): FilterCase[] {
   ];
 }
 
-/** A channel as the broadcaster, the raiding channel, or the raided channel. */
+/** A channel can be the broadcaster, the raiding channel, or the raided channel. */
 function casesOfChannelId(channels: number): FilterCase[] {
   const cases = casesOfRanks({
     name: 'channel_id',
@@ -130,17 +130,17 @@ function channel(rank: number): ListQuery {
   return { broadcaster_user_id: channelId(rank) };
 }
 
-/** Returns the cases of a filter on these values in turn: alone and, when a type is given, with the type. */
+/** Samples rotate through the values: alone and, if a type is given, combined with the type. */
 function casesOfValues(name: string, spread: Spread, values: readonly string[], type?: string): FilterCase[] {
   const queryOf = (sample: number): ListQuery => ({ [name]: values[sample % values.length] ?? '' });
-  // Measure these values separately, because they differ too much.
+  // These values differ too much to measure them together.
   const label = spread === 'many' && values.length <= 2 ? `${name} (${values.join(', ')})` : name;
   return casesOf({ name: label, spread, queryOf }, type);
 }
 
 function casesOfRanks({ name, valueOf, ranks, type }: RankedFilter): FilterCase[] {
   const fewRanks = Math.floor(ranks * 0.3);
-  // The step and the number of ranks have no common factor.
+  // 7,919 shares no factor with the number of ranks, so all ranks occur.
   const few = (sample: number): number => ranks - 1 - ((sample * 7_919) % fewRanks);
   const rankOf: [Spread, (sample: number) => number][] = [
     ['many', (sample) => sample % manyRanks],

@@ -6,11 +6,11 @@ import type { ListQuery } from './list-query.js';
 import { ListClient } from './list-client.js';
 import { channelId, channelName, clientSource, rewardId, viewerId, viewerName } from './population.js';
 
-/** Two or three filters for which no single index is sufficient. */
+/** Two or three filters. No single index is enough for them. */
 interface FilterPair {
   name: string;
   query: ListQuery;
-  /** Whether each value has at most 5 % of the events. */
+  /** Whether each value matches at most 5 % of the events. */
   isSelective: boolean;
 }
 
@@ -20,7 +20,7 @@ interface Walk {
   events: number;
   emptyPages: number;
   isWhole: boolean;
-  /** The status of the error response that ended the list early. */
+  /** Status of the error that ended the list early. */
   refusedWith?: number;
 }
 
@@ -32,8 +32,8 @@ interface Results {
 const goals = { pageMs: 50, emptyPages: 20 };
 const walkLimit = { quick: 30, whole: 150 };
 
-// Viewers and channels with different remainders never occur together (see `viewerGroups`). Channel 0 has 10 % of the events, channels 1
-// and 2 have 2 to 3 % each, viewers 0 to 3 have about 1 % each (more in a small store), tests have 0.4 %, and MyBot has 0.3 %.
+// Viewers and channels with different remainders never occur together (see `viewerGroups`). Channel 0 has 10 % of the events, and channels
+// 1 and 2 have 2 to 3 % each. Viewers 0 to 3 have about 1 % each (more in a small store). Tests have 0.4 %, and MyBot has 0.3 %.
 const channel = (rank: number): ListQuery => ({ broadcaster_user_id: channelId(rank) });
 const user = (rank: number): ListQuery => ({ user_id: viewerId(rank) });
 const userName = (rank: number): ListQuery => ({ user_name: viewerName(rank) });
@@ -107,7 +107,7 @@ const pairs: readonly FilterPair[] = [
   },
 ];
 
-/** Measures pairs of filters. One client follows `next` from the first page. */
+/** Measures pairs of filters with one client, which follows `next` from the first page. */
 export async function measureFilterPairs({ versions, isQuick }: BenchBed): Promise<Section> {
   const results: Results[] = [];
   for (const version of versions) {
@@ -116,7 +116,7 @@ export async function measureFilterPairs({ versions, isQuick }: BenchBed): Promi
       const client = new ListClient(portOf(system), system.token);
       const limit = isQuick ? walkLimit.quick : walkLimit.whole;
       const done: Walk[] = [];
-      // Not measured: the first requests open connections to the database and plan statements.
+      // Warm-up: the first requests open database connections and plan statements.
       for (let round = 0; round < 3; round += 1) for (const { query } of pairs) await client.first(query);
       for (const { query } of pairs) done.push(await walk(client, query, limit));
       client.close();

@@ -13,7 +13,7 @@ import {
 const connectionCounts = [32, 64];
 const goal = 4;
 
-/** The runs of one version with one number of connections. */
+/** Runs of one version, all with the same number of connections. */
 interface Runs {
   version: Version['name'];
   connections: number;
@@ -21,8 +21,7 @@ interface Runs {
 }
 
 /**
- * Measures first pages for many clients on the main store. The versions alternate, so that other load on the machine affects all versions
- * equally.
+ * Measures first pages for many clients on the main store. Alternates the versions, so that other load on the machine affects all equally.
  */
 export async function measureFirstPages({ versions, isQuick }: BenchBed): Promise<Section> {
   const results: Runs[] = connectionCounts.flatMap((connections) =>

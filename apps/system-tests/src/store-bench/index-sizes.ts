@@ -18,12 +18,12 @@ interface Sizes {
 
 const goals = { ofTable: 1, entriesPerFollow: 7 };
 
-/** Measures the sizes of the table and of each index, and counts the index entries of a follow event. */
+/** Measures the table and each index, and counts the index entries of a follow event. */
 export async function measureIndexSizes({ versions }: BenchBed): Promise<Section> {
   const sizes: Sizes[] = [];
   for (const version of versions) {
     const url = await version.stores.databaseOf('filled');
-    // The service creates its indexes when it starts.
+    // Starting the service creates its indexes.
     sizes.push(await withSystem(version, url, () => readSizes(version.name, url)));
   }
   return print(sizes);
@@ -39,7 +39,7 @@ async function readSizes(version: Version['name'], url: string): Promise<Sizes> 
        (SELECT coalesce(sum(pg_relation_size(inhrelid)), 0) FROM pg_inherits WHERE inhparent = i.indexrelid) AS bytes
      FROM pg_index AS i WHERE i.indrelid = 'events'::regclass ORDER BY bytes DESC`,
   );
-  // A follow event as the platform sends it, and whether each partial index has an entry for this event.
+  // A follow event as the platform sends it. For each partial index, checks whether the event has an entry.
   const conditions = indexes.map(({ predicate }, index) => `(${predicate ?? 'true'}) AS index_${index}`);
   const [follow] = await runSql<Record<string, boolean>>(
     url,

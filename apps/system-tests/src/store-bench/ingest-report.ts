@@ -5,7 +5,6 @@ import { medianRatio, medianRun, serviceCpu } from './page-run.js';
 
 const goals = { cpuOfBaseline: 0.75, halfRateP99Ms: 15, ofEmpty: 0.9 };
 
-/** Returns the section about ingest. */
 export function printIngest(
   closed: readonly IngestRuns[],
   open: readonly OpenLoopRun[],

@@ -10,10 +10,10 @@ import { printIngest } from './ingest-report.js';
 import { medianRun } from './page-run.js';
 import { loadPopulationOf } from './population.js';
 
-/** Whether events arrive at an empty store or at the main store. */
+/** `empty`: no events yet. `full`: the main store. */
 export type StoreState = 'empty' | 'full';
 
-/** The runs of one version in one state of the store. */
+/** Runs of one version, all in the same state of the store. */
 export interface IngestRuns {
   version: Version['name'];
   state: StoreState;
@@ -23,7 +23,7 @@ export interface IngestRuns {
 /** A run at a fixed rate. */
 export interface OpenLoopRun {
   version: Version['name'];
-  /** The rate, as a share of this version's maximum rate with the full store. */
+  /** Share of this version's maximum rate with the full store. */
   share: number;
   perSecond: number;
   counts: OpenLoopCounts;
@@ -31,10 +31,10 @@ export interface OpenLoopRun {
 
 const connections = 64;
 const shares = [0.25, 0.5, 0.75];
-// Far more than the rate times the latency, so that requests do not queue in the generator during a stall.
+// Limit for requests in flight. It is far above rate times latency, so a stall does not make requests queue in the generator.
 const openLoopConnections = 1_024;
 
-/** Measures ingest: at the maximum rate of 64 connections, and at fixed rates. */
+/** Measures ingest at the maximum rate of 64 connections, then at fixed rates. */
 export async function measureIngest(bed: BenchBed): Promise<Section> {
   const closed = await compare(bed);
   const maximum = closed.find(({ version, state }) => version === 'this version' && state === 'full');
@@ -47,7 +47,7 @@ export async function measureIngest(bed: BenchBed): Promise<Section> {
   });
 }
 
-/** Runs versions and states of the store in alternation, so that other load on the machine affects all combinations equally. */
+/** Alternates versions and states of the store, so that other load on the machine affects all equally. */
 async function compare({ versions, isQuick }: BenchBed): Promise<IngestRuns[]> {
   const results = versions.flatMap(({ name }) =>
     (['empty', 'full'] as const).map((state): IngestRuns => ({ version: name, state, runs: [] })),

@@ -2,17 +2,16 @@ import { isJsonObject } from '@stream-events/contracts';
 import { HttpConnection } from '../load/http-connection.js';
 import { pathOf, printGet, type ListQuery } from './list-query.js';
 
-/** A page, and the duration of its request. For a refused request, the page has no events and no neighbors. */
+/** A page and the duration of its request. If the request was refused, the page has no events and no neighbors. */
 export interface ReadPage {
   status: number;
   ms: number;
   events: number;
-  /** The paths of the neighboring pages. */
+  /** Paths of the neighboring pages. */
   next: string | null;
   previous: string | null;
 }
 
-/** One client with one connection. */
 export class ListClient {
   private readonly connection: HttpConnection;
 

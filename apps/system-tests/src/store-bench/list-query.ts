@@ -10,21 +10,20 @@ import {
 } from './population.js';
 import type { Population } from './population.js';
 
-/** Query parameters of the event list. */
 export type ListQuery = Readonly<Record<string, string>>;
 
-/** Returns the path of a page of the event list. */
+/** Path of a page of the event list. */
 export function pathOf(query: ListQuery): string {
   const parameters = new URLSearchParams(query).toString();
   return `/api/v1/platform-events${parameters === '' ? '' : `?${parameters}`}`;
 }
 
-/** Returns a GET request as HTTP/1.1 text. */
+/** A GET request as HTTP/1.1 text. */
 export function printGet(path: string, token: string): string {
   return `GET ${path} HTTP/1.1\r\nHost: events.example.org\r\nAuthorization: Token ${token}\r\n\r\n`;
 }
 
-/** Returns 64 different queries, as dashboards, overlays, and bots send them. Most queries filter by values with many events. */
+/** 64 different queries, as dashboards, overlays, and bots send them. Most filter by values with many events. */
 export function commonQueries({ viewers }: Population): ListQuery[] {
   const chat = { event_type: chatType };
   const follow = { event_type: 'channel-follow' };

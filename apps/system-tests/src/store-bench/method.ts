@@ -2,7 +2,7 @@ import { formatCount, table, type Section } from '../measure/report.js';
 import type { BenchBed } from './bench-bed.js';
 import { streamShare, typeShares, type Population } from './population.js';
 
-/** Returns the section that describes the stores and the compared versions. */
+/** The page's section about the stores and the compared versions. */
 export function describeMethod({ versions }: BenchBed): Section {
   const population = versions[0]?.stores.populationOf('filled');
   if (!population) throw new Error('there is no version to measure');

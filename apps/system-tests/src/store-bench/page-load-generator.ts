@@ -18,13 +18,13 @@ export interface PageLoadOptions {
   population: Population;
 }
 
-/** The counts of pages and of arriving events since the last call. */
+/** Counts since the last call. */
 export interface PageLoadCounts {
   pages: LoadCounts;
   arrivals: LoadCounts;
-  /** The number of pages that were requested when at least one acknowledged event matched. */
+  /** Pages for which at least one acknowledged event matched. */
   checked: number;
-  /** The number of pages without an event that was acknowledged before the request was sent. */
+  /** Pages that lack an event that was acknowledged before the request. */
   outdated: number;
 }
 

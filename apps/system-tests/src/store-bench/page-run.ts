@@ -9,14 +9,13 @@ import { portOf } from './bench-bed.js';
 import type { PageLoadCounts, PageLoadOptions } from './page-load-generator.js';
 import type { Population } from './population.js';
 
-/** The number of events that arrive per second while clients read pages. */
+/** Events that arrive per second while clients read pages. */
 export const arrivalsPerSecond = 500;
 
-/** The result of one run with first pages under load. */
 export interface PageRun {
   perSecond: number;
   latencyMs: LoadCounts['latencyMs'];
-  /** Microseconds of CPU per page by process, including the work on the arriving events. */
+  /** Per page, by process. Includes the work on the arriving events. */
   cpuMicroseconds: Record<string, number>;
   failed: number;
   checked: number;
@@ -24,7 +23,7 @@ export interface PageRun {
   arrivals: { perSecond: number; p99Ms: number; failed: number };
 }
 
-/** Starts connections that read first pages of 64 queries, while events arrive. */
+/** Reads first pages of 64 queries, while events arrive. */
 export function startPageLoad(
   system: System,
   { connections, population }: { connections: number; population: Population },
@@ -38,7 +37,7 @@ export function startPageLoad(
   } satisfies PageLoadOptions);
 }
 
-/** Reads first pages of 64 queries over some connections, and checks that they contain all acknowledged events. */
+/** Reads first pages of 64 queries, and checks that they contain all acknowledged events. */
 export async function measurePages(
   system: System,
   servers: Servers,
@@ -49,7 +48,7 @@ export async function measurePages(
     processes.map(({ pid }) => pid),
   );
   const load = startPageLoad(system, { connections, population });
-  // V8 compiles hot code within a few seconds under load.
+  // Warm-up: under load, V8 compiles hot code within a few seconds.
   await wait(isQuick ? 3_000 : 6_000);
   const readCpu = cpuReader({ pids: { gateway: gateway ?? [], events: events ?? [] }, servers, load });
   await load.takeCounts();
@@ -73,7 +72,7 @@ export async function measurePages(
   };
 }
 
-/** Returns the run with the median speed, so that all figures are from the same run. */
+/** Returns the run with the median speed. All figures then come from one run. */
 export function medianRun<Run extends { perSecond: number }>(runs: readonly Run[]): Run {
   const middle = median(runs.map(({ perSecond }) => perSecond));
   const run = runs.find(({ perSecond }) => perSecond === middle);
@@ -81,17 +80,16 @@ export function medianRun<Run extends { perSecond: number }>(runs: readonly Run[
   return run;
 }
 
-/** Returns the median of the ratios between alternating runs. */
+/** Median of the ratios between alternating runs. */
 export function medianRatio(runs: readonly number[], others: readonly number[]): number {
   return median(runs.map((value, index) => value / (others[index] ?? Number.NaN)));
 }
 
-/** Returns the CPU of the service and its servers per unit of work, without the load generator. */
+/** CPU per unit of work, for services and servers, without the load generator. */
 export function serviceCpu({ cpuMicroseconds }: { cpuMicroseconds: Record<string, number> }): number {
   return Object.entries(cpuMicroseconds).reduce((sum, [role, cpu]) => sum + (role === 'load' ? 0 : cpu), 0);
 }
 
-/** Returns the number of requests that failed for any reason. */
 export function countFailed({ failed }: LoadCounts): number {
   return Object.values(failed).reduce((sum, count) => sum + count, 0);
 }

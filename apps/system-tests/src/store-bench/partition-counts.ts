@@ -11,7 +11,7 @@ import type { FilledStores } from './filled-stores.js';
 const connections = 32;
 const goals = { ratio: 1.2, oldestMs: 10 };
 
-/** Compares stores with the same number of events in 2 and in 60 monthly partitions. */
+/** Compares stores with the same events in 2 and in 60 monthly partitions. */
 export async function measurePartitionCounts({ versions, isQuick }: BenchBed): Promise<Section> {
   const [version] = versions;
   if (!version) throw new Error('there is no version to measure');
@@ -38,14 +38,14 @@ async function measureStore(
   );
 }
 
-/** Measures how many milliseconds it takes to find values whose only event is in the oldest of 60 partitions. */
+/** Measures how long it takes to find values whose only event is in the oldest of 60 partitions, in milliseconds. */
 async function measureOldest(version: Version, samples: number): Promise<number[]> {
   const url = await version.stores.databaseOf('months_60');
   return withSystem(version, url, async (system) => {
     const client = new ListClient(portOf(system), system.token);
     const queries = oldestQueries(version.stores);
     const times: number[] = [];
-    // Not measured: the first requests open connections to the database and plan statements.
+    // Warm-up: the first requests open database connections and plan statements.
     for (let sample = -3; sample < samples; sample += 1)
       for (const query of queries) {
         const ms = await findOnly(client, query);
@@ -56,11 +56,11 @@ async function measureOldest(version: Version, samples: number): Promise<number[
   });
 }
 
-/** Returns the milliseconds until the client has received the only event of a query, over several pages if necessary. */
+/** Milliseconds until the client has the query's only event, possibly after several pages. */
 async function findOnly(client: ListClient, query: ListQuery): Promise<number> {
   let page = await client.first(query);
   let total = page.ms;
-  // The time budget of a page can end before the scan has reached the oldest partition.
+  // A page's time budget can end before the scan reaches the oldest partition.
   while (page.events === 0 && page.next !== null) {
     page = await client.read(page.next);
     total += page.ms;

@@ -9,7 +9,7 @@ import { monthsOf, rangesOf, type Population } from './population.js';
 
 interface Removal {
   events: number;
-  /** The time until the partition was dropped; undefined if it was not dropped within the limit. */
+  /** Time until the partition was dropped. Undefined if the limit passed first. */
   seconds: number | undefined;
   before: PageLoadCounts;
   during: PageLoadCounts;
@@ -20,7 +20,7 @@ const dayMs = 24 * 3_600_000;
 const removalLimitMs = 120_000;
 const goalMs = 1_000;
 
-/** Drops the oldest partition of the main store under load. Changes the store, so it runs after the other parts. */
+/** Drops the main store's oldest partition under load. Changes the store, so it runs after the other parts. */
 export async function measurePartitionRemoval({ versions, isQuick }: BenchBed): Promise<Section> {
   const [version] = versions;
   if (!version) throw new Error('there is no version to measure');
@@ -34,7 +34,7 @@ export async function measurePartitionRemoval({ versions, isQuick }: BenchBed): 
     await wait(isQuick ? 3_000 : 10_000);
     const before = await load.takeCounts();
     const startedAt = performance.now();
-    // Start a second events service, which removes expired partitions as soon as it has started.
+    // A second events service. At startup, it removes expired partitions.
     const remover = await startSystem(stores.servers, url, {
       gateways: 0,
       events: 1,
@@ -48,7 +48,7 @@ export async function measurePartitionRemoval({ versions, isQuick }: BenchBed): 
       },
       { limitMs: removalLimitMs, everyMs: 50 },
     );
-    // Continue for a while, so that statements that were planned with the partition also run without it.
+    // Continue after the drop: statements that were planned with the partition must also work without it.
     await wait(2_000);
     const during = await load.takeCounts();
     await load.stop();
@@ -61,7 +61,7 @@ export async function measurePartitionRemoval({ versions, isQuick }: BenchBed): 
   return print(removal);
 }
 
-/** Returns the retention in days that expires exactly the oldest partition. */
+/** Retention in days that expires exactly the oldest partition. */
 function retentionDays(population: Population): number {
   const today = Math.floor(Date.now() / dayMs) * dayMs;
   return (today - (monthsOf(population)[0]?.to ?? 0)) / dayMs;

@@ -18,7 +18,7 @@ const populations = fc
   })
   .map(({ events, months, now }) => choosePopulation(events, months, now));
 
-/** Returns the time when an event of a range arrives, as the statement computes it. */
+/** Arrival time of an event, as the SQL statement computes it. */
 function timeOf(number: number, { first, count, from, to }: EventRange['steady']): number {
   return from + Number((BigInt(number - first) * BigInt(to - from)) / BigInt(count));
 }

@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto';
 import type { LoadPopulation } from '../load/request-maker.js';
 
-/** The number of events in a filled store, their time range, and the numbers of channels and viewers. */
+/** Size of a filled store: events, time range, channels, and viewers. */
 export interface Population {
   events: number;
-  /** The number of monthly partitions. The last partition contains the end. */
+  /** Monthly partitions. The last one contains the end. */
   months: number;
-  /** The exclusive end of the time range, in milliseconds since 1970. */
+  /** Exclusive end of the time range, in milliseconds since 1970. */
   until: number;
   channels: number;
   viewers: number;
 }
 
-/** The shape of the data of an event. */
+/** Shape of an event's data. */
 export type EventForm = 'chat' | 'viewer' | 'reward' | 'cheer' | 'raid' | 'broadcaster';
 
-/** A type of events in the store, and its share of all events. */
+/** An event type and its share of all events. */
 export interface TypeShare {
   type: string;
   form: EventForm;
@@ -27,7 +27,7 @@ export const chatType = 'channel-chat-message';
 export const rewardType = 'channel-channel_points_custom_reward_redemption-add';
 export const clientSource = 'MyBot';
 
-/** The types by share. The weights add up to about 1,000. */
+/** Largest share first. The weights add up to about 1,000. */
 export const typeShares: readonly TypeShare[] = [
   { type: chatType, form: 'chat', weight: 800 },
   { type: 'channel-follow', form: 'viewer', weight: 45 },
@@ -61,20 +61,17 @@ export const typeShares: readonly TypeShare[] = [
 ];
 
 /**
- * Channels and viewers have ranks: the share of the ranks below r is (r / count) ^ (1 / exponent). Of 1,000 channels, the first has
- * 10 % of the events, and the last 0.03 %. Of 300,000 viewers, the first has 1 %, and the last about ten events in 10,000,000.
+ * The share of events of all ranks below r is (r / count) ^ (1 / exponent). Of 1,000 channels, the first has 10 % of the events and the
+ * last 0.03 %. Of 300,000 viewers, the first has 1 %, and the last about 10 of 10,000,000 events.
  */
 export const tailExponents = { channels: 3, viewers: 3.4 };
 
-/**
- * A viewer occurs only in channels whose rank has the same remainder as the viewer's rank, so that some pairs of common values never occur.
- */
+/** A viewer occurs only in channels whose rank has the same remainder. Some pairs of common values therefore never occur. */
 export const viewerGroups = 4;
 
-/** The number of rewards of each channel. */
 export const rewardsPerChannel = 20;
 
-/** The share of the events that belong to one stream of `streamChannel`. */
+/** Share of the events that belong to one stream of `streamChannel`. */
 export const streamShare = 0.02;
 export const streamChannel = 3;
 const streamHours = 8;
@@ -82,10 +79,10 @@ const streamHours = 8;
 const firstChannelId = 20_000_000;
 const firstViewerId = 100_000;
 
-/** The first numbers of the ids, for the fill statement and for code in Node. */
+/** First ids of channels and viewers, for the SQL statement and for Node. */
 export const firstIds = { channel: firstChannelId, viewer: firstViewerId };
 
-/** Returns the population of a store with this number of events. Its time range ends at the start of the current UTC day. */
+/** Chooses the size of a store. Its time range ends at the start of the current UTC day. */
 export function choosePopulation(events: number, months: number, now: number): Population {
   const dayMs = 24 * 3_600_000;
   return {
@@ -113,36 +110,36 @@ export function viewerName(rank: number): string {
   return `Viewer_${rank}`;
 }
 
-/** Returns the id of a channel's reward. `number` counts from 0. */
+/** @param number counts from 0 */
 export function rewardId(channel: number, number: number): string {
   const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0');
   return `${hex(channel, 8)}-0000-4000-8000-${hex(number, 12)}`;
 }
 
-/** Returns the `event_id` of the event with this number. Client events have no `event_id`. */
+/** `event_id` of the event with this number. Client events have none. */
 export function messageId(number: number): string {
   const hex = createHash('md5').update(`message ${number}`).digest('hex');
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
-/** Returns the channels and viewers of a store, for the loads that send events. */
+/** A store's channels and viewers, for the loads that send events. */
 export function loadPopulationOf({ channels, viewers }: Population): LoadPopulation {
   return { firstChannelId, channels, firstViewerId, viewers };
 }
 
-/** Returns the ranks of a viewer and a channel that occur only in the first event, in the oldest partition. */
+/** Ranks of a viewer and a channel that occur in a single event: the first one, in the oldest partition. */
 export function oldestOnly({ channels, viewers }: Population): { channel: number; viewer: number } {
   return { channel: channels + 1, viewer: viewers + 1 };
 }
 
-/** A partition of a filled store. Times are in milliseconds since 1970, and `to` is exclusive. */
+/** A partition of a filled store. Times are in milliseconds since 1970; `to` is exclusive. */
 export interface Month {
   name: string;
   from: number;
   to: number;
 }
 
-/** Returns the partitions of a store, oldest first. The last partition contains the last event. */
+/** Oldest first. The last partition contains the last event. */
 export function monthsOf({ months, until }: Population): Month[] {
   const last = new Date(until - 1);
   return Array.from({ length: months }, (_, index) => {
@@ -155,7 +152,7 @@ export function monthsOf({ months, until }: Population): Month[] {
   });
 }
 
-/** Returns the time range of the stream with many events, which is on the 15th of the last whole month. */
+/** Time range of the stream with many events: on the 15th of the last whole month. */
 export function streamRange(population: Population): { from: number; to: number } {
   const month = monthsOf(population).at(-2);
   if (!month) throw new Error('a filled store needs at least two months');
@@ -168,14 +165,14 @@ export interface EventRange {
   /** Number of the first event. */
   first: number;
   count: number;
-  /** The whole steady series to which the events belong: the first event is at `from`, and the last event is before `to`. */
+  /** The whole series that these events are part of. Its first event is at `from`, its last one before `to`. */
   steady: { first: number; count: number; from: number; to: number };
   channel?: number;
   viewer?: number;
   form?: EventForm;
 }
 
-/** Returns the events of each partition: the steady events, the stream with many events, and the oldest event of all. */
+/** Events by partition: the steady events, the stream with many events, and the oldest event of all. */
 export function rangesOf(population: Population): { month: Month; ranges: EventRange[] }[] {
   const { events, until } = population;
   const months = monthsOf(population);
@@ -195,7 +192,7 @@ export function rangesOf(population: Population): { month: Month; ranges: EventR
   });
 }
 
-/** Returns the number of the first steady event at or after a time. */
+/** Number of the first steady event at or after a time. */
 function firstAt({ first, count, from, to }: EventRange['steady'], time: number): number {
   if (time >= to) return first + count;
   const before = (BigInt(time - from) * BigInt(count) + BigInt(to - from) - 1n) / BigInt(to - from);

@@ -7,7 +7,7 @@ import { ListClient } from './list-client.js';
 import { monthsOf, type Population } from './population.js';
 import type { ListQuery } from './list-query.js';
 
-/** The durations of requests in milliseconds, for the first page and at random depths. */
+/** Request durations in milliseconds, for the first page and at random depths. */
 interface Timings {
   first: number[];
   deep: number[];
@@ -25,7 +25,7 @@ interface Results {
 
 const goals: Record<Spread, number> = { many: 10, few: 20, absent: 10, 'oldest month': 10 };
 
-/** Measures each filter alone and with a type, with one client, for the first page and at random depths. */
+/** Measures each filter alone and with a type, on the first page and at random depths, with one client. */
 export async function measureSingleFilters({ versions, isQuick }: BenchBed): Promise<Section> {
   const results: Results[] = [];
   for (const version of versions) {
@@ -54,7 +54,7 @@ async function measureCases(
   samples: number,
 ): Promise<CaseResult[]> {
   const cases = await chooseSupported(client, filterCases(population));
-  // Not measured: the first requests open connections to the database, plan statements, and run code that is not compiled yet.
+  // Warm-up: the first requests open database connections, plan statements, and run uncompiled code.
   for (const { queryOf } of cases)
     for (let number = 0; number < 3; number += 1) {
       await client.first(queryOf(number));
@@ -73,10 +73,7 @@ async function measureCases(
   return results;
 }
 
-/**
- * Leaves out the filters that the measured version ignores. The version ignores a filter if a page for a value that does not occur has
- * events.
- */
+/** Drops the filters that the measured version ignores. If a value that never occurs still gives events, the version ignores the filter. */
 async function chooseSupported(client: ListClient, cases: readonly FilterCase[]): Promise<FilterCase[]> {
   const missing = new Set<string>();
   for (const name of new Set(cases.flatMap(({ needs = [] }) => needs)))
@@ -84,7 +81,7 @@ async function chooseSupported(client: ListClient, cases: readonly FilterCase[])
   return cases.filter(({ needs }) => needs === undefined || !missing.has(needs));
 }
 
-/** Reads a page at a random time, the page after it, and the page before that one. */
+/** Reads a page at a random time, then the next page, then back to the previous one. */
 async function readDeep(client: ListClient, query: ListQuery, population: Population): Promise<number[]> {
   const from = monthsOf(population)[0]?.from ?? 0;
   const until = new Date(from + Math.random() * (population.until - from)).toISOString();

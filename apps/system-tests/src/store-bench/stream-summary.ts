@@ -25,7 +25,7 @@ export async function measureStreamSummary({ versions, isQuick }: BenchBed): Pro
     await client.connect();
     let events = 0;
     for (let round = 0; round < (isQuick ? 3 : 10); round += 1) {
-      // Use a new id each time, for which no summary has been saved.
+      // A new id each time, so that no summary is saved yet.
       const request = {
         streamId: randomUUID(),
         channelId: channelId(streamChannel),

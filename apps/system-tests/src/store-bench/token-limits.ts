@@ -17,7 +17,7 @@ const goalMs = 50;
 const listLength = 100;
 const pageSize = 50;
 
-/** The limits of a token, with or without a filter. */
+/** A token's limits, with or without a filter. */
 interface LimitsCase {
   name: string;
   limits: ReadLimits;
@@ -28,11 +28,11 @@ interface Result {
   name: string;
   first: number[];
   deep: number[];
-  /** The average number of events per page. */
+  /** Average events per page. */
   events: number;
 }
 
-/** Measures pages of readers whose tokens are limited to 100 channels and 100 event types. */
+/** Measures pages for tokens that are limited to 100 channels and 100 event types. */
 export async function measureTokenLimits({ versions, isQuick }: BenchBed): Promise<Section> {
   const [version] = versions;
   if (!version) throw new Error('there is no version to measure');
@@ -95,7 +95,7 @@ async function measureCases(
       result.events += countRecords(page.records) / samples / 4;
       return page.next;
     };
-    // Not measured: the first requests open connections to the database and plan the statements on each partition.
+    // Warm-up: the first requests open database connections and plan the statements on each partition.
     for (let number = 0; number < 3; number += 1) await read([]);
     for (let number = 0; number < 2 * population.months; number += 1)
       await read([], randomPosition(population));
@@ -115,7 +115,7 @@ function countRecords(records: Uint8Array = Buffer.from('[]')): number {
   return (JSON.parse(Buffer.from(records).toString()) as unknown[]).length; // Safe cast: records are an array
 }
 
-/** Returns a position before a random time of the store. */
+/** Position just before a random time of the store. */
 function randomPosition(population: Population): ListPosition {
   const from = monthsOf(population)[0]?.from ?? 0;
   const time = Math.floor(from + Math.random() * (population.until - from));

@@ -5,19 +5,16 @@ import {
   type DatabaseService,
 } from '@stream-events/database/roles';
 
-// The server runs only for the tests. All roles have the same password, because a copied database keeps the roles of its original.
+// This server exists only for the tests. All roles share a password, because a copied database keeps the roles of its original.
 const password = 'system-tests';
 const roles = Object.values(serviceSchemas).map((schema) => ({ schema, name: schema, password }));
 
-/**
- * Creates the role of each service in a database, as every deployment does, and makes the role the owner of existing objects of a
- * superuser.
- */
+/** Creates each service's role, as every deployment does. Makes the role the owner of objects that a superuser created. */
 export async function prepareDatabase(databaseUrl: string): Promise<void> {
   await createServiceRoles(databaseUrl, roles, { isDedicated: false });
 }
 
-/** Returns the URL of a prepared database for a service. */
+/** URL of a prepared database, with the service's role. */
 export function databaseUrlFor(service: DatabaseService, databaseUrl: string): string {
   return urlOfRole(databaseUrl, { name: serviceSchemas[service], password });
 }

@@ -4,7 +4,7 @@ import { v7 as mintId } from 'uuid';
 import type { SentEvent } from '../chaos/ledger.js';
 import type { Servers } from '../system/servers.js';
 
-/** Publishes to the EVENTS stream as the events service does. Bypasses the API and the store, because they would limit the rate. */
+/** Publishes to the EVENTS stream like the events service. Bypasses the API and the store, which would limit the rate. */
 export class DirectPublisher {
   private constructor(
     private readonly publisher: StreamPublisher,
@@ -27,7 +27,7 @@ export class DirectPublisher {
     await this.end();
   }
 
-  /** Publishes events. Resolves when the stream has acknowledged every event. */
+  /** Resolves when the stream has acknowledged every event. */
   async publish(events: readonly SentEvent[]): Promise<void> {
     await this.publisher.publish(events.map((event) => toEventMessage(toPublishable(event))));
   }

@@ -2,7 +2,7 @@ import { connectDatabase } from '@stream-events/database';
 import { PartitionsRepository, schema } from '@stream-events/events/benchmark';
 import { runSql, type Servers } from './servers.js';
 
-/** Creates databases whose event store already contains this number of events. They are copies of a database that is filled once. */
+/** Fills a database once. The returned function creates a copy of it for each call. */
 export async function createStoreTemplate(servers: Servers, events: number): Promise<() => Promise<string>> {
   const template = await servers.createDatabase('filled_store');
   await fillStore(template, events);
@@ -21,7 +21,7 @@ export async function createStoreTemplate(servers: Servers, events: number): Pro
   };
 }
 
-/** Fills a store with channel follows, one per millisecond until now, from the same number of viewers as in the load. */
+/** Inserts channel follows, one per millisecond until now, from as many viewers as in the load. */
 async function fillStore(url: string, events: number): Promise<void> {
   const { entities, migrations } = schema;
   const dataSource = await connectDatabase({

@@ -2,20 +2,20 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** A server for comparison, in its own process. */
+/** A comparison server in its own process. */
 export interface ForkedServer {
   pid: number;
   port: number;
   stop(): Promise<void>;
 }
 
-// The server itself tries to reach its database or broker for 30 s.
+// Time limit for startup. The server tries to reach its database or broker for 30 s.
 const startLimitMs = 45_000;
 
 /**
- * Forks a module that reports the port it listens on as its first message.
+ * Forks a module. The module's first message is the port that it listens on.
  *
- * @throws when the process exits first, or does not listen within the limit
+ * @throws Error if the process exits first, or does not listen in time
  */
 export async function forkServer(module: URL, args: readonly string[]): Promise<ForkedServer> {
   const child = fork(fileURLToPath(module), args);

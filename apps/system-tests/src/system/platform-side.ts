@@ -5,30 +5,29 @@ import { PlatformTap } from './platform-tap.js';
 import type { ServerAddresses } from './servers.js';
 import type { System } from './system.js';
 
-/** The simulated platform, the connectors, and the monitors, each in its own process. */
+/** The simulated platform, the connectors, and the monitors, as separate processes. */
 export interface PlatformSide {
   simulator: ServiceProcess;
   connectors: ServiceProcess[];
   monitors: ServiceProcess[];
-  /** The tap through which all traffic between the connectors and the platform passes. */
+  /** All traffic between connectors and platform passes through it. */
   tap: PlatformTap;
   application: Application;
-  /** The secret of the simulator's control API. */
+  /** Secret of the simulator's control API. */
   controlSecret: string;
   stop(): Promise<void>;
 }
 
-/** The application that the connectors use. */
+/** The platform application that the connectors use. */
 export interface Application {
   clientId: string;
   clientSecret: string;
 }
 
 /**
- * Starts the simulator, which sends no events on its own, two connectors, and two monitors. Adds them to a running system, with the options
- * of this system.
+ * Adds the simulator (without generated events), two connectors, and two monitors to a running system. Uses that system's options.
  *
- * @param environment added to the environment of the connectors
+ * @param environment additional variables for the connectors
  */
 export async function startPlatformSide(
   servers: ServerAddresses,
@@ -78,14 +77,14 @@ export async function startPlatformSide(
   return { simulator, connectors, monitors, tap, application, controlSecret, stop };
 }
 
-/** Creates a streamer monitor, which the caller starts. */
+/** Creates a streamer monitor. The caller starts it. */
 export async function createStreamerMonitor(
   servers: ServerAddresses,
   databaseUrl: string,
   options: ServiceProcessOptions = {},
 ): Promise<ServiceProcess> {
   const environment = await environmentOf('streamer-monitor', servers, databaseUrl);
-  // Earlier versions create their schema themselves, which needs more rights than the role of a service has.
+  // Earlier versions create their own schema, which a service's role may not do.
   if (options.checkout !== undefined) environment.DATABASE_URL = databaseUrl;
   return new ServiceProcess('streamer-monitor', environment, options);
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
-/** A call that asked the platform which users of a batch are live. */
+/** A call that asked the platform which of these users are live. */
 export interface LookUp {
   /** Milliseconds since 1970. */
   at: number;
@@ -12,12 +12,12 @@ const lookUpLine = /GET \/helix\/streams\?(\S*) HTTP\/1\.1$/;
 const statuses = /HTTP\/1\.1 (\d{3})(?: |$)/;
 
 /**
- * A TCP proxy between the connectors and the simulated platform. The tap forwards all bytes unchanged, and records the users in each call
- * and the status of each response, independently of the service's own metrics.
+ * A TCP proxy between connectors and platform. Forwards all bytes unchanged. Records the users in each call and the status of each
+ * response, independently of the service's metrics.
  */
 export class PlatformTap {
   readonly lookUps: LookUp[] = [];
-  /** The number of responses by status. */
+  /** Responses by status. */
   readonly statuses = new Map<number, number>();
   private readonly sockets = new Set<Socket>();
 
@@ -26,7 +26,7 @@ export class PlatformTap {
     readonly url: string,
   ) {}
 
-  /** Listens on its own port in front of the platform. */
+  /** Listens on its own port. */
   static async start(platformUrl: string): Promise<PlatformTap> {
     const { hostname, port } = new URL(platformUrl);
     const server = createServer();
@@ -51,7 +51,7 @@ export class PlatformTap {
       [platform, client],
     ] as const) {
       this.sockets.add(socket);
-      socket.on('error', () => undefined); // a close follows
+      socket.on('error', () => undefined); // the `close` event follows
       socket.on('close', () => {
         this.sockets.delete(socket);
         other.destroy();
@@ -74,7 +74,7 @@ export class PlatformTap {
   }
 }
 
-/** Patterns match anywhere in a line, because a body can end without a line break directly before the next head. */
+/** Patterns can match within a line, because the next head follows a body without a line break. */
 function readLines(socket: Socket, onLine: (line: string) => void): void {
   let rest = '';
   socket.on('data', (chunk) => {

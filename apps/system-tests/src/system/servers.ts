@@ -13,21 +13,20 @@ import { PrimaryClient, toPrimary } from '@stream-events/database';
 import type pg from 'pg';
 import { RestartableServer } from './restartable-server.js';
 
-/** Options of `startServers`. */
 export interface ServersOptions {
-  /** The folder for the data of PostgreSQL. Default: a new folder, which `stop` deletes. */
+  /** PostgreSQL's data folder. Default: a new folder, which `stop` deletes. */
   postgresDirectory?: string | undefined;
-  /** The settings of PostgreSQL. Default: the settings of `npm start`. */
+  /** Default: the settings of `npm start`. */
   postgresSettings?: Readonly<Record<string, string>>;
 }
 
-/** The addresses of PostgreSQL and NATS for services and tools. */
+/** How services and tools reach PostgreSQL and NATS. */
 export interface ServerAddresses {
-  /** `url` is the URL with a superuser. */
+  /** Superuser's URL. */
   readonly postgres: { readonly url: string };
-  /** `urlFor`: a user's `NATS_URL`. */
+  /** `urlFor` returns a user's `NATS_URL`. */
   readonly nats: { urlFor(userName: string): string };
-  /** The nats-server program. Default: the cached program. */
+  /** nats-server program. Default: the cached one. */
   readonly natsBinary?: string;
 }
 
@@ -35,33 +34,32 @@ export interface ServerAddresses {
 export interface Servers extends ServerAddresses {
   readonly postgres: EmbeddedPostgres;
   readonly nats: EmbeddedNats;
-  /** The same two servers, for scenarios that stop and restart them. */
+  /** The same servers, for scenarios that stop and restart them. */
   readonly restartable: {
     postgres: RestartableServer<EmbeddedPostgres>;
     nats: RestartableServer<EmbeddedNats>;
   };
-  /** Creates an empty database and keeps the earlier databases of the run. */
+  /** Keeps the databases that the run has created before. */
   createDatabase(name: string): Promise<string>;
   /** Stops both servers. Deletes their data, except in a folder that the caller chose. */
   stop(): Promise<void>;
 }
 
-// Always on disk, unlike the temporary folder of some systems, because the tests measure durable storage.
+// The temporary folder can be in memory. The tests measure durable storage, so use a folder on disk.
 export const parentDirectory = '/var/tmp';
 
 const running = new Set<() => Promise<void>>();
-// Ctrl-C does not reach the servers, because they run in their own session.
+// The servers run in their own session, so Ctrl-C does not reach them.
 const stopRunning = (): void =>
   void Promise.all([...running].map((stop) => stop())).finally(() => process.exit(130));
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stopRunning);
 
-/** Stops the servers when the user interrupts the test. Call the returned function when the servers have stopped. */
+/** Stops the servers on Ctrl-C. Call the returned function once they have stopped. */
 export function stopOnInterrupt(stop: () => Promise<void>): () => void {
   running.add(stop);
   return () => void running.delete(stop);
 }
 
-/** Starts both servers. */
 export async function startServers(options: ServersOptions = {}): Promise<Servers> {
   const { postgresDirectory, postgresSettings = {} } = options;
   const directory = await mkdtemp(join(parentDirectory, 'stream-events-system-test-'));
@@ -75,7 +73,7 @@ export async function startServers(options: ServersOptions = {}): Promise<Server
     }),
   );
   const binary = await findNatsServer({ cacheDirectory: 'node_modules/.cache/stream-events', log });
-  // Choose the passwords here, so that a restarted server has the same passwords.
+  // Choose the passwords here, so that they survive a restart.
   const users = choosePasswords(Object.values(natsUsers));
   const nats = await RestartableServer.start((port) =>
     startEmbeddedNats({ directory, users, binary, log, ...(port !== undefined && { port }) }),
@@ -84,7 +82,7 @@ export async function startServers(options: ServersOptions = {}): Promise<Server
     await nats.stop();
     await postgres.stop();
     await rm(directory, { recursive: true, force: true });
-    // Under root, PostgreSQL runs as another user and keeps its data in a folder that this user can enter.
+    // Under root, PostgreSQL keeps its data elsewhere, in a folder that its user can enter.
     if (postgresDirectory === undefined)
       await rm(postgres.current.dataHome, { recursive: true, force: true });
   };
@@ -105,7 +103,7 @@ export async function startServers(options: ServersOptions = {}): Promise<Server
   };
 }
 
-/** Creates a database and returns its URL. */
+/** Returns the new database's URL. */
 export async function createDatabase(serverUrl: string, name: string): Promise<string> {
   await runSql(serverUrl, `CREATE DATABASE ${name}`);
   const url = new URL(serverUrl);
@@ -113,7 +111,7 @@ export async function createDatabase(serverUrl: string, name: string): Promise<s
   return url.href;
 }
 
-/** Runs statements on a new connection to the primary. */
+/** Opens a new connection to the primary. */
 export async function runSql<Row extends pg.QueryResultRow>(
   url: string,
   ...statements: string[]

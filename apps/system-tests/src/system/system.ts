@@ -3,40 +3,40 @@ import { freePort, ServiceProcess, type ServiceProcessOptions } from '@stream-ev
 import { databaseUrlFor, prepareDatabase } from './database-roles.js';
 import type { ServerAddresses } from './servers.js';
 
-/** The number of processes per service, and the options for starting them. */
+/** Processes per service, and how to start them. */
 export interface SystemSize extends ServiceProcessOptions {
   gateways: number;
   events: number;
   environment?: Readonly<Record<string, string>>;
 }
 
-/** Gateways and events services, each in its own process. */
+/** Gateways and events services, as separate processes. */
 export interface System {
   gateways: ServiceProcess[];
   events: ServiceProcess[];
-  /** The secret that signs platform messages. */
+  /** Signs platform messages. */
   webhookSecret: string;
-  /** An owner's access token. */
+  /** Access token of a user with the role owner. */
   token: string;
-  /** The same owner's login. */
+  /** Login of that owner. */
   owner: { username: string; password: string };
-  /** The options with which the services were started. */
+  /** Options that the services were started with. */
   options: ServiceProcessOptions;
   stop(): Promise<void>;
 }
 
-// All systems of a run use the same key, so that several systems can use one database in turn.
+// Shared by all systems of a run, so that one system can use another's database.
 const owner = { username: 'owner', password: randomBytes(12).toString('hex') };
 const secretKey = randomBytes(32).toString('hex');
 
-/** Starts the services on one database and NATS server. */
+/** Starts the services on one database and one NATS. */
 export async function startSystem(
   servers: ServerAddresses,
   databaseUrl: string,
   size: SystemSize,
 ): Promise<System> {
   const webhookSecret = randomBytes(16).toString('hex');
-  // Earlier versions create their schema themselves, which needs more rights than the role of a service has.
+  // Earlier versions create their own schema, which a service's role may not do.
   const isEarlierVersion = size.checkout !== undefined;
   if (!isEarlierVersion) await prepareDatabase(databaseUrl);
   const shared = async (user: 'gateway' | 'events'): Promise<Record<string, string>> => ({
@@ -67,7 +67,7 @@ export async function startSystem(
         PLATFORM_WEBHOOK_SECRET: webhookSecret,
         OWNER_USERNAME: owner.username,
         OWNER_PASSWORD: owner.password,
-        // No rate limits, because one user sends the whole load.
+        // No rate limits: one user sends the whole load.
         RATE_LIMIT_REQUESTS: '0',
         RATE_LIMIT_WRITES: '0',
         MAX_STORED_MB_PER_DAY: '0',
@@ -105,17 +105,17 @@ async function logIn(url: string): Promise<string> {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(owner),
   });
-  const { token } = (await response.json()) as { token?: string }; // Safe cast: checked in the next line
+  const { token } = (await response.json()) as { token?: string }; // Safe cast: the next line checks it
   if (!response.ok || token === undefined) throw new Error(`the owner cannot log in: ${response.status}`);
   return token;
 }
 
-/** A system with several users, because the number of connections per user is limited. */
+/** A system with several users, because each user may have only a limited number of connections. */
 export interface SharedSystem extends System {
   tokens: readonly string[];
 }
 
-/** Registers `count` users. Returns the system with their tokens. */
+/** Returns the system with the new users' tokens. */
 export async function registerUsers(system: System, count: number, prefix = 'user'): Promise<SharedSystem> {
   const tokens: string[] = [];
   for (let index = 1; index <= count; index += 1) {
@@ -127,7 +127,7 @@ export async function registerUsers(system: System, count: number, prefix = 'use
         password: `password of a test, ${system.token}`,
       }),
     });
-    const { auth_token } = (await response.json()) as { auth_token?: string }; // Safe cast: checked in the next line
+    const { auth_token } = (await response.json()) as { auth_token?: string }; // Safe cast: the next line checks it
     if (!response.ok || !auth_token) throw new Error(`cannot register a user: ${response.status}`);
     tokens.push(auth_token);
   }

@@ -16,20 +16,16 @@ import { eventOrigins, type EventOrigin } from './event-record.js';
 import type { StoreOutcome } from './store-events.contract.js';
 
 /**
- * A dead letter without its payload: an event that the database rejected, a message that cannot be read, or an event that arrived after its
+ * A dead letter without its payload. It is an event that the database rejected, an unreadable message, or an event that arrived after its
  * retention period.
  */
 export class DeadLetterSummary {
-  /**
-   * The id of the event. The event that a retry stores has the same id, unless the dead letter is an unreadable message: then the event has
-   * another id.
-   */
+  /** Event id. A retry stores the event under the same id, or, for an unreadable message, under a new one. */
   @IsUUID('all')
   id!: string;
 
   /**
-   * The platform's message id, or the `event_id` of a test event; null for a platform event that a client posted and for an unreadable
-   * message.
+   * The platform's message id, or a test event's `event_id`. Null for a platform event that a client posted, and for an unreadable message.
    */
   @IsOptional()
   @IsString()
@@ -44,22 +40,22 @@ export class DeadLetterSummary {
   @IsIn(eventOrigins)
   origin!: EventOrigin;
 
-  /** PostgreSQL's error code (SQLSTATE) of the latest rejection; empty when PostgreSQL did not reject the event. */
+  /** SQLSTATE of the latest rejection; empty if PostgreSQL did not reject the event. */
   @IsString()
   sqlState!: string;
 
-  /** Why the event is not stored: PostgreSQL's error message in the language of the server, or the service's own reason. */
+  /** Why the event is not stored: PostgreSQL's message in the server's language, or the service's own reason. */
   @IsString()
   reason!: string;
 
-  /** When the event was first rejected, in milliseconds since 1970. */
+  /** Time of the first rejection, in milliseconds since 1970. */
   @IsInt()
   failedAt!: number;
 }
 
 /** A dead letter with its payload. */
 export class DeadLetterDetail extends DeadLetterSummary {
-  /** The payload as received: JSON text, unless the payload is not valid JSON. */
+  /** Payload as received: usually JSON text, but it can be invalid. */
   @IsString()
   eventData!: string;
 }
@@ -70,7 +66,7 @@ export class ListDeadLettersRequest {
   @Max(100)
   pageSize!: number;
 
-  /** Requests dead letters with ids below this one. Omit it to request the newest page. */
+  /** Lists dead letters with smaller ids. Default: the newest page. */
   @IsOptional()
   @IsUUID('all')
   before?: string;
@@ -84,13 +80,13 @@ export class ListDeadLettersReply {
   @Type(() => DeadLetterSummary)
   messages!: DeadLetterSummary[];
 
-  /** The next page begins below this id; null means the end. */
+  /** The next page starts below this id; null at the end. */
   @IsOptional()
   @IsUUID('all')
   next!: string | null;
 }
 
-/** Lists one page of dead letters. */
+/** Lists a page of dead letters. */
 export const listDeadLetters = defineContract({
   subject: 'request.events.list-dead-letters',
   request: ListDeadLettersRequest,
@@ -114,13 +110,10 @@ export const getDeadLetter = defineContract({
   timeoutMs: 5_000,
 });
 
-/** The possible outcomes of a successful retry. */
+/** Outcomes of a successful retry. */
 export const retryOutcomes = ['stored', 'known'] as const satisfies readonly StoreOutcome['outcome'][];
 
-/**
- * The event of the dead letter. `stored`: this retry stored the event. `known`: a redelivery or an earlier retry had already stored the
- * event.
- */
+/** `stored`: this retry stored the event. `known`: a redelivery or an earlier retry had already stored it. */
 export class RetryDeadLetterReply {
   @IsUUID('all')
   id!: string;
@@ -130,9 +123,9 @@ export class RetryDeadLetterReply {
 }
 
 /**
- * Stores the event of a dead letter and deletes the dead letter. `conflict`: the event was rejected again or is older than the retention
- * period, or the message still cannot be read. The dead letter is then kept. If a newer version can read the message but not store its
- * event, a dead letter of the event replaces the dead letter.
+ * Stores the event of a dead letter and deletes the dead letter. On `conflict`, the dead letter stays: the event was rejected again, is
+ * older than the retention period, or is still unreadable. If a newer version can read a message but not store its event, a dead letter of
+ * that event replaces this one.
  */
 export const retryDeadLetter = defineContract({
   subject: 'request.events.retry-dead-letter',
@@ -143,7 +136,7 @@ export const retryDeadLetter = defineContract({
 });
 
 export class DiscardDeadLetterReply {
-  /** The id of the deleted dead letter. */
+  /** Id of the deleted dead letter. */
   @IsUUID('all')
   id!: string;
 }

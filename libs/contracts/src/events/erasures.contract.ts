@@ -17,10 +17,10 @@ import {
 import { defineContract, EmptyRequest } from '../contract.js';
 import { IsText } from '../text.js';
 
-/** A keyed hash of the id of a platform user; see `UserHasher`. */
+/** Keyed hash of a platform user's id (see `UserHasher`). */
 export const userHashPattern = /^[0-9a-f]{64}$/;
 
-/** The stages of an erasure, in order. A dry run leaves out `announcing`, `summaries`, and `caches`. */
+/** Stages of an erasure, in order. A dry run skips `announcing`, `summaries`, and `caches`. */
 export const erasureStages = [
   'announcing',
   'store',
@@ -34,7 +34,7 @@ export const erasureStages = [
 ] as const;
 export type ErasureStage = (typeof erasureStages)[number];
 
-/** The kinds of records that an erasure counts. */
+/** Kinds of records that an erasure counts. */
 export const erasedKinds = [
   'events',
   'dead_letters',
@@ -46,27 +46,27 @@ export const erasedKinds = [
 ] as const;
 export type ErasedKind = (typeof erasedKinds)[number];
 
-/** The number of records of one kind that name the user. */
+/** How many records of one kind name the user. */
 export interface ErasureCount {
   total: number;
-  /** The number of records by the field that names the user. A record that names the user in two fields counts in both. */
+  /** Counts by the field that names the user. A record that names the user in two fields counts in both. */
   fields: Record<string, number>;
 }
 
-/** The number of records that name the user, by kind. A kind without such records may be missing. */
+/** Counts by kind. Kinds without such records can be missing. */
 export type ErasureCounts = Partial<Record<ErasedKind, ErasureCount>>;
 
-/** The erasure of a platform user, or a dry run of an erasure. */
+/** An erasure of a platform user, or a dry run. */
 export class ErasureMessage {
   @IsUUID('all')
   id!: string;
 
-  /** Null when the erasure has ended, because the id is erased too, or when the request identified the user by the hash. */
+  /** Null after the erasure, which also erases the id. Also null if the request named the user by hash. */
   @IsOptional()
   @IsString()
   platformUserId!: string | null;
 
-  /** The keyed hash of the id. The service keeps the hash so that the erasure can be repeated after a backup is restored. */
+  /** Keyed hash of the id. The service keeps it to repeat the erasure after a backup is restored. */
   @Matches(userHashPattern)
   userHash!: string;
 
@@ -76,11 +76,11 @@ export class ErasureMessage {
   @IsIn(erasureStages)
   stage!: ErasureStage;
 
-  /** The progress of the current stage, from 0 to 1. */
+  /** Progress of the current stage, from 0 to 1. */
   @IsNumber()
   progress!: number;
 
-  /** The number of records found so far. An erasure deletes these records; a dry run only counts them. */
+  /** Records found so far. An erasure deletes them; a dry run only counts them. */
   @IsObject()
   counts!: ErasureCounts;
 
@@ -92,19 +92,19 @@ export class ErasureMessage {
   @IsInt()
   endedAt!: number | null;
 
-  /** Why the latest attempt to continue the erasure failed; null when the latest attempt succeeded. */
+  /** Why the latest attempt failed; null if it succeeded. */
   @IsOptional()
   @IsString()
   error!: string | null;
 }
 
-/** Identifies the user to erase, by the id or by the hash from an earlier erasure. */
+/** Names the user by id, or by the hash from an earlier erasure. */
 export class CreateErasureRequest {
   @IsOptional()
   @IsText(1, 255)
   platformUserId?: string;
 
-  /** Identifies the user when `platformUserId` is missing. See `ErasureMessage.userHash`. */
+  /** Names the user if `platformUserId` is missing (see `ErasureMessage.userHash`). */
   @IsOptional()
   @Matches(userHashPattern)
   userHash?: string;
@@ -113,10 +113,7 @@ export class CreateErasureRequest {
   isDryRun!: boolean;
 }
 
-/**
- * Starts an erasure, which runs in the background. `invalid`: the request identifies no user. `conflict`: too many erasures are already
- * waiting.
- */
+/** Starts an erasure in the background. `invalid`: the request names no user. `conflict`: too many erasures are waiting. */
 export const createErasure = defineContract({
   subject: 'request.events.create-erasure',
   request: CreateErasureRequest,
@@ -139,7 +136,7 @@ export const getErasure = defineContract({
   timeoutMs: 5_000,
 });
 
-/** The maximum number of erasures in a list. */
+/** Maximum number of erasures in a list. */
 export const maxListedErasures = 100;
 
 export class ListErasuresReply {
@@ -161,9 +158,9 @@ export const listErasures = defineContract({
   timeoutMs: 5_000,
 });
 
-/** A user whose events every process must remove from memory. */
+/** Tells every process to remove a user's events from memory. */
 export class ErasedUserMessage {
-  /** The id of the erasure. */
+  /** Id of the erasure. */
   @IsUUID('all')
   id!: string;
 
@@ -171,29 +168,29 @@ export class ErasedUserMessage {
   @IsString()
   userHash!: string;
 
-  /** The erasure covers the events received up to this time, in milliseconds since 1970. */
+  /** The erasure covers events received up to this time, in milliseconds since 1970. */
   @IsInt()
   until!: number;
 
-  /** True when the store and the streams no longer contain the user's events. */
+  /** True once the store and the streams no longer contain the user's events. */
   @IsBoolean()
   isGone!: boolean;
 }
 
 export class ListErasedUsersRequest {
-  /** Includes the erasures that ended at or after this time, in milliseconds since 1970. Default: only running erasures. */
+  /** Also lists erasures that ended at or after this time, in milliseconds since 1970. Default: only running erasures. */
   @IsOptional()
   @IsInt()
   @Min(0)
   endedSince?: number;
 }
 
-/** A key that hashes the ids of erased users. */
+/** A key for hashing the ids of erased users. */
 export class SealedUserHashKey {
   @IsUUID('all')
   id!: string;
 
-  /** The key in base64, encrypted with `SECRET_KEY` and bound to `id`. An eavesdropper on NATS cannot use it. */
+  /** Base64 of the key, encrypted with `SECRET_KEY` and bound to `id`. Eavesdroppers on NATS cannot use it. */
   @IsString()
   keyEncrypted!: string;
 }
@@ -205,11 +202,11 @@ export class ListErasedUsersReply {
   @Type(() => ErasedUserMessage)
   users!: ErasedUserMessage[];
 
-  /** The time of the reply, in milliseconds since 1970 by the database's clock. */
+  /** Time of the reply by the database's clock, in milliseconds since 1970. */
   @IsInt()
   now!: number;
 
-  /** The keys that created the hashes. Older versions of the events service omit this field and derive their keys from `SECRET_KEY`. */
+  /** Keys that created the hashes. Older events services omit this field and derive their keys from `SECRET_KEY`. */
   @IsOptional()
   @IsArray()
   @IsObject({ each: true })
@@ -219,8 +216,8 @@ export class ListErasedUsersReply {
 }
 
 /**
- * Lists the user of each erasure that is running or that ended at or after `endedSince`, with the hash keys and the database's current
- * time. Omits dry runs.
+ * Lists the users of erasures that are running or ended at or after `endedSince`, with the hash keys and the database's time. Omits dry
+ * runs.
  */
 export const listErasedUsers = defineContract({
   subject: 'request.events.list-erased-users',
@@ -230,7 +227,7 @@ export const listErasedUsers = defineContract({
   timeoutMs: 2_000,
 });
 
-/** A range of sequences of the EVENTS stream, from `from` to `to`, both inclusive. */
+/** A range of sequences on the EVENTS stream. `from` and `to` are inclusive. */
 export class WereMessagesErasedRequest {
   @Matches(/^[0-9a-f]{8}$/)
   epoch!: string;
@@ -245,14 +242,13 @@ export class WereMessagesErasedRequest {
 }
 
 export class WereMessagesErasedReply {
-  /** Whether erasures removed every message in the range. */
+  /** Whether erasures deleted every message in the range. */
   @IsBoolean()
   wereErased!: boolean;
 }
 
 /**
- * Returns whether erasures removed all messages in a range of the EVENTS stream. If so, a client that did not receive these messages has
- * missed nothing.
+ * Returns whether erasures deleted all messages in a range of the EVENTS stream. If so, a client without these messages has missed nothing.
  */
 export const wereMessagesErased = defineContract({
   subject: 'request.events.were-messages-erased',

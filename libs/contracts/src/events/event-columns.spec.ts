@@ -22,7 +22,7 @@ function columnsOf(data: unknown, eventType = 'channel-follow') {
   return readEventColumns(eventType, JSON.stringify(data));
 }
 
-/** Returns data with every family of user keys from index `first` on. */
+/** Returns data that contains every family of user keys from index `first` on. */
 function familiesFrom(first: number): Record<string, unknown> {
   const families = [
     { user_id: '1', user_name: 'One' },
@@ -38,7 +38,7 @@ function familiesFrom(first: number): Record<string, unknown> {
 
 describe(readEventColumns.name, () => {
   it('reads a key that is written with an escape, whatever was read before (nodejs/node#63785)', () => {
-    // Node 24 remembers the name that followed `first`, and confuses it with the next name that follows `first`.
+    // Guards against a bug in Node 24: it remembers the key after `first` and confuses it with the next key after `first`.
     readEventColumns('channel-follow', '{"first":1,"user\\\\u0":1}');
     const data = '{"first":1,"user\\u005fid":"7"}';
 

@@ -3,17 +3,17 @@ import { parseJson } from '../parse-json.js';
 import { foldCase, isTextWithin } from '../text.js';
 import { derivedColumns, type DerivedColumn, type EventColumns } from './filter-columns.js';
 
-// A longer value is stored with the event, but filters do not match it.
+// Longer values are stored with the event, but filters do not match them.
 const maxCharacters = 255;
 
-// Increase this number when the derived value of any column changes. Services of two versions can run side by side, and a service must not
-// use values that a sender with another version derived by different rules.
+// Increase this number when the derived value of any column changes. Services of two versions can run side by side, and one must not use
+// values that the other derived by different rules.
 const rulesVersion = 1;
 
 /** Identifies the derived columns and the rules for their values. */
 export const columnRules = [rulesVersion, ...derivedColumns.map(({ name }) => name)].join(' ');
 
-/** The keys that can hold the acting user, in order of precedence. The broadcaster is the actor only when the event names no other user. */
+/** Keys that can hold the acting user, in order of precedence. The broadcaster is the actor only if the event names no other user. */
 const actorPlaces = [
   { path: [], prefix: 'user' },
   { path: [], prefix: 'chatter_user' },
@@ -38,14 +38,12 @@ type ReadColumn = (eventType: string, data: JsonObject, actor: Actor) => string 
 
 const columns = derivedColumns.map((column) => ({ field: column.field, read: compileReader(column) }));
 
-/** Reads the filterable values from the text of an event's data. If the text is not a JSON object, all values are null. */
+/** Reads the filterable values from JSON text. All values are null if it is not a JSON object. */
 export function readEventColumns(eventType: string, eventData: string): EventColumns {
   return pickEventColumns(eventType, parseObject(eventData));
 }
 
-/**
- * Reads the filterable values from an event's data. The store keeps these values as columns, and live delivery compares them with filters.
- */
+/** Reads an event's filterable values. The store keeps them as columns, and live delivery compares them with filters. */
 export function pickEventColumns(eventType: string, data: JsonObject): EventColumns {
   const actor = findActor(data);
   const values: Partial<EventColumns> = {};
@@ -72,7 +70,7 @@ function compileReader({ source, match }: DerivedColumn): ReadColumn {
 function findActor(data: JsonObject): Actor {
   for (const { path, id, login, name } of actorPlaces) {
     const place = objectAt(data, path);
-    // A null value counts as present: an anonymous cheer has no actor, and the broadcaster is not its actor.
+    // A null value counts as present. For example, an anonymous cheer has no actor, and the broadcaster must not take that place.
     if (place && (Object.hasOwn(place, id) || Object.hasOwn(place, login) || Object.hasOwn(place, name)))
       return { id: place[id], name: place[name] };
   }
@@ -103,7 +101,7 @@ function parseObject(text: string): JsonObject {
     const value = parseJson(text);
     return isJsonObject(value) ? value : {};
   } catch {
-    // Ignore text that is not JSON. The database rejects the event, and its error message is better.
+    // Ignore invalid JSON. The database rejects the event with a better error message.
     return {};
   }
 }

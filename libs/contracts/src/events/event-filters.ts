@@ -2,23 +2,20 @@ import { ServiceError } from '../errors.js';
 import { foldCase } from '../text.js';
 import { filterColumns, type FilterColumnField, type FilterColumnName } from './filter-columns.js';
 
-/** A text filter. The key of the filter in `eventFilters` is also the name of its query parameter and of its field in a replay. */
+/** A text filter. Its key in `eventFilters` is also the name of its query parameter and its field in a replay. */
 export interface TextFilter {
-  /** The field of `EventFilters`. */
+  /** Field of `EventFilters`. */
   field: string;
-  /**
-   * The columns that the filter reads. An event matches when any of these columns has the value. All of these columns have the same
-   * `match`.
-   */
+  /** An event matches if any of these columns has the value. All of them have the same `match`. */
   columns: readonly FilterColumnName[];
-  /** The maximum number of values. Set only for a filter whose parameter is a comma-separated list. */
+  /** Maximum number of values. Set only if the parameter is a comma-separated list. */
   maxValues?: number;
-  /** Shown in the API description and in docs/live.md. */
+  /** Appears in the API description and in docs/live.md. */
   description: string;
   example: string;
 }
 
-/** A filter on the time of receipt, which the event's id contains. */
+/** A filter on the time of receipt, which is part of the event's id. */
 export interface TimeFilter {
   field: string;
   /** `since` is inclusive, `until` exclusive. */
@@ -28,11 +25,10 @@ export interface TimeFilter {
 }
 
 /**
- * The filters of events, declared once. The contract, the SQL conditions of the store, the query parameters of the event list and
- * of live delivery, the filters of replays, the API description, and the list in docs/live.md derive from this table. A new filter
- * needs one row here, and a row in `filterColumns` if it reads a new column.
+ * All event filters. The contract, the store's SQL, query parameters, replay filters, the API description, and docs/live.md derive from
+ * this table. A new filter needs one row here, and one in `filterColumns` if it reads a new column.
  *
- * Cursors contain the values of the filters in this order. Append new rows at the end. Otherwise, the upgrade invalidates cursors.
+ * Cursors contain the filter values in this order. Append new rows at the end. Otherwise existing cursors become invalid.
  */
 export const eventFilters = {
   event_type: {
@@ -126,10 +122,10 @@ export const eventFilters = {
 
 type Filters = typeof eventFilters;
 
-/** The name of a filter, as the API spells it. */
+/** Name of a filter in the API. */
 export type EventFilterName = keyof Filters;
 
-/** The name of a text filter. */
+/** Name of a text filter. */
 export type TextFilterName = {
   [Name in EventFilterName]: Filters[Name] extends TextFilter ? Name : never;
 }[EventFilterName];
@@ -138,7 +134,7 @@ type TimeFilterName = Exclude<EventFilterName, TextFilterName>;
 
 type FieldOf<Name extends EventFilterName> = Filters[Name]['field'];
 
-/** The values of filters by field. Times are milliseconds since 1970. */
+/** Filter values by field. Times are milliseconds since 1970. */
 export type EventFilterValues = {
   [Name in TextFilterName as FieldOf<Name>]?: Filters[Name] extends { maxValues: number } ? string[] : string;
 } & {
@@ -153,19 +149,19 @@ export interface NamedTextFilter extends TextFilter {
 
 const namedFilters = Object.entries(eventFilters).map(([name, filter]) => ({ name, ...filter }));
 
-/** The text filters, in the order of the table. */
+/** Text filters, in table order. */
 export const textFilters = namedFilters.filter((filter) => 'columns' in filter) as readonly NamedTextFilter[]; // Safe cast: names and fields come from the table.
 
-/** The time filters, in the order of the table. */
+/** Time filters, in table order. */
 export const timeFilters = namedFilters.filter((filter) => !('columns' in filter)) as readonly {
   name: TimeFilterName;
   field: FieldOf<TimeFilterName>;
 }[]; // Safe cast: the rows without columns are the time filters.
 
 /**
- * Parses the parameter of a text filter. Ignores an empty value.
+ * Parses a text filter's parameter. Ignores an empty value.
  *
- * @throws ServiceError `invalid` for a list with too many values
+ * @throws ServiceError `invalid` if a list has too many values
  */
 export function parseTextFilter(name: TextFilterName, text: string): EventFilterValues {
   const { field, maxValues }: TextFilter = eventFilters[name];
@@ -175,31 +171,31 @@ export function parseTextFilter(name: TextFilterName, text: string): EventFilter
   return values.length === 0 ? {} : { [field]: values };
 }
 
-/** Splits the parameter of a list filter. Trims the values, and drops empty and repeated ones. */
+/** Splits a list filter's parameter. Trims values, and drops empty and repeated ones. */
 export function splitFilterList(text: string): string[] {
   const values = text.split(',').map((value) => value.trim());
   return [...new Set(values)].filter((value) => value !== '');
 }
 
-/** Returns the error message for a list filter with too many values. */
+/** Returns the error message for a list with too many values. */
 export function filterListFault(maxValues: number): string {
   return `must have at most ${maxValues} values, separated by commas`;
 }
 
-/** A condition on an event: any of the columns has any of the values. Without values, no event meets the condition. */
+/** A condition on an event: any of the columns has any of the values. Without values, no event meets it. */
 export interface FilterCondition {
   filter: NamedTextFilter;
   columns: readonly { name: FilterColumnName; field: FilterColumnField }[];
-  /** The values in the form that the column stores: case-folded if the column ignores case. */
+  /** Values as the column stores them: case-folded if the column ignores case. */
   values: readonly string[];
 }
 
-/** Values of text filters, by field: one value, or a list. The event must have at least one value of the list. */
+/** Text filter values by field. For a list, the event must have at least one of its values. */
 export type TextFilterValues = Readonly<
   Partial<Record<FieldOf<TextFilterName>, string | readonly string[] | undefined>>
 >;
 
-/** The values of an event that conditions are compared with, by field. */
+/** An event's values for comparison with conditions, by field. */
 export type FilteredFields = Readonly<Record<FilterColumnField, unknown>>;
 
 const compiledFilters = textFilters.map((filter) => ({
@@ -208,7 +204,7 @@ const compiledFilters = textFilters.map((filter) => ({
   isFolded: filter.columns.every((name) => filterColumns[name].match === 'folded'),
 }));
 
-/** Returns the conditions of text filters, in the order of the table. An event must meet all of them. Ignores empty values. */
+/** Converts text filters to conditions, in table order. An event must meet all of them. Ignores empty values. */
 export function toConditions(filters: TextFilterValues): FilterCondition[] {
   return textFilters.flatMap(({ name, field }) => {
     const values = [filters[field] ?? []].flat().filter((value) => value !== '');
@@ -216,7 +212,7 @@ export function toConditions(filters: TextFilterValues): FilterCondition[] {
   });
 }
 
-/** Returns the condition of a text filter: an event must have one of these values. */
+/** An event meets the condition if it has one of these values. */
 export function toCondition(name: TextFilterName, values: readonly string[]): FilterCondition {
   const compiled = compiledFilters.find(({ filter }) => filter.name === name);
   if (!compiled) throw new Error(`there is no text filter ${name}`);
@@ -224,7 +220,7 @@ export function toCondition(name: TextFilterName, values: readonly string[]): Fi
   return { filter, columns, values: isFolded ? values.map(foldCase) : values };
 }
 
-/** Compiles conditions into a function that tests the values of an event. The event must meet all conditions. */
+/** Compiles conditions into a function that returns whether an event meets all of them. */
 export function compileConditions(
   conditions: readonly FilterCondition[],
 ): (fields: FilteredFields) => boolean {

@@ -5,7 +5,7 @@ import type { EventColumns } from './filter-columns.js';
 /** A stored event with the columns that its subject needs. */
 export interface PublishableEvent extends StoredEvent, Pick<EventColumns, 'broadcasterUserId' | 'raidToId'> {}
 
-/** Returns an event as a message of the EVENTS stream. The message id is the event's id, so that subscribers can deduplicate. */
+/** Converts an event to a message on the EVENTS stream. Subscribers can deduplicate by the message id, which is the event's id. */
 export function toEventMessage(event: PublishableEvent) {
   return {
     subject: eventSubject(event.origin, event.eventType, subjectChannel(event)),

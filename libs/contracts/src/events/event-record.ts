@@ -1,44 +1,43 @@
-/** The origin of an event. `platform`: the platform, or a client that posted a platform event. `test`: a test event. */
+/** `platform`: the platform sent the event, or a client posted it as a platform event. `test`: a test event. */
 export const eventOrigins = ['platform', 'test'] as const;
 export type EventOrigin = (typeof eventOrigins)[number];
 
-/** The origin in the record of a replayed event. Stored events never have this origin. */
+/** Origin in the record of a replayed event. Stored events never have it. */
 export const replayOrigin = 'replay';
 
-/** An event as services exchange it. `eventData` is JSON text, exactly as it was received. */
+/** An event as services exchange it. `eventData` is JSON text exactly as received. */
 export interface StoredEvent {
-  /** UUIDv7, generated when the event was received. The first 48 bits are the time of receipt. */
+  /** UUIDv7, generated on receipt. Its first 48 bits are the time of receipt. */
   id: string;
   eventId: string | null;
   eventType: string;
   eventSource: string;
   origin: EventOrigin;
   eventData: string;
-  /** When the event happened by the platform's clock, in milliseconds since 1970; absent or null when the time is unknown. */
+  /** When the event happened by the platform's clock, in milliseconds since 1970. Absent or null if unknown. */
   occurredAt?: number | null | undefined;
 }
 
 /**
- * The NATS header on the EVENTS stream that says when an event happened, by the platform's clock: ISO 8601 in UTC, with milliseconds. Only
- * events from the platform have this header. The record contains the time of receipt instead, which can be much later when the platform
- * redelivers a message.
+ * NATS header on the EVENTS stream: when an event happened by the platform's clock, as ISO 8601 in UTC with milliseconds. Only platform
+ * events have it. The record has the time of receipt instead, which is much later if the platform redelivered the message.
  */
 export const occurredAtHeader = 'Occurred-At';
 
 /**
- * Prints the public event record, which HTTP clients receive and the EVENTS stream carries. Inserts `event_data` as text, so that key
- * order, big numbers, and escapes stay as the sender wrote them.
+ * Prints the public record of an event, for HTTP clients and the EVENTS stream. Inserts `event_data` as text, so that key order, big
+ * numbers, and escapes stay unchanged.
  */
 export function printEventRecord(event: StoredEvent): string {
   return printRecordOf(event, event.origin);
 }
 
-/** Prints the record of a replayed event: the same record with the origin `replay`. */
+/** Prints the same record with the origin `replay`. */
 export function printReplayedEventRecord(event: StoredEvent): string {
   return printRecordOf(event, replayOrigin);
 }
 
-/** Returns the time when an event was received, in milliseconds since 1970, from its id. */
+/** Reads the time of receipt from an event's id, in milliseconds since 1970. */
 export function receivedAt(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
@@ -53,18 +52,18 @@ function printRecordOf(event: StoredEvent, origin: string): string {
   );
 }
 
-/** The latest time that fits into the 48 bits of a UUIDv7: in the year 10889. */
+/** The latest time that fits into the 48 bits of a UUIDv7 (year 10889). */
 export const lastMillisecond = 2 ** 48 - 1;
 
-/** Returns the smallest possible id of an event received at this time, in milliseconds since 1970. Clamps times that no id can hold. */
+/** Returns the smallest id of an event received at this time (milliseconds since 1970). Clamps times that an id cannot hold. */
 export function firstIdAt(milliseconds: number): string {
   const hex = Math.min(Math.max(milliseconds, 0), lastMillisecond).toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-0000-0000-000000000000`;
 }
 
-/** Prints the time of receipt in the format of the event record. */
+/** Prints the time of receipt in the record's format. */
 export function printCreated(event: StoredEvent): string {
   const iso = new Date(receivedAt(event.id)).toISOString();
-  // The API contract: platform events have seconds and +0000, test events have microseconds and +00:00.
+  // The API fixes the format: platform events have seconds and +0000, test events have microseconds and +00:00.
   return event.origin === 'test' ? `${iso.slice(0, 23)}000+00:00` : `${iso.slice(0, 19)}+0000`;
 }

@@ -1,20 +1,19 @@
 import type { EventOrigin } from './event-record.js';
 import type { EventColumns } from './filter-columns.js';
 
-/** The JetStream stream that carries every stored event. */
+/** The JetStream stream of all stored events. */
 export const eventsStreamName = 'EVENTS';
 
 /**
- * All subjects of the stream. Each has the form `events.<origin>.<event_type>.<broadcaster_user_id or _>`. The stream does not use the
- * narrower pattern `events.*.*.*`: the broker would reject a consumer's filter such as `events.platform.channel-raid.>`, because this
- * filter is not a subset of that pattern.
+ * Subjects have the form `events.<origin>.<event_type>.<broadcaster_user_id or _>`. The stream still does not use `events.*.*.*`: a filter
+ * such as `events.platform.channel-raid.>` is not a subset of that pattern, so the broker would reject it.
  */
 export const eventsStreamSubjects = 'events.>';
 
-// A NATS protocol line holds 4 KiB. A limit of 512 bytes for the type leaves room for the rest of the line.
+// Limits the encoded type to leave room in a NATS protocol line, which holds 4 KiB.
 const maxEncodedTypeBytes = 512;
 
-/** Returns the channel that the subject of an event names: its broadcaster, or the raided channel of a raid. */
+/** Returns the channel for an event's subject: the broadcaster, or for a raid, the raided channel. */
 export function subjectChannel({
   broadcasterUserId,
   raidToId,
@@ -23,8 +22,8 @@ export function subjectChannel({
 }
 
 /**
- * Returns the subject of an event. The broker closes the connection when a subject is too long. Therefore, a type of more than 512 encoded
- * bytes becomes `_long`, and a channel id that is not 1 to 64 letters, digits, `_`, or `-` becomes `_`.
+ * Returns an event's subject. The broker closes the connection if a subject is too long, so a type of more than 512 encoded bytes becomes
+ * `_long`. A channel id becomes `_` unless it is 1 to 64 letters, digits, `_`, or `-`.
  *
  * @param channelId see `subjectChannel`
  */
@@ -32,11 +31,11 @@ export function eventSubject(origin: EventOrigin, eventType: string, channelId: 
   return `events.${origin}.${eventTokens(eventType, channelId)}`;
 }
 
-/** The subjects of replays on core NATS. Only current subscribers receive a replay, because core NATS does not store messages. */
+/** Subjects of replays on core NATS, which does not store them: only current subscribers receive a replay. */
 export const replaySubjects = 'live.replay.>';
 
 /**
- * Returns the subject of a replayed event: `live.replay.<event_type>.<broadcaster_user_id or _>`.
+ * Returns a replay's subject: `live.replay.<event_type>.<broadcaster_user_id or _>`.
  *
  * @param channelId see `subjectChannel`
  */
@@ -44,7 +43,7 @@ export function replaySubject(eventType: string, channelId: string | null): stri
   return `live.replay.${eventTokens(eventType, channelId)}`;
 }
 
-/** The NATS header that restricts a replay to live connections with a given name. The value is the percent-encoded name. */
+/** NATS header that restricts a replay to live connections of one name. The value is the percent-encoded name. */
 export const connectionNameHeader = 'Connection-Name';
 
 /** Returns the last two tokens of a subject: `<event_type>.<broadcaster_user_id or _>`. */
@@ -54,7 +53,7 @@ function eventTokens(eventType: string, channelId: string | null): string {
   return `${type.length > maxEncodedTypeBytes ? '_long' : type}.${isOrdinary ? channelId : '_'}`;
 }
 
-// Limits the memory of the cache: the platform has few event types, but clients can post events with any number of other types.
+// Limits the cache. The platform has few event types, but clients can post any number of others.
 const maxRememberedTokens = 1_000;
 const rememberedTokens = new Map<string, string>();
 
@@ -68,7 +67,7 @@ function encodeToken(text: string): string {
 }
 
 function printToken(text: string): string {
-  // encodeURIComponent does not encode . ! ' ( ) * ~. The dot and the star are special in NATS subjects.
+  // encodeURIComponent keeps . ! ' ( ) * ~, but the dot and the star are special in NATS subjects.
   return encodeURIComponent(text).replace(
     /[.!'()*~]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,

@@ -12,7 +12,7 @@ describe('exportEvents', () => {
 
     const read = rawReply!.parse(message);
 
-    message.fill(0); // the network buffer is used again
+    message.fill(0); // the client reuses its network buffer
     expect(read).toEqual(page);
   });
 

@@ -5,7 +5,7 @@ import { ServiceError } from '../errors.js';
 import { EventFilters } from './read-events.contract.js';
 import { defineReadContract } from './read-limits.js';
 
-/** The formats of an export. */
+/** Formats of an export. */
 export const exportFormats = ['ndjson', 'csv'] as const;
 export type ExportFormat = (typeof exportFormats)[number];
 
@@ -18,34 +18,31 @@ export class ExportEventsRequest {
   @IsIn(exportFormats)
   format!: ExportFormat;
 
-  /** The page begins after the event with this id. Omit it to request the first page. */
+  /** The page starts after the event with this id. Default: the first page. */
   @IsOptional()
   @IsUUID('all')
   after?: string;
 }
 
 export class ExportEventsReply {
-  /**
-   * The events in the requested format, in UTF-8, oldest first. The first page of a CSV export begins with the names of the
-   * columns.
-   */
+  /** The events in the requested format, as UTF-8, oldest first. The first CSV page starts with the column names. */
   @IsInstance(Uint8Array)
   bytes!: Uint8Array;
 
-  /** The number of events on the page. Can be 0 even when a next page exists. */
+  /** Number of events on the page. Can be 0 even if another page follows. */
   @IsInt()
   count!: number;
 
-  /** The next page begins after this id; null means the end. */
+  /** The next page starts after this id; null at the end. */
   @IsOptional()
   @IsUUID('all')
   next!: string | null;
 }
 
-/** The maximum size of a page in bytes. A NATS message is at most 1 MiB; this limit leaves room for the headers. */
+/** Maximum size of a page. A NATS message is at most 1 MiB, including its headers. */
 export const maxExportPageBytes = 1000 * 1024;
 
-// next: 36 characters; all spaces if there is no next page | count: 4 bytes, big-endian | the bytes of the page
+// next: 36 characters, all spaces if there is no next page | count: 4 bytes, big-endian | bytes of the page
 const nextLength = 36;
 const prefixLength = nextLength + 4;
 
@@ -58,7 +55,7 @@ const exportPageFormat: RawFormat<ExportEventsReply> = {
   },
   parse(message) {
     if (message.length < prefixLength) throw new ServiceError('invalid', 'The export page is truncated.');
-    // Copy the message, because it is part of the network buffer.
+    // The message is part of the network buffer. Copy it.
     const bytes = Buffer.from(message);
     return {
       bytes: bytes.subarray(prefixLength),
@@ -68,7 +65,7 @@ const exportPageFormat: RawFormat<ExportEventsReply> = {
   },
 };
 
-/** Reads one page of an export. Replies are never JSON, because this contract has always had a raw format. */
+/** Reads a page of an export. The reply is never JSON, because this contract has always had a raw format. */
 export const exportEvents = defineReadContract({
   subject: 'request.events.export',
   request: ExportEventsRequest,

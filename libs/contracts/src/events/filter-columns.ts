@@ -1,27 +1,27 @@
-/** Where `event_data` holds the value of a column. */
+/** Where `event_data` has a column's value. */
 export type EventDataSource =
-  /** A value that describes the acting user; see `findActor`. */
+  /** A value of the acting user (see `findActor`). */
   | { actor: 'id' | 'name' }
-  /** The path of keys to the value, and the event types that have it (default: all types). */
+  /** Path of keys to the value, and the event types that have it (default: all). */
   | { path: readonly string[]; types?: readonly string[] };
 
 /** A text column of the table `events` that filters read. */
 export interface FilterColumn {
-  /** The name of the field that holds this value when the service handles an event in memory. */
+  /** Field with this value when the service handles an event in memory. */
   field: string;
-  /** Whether matching is case-sensitive (`exact`) or not (`folded`). */
+  /** `exact` is case-sensitive; `folded` ignores case. */
   match: 'exact' | 'folded';
-  /** Without a source, the value comes from the field of the event record that has the column's name. */
+  /** Without a source, the value is the record's field with the column's name. */
   source?: EventDataSource;
 }
 
-/** The types of events that report a raid. */
+/** Event types that report a raid. */
 export const raidTypes: readonly string[] = ['raid', 'channel-raid'];
 
 /**
- * The text columns that filters read, by their names in the table `events`. A column with a source keeps a value of `event_data` that the
- * service extracts when it stores the event. A new column needs one row here, one migration of the events service, and the indexes of its
- * filters. In events that are already stored, a new column is null until you backfill it.
+ * Text columns that filters read, by name in the table `events`. For a column with a source, the service extracts the value from
+ * `event_data` when it stores an event. A new column needs a row here, a migration of the events service, and indexes for its filters. In
+ * events that are already stored, it is null until you backfill it.
  */
 export const filterColumns = {
   event_type: { field: 'eventType', match: 'exact' },
@@ -60,16 +60,13 @@ export const filterColumns = {
 
 type Columns = typeof filterColumns;
 
-/** The name of a column that filters read. */
+/** Name of a column that filters read. */
 export type FilterColumnName = keyof Columns;
 
-/** The field of a column that filters read. */
+/** Field of a column that filters read. */
 export type FilterColumnField = Columns[FilterColumnName]['field'];
 
-/**
- * The values that the store derives from `event_data`, by field. A field is null when the event has no such value, or when filters cannot
- * use the value.
- */
+/** Values that the store derives from `event_data`, by field. Null if the event has no such value or filters cannot use it. */
 export type EventColumns = {
   [
     Name in FilterColumnName as Columns[Name] extends { source: EventDataSource }
@@ -78,14 +75,14 @@ export type EventColumns = {
   ]: string | null;
 };
 
-/** A column whose value the store derives from `event_data`, with its name. */
+/** A column whose value the store derives from `event_data`. */
 export interface DerivedColumn extends FilterColumn {
   name: FilterColumnName;
   field: keyof EventColumns;
   source: EventDataSource;
 }
 
-/** The columns whose values are derived from `event_data`, in the order of the table. */
+/** All columns derived from `event_data`, in table order. */
 export const derivedColumns = Object.entries(filterColumns).flatMap(([name, column]) =>
   'source' in column ? [{ name, ...column }] : [],
 ) as readonly DerivedColumn[]; // Safe cast: names and fields come from the table.

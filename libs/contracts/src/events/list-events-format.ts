@@ -7,8 +7,8 @@ import type { ListEventsReply, StoredEventMessage } from './read-events.contract
 const lengthBytes = 4;
 
 /**
- * A page as bytes: the length of the head (32 bits, big endian), the head as JSON, and the records as JSON text. The records reach the API
- * client exactly as the events service printed them.
+ * A page as bytes: length of the head (32 bits, big-endian), head as JSON, records as JSON text. API clients receive the records exactly as
+ * the events service printed them.
  */
 export const listEventsFormat: RawFormat<ListEventsReply> = {
   print({ records, ...head }) {
@@ -41,7 +41,7 @@ function parseHead(text: string): JsonObject & { events: unknown[] } {
   return { ...head, events: head.events };
 }
 
-// Our services write names without escapes, so JSON.parse reads the names correctly (see `parseJson`).
+// Our services never escape names, so JSON.parse reads them correctly (see `parseJson`).
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

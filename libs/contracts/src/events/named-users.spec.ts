@@ -57,7 +57,7 @@ describe(findNamedUsers.name, () => {
   });
 });
 
-/** Returns the ids in parsed JSON, found in the obvious way. */
+/** Collects the ids from parsed JSON, for comparison with the scanner. */
 function collect(value: unknown, key: string | undefined): string[] {
   if (Array.isArray(value)) return value.flatMap((item) => collect(item, key));
   if (typeof value === 'object' && value !== null)

@@ -1,31 +1,31 @@
-/** A user id in the data of an event. */
+/** A platform user's id in event data. */
 export interface NamedUser {
-  /** The path of keys to the id, separated by dots, without array indexes: `event.moderator_user_id`. */
+  /** Path of keys to the id, with dots and without array indexes: `event.moderator_user_id`. */
   field: string;
   id: string;
 }
 
-/** A JSON object or array that is open at the current position in the text. */
+/** An open JSON object or array. */
 interface Frame {
   isArray: boolean;
-  /** The path of the object or array itself. */
+  /** Path of the object or array itself. */
   path: string;
-  /** In an object, the key whose value follows. In an array, the key of the array. */
+  /** In an object, the key of the next value. In an array, the array's own key. */
   key: string | undefined;
 }
 
-// An unterminated string matches up to the end of the input. Otherwise, a new search would start at each quote, which takes quadratic time.
+// Let an unterminated string match up to the end. Otherwise a search would start at each of its quotes, which takes quadratic time.
 const tokenPattern =
   /"([^"\\]*(?:\\.[^"\\]*)*)(?:"|\\?$)|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|[{}[\],:]|true|false|null/gs;
-// Longer paths are cut. Clients choose the keys of the events that they post, so paths can be long.
+// Maximum length of a path; longer ones are cut. Clients choose the keys of the events that they post.
 const maxFieldLength = 200;
 
 /**
- * Finds every user id in the text of an event's data: the value of every key `user_id` or `*_user_id`, at any depth. Scans the text instead
- * of parsing it, so that it also finds ids under repeated keys and in text that is not valid JSON.
+ * Finds every user id in event data: the values of `user_id` and `*_user_id` at any depth. Scans the text instead of parsing it, to also
+ * find ids under repeated keys and in invalid JSON.
  */
 export function findNamedUsers(eventData: string): NamedUser[] {
-  // A text without `user_id` can name a user only if a key contains a `\u` escape. Most texts contain neither, so they are not scanned.
+  // A text without `user_id` names a user only if a key has a `\u` escape. Most texts have neither and need no scan.
   if (!eventData.includes('user_id') && !eventData.includes('\\u')) return [];
   const users: NamedUser[] = [];
   const frames: Frame[] = [];
@@ -46,7 +46,7 @@ export function findNamedUsers(eventData: string): NamedUser[] {
       const text = raw === undefined ? token : unescape(raw);
       lastText = text;
       if (frame?.key !== undefined && isUserKey(frame.key) && token !== 'null') {
-        // The path of an array already ends with its key.
+        // An array's path already ends with its key.
         const field = frame.isArray ? frame.path : join(frame.path, frame.key);
         users.push({ field: field.slice(0, maxFieldLength), id: text });
       }
@@ -73,7 +73,7 @@ function unescape(raw: string): string {
   try {
     return String(JSON.parse(`"${raw}"`));
   } catch {
-    // Not a valid JSON string: it contains an unknown escape or a line break.
+    // The string has an unknown escape or a line break, so it is not valid JSON.
     return raw;
   }
 }

@@ -14,7 +14,7 @@ import { IsText } from '../text.js';
 import { lastMillisecond } from './event-record.js';
 import { maxSubscriptionLength } from './store-events.contract.js';
 
-/** The maximum number of subscriptions in one request. */
+/** Maximum number of subscriptions per request. */
 export const maxOverlaps = 500;
 
 export class BeginOverlapsRequest {
@@ -27,16 +27,16 @@ export class BeginOverlapsRequest {
 }
 
 export class BeginOverlapsReply {
-  /** Milliseconds until every events service pairs deliveries from these subscriptions; 0 when all of them already do. */
+  /** Milliseconds until every events service pairs deliveries from these subscriptions; 0 if all of them do. */
   @IsInt()
   @Min(0)
   readyInMs!: number;
 }
 
 /**
- * Announces that each of these subscriptions is about to get a twin: a second subscription with the same type and condition, which delivers
- * the same occurrences under other message ids. The store then pairs the deliveries from both subscriptions. Create the second subscription
- * only after a reply of 0. Otherwise, the store could store an occurrence twice. Idempotent.
+ * Announces that each of these subscriptions will get a twin: a second subscription with the same type and condition. It delivers the same
+ * occurrences under other message ids, so the store must pair the deliveries of both. Create the twin only after a reply of 0. Otherwise an
+ * occurrence could be stored twice. Idempotent.
  */
 export const beginOverlaps = defineContract({
   subject: 'request.events.begin-overlaps',
@@ -46,14 +46,14 @@ export const beginOverlaps = defineContract({
   timeoutMs: 5_000,
 });
 
-/** An overlap that is ending. */
+/** An overlap that ends. */
 export class EndingOverlap {
   @IsText(1, maxSubscriptionLength)
   subscription!: string;
 
   /**
    * When the platform created the remaining subscription, by the platform's clock, in milliseconds since 1970. The store ignores messages
-   * that older subscriptions sent after the end of the overlap. 0 when no older subscription exists.
+   * that older subscriptions sent after the overlap. 0 if there are none.
    */
   @IsInt()
   @Min(0)
@@ -70,7 +70,7 @@ export class EndOverlapsRequest {
   @Type(() => EndingOverlap)
   overlaps!: EndingOverlap[];
 
-  /** The end of the overlaps, in milliseconds since 1970. If both subscriptions still exist, a time a few seconds in the future. */
+  /** End of the overlaps, in milliseconds since 1970. If both subscriptions still exist, use a time a few seconds ahead. */
   @IsInt()
   @Min(0)
   @Max(lastMillisecond)
@@ -80,9 +80,9 @@ export class EndOverlapsRequest {
 export class EndOverlapsReply {}
 
 /**
- * Announces the time after which only the remaining subscription counts (see `EndingOverlap.keptSince`). Send this request before you
- * delete the other subscription. For 25 more hours, the store pairs messages from before that time, because such messages may still wait in
- * a queue. An overlap that already has an end keeps its end. Idempotent.
+ * Announces the time after which only the remaining subscription counts (see `EndingOverlap.keptSince`). Send this before you delete the
+ * other one. Messages from before that time can wait in a queue, so the store keeps pairing them for 25 hours. An overlap that already has
+ * an end keeps it. Idempotent.
  */
 export const endOverlaps = defineContract({
   subject: 'request.events.end-overlaps',

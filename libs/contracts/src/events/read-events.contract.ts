@@ -29,7 +29,7 @@ function declareField(field: string, ...rules: PropertyDecorator[]): void {
   for (const rule of [IsOptional(), ...rules]) rule(FilterFields.prototype as object, field);
 }
 
-/** The filters of the event list. An event must match all of them. Times are milliseconds since 1970. */
+/** Filters of the event list. An event must match all of them. Times are milliseconds since 1970. */
 export class EventFilters extends FilterFields {}
 
 export class ListEventsRequest extends PageRequest {
@@ -38,7 +38,7 @@ export class ListEventsRequest extends PageRequest {
   @Type(() => EventFilters)
   filters!: EventFilters;
 
-  /** Asks for records instead of events. A service of version 0.1.0 ignores this field and replies with events. */
+  /** Requests records instead of events. A service of version 0.1.0 ignores this and replies with events. */
   @IsOptional()
   @IsBoolean()
   records?: boolean;
@@ -70,18 +70,18 @@ export class StoredEventMessage implements StoredEvent {
 }
 
 export class ListEventsReply extends PageReply {
-  /** Newest first. A page that reaches the limit for bytes or rows has fewer events than `pageSize`, or none. */
+  /** Newest first. A page that reaches the byte or row limit has fewer than `pageSize` events, or none. */
   @IsArray()
   @IsObject({ each: true })
   @ValidateNested({ each: true })
   @Type(() => StoredEventMessage)
   events!: StoredEventMessage[];
 
-  /** The JSON text of an array with the records of the page, when the request asks for records. `events` is then empty. */
+  /** The page's records as the JSON text of an array, if the request asked for records. `events` is then empty. */
   records?: Uint8Array;
 }
 
-/** Lists one page of events. */
+/** Lists a page of events. */
 export const listEvents = defineReadContract({
   subject: 'request.events.list',
   request: ListEventsRequest,
@@ -92,7 +92,7 @@ export const listEvents = defineReadContract({
 });
 
 export class GetEventRequest {
-  /** The `id` or the `event_id` of an event. An `event_id` can be any text. */
+  /** An event's `id`, or its `event_id`, which can be any text. */
   @IsText(1, 255)
   id!: string;
 }

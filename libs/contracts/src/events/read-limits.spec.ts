@@ -9,7 +9,6 @@ import { summarizeStream } from './stream-summaries.contract.js';
 
 const texts = (count: number): string[] => Array.from({ length: count }, (_, index) => `text-${index}`);
 
-/** Returns the paths of the faults in a request. */
 function faultsIn({ request: type }: Contract<object, object>, request: object): string[] {
   const faults = validateSync(plainToInstance(type, request), { whitelist: true });
   return faults.flatMap(({ property, children = [] }) =>

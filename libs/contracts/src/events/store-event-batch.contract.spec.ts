@@ -28,7 +28,7 @@ const follow: NewEvent = {
   occurredAt: 1_764_000_000_123,
 };
 
-/** Returns the row of a request: its fields, then the columns. */
+/** Returns the row for an event: its fields, then its columns. */
 function rowOf(event: NewEvent, columns: readonly (string | null)[]): (string | null)[] {
   const { eventId, eventType, eventSource, origin, eventData, idempotencyKey, occurredAt } = event;
   const time = occurredAt == null ? null : String(occurredAt);

@@ -17,15 +17,15 @@ import {
 } from './store-events.contract.js';
 
 /**
- * A new event with the values that filters read. The service that received the event has already parsed the event's data, so the events
- * service does not need to parse the data again.
+ * A new event with the values that filters read. The receiving service has parsed the event data, so the events service does not have to
+ * parse it again.
  *
- * The events service trusts these values, because NATS permits only the gateway and the platform-connector to send this request (see
- * `natsUsers`). A wrong value makes filters, the subject on EVENTS, and the search for a raid's second message treat the event as a
- * different one. A service that sends wrong values could just as well send a wrong event.
+ * The events service trusts these values: NATS permits only the gateway and the platform connector to send this request (see `natsUsers`).
+ * Wrong values would mislead filters, the subject on EVENTS, and the pairing of a raid's two messages. But such a sender could also send
+ * wrong events.
  */
 export interface EventWithColumns extends NewEvent {
-  /** Undefined when the sender derived the values by rules that differ from the rules of this version. */
+  /** Undefined if the sender's rules for derived values differ from this version's. */
   columns?: EventColumns | undefined;
 }
 
@@ -33,9 +33,9 @@ export class StoreEventBatchRequest extends StoreEventsRequest {
   declare events: EventWithColumns[];
 }
 
-/** The outcome for one event that was not newly stored. */
+/** The outcome of an event that was not newly stored. */
 export class StoreException {
-  /** The index of the event in the request, from 0. */
+  /** Index of the event in the request, from 0. */
   @IsInt()
   @Min(0)
   index!: number;
@@ -48,12 +48,12 @@ export class StoreException {
 }
 
 export class StoreEventBatchReply {
-  /** The number of events in the request, which are all on disk. */
+  /** Number of events in the request. All of them are on disk. */
   @IsInt()
   @Min(0)
   events!: number;
 
-  /** The outcomes other than `stored`. */
+  /** Outcomes other than `stored`. */
   @IsArray()
   @IsObject({ each: true })
   @ValidateNested({ each: true })
@@ -62,8 +62,8 @@ export class StoreEventBatchReply {
 }
 
 /**
- * Stores a batch like `storeEvents`, at a lower cost: the event data travels without JSON escapes, the request includes the filter
- * columns, and the reply lists only the exceptions. Events services of version 0.1.0 do not serve this request.
+ * Stores a batch like `storeEvents`, but cheaper. Event data is sent without JSON escapes, the request has the filter columns, and the
+ * reply lists only exceptions. Events services of version 0.1.0 do not serve this request.
  */
 export const storeEventBatch = defineContract({
   subject: 'request.events.store-batch',
@@ -86,13 +86,13 @@ const fields = [
   'occurredAt',
 ] as const;
 
-// A request has one row of texts per event: the fields above, then the columns, then the delivery. The head contains the index of the
-// delivery, because another version may have other columns.
+// Each event is a row of texts: the fields above, the columns, and the delivery. The head has the delivery's index, because other versions
+// can have other columns.
 const deliveryAt = fields.length + derivedColumns.length;
 const deliveryWidth = 3;
 const width = deliveryAt + deliveryWidth;
 
-/** Prints a batch as a table of texts. Derives the columns of events that have none. */
+/** Encodes a batch as a table of texts. Derives missing columns. */
 export function printStoreEventBatch({ events }: StoreEventBatchRequest): Uint8Array {
   const texts: (string | null)[] = [];
   for (const event of events) {
@@ -112,7 +112,7 @@ export function printStoreEventBatch({ events }: StoreEventBatchRequest): Uint8A
 export function parseStoreEventBatch(bytes: Uint8Array): StoreEventBatchRequest {
   const { head, texts } = parseTextTable(bytes);
   const { width: rowWidth } = head;
-  // Rows from a newer version may have additional texts at the end.
+  // Rows from newer versions can have more texts at the end.
   if (typeof rowWidth !== 'number' || !Number.isInteger(rowWidth) || rowWidth < fields.length)
     throw new ServiceError('invalid', 'The event batch has an invalid row width.');
   const count = texts.length / rowWidth;
@@ -130,7 +130,7 @@ export function parseStoreEventBatch(bytes: Uint8Array): StoreEventBatchRequest 
   return { events };
 }
 
-/** Returns the index of the delivery within a row; undefined when the sender's version does not send deliveries. */
+/** Returns the delivery's index in a row; undefined if the sender's version sends no deliveries. */
 function readPlace(place: unknown, rowWidth: number): number | undefined {
   const isPlace = Number.isInteger(place) && Number(place) >= fields.length;
   return isPlace && Number(place) + deliveryWidth <= rowWidth ? Number(place) : undefined;
@@ -169,13 +169,13 @@ function readColumns(texts: readonly (string | null)[], from: number): EventColu
   return columns as EventColumns; // Safe cast: every column has been read.
 }
 
-/** Returns the event without its columns, for message formats that do not include columns. */
+/** Removes the columns, for message formats without them. */
 export function withoutColumns(event: EventWithColumns): NewEvent {
   const { columns: _columns, ...rest } = event;
   return rest;
 }
 
-/** The hand-written equivalent of `StoreEventBatchReply`'s decorators. */
+/** Replaces the decorators of `StoreEventBatchReply` on the hot path. */
 export function parseStoreEventBatchReply(message: unknown): StoreEventBatchReply {
   const { events, exceptions } = isJsonObject(message) ? message : {};
   if (!isCount(events)) throw ServiceError.onField('events', 'must be a number');

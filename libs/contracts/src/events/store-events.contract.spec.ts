@@ -26,7 +26,7 @@ const valid = {
   delivery: { via: '0badcafe', subscription: '["channel.follow","2",["user_id","7"]]', subscribedAt: 1 },
 };
 
-/** Parses a message with the decorators. Undefined when they reject it. */
+/** Parses with the decorators. Returns undefined if they reject the message. */
 function parseByClass<T extends object>(type: MessageClass<T>, message: unknown): unknown {
   if (typeof message !== 'object' || message === null || Array.isArray(message)) return undefined;
   const instance = plainToInstance(type, message);
@@ -34,7 +34,7 @@ function parseByClass<T extends object>(type: MessageClass<T>, message: unknown)
   return faults.length > 0 ? undefined : JSON.parse(JSON.stringify(instance));
 }
 
-/** Parses a message with a hand-written parser. Every rejection must be an `invalid` error that names the fields. */
+/** Parses with a hand-written parser. Rejections must be `invalid` errors that name the fields. */
 function parseByHand(parse: (message: unknown) => object, message: unknown): unknown {
   try {
     return JSON.parse(JSON.stringify(parse(message)));
@@ -166,7 +166,7 @@ describe(estimateEventBytes.name, () => {
       eventType: name,
       eventSource: text(32),
       origin: fc.constantFrom('platform' as const, 'test' as const),
-      // Line breaks between the tokens of JSON text take more bytes when escaped, too.
+      // Between JSON tokens, escaped line breaks take more bytes too.
       eventData: fc.tuple(data, fc.nat(50)).map(([json, breaks]) => '\n\t'.repeat(breaks) + json),
       idempotencyKey: fc.option(name),
     });

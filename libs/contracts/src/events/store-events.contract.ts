@@ -21,12 +21,12 @@ import { IsText, isTextWithin } from '../text.js';
 import { eventOrigins, lastMillisecond, type EventOrigin, type StoredEvent } from './event-record.js';
 import { derivedColumns, type EventColumns } from './filter-columns.js';
 
-/** The maximum number of events in one request. */
+/** Maximum number of events per request. */
 export const maxBatchEvents = 256;
 
 /**
- * The maximum size of a request in bytes of JSON. A NATS message is at most 1 MiB; this limit leaves room for the headers and Nest's
- * envelope. It applies to the text on the wire, where JSON escapes can double the size of the events.
+ * Maximum size of a request on the wire, where JSON escapes can double the size of events. A NATS message is at most 1 MiB, including its
+ * headers and Nest's envelope.
  */
 export const maxBatchBytes = 1000 * 1024;
 
@@ -38,8 +38,8 @@ export function estimateEventBytes(event: NewEvent & { columns?: EventColumns | 
     (event.eventId?.length ?? 0) +
     (event.idempotencyKey?.length ?? 0) +
     (event.delivery ? event.delivery.via.length + event.delivery.subscription.length : 0);
-  // A UTF-16 code unit of event data becomes at most 3 bytes: 3 of UTF-8, or an escape of 2 (JSON text contains no control characters
-  // except line breaks and tabs). In the other texts, a control character becomes a 6-byte escape, such as \u0001.
+  // Each UTF-16 code unit of event data takes at most 3 bytes. UTF-8 needs up to 3, an escape 2: JSON text has no control characters except
+  // line breaks and tabs. In other texts, a control character becomes a 6-byte escape, such as \u0001.
   return 3 * event.eventData.length + 6 * names + 3 * lengthOf(event.columns) + 300;
 }
 
@@ -49,27 +49,27 @@ function lengthOf(columns: EventColumns | undefined): number {
   return length;
 }
 
-/** The maximum length of `Delivery.subscription`. Conditions have at most a few ids of about ten digits. */
+/** Maximum length of `Delivery.subscription`. Conditions have few ids, of about ten digits each. */
 export const maxSubscriptionLength = 1_000;
 
 /**
- * The subscription that delivered a platform message. Two subscriptions with the same type and condition deliver the same
- * occurrences under different message ids.
+ * The subscription that delivered a platform message. Subscriptions with the same type and condition deliver the same occurrences under
+ * different message ids.
  */
 export class Delivery {
   /**
-   * Distinguishes subscriptions with the same type and condition. The platform allows at most one for each callback, conduit, or session,
-   * so the value is the fingerprint in the callback, the id of the conduit, or `websocket`.
+   * Distinguishes subscriptions with the same type and condition. The platform allows one per callback, conduit, or session. The value is
+   * the fingerprint in the callback, the conduit's id, or `websocket`.
    */
   @IsText(0, 64)
   via!: string;
 
-  /** Type, version, and condition in a canonical form. */
+  /** Type, version, and condition in canonical form. */
   @IsText(1, maxSubscriptionLength)
   subscription!: string;
 
   /**
-   * When the platform created the subscription, by its own clock, in milliseconds since 1970. The subscription delivers no older
+   * When the platform created the subscription, by the platform's clock, in milliseconds since 1970. The subscription delivers no older
    * occurrences.
    */
   @IsInt()
@@ -78,12 +78,12 @@ export class Delivery {
   subscribedAt!: number;
 }
 
-/** A received event to store. The receiver generates the `id`, so that a retry sends the same event. */
+/** An event to store. The receiving service generates `id`, so a retry sends the same event. */
 export class NewEvent implements StoredEvent {
   @IsUUID('7')
   id!: string;
 
-  /** The platform's message id, or the `event_id` of a test event; null for platform events that clients posted. */
+  /** The platform's message id, or a test event's `event_id`. Null for platform events that clients posted. */
   @ValidateIf((event: NewEvent) => event.eventId !== null)
   @IsText(1, 255)
   eventId!: string | null;
@@ -97,11 +97,11 @@ export class NewEvent implements StoredEvent {
   @IsIn(eventOrigins)
   origin!: EventOrigin;
 
-  /** JSON text of an object. The database checks its syntax. */
+  /** JSON text of an object. The database checks the syntax. */
   @IsString()
   eventData!: string;
 
-  /** Identifies repeated requests of the same user; null without the `Idempotency-Key` header. */
+  /** Identifies repeated requests of one user. Null without an `Idempotency-Key` header. */
   @ValidateIf((event: NewEvent) => event.idempotencyKey !== null)
   @IsText(1, 300)
   idempotencyKey!: string | null;
@@ -112,7 +112,7 @@ export class NewEvent implements StoredEvent {
   @Max(lastMillisecond)
   occurredAt?: number | null | undefined;
 
-  /** Undefined when no subscription delivered the message, or when the sender has an older version. */
+  /** Undefined if no subscription delivered the message, or if the sender's version is older. */
   @IsOptional()
   @IsObject()
   @ValidateNested()
@@ -130,12 +130,12 @@ export class StoreEventsRequest {
   events!: NewEvent[];
 }
 
-/** The possible outcomes for one event; see `StoreOutcome`. */
+/** Outcomes for one event (see `StoreOutcome`). */
 export const storeOutcomes = ['stored', 'known', 'dead_lettered'] as const;
 
 /**
- * The outcome for one event: `stored` (now, or by an earlier attempt with the same id), `known` (the same message was stored
- * before, as the event `id`), or `dead_lettered` (the database rejected the event; it is kept as the dead letter `id`).
+ * `stored`: stored now, or by an earlier attempt with the same id. `known`: the same message was stored before, as event `id`.
+ * `dead_lettered`: the database rejected the event, which is now dead letter `id`.
  */
 export class StoreOutcome {
   @IsUUID()
@@ -146,7 +146,7 @@ export class StoreOutcome {
 }
 
 export class StoreEventsReply {
-  /** One outcome for each event of the request, in the same order. */
+  /** One outcome per event, in the order of the request. */
   @IsArray()
   @IsObject({ each: true })
   @ValidateNested({ each: true })
@@ -155,8 +155,8 @@ export class StoreEventsReply {
 }
 
 /**
- * Stores a batch. When the reply arrives, every event is on disk: stored, known, or kept as a dead letter. Services use this contract when
- * the sender or the events service has version 0.1.0, which does not know `storeEventBatch`.
+ * Stores a batch. When the reply arrives, every event is on disk: stored, known, or a dead letter. Used if the sender or the events service
+ * has version 0.1.0, which does not know `storeEventBatch`.
  */
 export const storeEvents = defineContract({
   subject: 'request.events.store',
@@ -168,12 +168,12 @@ export const storeEvents = defineContract({
   parseReply: parseStoreEventsReply,
 });
 
-// Accepts any version and, like class-validator, the nil and the max UUID.
+// Accepts any version and, like class-validator, the nil and max UUIDs.
 const uuidPattern =
   /^(?:[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}|0{8}-0{4}-0{4}-0{4}-0{12}|f{8}-f{4}-f{4}-f{4}-f{12})$/i;
 const uuidV7Pattern = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 
-/** The hand-written equivalent of `StoreEventsRequest`'s decorators, for the write path. */
+/** Replaces the decorators of `StoreEventsRequest` on the write path. */
 export function parseStoreEventsRequest(message: unknown): StoreEventsRequest {
   const events = isJsonObject(message) ? message.events : undefined;
   if (!Array.isArray(events) || events.length === 0 || events.length > maxBatchEvents) {
@@ -182,19 +182,19 @@ export function parseStoreEventsRequest(message: unknown): StoreEventsRequest {
   return { events: events.map((event, index) => parseNewEvent(event, `events.${index}`)) };
 }
 
-/** The hand-written equivalent of `StoreEventsReply`'s decorators. Also reads replies of version 0.1.0. */
+/** Replaces the decorators of `StoreEventsReply`. Also parses replies of version 0.1.0. */
 export function parseStoreEventsReply(message: unknown): StoreEventsReply {
   const outcomes = isJsonObject(message) ? message.outcomes : undefined;
   if (!Array.isArray(outcomes)) throw ServiceError.onField('outcomes', 'must be a list');
   return { outcomes: outcomes.map((outcome, index) => parseOutcome(outcome, `outcomes.${index}`)) };
 }
 
-/** The hand-written equivalent of `StoreOutcome`'s decorators. `path` is the prefix of the fields in errors. */
+/** Replaces the decorators of `StoreOutcome`. `path` is the prefix of field names in errors. */
 export function parseOutcome(value: unknown, path: string): StoreOutcome {
   if (!isJsonObject(value) || typeof value.id !== 'string' || !uuidPattern.test(value.id)) {
     throw fault(path, 'id', 'must be a UUID');
   }
-  // Events services of version 0.1.0 call this outcome `parked`.
+  // Events services of version 0.1.0 send `parked` for this outcome.
   const received = value.outcome === 'parked' ? 'dead_lettered' : value.outcome;
   const outcome = storeOutcomes.find((known) => known === received);
   if (!outcome) {
@@ -203,7 +203,7 @@ export function parseOutcome(value: unknown, path: string): StoreOutcome {
   return { id: value.id, outcome };
 }
 
-/** The hand-written equivalent of `NewEvent`'s decorators. `path` is the prefix of the fields in errors. */
+/** Replaces the decorators of `NewEvent`. `path` is the prefix of field names in errors. */
 export function parseNewEvent(value: unknown, path = 'event'): NewEvent {
   if (!isJsonObject(value)) throw ServiceError.onField(path, 'must be an object');
   const { id, eventId, eventType, eventSource, origin, eventData, idempotencyKey, occurredAt, delivery } =

@@ -14,13 +14,13 @@ import {
 import { IsText } from '../text.js';
 import { defineReadContract } from './read-limits.js';
 
-/** The maximum number of event types in a summary. A summary contains the types with the most events. */
+/** Maximum number of event types in a summary. The types with the most events are included. */
 export const maxSummaryTypes = 200;
-/** The maximum number of givers, cheerers, raids per direction, and subscription tiers in a summary. */
+/** Maximum number of givers, cheerers, raids per direction, and subscription tiers in a summary. */
 export const maxSummaryTops = 10;
 
 export class SummarizeStreamRequest {
-  /** The `id` of the stream. */
+  /** The stream's `id`. */
   @IsUUID('all')
   streamId!: string;
 
@@ -40,7 +40,7 @@ export class SummarizeStreamRequest {
   endedAt!: number | null;
 }
 
-/** The number of events of one type. */
+/** Number of events of one type. */
 export class TypeCount {
   @IsString()
   eventType!: string;
@@ -49,17 +49,17 @@ export class TypeCount {
   count!: number;
 }
 
-/** The subscriptions of one tier. */
+/** Subscriptions of one tier. */
 export class TierCount {
   /** The platform's name of the tier. */
   @IsString()
   tier!: string;
 
-  /** The number of new subscriptions that the subscribers paid for. */
+  /** New subscriptions that the subscribers paid for. */
   @IsInt()
   new!: number;
 
-  /** The number of new subscriptions that were gifts. */
+  /** New subscriptions that were gifts. */
   @IsInt()
   gifted!: number;
 
@@ -67,12 +67,12 @@ export class TierCount {
   renewed!: number;
 }
 
-/** A user with the total of the gifts or bits that the user gave. */
+/** A user, with the total of gifts or bits that the user gave. */
 export class TopUser {
   @IsString()
   userId!: string;
 
-  /** The user's name in the latest event that contains a name; null when no event contains a name. */
+  /** Name from the latest event that contains one; null if none does. */
   @IsOptional()
   @IsString()
   userName!: string | null;
@@ -81,16 +81,16 @@ export class TopUser {
   total!: number;
 }
 
-/** The total of the gifts or bits that users gave. */
+/** Total of the gifts or bits that users gave. */
 export class GivenTotal {
   @IsInt()
   total!: number;
 
-  /** The part of the total that came from anonymous users. */
+  /** The part of the total that anonymous users gave. */
   @IsInt()
   anonymous!: number;
 
-  /** The users who gave the most, largest total first. */
+  /** Users who gave the most, in descending order. */
   @IsArray()
   @ArrayMaxSize(maxSummaryTops)
   @IsObject({ each: true })
@@ -99,7 +99,7 @@ export class GivenTotal {
   top!: TopUser[];
 }
 
-/** A raid, from the perspective of the summarized stream. */
+/** A raid as seen from the summarized stream. */
 export class SummarizedRaid {
   /** Milliseconds since 1970. */
   @IsInt()
@@ -118,16 +118,16 @@ export class SummarizedRaid {
   viewers!: number;
 }
 
-/** The raids of one direction. */
+/** Raids in one direction. */
 export class RaidTotal {
   @IsInt()
   count!: number;
 
-  /** The total number of viewers of all raids. */
+  /** Viewers of all raids together. */
   @IsInt()
   viewers!: number;
 
-  /** The raids with the most viewers, the largest first. */
+  /** Raids with the most viewers, in descending order. */
   @IsArray()
   @ArrayMaxSize(maxSummaryTops)
   @IsObject({ each: true })
@@ -136,17 +136,17 @@ export class RaidTotal {
   top!: SummarizedRaid[];
 }
 
-/** The totals of a stream's events. */
+/** Totals of a stream's events. */
 export class StreamSummaryMessage {
-  /** Whether retention has removed some of the stream's events. */
+  /** Whether retention has deleted some of the stream's events. */
   @IsBoolean()
   isPartial!: boolean;
 
-  /** The number of events of all types. */
+  /** Number of events of all types. */
   @IsInt()
   events!: number;
 
-  /** Sorted by the number of events, most first. */
+  /** Most events first. */
   @IsArray()
   @ArrayMaxSize(maxSummaryTypes)
   @IsObject({ each: true })
@@ -157,7 +157,7 @@ export class StreamSummaryMessage {
   @IsInt()
   followers!: number;
 
-  /** Sorted by the number of subscriptions, most first. */
+  /** Most subscriptions first. */
   @IsArray()
   @ArrayMaxSize(maxSummaryTops)
   @IsObject({ each: true })
@@ -188,21 +188,20 @@ export class StreamSummaryMessage {
   @IsInt()
   chatMessages!: number;
 
-  /** The number of users who wrote chat messages. */
+  /** Number of users who wrote chat messages. */
   @IsInt()
   chatters!: number;
 }
 
 /**
- * Summarizes the events that happened during a stream and concern the stream's channel, except test events. Saves the summaries of streams
- * that ended at least a minute ago, except for readers with limits. Recomputes a saved summary when the stream's events or times have
- * changed.
+ * Summarizes the events of a stream's channel during the stream, except test events. If the stream ended at least a minute ago and the
+ * reader has no limits, saves the summary. Recomputes a saved summary when the stream's events or times have changed.
  */
 export const summarizeStream = defineReadContract({
   subject: 'request.events.summarize-stream',
   request: SummarizeStreamRequest,
   reply: StreamSummaryMessage,
   errors: [],
-  // Computing the summary of a stream with millions of events takes several seconds.
+  // Summarizing a stream with millions of events takes several seconds.
   timeoutMs: 10_000,
 });

@@ -1,29 +1,29 @@
 import { isJsonObject } from '../json-object.js';
 
 /**
- * The subject on core NATS on which every gateway announces the open connections of its users, so that limits apply across all gateways.
- * Only gateways may use this subject.
+ * Core NATS subject on which each gateway announces its users' open connections, so that limits apply across gateways. Only gateways can
+ * use it.
  */
 export const liveUsageSubject = 'live.usage';
 
-/** The numbers of a user's open connections at one gateway. */
+/** Counts of a user's open connections at one gateway. */
 export interface LiveUsage {
-  /** All live connections, including those that read or wait to read older events. */
+  /** All live connections, including those that read older events or wait to. */
   connections: number;
   /** Connections that are reading older events from the EVENTS stream. */
   catchUps: number;
-  /** Connections that are waiting for their turn to read older events. */
+  /** Connections that wait for their turn to read older events. */
   waiting: number;
 }
 
-/** A gateway's announcement. A user whose numbers are all 0 no longer has open connections at this gateway. */
+/** A gateway's announcement. A user with only zeros has no more open connections at this gateway. */
 export interface LiveUsageMessage {
-  /** A random id of the process. */
+  /** Random id of the process. */
   gateway: string;
   users: readonly (LiveUsage & { id: string })[];
 }
 
-/** Prints an announcement as JSON. Each user is an array, which halves the size. */
+/** Prints an announcement as JSON. Users are arrays, which halves the size. */
 export function printLiveUsage({ gateway, users }: LiveUsageMessage): string {
   return JSON.stringify({
     gateway,
@@ -31,7 +31,7 @@ export function printLiveUsage({ gateway, users }: LiveUsageMessage): string {
   });
 }
 
-/** Parses the output of `printLiveUsage`. Returns undefined for any other text. */
+/** Parses the output of `printLiveUsage`; undefined for any other text. */
 export function parseLiveUsage(text: string): LiveUsageMessage | undefined {
   const message = parseJson(text);
   const { gateway, users } = isJsonObject(message) ? message : {};

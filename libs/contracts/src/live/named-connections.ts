@@ -1,12 +1,12 @@
 import { isJsonObject } from '../json-object.js';
 
 /**
- * The subject on core NATS on which a gateway sends messages to a user's live connections with a given name. Every gateway replies with the
- * number of its connections that accepted the message. Only gateways may use this subject.
+ * Core NATS subject on which a gateway sends messages to a user's live connections of one name. Every gateway replies with how many of its
+ * connections accepted the message. Only gateways can use it.
  */
 export const namedConnectionsSubject = 'live.connections';
 
-/** A user's live connections with a given name. Excludes other users' connections with the same name. */
+/** One user's live connections of one name. Other users' connections never match. */
 export interface LiveTarget {
   userId: string;
   name: string;
@@ -18,7 +18,7 @@ export interface SentRecord {
   record: string;
 }
 
-/** The controls that can be sent to clients: the name of each control in the API, with its description. */
+/** Controls for clients: names in the API, with descriptions. */
 export const liveControls = {
   skip: 'end the current alert',
   replay: 'show the last alert again',
@@ -28,22 +28,19 @@ export const liveControls = {
 
 export type LiveControl = keyof typeof liveControls;
 
-/**
- * A message from a gateway to named connections, with records or a control. A message with neither only asks how many connections there
- * are.
- */
+/** A message to named connections: records or a control. With neither, it only asks how many connections there are. */
 export interface LiveTargetMessage {
   target: LiveTarget;
   records: readonly SentRecord[];
-  /** Only connections that have asked for controls accept a message with a control. */
+  /** A connection accepts a control only if it asked for controls. */
   control?: LiveControl;
 }
 
 /** A gateway's reply. */
 export interface LiveTargetReply {
-  /** The random id of the process, as in `LiveUsageMessage`. */
+  /** Random id of the process, as in `LiveUsageMessage`. */
   gateway: string;
-  /** The number of the gateway's connections that accepted the message. */
+  /** How many of the gateway's connections accepted the message. */
   connections: number;
 }
 
@@ -57,7 +54,7 @@ export function printTargetMessage({ target, control, records }: LiveTargetMessa
   });
 }
 
-/** Parses the output of `printTargetMessage`. Returns undefined for any other text. */
+/** Parses the output of `printTargetMessage`; undefined for any other text. */
 export function parseTargetMessage(text: string): LiveTargetMessage | undefined {
   const message = parseObject(text);
   const { user: userId, name, records, control } = message;
@@ -68,12 +65,12 @@ export function parseTargetMessage(text: string): LiveTargetMessage | undefined 
   return { target: { userId, name }, records: parsed, ...(control && { control }) };
 }
 
-/** Whether a value is the name of a control. */
+/** Whether a value is a control's name. */
 export function isLiveControl(value: unknown): value is LiveControl {
   return typeof value === 'string' && Object.hasOwn(liveControls, value);
 }
 
-/** Parses a gateway's reply. Returns undefined for any other text. */
+/** Parses a gateway's reply; undefined for any other text. */
 export function parseTargetReply(text: string): LiveTargetReply | undefined {
   const { gateway, connections } = parseObject(text);
   if (typeof gateway !== 'string' || !Number.isInteger(connections)) return undefined;

@@ -1,17 +1,17 @@
 import { IsIn, IsInt, IsObject, IsOptional, IsString, IsUUID } from 'class-validator';
 import { defineContract } from '../contract.js';
 
-/** The methods of the platform's API. */
+/** HTTP methods of the platform's API. */
 export const callMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type CallMethod = (typeof callMethods)[number];
 
 /**
- * The maximum size of a reply body that the service passes on. A NATS message holds at most 1 MiB, and the body is sent as base64. The
- * platform's largest replies, lists of emotes, have about half this size.
+ * Maximum size of a reply body. A NATS message is at most 1 MiB, and the body is sent as base64. The platform's largest replies, lists of
+ * emotes, have about half this size.
  */
 export const maxCallReplyBytes = 700 * 1024;
 
-/** A call to the platform's API on behalf of a client. */
+/** A client's call to the platform's API. */
 export class CallPlatformRequest {
   @IsIn(callMethods)
   method!: CallMethod;
@@ -20,7 +20,7 @@ export class CallPlatformRequest {
   @IsString()
   path!: string;
 
-  /** The query as the client sent it, percent-encoded, without `?` and without the parameter `connection`. */
+  /** The client's percent-encoded query, without `?` and without the parameter `connection`. */
   @IsString()
   query!: string;
 
@@ -29,7 +29,7 @@ export class CallPlatformRequest {
   @IsString()
   body!: string | null;
 
-  /** The connection whose user makes the call; null when the call itself determines the user. */
+  /** Connection whose user makes the call; null if the call itself determines the user. */
   @IsOptional()
   @IsUUID('all')
   connectionId!: string | null;
@@ -39,25 +39,25 @@ export class CallPlatformReply {
   @IsInt()
   status!: number;
 
-  /** The headers that the client receives, with names in lower case. */
+  /** Headers for the client, with lowercase names. */
   @IsObject()
   headers!: Record<string, string>;
 
-  /** The bytes of the body as base64. */
+  /** The body's bytes as base64. */
   @IsString()
   body!: string;
 }
 
 /**
- * Calls the platform's API once, and returns the platform's reply with any status. `invalid`: the call does not determine whose token to
- * use. `forbidden`: the user has not granted the scope. `conflict`: the connection has no valid token. `not_found`: the service does not
- * know the path.
+ * Calls the platform's API once and returns the reply, whatever its status. `invalid`: the call does not determine whose token to use.
+ * `forbidden`: the user has not granted the scope. `conflict`: the connection has no valid token. `not_found`: the service does not know
+ * the path.
  */
 export const callPlatform = defineContract({
   subject: 'request.platform-connector.call-platform',
   request: CallPlatformRequest,
   reply: CallPlatformReply,
   errors: ['invalid', 'forbidden', 'not_found', 'conflict'],
-  // Longer than the connector's limit for a call.
+  // Longer than the connector's own limit for a call.
   timeoutMs: 11_000,
 });

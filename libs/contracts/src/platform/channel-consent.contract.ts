@@ -11,10 +11,7 @@ import {
 import { defineContract } from '../contract.js';
 import { platformIdPattern } from './pictures.contract.js';
 
-/**
- * The possible states of an event type for a channel: `subscribed`, or the reason why the service is not subscribed. If several states
- * apply, the service reports the first.
- */
+/** States of an event type for a channel: `subscribed`, or why the service is not subscribed. If several apply, the first one counts. */
 export const consentStates = {
   revoked:
     'the channel, or the bot account that reads its chat, has withdrawn consent; connect that account again',
@@ -28,38 +25,35 @@ export const consentStates = {
 
 export type ConsentState = keyof typeof consentStates;
 
-/** The maximum number of channels in a request. The states of this many channels easily fit into one message. */
+/** Maximum number of channels per request. Their states easily fit into one message. */
 export const maxConsentChannels = 50;
 
 export class ListChannelConsentRequest {
-  /** The platform's ids. */
+  /** Ids on the platform. */
   @IsArray()
   @ArrayMaxSize(maxConsentChannels)
   @Matches(platformIdPattern, { each: true })
   channelIds!: string[];
 }
 
-/** The service's subscriptions to the events of a channel. */
+/** The service's subscriptions to a channel's events. */
 export class ChannelConsentMessage {
   @IsString()
   channelId!: string;
 
-  /**
-   * The event types that were chosen for the channel, in the platform's spelling. Null means that no types were chosen: all active types
-   * apply.
-   */
+  /** Event types chosen for the channel, in the platform's spelling. Null: none were chosen, so all active types apply. */
   @IsOptional()
   @IsArray()
   @IsString({ each: true })
   types!: string[] | null;
 
-  /** The state of each event type that the service needs for this channel. The keys are in the platform's spelling. */
+  /** State of each event type that the service needs for this channel. The keys are in the platform's spelling. */
   @IsObject()
   states!: Record<string, ConsentState>;
 }
 
 export class ListChannelConsentReply {
-  /** In the order of the request. */
+  /** In request order. */
   @IsArray()
   @IsObject({ each: true })
   @ValidateNested({ each: true })
@@ -67,7 +61,7 @@ export class ListChannelConsentReply {
   channels!: ChannelConsentMessage[];
 }
 
-/** Returns the event types that the service is subscribed to for these channels, and why it is not subscribed to the other types. */
+/** Returns which event types of these channels the service is subscribed to, and why it is not subscribed to the others. */
 export const listChannelConsent = defineContract({
   subject: 'request.platform-connector.list-channel-consent',
   request: ListChannelConsentRequest,

@@ -1,12 +1,12 @@
 import { isJsonObject } from '../json-object.js';
 
-/** The subject on core NATS on which a connector reports a completed connection. The gateways subscribe to this subject. */
+/** Core NATS subject on which a connector reports a completed connection to the gateways. */
 export const connectionReportSubject = 'platform.connections';
 
 /** A connection that a user has just completed on the platform’s page. */
 export interface ConnectionReport {
   connectionId: string;
-  /** The id of the entry in the audit log, a UUIDv7. Every gateway receives the report and adds the same entry. */
+  /** UUIDv7 of the audit log entry. Every gateway gets the report, and all of them add the same entry. */
   auditEntryId: string;
 }
 
@@ -16,7 +16,7 @@ export function printConnectionReport(report: ConnectionReport): string {
 
 const uuidPattern = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
-/** Parses the output of `printConnectionReport`. Returns undefined for any other text. */
+/** Parses the output of `printConnectionReport`; undefined for any other text. */
 export function parseConnectionReport(text: string): ConnectionReport | undefined {
   const report = parse(text);
   if (!isJsonObject(report)) return undefined;

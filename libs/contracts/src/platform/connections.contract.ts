@@ -35,10 +35,10 @@ export type ConnectionRole = (typeof connectionRoles)[number];
 export const connectionFlows = ['device_code', 'authorization_code'] as const;
 export type ConnectionFlow = (typeof connectionFlows)[number];
 
-/** The path of the gateway's route to which browsers return from the platform. */
+/** Gateway path to which browsers return from the platform. */
 export const connectionCallbackPath = '/api/v1/platform/connections/callback';
 
-/** A connection: a platform user who has given consent, or has been asked for consent. */
+/** A platform user who has given consent or was asked for it. */
 export class ConnectionMessage {
   /** UUIDv7. */
   @IsUUID('all')
@@ -47,34 +47,34 @@ export class ConnectionMessage {
   @IsIn(connectionStates)
   state!: ConnectionState;
 
-  /** Undefined in replies from older connectors, which support only channels. */
+  /** Undefined in replies of older connectors, which support only channels. */
   @IsOptional()
   @IsIn(connectionRoles)
   role?: ConnectionRole;
 
-  /** The user's id on the platform; null until the user has given consent. */
+  /** The user's id on the platform; null until the user gives consent. */
   @IsOptional()
   @IsString()
   userId!: string | null;
 
-  /** The user's name in lower case; null until the user has given consent. */
+  /** The user's name in lowercase; null until the user gives consent. */
   @IsOptional()
   @IsString()
   login!: string | null;
 
-  /** The scopes that the user has granted; while pending, the scopes that the service requests. */
+  /** Scopes that the user has granted; while pending, the requested scopes. */
   @IsArray()
   @IsString({ each: true })
   scopes!: string[];
 
-  /** The code that the user enters on the platform's page; null unless the connection waits for a device code. */
+  /** Code to enter on the platform's page; null unless the connection waits for a device code. */
   @IsOptional()
   @IsString()
   userCode!: string | null;
 
   /**
-   * The URL of the page on which the user enters the code, or gives consent; null unless pending. With the flow `authorization_code`, the
-   * URL contains a secret, so only the reply to `startConnection` includes the URL.
+   * URL of the page on which the user enters the code or gives consent; null unless pending. In the flow `authorization_code`, the URL
+   * contains a secret, so only the reply to `startConnection` has it.
    */
   @IsOptional()
   @IsString()
@@ -85,7 +85,7 @@ export class ConnectionMessage {
   @IsInt()
   expiresAt!: number | null;
 
-  /** Why the state is not `connected`, and what to do. Null when no action is needed, or when only the user's consent is missing. */
+  /** Why the connection does not work and what to do. Null if nothing is wrong, or if only the user's consent is missing. */
   @IsOptional()
   @IsString()
   remedy!: string | null;
@@ -130,7 +130,7 @@ export const getConnection = defineContract({
   timeoutMs: 5_000,
 });
 
-/** A request without fields, such as older gateways send, connects a channel by device code. */
+/** Without fields, as older gateways send it, this request connects a channel by device code. */
 export class StartConnectionRequest {
   @IsOptional()
   @IsIn(connectionFlows)
@@ -140,39 +140,39 @@ export class StartConnectionRequest {
   @IsIn(connectionRoles)
   role?: ConnectionRole;
 
-  /** Additional scopes to request, for calls to the platform's API. The service always requests the scopes that the role needs. */
+  /** More scopes to request, for calls to the platform's API. The role's own scopes are always requested. */
   @IsOptional()
   @IsArray()
   @IsString({ each: true })
   scopes?: string[];
 
-  /** The user of the service who starts the connection. Required for `authorization_code`. */
+  /** The service's user who starts the connection. Required for `authorization_code`. */
   @IsOptional()
   @IsUUID('all')
   startedBy?: string;
 }
 
 /**
- * Asks a user for consent: gets a code from the platform, or builds the URL of the platform's authorize page. `conflict`: too many
- * connections are already waiting, or the configuration does not permit the flow.
+ * Asks a user for consent: requests a code from the platform, or builds the URL of its authorize page. `conflict`: too many connections are
+ * pending, or the configuration does not permit the flow.
  */
 export const startConnection = defineContract({
   subject: 'request.platform-connector.start-connection',
   request: StartConnectionRequest,
   reply: ConnectionMessage,
   errors: ['conflict'],
-  // The API promises a 503 within 5 s when the platform does not respond.
+  // The API promises a 503 within 5 s if the platform does not respond.
   timeoutMs: 4_500,
 });
 
-/** The pattern of `state`: the id of the user of the service who started the connection, and a secret. */
+/** `state` consists of the id of the service's user who started the connection, and a secret. */
 export const connectionStatePattern = /^([0-9a-f-]{36})\.[\w-]{43}$/;
 
 export class CompleteConnectionRequest {
   @Matches(connectionStatePattern)
   state!: string;
 
-  /** The platform's authorization code; undefined when the user refused. */
+  /** The platform's authorization code; undefined if the user refused. */
   @IsOptional()
   @IsString()
   @MaxLength(1_000)
@@ -180,8 +180,8 @@ export class CompleteConnectionRequest {
 }
 
 /**
- * Completes a connection when the user returns from the platform's authorize page. Each `state` can be used once. `not_found`: `state` is
- * not valid, or no longer valid. `conflict`: the user or the platform refused.
+ * Completes a connection when the user returns from the platform's authorize page. Each `state` works once. `not_found`: `state` is
+ * invalid, used, or expired. `conflict`: the user or the platform refused.
  */
 export const completeConnection = defineContract({
   subject: 'request.platform-connector.complete-connection',
@@ -191,7 +191,7 @@ export const completeConnection = defineContract({
   timeoutMs: 4_500,
 });
 
-/** Removes a connection with its tokens, and revokes the tokens on the platform. */
+/** Deletes a connection with its tokens, and revokes the tokens on the platform. */
 export const removeConnection = defineContract({
   subject: 'request.platform-connector.remove-connection',
   request: ConnectionRequest,

@@ -12,22 +12,22 @@ import {
 } from 'class-validator';
 import { defineContract } from '../contract.js';
 
-/** The maximum number of users or streams in one lookup on the platform. */
+/** Maximum number of users or streams per lookup. */
 export const maxLookUp = 100;
 
 /**
- * Whether a person waits for the reply. Background lookups leave a part of the platform's rate budget to interactive lookups, and the
- * service retries them for longer.
+ * `interactive`: a person waits for the reply. `background` lookups leave a part of the rate budget to interactive ones, and the service
+ * retries them for longer.
  */
 export const lookUpPriorities = ['interactive', 'background'] as const;
 export type LookUpPriority = (typeof lookUpPriorities)[number];
 
-/** A user of the platform. */
+/** A platform user. */
 export class PlatformUserMessage {
   @IsString()
   id!: string;
 
-  /** The name in lower case. Unique on the platform, but it can change. */
+  /** Name in lowercase. It is unique on the platform but can change. */
   @IsString()
   login!: string;
 
@@ -35,7 +35,7 @@ export class PlatformUserMessage {
   displayName!: string;
 }
 
-/** Identifies users by id, by login, or both: at most 100 in total. */
+/** Names users by id, login, or both: at most 100 in total. */
 export class LookUpUsersRequest {
   @IsArray()
   @ArrayMaxSize(maxLookUp)
@@ -52,7 +52,7 @@ export class LookUpUsersRequest {
 }
 
 export class LookUpUsersReply {
-  /** In no particular order. Omits users that do not exist or were deleted. */
+  /** In no particular order. Users that do not exist or were deleted are missing. */
   @IsArray()
   @IsObject({ each: true })
   @ValidateNested({ each: true })
@@ -60,7 +60,7 @@ export class LookUpUsersReply {
   users!: PlatformUserMessage[];
 }
 
-/** Looks up users on the platform. `unavailable` when the platform does not respond in time. */
+/** Looks up platform users. `unavailable`: the platform did not respond in time. */
 export const lookUpUsers = defineContract({
   subject: 'request.platform-connector.look-up-users',
   request: LookUpUsersRequest,
@@ -103,7 +103,7 @@ export class PlatformStreamDetails {
   @IsString()
   language!: string;
 
-  /** With the literal placeholders `{width}` and `{height}`. */
+  /** Contains the literal placeholders `{width}` and `{height}`. */
   @IsString()
   thumbnailUrl!: string;
 
@@ -129,7 +129,7 @@ export class LookUpStreamsRequest {
 }
 
 export class LookUpStreamsReply {
-  /** The streams of the users who are live. Omits all other users. */
+  /** Streams of the users who are live. Other users are missing. */
   @IsArray()
   @IsObject({ each: true })
   @ValidateNested({ each: true })
@@ -137,14 +137,14 @@ export class LookUpStreamsReply {
   streams!: PlatformStreamMessage[];
 
   /**
-   * The time of the call to the platform, in milliseconds since 1970. The platform's data can be one or two minutes older, because the
-   * platform replies from a cache.
+   * When the platform was called, in milliseconds since 1970. The platform replies from a cache, so its data can be one or two minutes
+   * older.
    */
   @IsInt()
   askedAt!: number;
 }
 
-/** Looks up which of these users are live, in the background, with one call. `unavailable` when the platform does not respond. */
+/** Looks up which of these users are live: one call, with the priority `background`. `unavailable`: the platform did not respond. */
 export const lookUpStreams = defineContract({
   subject: 'request.platform-connector.look-up-streams',
   request: LookUpStreamsRequest,

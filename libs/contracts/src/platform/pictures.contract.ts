@@ -1,25 +1,25 @@
 import { IsIn, IsOptional, IsString, Matches } from 'class-validator';
 import { defineContract } from '../contract.js';
 
-/** The kinds of pictures: of a user of the platform, or of a category of streams. */
+/** Pictures of platform users and of stream categories. */
 export const pictureKinds = ['user', 'category'] as const;
 export type PictureKind = (typeof pictureKinds)[number];
 
-/** The maximum size of a picture. As base64, such a picture fits into a NATS message (1 MiB). */
+/** Maximum size of a picture. As base64, it must fit into a NATS message (1 MiB). */
 export const maxPictureBytes = 512 * 1024;
 
-/** The pattern of the platform's ids. */
+/** Pattern of ids on the platform. */
 export const platformIdPattern = /^[0-9A-Za-z_-]{1,64}$/;
 
 export class GetPictureRequest {
   @IsIn(pictureKinds)
   kind!: PictureKind;
 
-  /** The id of the user or the category on the platform. */
+  /** The user's or category's id on the platform. */
   @Matches(platformIdPattern)
   id!: string;
 
-  /** The hash of the picture that the caller already has; null when the caller has none. */
+  /** Hash of the picture that the caller already has, or null. */
   @IsOptional()
   @IsString()
   knownHash!: string | null;
@@ -33,18 +33,18 @@ export class GetPictureReply {
   @IsString()
   mediaType!: string;
 
-  /** The bytes as base64; null when the caller already has this picture. */
+  /** Bytes as base64; null if the caller already has this picture. */
   @IsOptional()
   @IsString()
   bytes!: string | null;
 }
 
-/** Returns a picture, from the cache or from the platform. `not_found`: the platform has no such picture. */
+/** Returns a picture from the cache or the platform. `not_found`: the platform has no such picture. */
 export const getPicture = defineContract({
   subject: 'request.platform-connector.get-picture',
   request: GetPictureRequest,
   reply: GetPictureReply,
   errors: ['not_found'],
-  // Longer than a lookup and a download together.
+  // Longer than a lookup plus a download.
   timeoutMs: 11_000,
 });

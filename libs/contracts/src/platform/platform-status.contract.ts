@@ -13,7 +13,7 @@ import { defineContract, EmptyRequest } from '../contract.js';
 import { AlarmMessage } from '../system/alarms.contract.js';
 
 export class CredentialsMessage {
-  /** Whether client id and secret are configured. Their values are never shown. */
+  /** Whether client id and secret are configured. Replies never contain the values. */
   @IsBoolean()
   present!: boolean;
 
@@ -22,13 +22,13 @@ export class CredentialsMessage {
   @IsBoolean()
   valid!: boolean | null;
 
-  /** When the application's access token expires, in milliseconds since 1970; null when the service has no token. */
+  /** When the application's access token expires, in milliseconds since 1970; null without a token. */
   @IsOptional()
   @IsInt()
   tokenExpiresAt!: number | null;
 }
 
-/** The platform's rate limit for the application, and the service's estimate of the remaining calls. */
+/** The platform's rate limit for the application, with the service's estimate of the remaining calls. */
 export class BudgetMessage {
   /** Calls per minute. */
   @IsInt()
@@ -37,7 +37,7 @@ export class BudgetMessage {
   @IsInt()
   remaining!: number;
 
-  /** The service makes no calls until this time (milliseconds since 1970), because the platform reported too many calls. */
+  /** After the platform reported too many calls, the service pauses until this time (milliseconds since 1970). */
   @IsOptional()
   @IsInt()
   blockedUntil!: number | null;
@@ -64,19 +64,16 @@ export class StreamerCoverageMessage {
   @IsInt()
   monitored!: number;
 
-  /** The number of streamers with subscriptions. The platform reports when these streamers go live or offline. */
+  /** Streamers with subscriptions. The platform reports when they go live or offline. */
   @IsInt()
   subscribed!: number;
 
-  /**
-   * The number of all other streamers. The service only polls them, for example because the platform's limit is reached or the platform
-   * refused the subscription.
-   */
+  /** All other streamers. The service only polls them, for example because a limit is reached or the platform rejected the subscription. */
   @IsInt()
   polledOnly!: number;
 }
 
-/** The states of shards. `foreign`: connected to another installation. */
+/** `foreign`: the shard is connected to another installation. */
 export const shardStates = ['enabled', 'connecting', 'lost', 'foreign'] as const;
 
 /** A shard of the conduit. */
@@ -87,11 +84,11 @@ export class ShardMessage {
   @IsIn(shardStates)
   state!: (typeof shardStates)[number];
 
-  /** `enabled`, or the platform's or the service's reason why the shard is not enabled. */
+  /** `enabled`, or why the shard is not enabled: the platform's reason or the service's own. */
   @IsString()
   status!: string;
 
-  /** The connector that holds the shard; null when none does. */
+  /** Connector that holds the shard, or null. */
   @IsOptional()
   @IsString()
   holder!: string | null;
@@ -114,33 +111,33 @@ export class ConduitMessage {
   @Type(() => ShardMessage)
   shards!: ShardMessage[];
 
-  /** What is wrong with the conduit, and what to do; null when nothing is wrong. */
+  /** What is wrong with the conduit and what to do; null if nothing is. */
   @IsOptional()
   @IsString()
   problem!: string | null;
 }
 
-/** The configured transport for the platform's events, and the progress of moving subscriptions to this transport. */
+/** The configured transport for platform events, and how far subscriptions have moved to it. */
 export class TransportMessage {
   /** Null with `PLATFORM=none`. */
   @IsOptional()
   @IsString()
   method!: string | null;
 
-  /** The number of working subscriptions with the configured transport. A webhook counts only if the first secret signs its messages. */
+  /** Working subscriptions with the configured transport. A webhook counts only if the first secret signs its messages. */
   @IsInt()
   moved!: number;
 
-  /** The number of working subscriptions. */
+  /** All working subscriptions. */
   @IsInt()
   total!: number;
 
-  /** Why events may not arrive, or why some subscriptions are not moved; null when nothing is wrong. */
+  /** Why events may be missing or subscriptions have not moved; null if nothing is wrong. */
   @IsOptional()
   @IsString()
   problem!: string | null;
 
-  /** Null without a conduit; undefined in replies from older connectors. */
+  /** Null without a conduit; undefined in replies of older connectors. */
   @IsOptional()
   @IsObject()
   @ValidateNested()
@@ -148,35 +145,35 @@ export class TransportMessage {
   conduit?: ConduitMessage | null;
 }
 
-/** The progress of moving subscriptions to the first webhook secret. */
+/** How far subscriptions have moved to the first webhook secret. */
 export class WebhookSecretMessage {
-  /** The number of working subscriptions whose messages the first secret signs. */
+  /** Working subscriptions whose messages the first secret signs. */
   @IsInt()
   moved!: number;
 
-  /** The number of working subscriptions. */
+  /** All working subscriptions. */
   @IsInt()
   total!: number;
 
-  /** True when the configuration contains other secrets and no subscription needs them anymore. */
+  /** True if other secrets are configured and no subscription needs them any more. */
   @IsBoolean()
   canRemoveOthers!: boolean;
 
-  /** Why some subscriptions are not moved; null when nothing prevents the move. */
+  /** Why subscriptions have not moved; null if nothing is in the way. */
   @IsOptional()
   @IsString()
   problem!: string | null;
 }
 
-/** The transports over sockets. The service cannot refuse a message that arrives over a socket, so messages can be lost. */
+/** Transports over sockets. They can lose messages, because the service cannot reject a message on a socket to get it again. */
 export const socketTransports = ['conduit', 'websocket'] as const;
 
-/** A period for which platform messages may be missing. Times are milliseconds since 1970. */
+/** A period in which platform messages may be missing. Times are milliseconds since 1970. */
 export class DeliveryGapMessage {
   @IsIn(socketTransports)
   transport!: (typeof socketTransports)[number];
 
-  /** The name of the socket, such as `shard 0`. */
+  /** Name of the socket, such as `shard 0`. */
   @IsString()
   source!: string;
 
@@ -188,7 +185,7 @@ export class DeliveryGapMessage {
   @IsInt()
   until!: number | null;
 
-  /** The number of messages that arrived but could not be stored; null when the messages did not arrive. */
+  /** Messages that arrived but could not be stored; null if the messages did not arrive. */
   @IsOptional()
   @IsInt()
   lost!: number | null;
@@ -197,7 +194,7 @@ export class DeliveryGapMessage {
   reason!: string;
 }
 
-/** `open`: the service makes no calls for a while, because too many calls have failed. */
+/** `open`: after too many failed calls, the service makes none for a while. */
 export const circuitStates = ['closed', 'open'] as const;
 
 export class PlatformStatusReply {
@@ -220,7 +217,7 @@ export class PlatformStatusReply {
   @IsIn(circuitStates)
   circuit!: (typeof circuitStates)[number];
 
-  /** The number of subscriptions in each status. */
+  /** Number of subscriptions by status. */
   @IsObject()
   subscriptions!: Record<string, number>;
 
@@ -243,19 +240,19 @@ export class PlatformStatusReply {
   @Type(() => TransportMessage)
   transport?: TransportMessage;
 
-  /** Where the platform sends its messages; null unless the messages arrive by webhook. */
+  /** Callback URL for the platform's messages; null unless they arrive by webhook. */
   @IsOptional()
   @IsString()
   callback!: string | null;
 
-  /** Null unless messages arrive by webhook; undefined in replies from older connectors. */
+  /** Null unless messages arrive by webhook; undefined in replies of older connectors. */
   @IsOptional()
   @IsObject()
   @ValidateNested()
   @Type(() => WebhookSecretMessage)
   webhookSecret?: WebhookSecretMessage | null;
 
-  /** The latest gaps in delivery, newest first; undefined in replies from older connectors. */
+  /** Latest gaps in delivery, newest first; undefined in replies of older connectors. */
   @IsOptional()
   @IsArray()
   @IsObject({ each: true })
@@ -263,7 +260,7 @@ export class PlatformStatusReply {
   @Type(() => DeliveryGapMessage)
   deliveryGaps?: DeliveryGapMessage[];
 
-  /** The open alarms, newest first; undefined in replies from older connectors. */
+  /** Open alarms, newest first; undefined in replies of older connectors. */
   @IsOptional()
   @IsArray()
   @IsObject({ each: true })
@@ -278,7 +275,7 @@ export class PlatformStatusReply {
   lastError!: PlatformErrorMessage | null;
 }
 
-/** Returns the state of the connection to the platform, from the service's own records. Makes no call to the platform. */
+/** Returns the state of the platform connection from the service's own records. Makes no call to the platform. */
 export const getPlatformStatus = defineContract({
   subject: 'request.platform-connector.get-status',
   request: EmptyRequest,

@@ -12,7 +12,7 @@ import {
 import { defineContract, EmptyRequest } from '../contract.js';
 import { CountedPageReply, PageRequest } from '../list-page.js';
 
-/** How the messages of a subscription reach the service: `method`, with the callback, the conduit, or the session. */
+/** How a subscription's messages arrive: `method`, with its callback, conduit, or session. */
 export class SubscriptionTransportMessage {
   @IsString()
   method!: string;
@@ -31,17 +31,21 @@ export class SubscriptionTransportMessage {
 }
 
 /**
- * A desired subscription to one event type, for one streamer or for the whole application. `status` is the platform's status (`enabled`,
- * `webhook_callback_verification_pending`, `authorization_revoked`, …). When the platform has no such subscription, `status` is one of the
- * service's own statuses: `waiting` (the service has yet to create the subscription), `limit_reached` (the platform's limit is reached; the
- * streamer is polled), `refused` (the platform rejected the subscription), or `not_granted` (a user has not given the required consent).
+ * A subscription that the service wants: to one event type, for one streamer or the whole application. `status` is the platform's status
+ * (`enabled`, `webhook_callback_verification_pending`, `authorization_revoked`, …). If the subscription does not exist on the platform,
+ * `status` is one of the service's own:
+ *
+ * - `waiting`: the service has not created it yet
+ * - `limit_reached`: the platform's limit is reached, and the service polls the streamer
+ * - `refused`: the platform rejected it
+ * - `not_granted`: a required consent is missing
  */
 export class SubscriptionMessage {
   /** UUIDv7. */
   @IsUUID('all')
   id!: string;
 
-  /** The subscription's id on the platform; null before the platform has created it. */
+  /** Id on the platform; null until the platform has created the subscription. */
   @IsOptional()
   @IsString()
   subscriptionId!: string | null;
@@ -55,7 +59,7 @@ export class SubscriptionMessage {
   @IsObject()
   condition!: Record<string, string>;
 
-  /** Null until the platform has reported the transport; undefined in replies from older connectors. */
+  /** Null until the platform has reported the transport; undefined in replies of older connectors. */
   @IsOptional()
   @IsObject()
   @ValidateNested()
@@ -65,12 +69,12 @@ export class SubscriptionMessage {
   @IsString()
   status!: string;
 
-  /** The reason for the status, in readable text; null when there is none. */
+  /** Readable reason for the status, or null. */
   @IsOptional()
   @IsString()
   reason!: string | null;
 
-  /** The cost that counts toward the platform's limit; null while the cost is unknown. */
+  /** Cost that counts toward the platform's limit; null while unknown. */
   @IsOptional()
   @IsInt()
   cost!: number | null;
@@ -84,17 +88,17 @@ export class SubscriptionMessage {
 }
 
 export class ListSubscriptionsRequest extends PageRequest {
-  /** Lists only subscriptions with this status. */
+  /** Only subscriptions with this status. */
   @IsOptional()
   @IsString()
   status?: string;
 
-  /** Lists only subscriptions to this type, in the platform's spelling. */
+  /** Only subscriptions to this type, in the platform's spelling. */
   @IsOptional()
   @IsString()
   type?: string;
 
-  /** Lists only subscriptions about this channel, by the platform's id. */
+  /** Only subscriptions about the channel with this id on the platform. */
   @IsOptional()
   @IsString()
   channelId?: string;
@@ -109,7 +113,7 @@ export class ListSubscriptionsReply extends CountedPageReply {
   subscriptions!: SubscriptionMessage[];
 }
 
-/** Lists one page of subscriptions. */
+/** Lists a page of subscriptions. */
 export const listSubscriptions = defineContract({
   subject: 'request.platform-connector.list-subscriptions',
   request: ListSubscriptionsRequest,
@@ -118,7 +122,7 @@ export const listSubscriptions = defineContract({
   timeoutMs: 5_000,
 });
 
-/** An event type of the platform, in one version. */
+/** A version of a platform event type. */
 export class EventTypeMessage {
   @IsString()
   type!: string;
@@ -126,12 +130,12 @@ export class EventTypeMessage {
   @IsString()
   version!: string;
 
-  /** The keys of a subscription's condition. */
+  /** Keys of a subscription's condition. */
   @IsArray()
   @IsString({ each: true })
   condition!: string[];
 
-  /** Groups of scopes. At least one scope of each group must be granted. */
+  /** Groups of scopes. Each group needs at least one granted scope. */
   @IsArray()
   @IsArray({ each: true })
   scopes!: string[][];
@@ -143,11 +147,11 @@ export class EventTypeMessage {
   @IsBoolean()
   active!: boolean;
 
-  /** The number of subscriptions to this type in each status. */
+  /** Number of subscriptions to this type, by status. */
   @IsObject()
   subscriptions!: Record<string, number>;
 
-  /** Why the type cannot be activated; null when it can. */
+  /** Why the type cannot be activated, or null. */
   @IsOptional()
   @IsString()
   unsupported!: string | null;
@@ -172,7 +176,7 @@ export const listEventTypes = defineContract({
 });
 
 export class SetEventTypeRequest {
-  /** In the platform's spelling (`stream.online`) or in that of events (`stream-online`). */
+  /** In the platform's spelling (`stream.online`) or that of events (`stream-online`). */
   @IsString()
   type!: string;
 
@@ -180,7 +184,7 @@ export class SetEventTypeRequest {
   active!: boolean;
 }
 
-/** Starts or stops subscribing to a type (its newest version) for every streamer. `conflict`: the type cannot be activated. */
+/** Starts or stops subscribing to the newest version of a type for every streamer. `conflict`: the type cannot be activated. */
 export const setEventType = defineContract({
   subject: 'request.platform-connector.set-event-type',
   request: SetEventTypeRequest,
@@ -196,14 +200,14 @@ export class StreamerEventTypesRequest {
 }
 
 export class StreamerEventTypesReply {
-  /** In the platform's spelling, sorted. Null when none were chosen: the service subscribes to all active types for the streamer. */
+  /** Sorted, in the platform's spelling. Null: none were chosen, so the service subscribes to all active types. */
   @IsOptional()
   @IsArray()
   @IsString({ each: true })
   types!: string[] | null;
 }
 
-/** Returns the event types that were chosen for a streamer. */
+/** Returns the event types chosen for a streamer. */
 export const getStreamerEventTypes = defineContract({
   subject: 'request.platform-connector.get-streamer-event-types',
   request: StreamerEventTypesRequest,
@@ -213,14 +217,14 @@ export const getStreamerEventTypes = defineContract({
 });
 
 export class SetStreamerEventTypesRequest extends StreamerEventTypesRequest {
-  /** In the platform's spelling or in that of events. Null means all active types. */
+  /** In the platform's spelling or that of events. Null: all active types. */
   @IsOptional()
   @IsArray()
   @IsString({ each: true })
   types!: string[] | null;
 }
 
-/** Limits a streamer's subscriptions to the active types in the list. `not_found`: a type in the list does not exist. */
+/** Limits a streamer's subscriptions to the active types in the list. `not_found`: a type does not exist. */
 export const setStreamerEventTypes = defineContract({
   subject: 'request.platform-connector.set-streamer-event-types',
   request: SetStreamerEventTypesRequest,
@@ -232,8 +236,8 @@ export const setStreamerEventTypes = defineContract({
 export class AcceptedReply {}
 
 /**
- * Reports that streamers were added, disabled, or removed. The platform connector then updates the subscriptions immediately instead of at
- * the next pass.
+ * Reports that streamers were added, disabled, or removed. The platform connector then updates the subscriptions immediately instead of in
+ * its next pass.
  */
 export const reconcileSubscriptions = defineContract({
   subject: 'request.platform-connector.reconcile-subscriptions',

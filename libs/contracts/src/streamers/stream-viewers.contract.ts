@@ -9,18 +9,18 @@ export class StreamViewersReply {
   @Type(() => StreamMessage)
   stream!: StreamMessage;
 
-  /** The maximum number of viewers; null when the stream has no samples. */
+  /** Most viewers at one time; null if there are no samples. */
   @IsOptional()
   @IsInt()
   peak!: number | null;
 
-  /** The average number of viewers, weighted by the time between samples; null when the stream has no samples. */
+  /** Average viewers, weighted by the time between samples; null if there are no samples. */
   @IsOptional()
   @IsNumber()
   average!: number | null;
 }
 
-/** Returns a stream with the peak and the average of its viewers. */
+/** Returns a stream with its peak and average number of viewers. */
 export const getStreamViewers = defineContract({
   subject: 'request.streamer-monitor.get-stream-viewers',
   request: StreamHistoryRequest,

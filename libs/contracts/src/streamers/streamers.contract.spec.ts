@@ -14,7 +14,7 @@ const streamer = {
   updatedAt: 1_763_700_000_001,
 };
 
-/** Parses a message with the decorators. Undefined when they reject it. */
+/** Parses with the decorators. Returns undefined if they reject the message. */
 function parseByClass(message: unknown): unknown {
   if (typeof message !== 'object' || message === null || Array.isArray(message)) return undefined;
   const instance = plainToInstance(ListStreamersReply, message);

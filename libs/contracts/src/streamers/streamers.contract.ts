@@ -17,7 +17,7 @@ import { ServiceError } from '../errors.js';
 import { isJsonObject } from '../json-object.js';
 import { IsText } from '../text.js';
 
-/** The rule for user names on the platform: 1 to 64 letters, digits and underscores. */
+/** Rule for platform user names. */
 export const platformUsername = {
   pattern: /^\w{1,64}$/,
   fault: 'must be 1 to 64 letters, digits and underscores',
@@ -25,14 +25,14 @@ export const platformUsername = {
 
 /** A monitored streamer. */
 export class StreamerMessage {
-  /** UUIDv7: sorts by creation time. */
+  /** UUIDv7, so ids sort by creation time. */
   @IsUUID('all')
   id!: string;
 
   @IsString()
   platformUsername!: string;
 
-  /** The user's id on the platform. It stays the same when the user name changes. */
+  /** The user's id on the platform. It survives a change of the user name. */
   @IsString()
   platformId!: string;
 
@@ -52,7 +52,7 @@ export class StreamerMessage {
 }
 
 export class ListStreamersRequest {
-  /** The page begins after this id. Omit it to request the first page. */
+  /** The page starts after this id. Default: the first page. */
   @IsOptional()
   @IsUUID('all')
   after?: string;
@@ -66,13 +66,13 @@ export class ListStreamersReply {
   @Type(() => StreamerMessage)
   streamers!: StreamerMessage[];
 
-  /** The next page begins after this id; null means the end. */
+  /** The next page starts after this id; null at the end. */
   @IsOptional()
   @IsUUID('all')
   next!: string | null;
 }
 
-/** Lists one page of streamers, at most 1,000, because a reply is one message of at most 1 MiB. */
+/** Lists a page of at most 1,000 streamers. The reply must fit into one message (1 MiB). */
 export const listStreamers = defineContract({
   subject: 'request.streamer-monitor.list-streamers',
   request: ListStreamersRequest,
@@ -83,8 +83,8 @@ export const listStreamers = defineContract({
 });
 
 /**
- * The hand-written equivalent of `ListStreamersReply`'s decorators. Validation with the decorators blocks the gateway for 30 ms per page,
- * and a client may request ten pages at once.
+ * Replaces the decorators of `ListStreamersReply`, which would block the gateway for 30 ms per page. A client can request ten pages at
+ * once.
  */
 export function parseListStreamersReply(message: unknown): ListStreamersReply {
   if (!isJsonObject(message) || !Array.isArray(message.streamers))
@@ -121,7 +121,7 @@ export class CreateStreamerRequest {
   @Matches(platformUsername.pattern, { message: platformUsername.fault })
   platformUsername!: string;
 
-  /** The caller's assumption, which is valid until the platform reports the actual state. */
+  /** What the caller assumes, until the platform reports the actual state. */
   @IsBoolean()
   streaming!: boolean;
 
@@ -131,24 +131,24 @@ export class CreateStreamerRequest {
 
 /**
  * Starts monitoring a streamer. `invalid` (on `platform_username`): the platform does not know the name. `conflict`: the streamer is
- * already monitored. Stores nothing if the reply would arrive after the time limit.
+ * already monitored. Stores nothing if the reply cannot arrive within the time limit.
  */
 export const createStreamer = defineContract({
   subject: 'request.streamer-monitor.create-streamer',
   request: CreateStreamerRequest,
   reply: StreamerMessage,
   errors: ['invalid', 'conflict'],
-  // The API promises a 503 within 5 s when the platform does not respond.
+  // The API promises a 503 within 5 s if the platform does not respond.
   timeoutMs: 4_500,
 });
 
-/** Identifies a streamer. */
+/** Names a streamer. */
 export class StreamerRequest {
   @IsUUID('all')
   id!: string;
 }
 
-/** Returns one streamer. */
+/** Returns a streamer. */
 export const getStreamer = defineContract({
   subject: 'request.streamer-monitor.get-streamer',
   request: StreamerRequest,
@@ -157,9 +157,9 @@ export const getStreamer = defineContract({
   timeoutMs: 5_000,
 });
 
-/** Changes the given fields. The other fields stay as they are. */
+/** Fields that are missing stay unchanged. */
 export class UpdateStreamerRequest extends StreamerRequest {
-  /** The new name of the same user on the platform. */
+  /** The same user's new name on the platform. */
   @IsOptional()
   @Matches(platformUsername.pattern, { message: platformUsername.fault })
   platformUsername?: string;
@@ -174,8 +174,8 @@ export class UpdateStreamerRequest extends StreamerRequest {
 }
 
 /**
- * Changes a streamer. `invalid` (on `platform_username`): the name belongs to another user or to none. A disabled streamer is
- * not monitored but keeps its history.
+ * Changes a streamer. A disabled streamer is not monitored but keeps its history. `invalid` (on `platform_username`): the name belongs to
+ * another user or to nobody.
  */
 export const updateStreamer = defineContract({
   subject: 'request.streamer-monitor.update-streamer',
@@ -186,7 +186,7 @@ export const updateStreamer = defineContract({
 });
 
 export class DeleteStreamerReply {
-  /** The id of the deleted streamer. */
+  /** Id of the deleted streamer. */
   @IsUUID('all')
   id!: string;
 }
@@ -209,7 +209,7 @@ export class EraseStreamerRequest {
   isDryRun!: boolean;
 }
 
-/** The number of rows about the user. All are 0 when the user is not monitored. */
+/** Number of rows about the user; all 0 if the user is not monitored. */
 export class EraseStreamerReply {
   @IsInt()
   streamers!: number;
@@ -221,7 +221,7 @@ export class EraseStreamerReply {
   streamSamples!: number;
 }
 
-/** Stops monitoring a user, and deletes the user's streams, samples, and chosen event types, for an erasure. */
+/** For an erasure: stops monitoring a user, and deletes the user's streams, samples, and chosen event types. */
 export const eraseStreamer = defineContract({
   subject: 'request.streamer-monitor.erase-streamer',
   request: EraseStreamerRequest,
@@ -230,23 +230,23 @@ export const eraseStreamer = defineContract({
   timeoutMs: 10_000,
 });
 
-/** The maximum number of users on one page of `listMonitored`. */
+/** Maximum number of users on a page of `listMonitored`. */
 export const maxMonitoredPage = 5_000;
 
 export class ListMonitoredReply {
-  /** The ids of the enabled streamers on the platform, in the order in which they were added. */
+  /** Ids of the enabled streamers on the platform, in the order of their addition. */
   @IsArray()
   @ArrayMaxSize(maxMonitoredPage)
   @IsString({ each: true })
   platformIds!: string[];
 
-  /** The next page begins after the streamer with this id; null means the end. */
+  /** The next page starts after the streamer with this id; null at the end. */
   @IsOptional()
   @IsUUID('all')
   next!: string | null;
 }
 
-/** Lists one page of the enabled streamers, for which the service keeps subscriptions on the platform. */
+/** Lists a page of the enabled streamers. The service keeps subscriptions on the platform for them. */
 export const listMonitored = defineContract({
   subject: 'request.streamer-monitor.list-monitored',
   request: ListStreamersRequest,

@@ -15,13 +15,13 @@ import { CountedPageReply, PageRequest } from '../list-page.js';
 import { PlatformStreamDetails } from '../platform/look-up.contract.js';
 import { StreamerRequest } from './streamers.contract.js';
 
-/** A stream of a streamer. */
+/** A stream of a monitored streamer. */
 export class StreamMessage extends PlatformStreamDetails {
-  /** UUIDv7 of `startedAt`: sorts by the time when the stream started. */
+  /** UUIDv7 of `startedAt`, so ids sort by start time. */
   @IsUUID('all')
   id!: string;
 
-  /** The stream's id on the platform. */
+  /** Id on the platform. */
   @IsString()
   streamId!: string;
 
@@ -31,7 +31,7 @@ export class StreamMessage extends PlatformStreamDetails {
   endedAt!: number | null;
 }
 
-/** Requests a page of a streamer's streams. `position.id` is the id of a stream. */
+/** Requests a page of a streamer's streams. `position.id` is a stream's id. */
 export class ListStreamsRequest extends PageRequest {
   @IsUUID('all')
   streamerId!: string;
@@ -46,7 +46,7 @@ export class ListStreamsReply extends CountedPageReply {
   streams!: StreamMessage[];
 }
 
-/** Lists one page of a streamer's streams. */
+/** Lists a page of a streamer's streams. */
 export const listStreams = defineContract({
   subject: 'request.streamer-monitor.list-streams',
   request: ListStreamsRequest,
@@ -55,7 +55,7 @@ export const listStreams = defineContract({
   timeoutMs: 5_000,
 });
 
-/** Returns a streamer's latest stream. `not_found` if the streamer does not exist or has no streams yet. */
+/** Returns a streamer's latest stream. `not_found`: the streamer does not exist or has no streams yet. */
 export const getLatestStream = defineContract({
   subject: 'request.streamer-monitor.get-latest-stream',
   request: StreamerRequest,
@@ -64,7 +64,7 @@ export const getLatestStream = defineContract({
   timeoutMs: 5_000,
 });
 
-/** The state of a stream at one moment. */
+/** A stream's state at one moment. */
 export class StreamSampleMessage {
   /** Milliseconds since 1970. */
   @IsInt()
@@ -83,14 +83,14 @@ export class StreamSampleMessage {
   gameName!: string;
 }
 
-/** The maximum number of samples in a history. Longer histories are thinned out evenly. */
+/** Maximum number of samples in a history. Longer histories are thinned out evenly. */
 export const maxStreamSamples = 1_000;
 
 export class StreamHistoryRequest {
   @IsUUID('all')
   streamerId!: string;
 
-  /** The `id` of the stream. */
+  /** The stream's `id`. */
   @IsUUID('all')
   streamId!: string;
 }
@@ -105,7 +105,7 @@ export class StreamHistoryReply {
   samples!: StreamSampleMessage[];
 }
 
-/** Returns how the title, the category, and the number of viewers of a stream changed while the stream was running. */
+/** Returns how a stream's title, category, and viewers changed over time. */
 export const getStreamHistory = defineContract({
   subject: 'request.streamer-monitor.get-stream-history',
   request: StreamHistoryRequest,
@@ -114,10 +114,10 @@ export const getStreamHistory = defineContract({
   timeoutMs: 5_000,
 });
 
-/** `none`: no rebuild has ever been started. */
+/** `none`: no rebuild was ever started. */
 export const rebuildStates = ['none', 'running', 'done', 'failed'] as const;
 
-/** The progress of the latest rebuild of streams from the event log. */
+/** Progress of the latest rebuild of streams from the event log. */
 export class RebuildReply {
   @IsIn(rebuildStates)
   state!: (typeof rebuildStates)[number];
@@ -128,7 +128,7 @@ export class RebuildReply {
   @IsInt()
   streamersTotal!: number;
 
-  /** The number of streams that the rebuild added, changed, or removed. */
+  /** Streams that the rebuild added, changed, or removed. */
   @IsInt()
   streamsChanged!: number;
 
@@ -141,13 +141,13 @@ export class RebuildReply {
   @IsInt()
   endedAt!: number | null;
 
-  /** Why the rebuild failed; null otherwise. */
+  /** Why the rebuild failed, or null. */
   @IsOptional()
   @IsString()
   error!: string | null;
 }
 
-/** Starts rebuilding the streams of all enabled streamers from the event log. If a rebuild is already running, starts no second rebuild. */
+/** Rebuilds the streams of all enabled streamers from the event log, in the background. Does nothing if a rebuild is already running. */
 export const rebuildStreams = defineContract({
   subject: 'request.streamer-monitor.rebuild-streams',
   request: EmptyRequest,
@@ -165,7 +165,7 @@ export const getRebuild = defineContract({
   timeoutMs: 5_000,
 });
 
-/** The maximum number of users in one `findLiveStreams` request. */
+/** Maximum number of users per `findLiveStreams` request. */
 export const maxLiveStreams = 100;
 
 export class FindLiveStreamsRequest {
@@ -186,7 +186,7 @@ export class LiveStreamMessage {
   @IsInt()
   startedAt!: number;
 
-  /** When a poll last found the stream running; null when no poll has found it yet. */
+  /** When a poll last found the stream running; null if none has yet. */
   @IsOptional()
   @IsInt()
   seenAt!: number | null;
@@ -200,7 +200,7 @@ export class FindLiveStreamsReply {
   streams!: LiveStreamMessage[];
 }
 
-/** Returns the running streams of the given platform users who are enabled streamers. */
+/** Returns the running streams of those users who are enabled streamers. */
 export const findLiveStreams = defineContract({
   subject: 'request.streamer-monitor.find-live-streams',
   request: FindLiveStreamsRequest,

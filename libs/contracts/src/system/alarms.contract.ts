@@ -14,7 +14,7 @@ import {
 } from 'class-validator';
 import { defineContract, EmptyRequest } from '../contract.js';
 
-/** The kinds of alarms, each with its description in the documentation. */
+/** Kinds of alarms, with descriptions for the documentation. */
 export const alarmKinds = {
   transport_down:
     'The platform’s messages cannot arrive: no webhook subscription works, or the event sockets are not connected',
@@ -29,19 +29,19 @@ export const alarmKinds = {
 } as const;
 export type AlarmKind = keyof typeof alarmKinds;
 
-/** The key of an alarm: its kind and, if the kind can affect several things, the affected thing, such as `shard_lost:3`. */
+/** An alarm's key: the kind and, if it can affect several things, the affected one, such as `shard_lost:3`. */
 export type AlarmKey = AlarmKind | `${AlarmKind}:${string}`;
 
 /** Maximum length of a key, in characters. */
 export const maxAlarmKeyLength = 300;
-/** Maximum number of open alarms. Additional alarms would not help to find the cause. */
+/** Maximum number of open alarms. More alarms would not help to find the cause. */
 export const maxOpenAlarms = 200;
 /** Maximum number of cleared alarms in a list. */
 export const maxClearedAlarms = 50;
 
 const keyPattern = new RegExp(`^(${Object.keys(alarmKinds).join('|')})(:.+)?$`, 's');
 
-/** Returns the parts of a key. */
+/** Splits a key into its parts. */
 export function parseAlarmKey(key: string): { kind: AlarmKind; subject: string | null } {
   const [kind = '', subject] = key.split(/:(.*)/s);
   return { kind: kind as AlarmKind, subject: subject ?? null }; // Safe cast: keys are checked where they arrive.
@@ -57,7 +57,7 @@ export class AlarmMessage {
   @IsIn(Object.keys(alarmKinds))
   kind!: AlarmKind;
 
-  /** The affected channel, shard, or machine; null when the kind affects only one thing. */
+  /** The affected channel, shard, or machine; null if the kind affects only one thing. */
   @IsOptional()
   @IsString()
   subject!: string | null;
@@ -83,7 +83,7 @@ export class ListAlarmsReply {
   @Type(() => AlarmMessage)
   open!: AlarmMessage[];
 
-  /** The most recently cleared alarms, newest first. */
+  /** Most recently cleared first. */
   @IsArray()
   @IsObject({ each: true })
   @ValidateNested({ each: true })
@@ -105,14 +105,14 @@ export class RaisedAlarm {
   @MaxLength(maxAlarmKeyLength)
   key!: string;
 
-  /** What is wrong, and what to do. */
+  /** What is wrong and what to do. */
   @IsString()
   message!: string;
 }
 
-/** A report of the alarms that one process has raised or cleared. */
+/** Alarms that one process raises or clears. */
 export class ReportAlarmsRequest {
-  /** The alarms whose cause still exists. */
+  /** Alarms whose cause still exists. */
   @IsArray()
   @ArrayMaxSize(maxOpenAlarms)
   @IsObject({ each: true })
@@ -120,7 +120,7 @@ export class ReportAlarmsRequest {
   @Type(() => RaisedAlarm)
   raised!: RaisedAlarm[];
 
-  /** The keys of alarms whose cause is gone. */
+  /** Keys of alarms whose cause is gone. */
   @IsArray()
   @ArrayMaxSize(maxOpenAlarms)
   @Matches(keyPattern, { each: true })
@@ -130,8 +130,8 @@ export class ReportAlarmsRequest {
 export class ReportAlarmsReply {}
 
 /**
- * Raises and clears alarms. A process must repeat the alarms that it has raised (see `alarmRepeatMs`), because the service clears an alarm
- * that no process repeats.
+ * Raises and clears alarms. Processes must repeat the alarms that they raised (see `alarmRepeatMs`). The service clears an alarm that no
+ * process repeats.
  */
 export const reportAlarms = defineContract({
   subject: 'request.platform-connector.report-alarms',
@@ -141,9 +141,7 @@ export const reportAlarms = defineContract({
   timeoutMs: 5_000,
 });
 
-/** How often a process repeats its alarms, in milliseconds. */
+/** A process repeats its alarms at this interval. */
 export const alarmRepeatMs = 20_000;
-/**
- * The service clears an alarm that no process has repeated for this many milliseconds, because the process that raised the alarm has ended.
- */
+/** The service clears an alarm after this time without a repeat. The process that raised it has then ended. */
 export const alarmExpiryMs = 90_000;

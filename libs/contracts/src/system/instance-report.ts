@@ -1,51 +1,49 @@
 import { isJsonObject } from '../json-object.js';
 import type { SystemMeasure } from './system-measures.js';
 
-/**
- * The subject on core NATS on which every instance of every service publishes its report every 5 s. The gateways subscribe to this subject.
- */
+/** Core NATS subject on which every instance of every service publishes its report for the gateways. */
 export const instanceReportSubject = 'system.instances';
 
-/** The services whose instances report themselves. */
+/** Services whose instances report themselves. */
 export const reportingServices = ['gateway', 'events', 'streamer-monitor', 'platform-connector'] as const;
 export type ReportingService = (typeof reportingServices)[number];
 
-/** How often an instance reports itself, in milliseconds. */
+/** An instance reports itself at this interval. */
 export const instanceReportMs = 5_000;
 
-/** The report of an instance about itself. All times are milliseconds since 1970, by the clock of the instance. */
+/** An instance's report about itself. Times are milliseconds since 1970 by the instance's clock. */
 export interface InstanceReport {
-  /** A random id of the instance. A process that runs several services has several instances. */
+  /** Random id. A process that runs several services has several instances. */
   id: string;
   service: ReportingService;
   version: string;
-  /** The name of the machine or container. */
+  /** Name of the machine or container. */
   host: string;
   processId: number;
   startedAt: number;
   uptimeSeconds: number;
-  /** The names of the failed readiness checks. Empty when the process is ready. */
+  /** Names of the failed readiness checks; empty if the process is ready. */
   problems: readonly string[];
   measures: Readonly<Partial<Record<SystemMeasure, number>>>;
   /** Only in reports of gateways. */
   live?: LiveReport;
-  /** Set when the instance is shutting down. */
+  /** Set while the instance shuts down. */
   isLeaving?: true;
 }
 
-/** The live connections of a gateway. */
+/** A gateway's live connections. */
 export interface LiveReport {
-  /** The number of all open connections. */
+  /** Number of open connections. */
   count: number;
-  /** The open connections that are furthest behind, at most `maxReportedConnections`. */
+  /** Open connections that are furthest behind, at most `maxReportedConnections`. */
   open: readonly OpenConnection[];
-  /** The most recently closed connections, newest first, at most `maxReportedClosings`. */
+  /** Latest closed connections, newest first, at most `maxReportedClosings`. */
   closed: readonly ClosedConnection[];
 }
 
 /**
- * The limits of a report. The filters get the bytes that the other fields of the connections leave: usually 0.8 MiB, and less when names
- * are long. A NATS message holds at most 1 MiB.
+ * Limits of a report, which must fit into a NATS message (1 MiB). Filters get the bytes that the connections' other fields leave: usually
+ * 0.8 MiB, and less if names are long.
  */
 export const maxReportedConnections = 200;
 export const maxReportedClosings = 100;
@@ -53,11 +51,11 @@ export const maxReportedBytes = 900 * 1024;
 
 /** A live connection. */
 export interface LiveConnectionReport {
-  /** A random id. */
+  /** Random id. */
   id: string;
-  /** The name that the client has given the connection; null when it has none. */
+  /** Name that the client gave the connection, or null. */
   name: string | null;
-  /** The name of the client's token; null for a main token. */
+  /** Name of the client's token; null for a main token. */
   tokenName: string | null;
   username: string;
   address: string;
@@ -66,26 +64,26 @@ export interface LiveConnectionReport {
 }
 
 export interface OpenConnection extends LiveConnectionReport {
-  /** `locating`: the gateway looks for the position after which the client resumes. `catching_up`: it sends older events. */
+  /** `locating`: the gateway looks for the position at which the client resumes. `catching_up`: the gateway sends older events. */
   state: 'locating' | 'catching_up' | 'live';
-  /** How many events the connection is behind the stream; null while the state is `locating`. */
+  /** How many events the client is behind the stream; null while `locating`. */
   lagEvents: number | null;
-  /** The number of bytes that the client has not read yet. */
+  /** Bytes that the client has not read yet. */
   unreadBytes: number;
-  /** Whether the client has asked for controls. Gateways of version 0.1.0 omit this field. */
+  /** Whether the client asked for controls. Missing in reports of version 0.1.0. */
   takesControls?: boolean;
   /**
-   * The client's filters and the limits of its token, in the format that the gateways use. Missing when the filters of other connections
-   * fill the report, and in reports from version 0.1.0.
+   * The client's filters and its token's limits, in the gateways' format. Missing if other connections' filters fill the report, and in
+   * reports of version 0.1.0.
    */
   filter?: object;
 }
 
 export interface ClosedConnection extends LiveConnectionReport {
   closedAt: number;
-  /** The close code; null when the client ended a stream of server-sent events, which has no code. */
+  /** Close code; null if the client ended a stream of server-sent events, which has no code. */
   code: number | null;
-  /** Why the connection was closed; `left` means that the client closed it. */
+  /** Why the connection was closed. `left`: the client closed it. */
   reason: string;
 }
 
@@ -94,7 +92,7 @@ export function printInstanceReport(report: InstanceReport): string {
   return JSON.stringify(report);
 }
 
-/** Parses the output of `printInstanceReport`. Returns undefined for any other text. */
+/** Parses the output of `printInstanceReport`; undefined for any other text. */
 export function parseInstanceReport(text: string): InstanceReport | undefined {
   const report = parse(text);
   if (!isJsonObject(report) || !isJsonObject(report.measures) || !Array.isArray(report.problems))

@@ -1,4 +1,4 @@
-/** The measures that instances report, by name, with their descriptions in the API. Each name ends with the unit. */
+/** Measures of instances by name, with their descriptions in the API. Each name ends with the unit. */
 export const systemMeasures = {
   memory_bytes: 'Resident memory of the process',
   webhook_messages_per_second: 'gateway: messages received at the platform’s webhook callback',
@@ -28,5 +28,5 @@ export const systemMeasures = {
   subscriptions_enabled: 'platform-connector: enabled subscriptions',
 } as const;
 
-/** The name of a measure. */
+/** Name of a measure. */
 export type SystemMeasure = keyof typeof systemMeasures;

@@ -5,7 +5,7 @@ import { createGunzip } from 'node:zlib';
 import { extract } from 'tar-stream';
 import { ArchiveError } from './archive.js';
 
-/** A file of the archive, or all rows of a table, with their parts joined. */
+/** A file of the archive, or all rows of a table: their parts are joined. */
 export interface ArchiveEntry {
   /** The name of the file, or the folder of the table. */
   name: string;
@@ -18,7 +18,7 @@ interface ArchivedFile {
 }
 
 /**
- * Reads an archive from beginning to end, no faster than the caller consumes it.
+ * Reads an archive from start to end, no faster than the caller consumes it.
  *
  * @throws ArchiveError when the file is truncated or damaged
  */
@@ -36,7 +36,7 @@ export async function* readArchive(path: string): AsyncGenerator<ArchiveEntry> {
       };
       const rows = content();
       yield { name, content: rows };
-      // Skip the content that the caller did not read.
+      // Skip what the caller did not read.
       for await (const _chunk of rows);
     }
   } finally {
@@ -52,7 +52,7 @@ function entryNameOf({ name }: ArchivedFile): string {
 async function* readFiles(path: string): AsyncGenerator<ArchivedFile> {
   const files = extract();
   const reading = pipeline(createReadStream(path), createGunzip(), files);
-  // Prevents an unhandled rejection. The loop below, or the `await` after the loop, throws the error.
+  // Without this, a failure would be an unhandled rejection. The loop below, or the `await` after it, throws the error.
   reading.catch(() => undefined);
   yield* explaining(
     path,
@@ -63,7 +63,7 @@ async function* readFiles(path: string): AsyncGenerator<ArchivedFile> {
   );
 }
 
-/** Yields the parts. If reading fails, throws an ArchiveError that names the file. */
+/** Passes the parts on, and turns errors into an ArchiveError that names the file. */
 async function* explaining<T>(path: string, parts: AsyncIterable<T>): AsyncGenerator<T> {
   try {
     yield* parts;
@@ -73,7 +73,7 @@ async function* explaining<T>(path: string, parts: AsyncIterable<T>): AsyncGener
   }
 }
 
-/** Reads a small file to its end. */
+/** Reads the whole content of a small file. */
 export async function readText(content: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of content) chunks.push(chunk);

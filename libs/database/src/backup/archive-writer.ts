@@ -6,13 +6,13 @@ import { constants, createGzip } from 'node:zlib';
 import { pack, type Pack } from 'tar-stream';
 import { partName } from './archive.js';
 
-// Maximum size of a part. A tar header contains the size of its file, so the writer completes each part in memory before it writes the
-// part.
+// Maximum size of a file with a table's rows (a part). A tar header contains the file size, so the writer must hold a complete part in
+// memory.
 const partBytes = 8 * 1024 * 1024;
 
 /**
- * Writes an archive to a draft file, and links it to its final name when the archive is complete. Only the current user can read the file.
- * Writes no faster than the disk, so that memory use stays constant.
+ * Writes an archive to a draft file, which gets its final name once the archive is complete. Only the current user can read the file.
+ * Writes no faster than the disk accepts, so that memory use stays constant.
  */
 export class ArchiveWriter {
   private constructor(
@@ -26,22 +26,22 @@ export class ArchiveWriter {
   ) {}
 
   /**
-   * @param linkFile replaces `link` in tests
-   * @throws when the file exists, or its folder does not
+   * @param linkFile replaces `link` in a test
+   * @throws when the file exists already, or its folder does not exist
    */
   static async create(path: string, linkFile = link): Promise<ArchiveWriter> {
     const existing = await open(path, 'r').catch(() => undefined);
     await existing?.close();
     if (existing) throw new Error(`${path} already exists. Choose another name for the backup.`);
-    // Remove the draft that a killed backup has left.
+    // A killed backup may have left a draft.
     await rm(draftOf(path), { force: true });
     const handle = await open(draftOf(path), 'wx', 0o600);
     const draft = await handle.stat({ bigint: true });
     const archive = pack();
-    // The default compression level makes files a fifth smaller but takes four times as long.
+    // The default level would save a fifth of the size but take four times as long.
     const gzip = createGzip({ level: constants.Z_BEST_SPEED });
     const file = pipeline(archive, gzip, handle.createWriteStream({ flush: true }));
-    // Prevents an unhandled rejection. `addFile` and `complete` report the failure.
+    // Without this, a failure would be an unhandled rejection. `addFile` and `complete` report it.
     file.catch(() => undefined);
     return new ArchiveWriter(path, archive, file, draft, linkFile);
   }
@@ -53,14 +53,12 @@ export class ArchiveWriter {
         this.archive.entry(header, content, (error) => (error ? reject(error) : resolve()));
       });
     } catch (error) {
-      // Writing to the file may have failed first, for example because the disk is full. If so, this line throws that error, which is the
-      // cause.
+      // If writing to the disk failed first, for example because the disk is full, then throw that error: it is the cause.
       await this.file;
       throw error;
     }
   }
 
-  /** Writes rows in parts. */
   async addRows(folder: string, rows: AsyncIterable<Buffer>): Promise<{ bytes: number; sha256: string }> {
     const hash = createHash('sha256');
     let bytes = 0;
@@ -85,9 +83,9 @@ export class ArchiveWriter {
   }
 
   /**
-   * Ends the archive, and gives the file its final name.
+   * Completes the archive and gives the file its final name.
    *
-   * @throws when a file with this name exists, or another backup has replaced the draft
+   * @throws when a file of that name exists, or another backup has replaced the draft
    */
   async complete(): Promise<void> {
     this.archive.finalize();
@@ -95,7 +93,7 @@ export class ArchiveWriter {
     if (!(await this.ownsDraft()))
       throw new Error(`Another backup to ${this.path} started before this backup was complete.`);
     try {
-      // Unlike a rename, a link does not replace a file that another backup has just written.
+      // Unlike a rename, a link cannot replace a file that another backup has just written.
       await this.linkFile(draftOf(this.path), this.path);
     } catch (error) {
       if (isExisting(error)) throw error;
@@ -104,7 +102,7 @@ export class ArchiveWriter {
     await rm(draftOf(this.path));
   }
 
-  /** Gives the file its final name on a disk without hard links, such as a USB disk with exFAT. */
+  /** For disks without hard links, such as a USB disk with exFAT. */
   private async rename(): Promise<void> {
     await (await open(this.path, 'wx', 0o600)).close();
     try {
@@ -120,11 +118,9 @@ export class ArchiveWriter {
     return found?.ino === this.draft.ino && found.dev === this.draft.dev;
   }
 
-  /** Removes the draft. */
   async abort(): Promise<void> {
     this.archive.destroy();
-    // Wait until writing has ended. Ignore the write error, because the caller already throws the error that made the backup
-    // fail.
+    // Wait until writing has ended, and ignore its error: the caller already throws the error that made the backup fail.
     await this.file.catch(() => undefined);
     if (await this.ownsDraft()) await rm(draftOf(this.path), { force: true });
   }

@@ -6,7 +6,7 @@ import { readArchive, readText } from './archive-reader.js';
 import { ArchiveWriter } from './archive-writer.js';
 import { ArchiveError, parseManifest } from './archive.js';
 
-// Larger than a part of the archive, so that rows continue in the next part.
+// Two chunks exceed a part, so rows continue in the next part.
 const chunkBytes = 3 * 1024 * 1024;
 
 describe('an archive', () => {

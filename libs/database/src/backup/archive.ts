@@ -2,7 +2,7 @@ import type { DatabaseOptions } from '../connect-database.js';
 import type { EncryptedColumn } from '../encrypted-columns.js';
 
 /**
- * A backup is one gzip-compressed tar archive, which `tar xzf` can unpack:
+ * The format of a backup: a gzip-compressed tar archive, which `tar xzf` can unpack.
  *
  * ```
  *  manifest.json                  what the archive holds; the first file
@@ -15,18 +15,18 @@ export const archiveFormat = 1;
 export const manifestName = 'manifest.json';
 export const contentsName = 'contents.json';
 
-/** A schema of a service, as backups need it. */
+/** What a backup needs to know about a service's schema. */
 export interface BackedUpSchema {
   name: string;
   migrations: readonly Migration[];
-  /** The columns whose values `SECRET_KEY` must decrypt after a restore. */
+  /** After a restore, `SECRET_KEY` must decrypt the values in these columns. */
   encryptedColumns: readonly EncryptedColumn[];
 }
 
-/** A migration class. TypeORM records its name. */
+/** A migration class, whose name TypeORM records. */
 export type Migration = Extract<DatabaseOptions['migrations'], readonly unknown[]>[number] & { name: string };
 
-/** The range of ids of a partition: `from` is inclusive, `to` is exclusive. */
+/** The ids of a partition: `from` is inclusive, `to` is exclusive. */
 export interface PartitionRange {
   from: string;
   to: string;
@@ -34,7 +34,7 @@ export interface PartitionRange {
 
 export interface ArchivedTable {
   name: string;
-  /** The columns, in the order of the values in each row. */
+  /** In the order of the values in each row. */
   columns: string[];
   /** Null unless the table is a partition. */
   partition: ({ of: string } & PartitionRange) | null;
@@ -42,9 +42,9 @@ export interface ArchivedTable {
 
 export interface ArchivedSchema {
   name: string;
-  /** The migrations that had run before the backup, in the order in which they ran. */
+  /** The migrations that the schema had when it was backed up, in the order in which they ran. */
   migrations: string[];
-  /** Sorted so that every table follows the tables that it references. */
+  /** Each table comes after the tables that it references. */
   tables: ArchivedTable[];
 }
 
@@ -58,7 +58,7 @@ export interface Manifest {
   schemas: ArchivedSchema[];
 }
 
-/** The size and checksum of a table's rows in the archive. */
+/** Size and checksum of a table's rows in the archive. */
 export interface TableContents {
   schema: string;
   table: string;
@@ -67,7 +67,7 @@ export interface TableContents {
   sha256: string;
 }
 
-/** The state of the sequence of an identity column. */
+/** The state of an identity column's sequence. */
 export interface SequenceState {
   schema: string;
   table: string;
@@ -81,28 +81,28 @@ export interface Contents {
   sequences: SequenceState[];
 }
 
-/** An archive that cannot be restored. */
+/** The archive cannot be restored. */
 export class ArchiveError extends Error {
   override readonly name = 'ArchiveError';
 }
 
-/** The name of a part of a table's rows. */
+/** Returns the file name of a part of a table's rows. */
 export function partName(folder: string, part: number): string {
   return `${folder}/${String(part).padStart(6, '0')}.copy`;
 }
 
-/** The folder of a table's rows. */
+/** Returns the folder of a table's rows. */
 export function folderOf(schema: string, table: string): string {
   return `${schema}/${table}`;
 }
 
-// The pattern of the names that become part of SQL statements.
+// Names that become part of an SQL statement must match this pattern.
 const identifier = /^[a-z_][a-z0-9_]*$/;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** @throws ArchiveError when the archive has the format of another version, or the text is not a valid manifest */
+/** @throws ArchiveError when another version's format is used, or the text is not a valid manifest */
 export function parseManifest(text: string): Manifest {
-  // Safe cast: `backUp` wrote the manifest, unless the format differs. The names that become part of SQL are checked below.
+  // Safe cast: `backUp` wrote the manifest, unless its format differs. The code below checks names that become part of SQL.
   const manifest = parse(text, manifestName) as Manifest;
   if (manifest.format !== archiveFormat)
     throw new ArchiveError(

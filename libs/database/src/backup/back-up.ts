@@ -24,8 +24,8 @@ export interface BackupOptions {
 }
 
 /**
- * Copies all schemas, as they were at one moment, into one archive while the services run. Uses the protocol of PostgreSQL, not pg_dump.
- * Leaves no file when the backup fails.
+ * Copies all schemas into one archive while the services run. All data is from the same moment. Works through the PostgreSQL protocol,
+ * without pg_dump. If the backup fails, leaves no file.
  */
 export async function backUp(path: string, options: BackupOptions): Promise<Contents> {
   const writer = await ArchiveWriter.create(path);
@@ -86,7 +86,7 @@ async function copyTable(
   return { schema, table: table.name, rows: rows.rowCount, ...written };
 }
 
-/** Each service records the platform that its data belongs to: see `StoreIdentity`. */
+/** Each service records to which platform its data belongs; see `StoreIdentity`. */
 async function refuseOtherPlatform(sessions: readonly SchemaSession[], platform: string): Promise<void> {
   for (const { schema, client } of sessions) {
     const table = await client.query<{ name: string | null }>('SELECT to_regclass($1)::text AS name', [

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { PrimaryClient, toPrimary } from '../primary-client.js';
 import { keepAliveOptions, setAll } from '../session-settings.js';
 
-/** A schema, and the URL for its sessions. The role in the URL owns the schema, or has the rights of all owners. */
+/** A schema, and the URL to connect with. The role in the URL owns the schema, or has the rights of all owners. */
 export interface SchemaAccess {
   schema: string;
   url: string;
@@ -16,7 +16,7 @@ export interface SchemaSession {
 
 const connectTimeoutMs = 10_000;
 
-// Copying a table can take hours, so statements have no time limit. The first four settings fix the text form of values.
+// Statements have no time limit, because copying a table can take hours. The first four settings determine how values are printed.
 const settings = {
   timezone: 'UTC',
   datestyle: 'ISO',
@@ -27,7 +27,7 @@ const settings = {
   lock_timeout: '30s',
 };
 
-/** Opens a session for each schema. On failure, closes the sessions that are open. */
+/** Opens a session for each schema, or none if one fails. */
 export async function openSessions(
   accesses: readonly SchemaAccess[],
   applicationName: string,
@@ -55,6 +55,6 @@ export async function openSessions(
 }
 
 export async function closeSessions(sessions: readonly SchemaSession[]): Promise<void> {
-  // Ignore the error: the work is done or has already failed, and the server ends a broken session itself.
+  // Ignore the error: the work is done or has failed, and the server ends broken sessions itself.
   await Promise.all(sessions.map(({ client }) => client.end().catch(() => undefined)));
 }

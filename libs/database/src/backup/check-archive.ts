@@ -17,12 +17,12 @@ import {
 import { readRows } from './copy-text.js';
 import { Progress } from './progress.js';
 
-/** An archive that this version can restore with the given keys. */
+/** An archive that has passed all checks, so that this version can restore it with the given keys. */
 export interface CheckedArchive {
   path: string;
   manifest: Manifest;
   contents: Contents;
-  /** The ids of all rows of the tables with encrypted columns, by `<schema>/<table>`. */
+  /** The ids of all rows in tables with encrypted columns, by `<schema>/<table>`. */
   encryptedRows: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -30,17 +30,16 @@ export interface CheckOptions {
   schemas: readonly BackedUpSchema[];
   platform: string;
   /**
-   * Reads the keys of `SECRET_KEY`, after the check that the archive belongs to the platform. Undefined when `SECRET_KEY` is lost: the
-   * check then skips all secrets.
+   * Reads the keys of `SECRET_KEY`; called once the archive is known to belong to the platform. Undefined when `SECRET_KEY` is lost; the
+   * secrets are then not checked.
    */
   readSecretKeys: (() => Promise<readonly string[]>) | undefined;
   say: (line: string) => void;
 }
 
 /**
- * Reads an archive to its end, and checks everything that a restore relies on, before anything is written: the file is complete and
- * undamaged, this version knows all migrations of the archive, the archive belongs to the platform, and `SECRET_KEY` decrypts every secret
- * in the archive.
+ * Reads the whole archive before anything is written, and checks what a restore relies on. The file must be complete and undamaged and
+ * belong to the platform. This version must know all its migrations, and `SECRET_KEY` must decrypt every secret.
  *
  * @throws ArchiveError
  */
@@ -101,8 +100,8 @@ async function* hashing(
 }
 
 /**
- * Reads a table, checks that its secrets can be decrypted, and returns the ids of all rows. Returns undefined when the table has no
- * encrypted column.
+ * Checks that a table's secrets can be decrypted, and returns the ids of all its rows. Returns undefined when the table has no encrypted
+ * columns.
  */
 async function checkSecrets(
   { name, content }: ArchiveEntry,
@@ -141,7 +140,7 @@ function canOpen(
   box: SecretBox,
 ): boolean {
   const [value, id] = [valueOf(column), valueOf(boundTo)];
-  // The service obtains a new value when it cannot decrypt a replaceable value.
+  // The service replaces such a value itself when it cannot decrypt it.
   if (value === null || id === null || isReplaceable) return true;
   return box.open(value, id) !== undefined;
 }

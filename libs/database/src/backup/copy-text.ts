@@ -1,8 +1,8 @@
 const newline = 0x0a;
 
 /**
- * Parses rows in the text format of COPY. A NULL becomes null. Handles only the escape sequences of tabs, line breaks, and backslashes: ids
- * and secrets contain no other characters that COPY escapes.
+ * Parses rows in the text format of COPY. NULL becomes null. Only handles escaped tabs, line breaks, and backslashes: ids and secrets
+ * contain nothing else that COPY escapes.
  */
 export async function* readRows(chunks: AsyncIterable<Buffer>): AsyncGenerator<(string | null)[]> {
   let rest: Buffer = Buffer.alloc(0);

@@ -7,12 +7,10 @@ import type { CheckedArchive } from './check-archive.js';
 import { Progress } from './progress.js';
 import { listTables } from './restore-target.js';
 
-/** The result of loading: the number of rows, and the tables that were skipped. */
+/** The result of loading an archive. */
 export interface Loaded {
   rows: number;
-  /**
-   * Tables of the archive that no migration creates, such as an operator's own table, or a partition that retention had begun to remove.
-   */
+  /** Tables from the archive that no migration creates, such as an operator's own table, or a partition that retention was removing. */
   skipped: string[];
 }
 
@@ -22,7 +20,7 @@ interface TableTarget {
   rows: number;
 }
 
-/** Loads the rows of all tables, in the order of the archive, and sets the sequences. */
+/** Loads all tables in the order of the archive, then sets the sequences. */
 export async function loadRows(
   { path, manifest, contents }: CheckedArchive,
   sessions: readonly SchemaSession[],
@@ -60,7 +58,7 @@ async function load({ session, table, rows }: TableTarget, chunks: AsyncIterable
   await client.query('BEGIN');
   try {
     const { partition } = table;
-    // Loading rows is faster while the partition has no indexes. With FREEZE, VACUUM does not have to rewrite the rows later.
+    // Load first and build indexes later, which is faster. FREEZE saves VACUUM from rewriting the rows later.
     if (partition)
       await client.query(
         `CREATE TABLE ${name} (LIKE ${schema}.${partition.of} INCLUDING DEFAULTS INCLUDING CONSTRAINTS)`,
@@ -72,14 +70,14 @@ async function load({ session, table, rows }: TableTarget, chunks: AsyncIterable
     await pipeline(chunks, rowStream);
     if (rowStream.rowCount !== rows)
       throw new ArchiveError(`The archive has ${rowStream.rowCount} rows of ${name} instead of ${rows}.`);
-    // PostgreSQL builds the indexes of the partitioned table for the new partition.
+    // Attaching makes PostgreSQL build the partition's indexes.
     if (partition)
       await client.query(
         `ALTER TABLE ${schema}.${partition.of} ATTACH PARTITION ${name} FOR VALUES FROM ('${partition.from}') TO ('${partition.to}')`,
       );
     await client.query('COMMIT');
   } catch (cause) {
-    // Ignore the error: when the connection is lost, the server rolls back by itself.
+    // Ignore the error: if the connection is lost, the server rolls back by itself.
     await client.query('ROLLBACK').catch(() => undefined);
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new Error(`cannot load the table ${name}: ${reason}`, { cause });

@@ -9,11 +9,11 @@ export class Progress {
   constructor(
     private readonly say: (line: string) => void,
     private readonly verb: string,
-    /** Undefined when the total size is not known. */
+    /** Undefined when the total size is unknown. */
     private readonly totalBytes?: number,
   ) {}
 
-  /** Passes the chunks on, and counts them. */
+  /** Passes the chunks on and counts their bytes. */
   async *count(name: string, chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const chunk of chunks) {
       this.bytes += chunk.length;

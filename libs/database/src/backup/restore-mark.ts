@@ -1,7 +1,7 @@
 import type { SchemaSession } from './backup-session.js';
 
 /**
- * The comment of a schema into which a backup is being restored. Services do not start on such a schema.
+ * The comment on a schema while a backup is being restored into it, which keeps services from starting on that schema.
  *
  * ```
  *  empty, or with the data to replace ──mark──▶ marked ──empty, migrate, load──▶ complete ──unmark──▶ in use
@@ -10,7 +10,7 @@ import type { SchemaSession } from './backup-session.js';
  */
 export const restoreMark = 'stream-events: a restore is not complete';
 
-/** @throws Error when one of the schemas contains only a part of a backup */
+/** @throws Error when a schema contains an incomplete restore */
 export async function refuseIncompleteRestores(sessions: readonly SchemaSession[]): Promise<void> {
   for (const { schema, client } of sessions) {
     const { rows } = await client.query<{ comment: string | null }>(
@@ -21,7 +21,7 @@ export async function refuseIncompleteRestores(sessions: readonly SchemaSession[
   }
 }
 
-/** @throws Error when the schema contains only a part of a backup */
+/** @throws Error when the schema contains an incomplete restore */
 export function refuseIncompleteRestore(schema: string, comment: string | null): void {
   if (comment !== restoreMark) return;
   throw new Error(

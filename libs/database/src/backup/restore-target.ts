@@ -4,17 +4,17 @@ import type { SchemaSession } from './backup-session.js';
 import { restoreMark } from './restore-mark.js';
 import { migrationsTable } from './table-catalog.js';
 
-// How long to wait for other sessions to end. PostgreSQL needs a moment to end the sessions of services that have just stopped.
+// How long to wait until other sessions have ended. The sessions of services that have just stopped need a moment.
 const endingLimitMs = 3_000;
 const endingPollMs = 100;
 
-/** What the database holds before a restore. */
+/** What the database contains before the restore. */
 export type TargetState = 'empty' | 'occupied' | 'interrupted';
 
 /**
- * Makes sure that no service and no other restore uses the database.
+ * Makes sure that no service and no other restore is using the database.
  *
- * @throws Error that names the other sessions
+ * @throws Error that names the programs in question
  */
 export async function refuseOthers(sessions: readonly SchemaSession[]): Promise<void> {
   for (const { client } of sessions.slice(0, 1)) {
@@ -32,7 +32,7 @@ export async function refuseOthers(sessions: readonly SchemaSession[]): Promise<
   }
 }
 
-/** Returns the names of the programs that use the database, separated by commas; null when there are none. */
+/** Returns the names of programs that are using the database, separated by commas; null when there are none. */
 async function findOthers(client: SchemaSession['client']): Promise<string | null> {
   const { rows } = await client.query<{ names: string | null }>(
     `SELECT string_agg(DISTINCT application_name, ', ') AS names FROM pg_stat_activity
@@ -41,7 +41,6 @@ async function findOthers(client: SchemaSession['client']): Promise<string | nul
   return rows[0]?.names ?? null;
 }
 
-/** Finds out whether the schemas have tables, and whether an earlier restore was interrupted. */
 export async function readState(sessions: readonly SchemaSession[]): Promise<TargetState> {
   let state: TargetState = 'empty';
   for (const { schema, client } of sessions) {
@@ -52,7 +51,7 @@ export async function readState(sessions: readonly SchemaSession[]): Promise<Tar
       [schema],
     );
     const [found] = rows;
-    // A restore marks all schemas before it changes the first one, so one mark is enough.
+    // A restore marks all schemas before it changes any, so one mark is enough.
     if (found?.comment === restoreMark) return 'interrupted';
     if (found?.isOccupied) state = 'occupied';
   }
@@ -62,7 +61,7 @@ export async function readState(sessions: readonly SchemaSession[]): Promise<Tar
 export async function mark(sessions: readonly SchemaSession[]): Promise<void> {
   for (const { schema, client } of sessions) {
     const { rows } = await client.query('SELECT FROM pg_namespace WHERE nspname = $1', [schema]);
-    // Avoid IF NOT EXISTS, which needs the right to create schemas even if the schema exists.
+    // Avoid IF NOT EXISTS: it requires the right to create schemas even if the schema exists.
     if (rows.length === 0) await client.query(`CREATE SCHEMA ${schema}`);
     await client.query(`COMMENT ON SCHEMA ${schema} IS '${restoreMark}'`);
   }
@@ -73,8 +72,8 @@ export async function unmark(sessions: readonly SchemaSession[]): Promise<void> 
 }
 
 /**
- * Drops all tables, but keeps the schema, because its role may lack the right to create one. Drops one table at a time: the locks of one
- * transaction must fit into PostgreSQL's shared memory, and dropping a partition takes ten locks.
+ * Drops all tables but keeps the schema, because the role may lack the right to create one. Drops one table per transaction: a partition
+ * alone takes ten locks, and all locks of a transaction must fit in PostgreSQL's shared memory.
  */
 export async function dropTables({ schema, client }: SchemaSession): Promise<void> {
   const { rows } = await client.query<{ table: string }>(
@@ -85,13 +84,13 @@ export async function dropTables({ schema, client }: SchemaSession): Promise<voi
   for (const { table } of rows) await client.query(`DROP TABLE IF EXISTS ${table} CASCADE`);
 }
 
-/** Removes the rows that migrations have inserted. */
+/** Removes the rows that migrations inserted. */
 export async function emptyTables({ schema, client }: SchemaSession): Promise<void> {
   const tables = (await listTables({ schema, client })).map((name) => `${schema}.${name}`);
   if (tables.length > 0) await client.query(`TRUNCATE ${tables.join(', ')}`);
 }
 
-/** The tables of a schema, without partitions and the record of migrations. */
+/** Returns a schema's tables, without partitions and the migrations table. */
 export async function listTables({ schema, client }: SchemaSession): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
     `SELECT relname AS name FROM pg_class

@@ -45,7 +45,7 @@ class AddPrice1700000000002 implements MigrationInterface {
   }
 }
 
-// Each test creates two databases, and some tests restore several times.
+// A test creates two databases, and some tests restore several times.
 jest.setTimeout(180_000);
 
 const key = 'the secret key of the backup';
@@ -53,7 +53,7 @@ const old: readonly Migration[] = [CreateShop1700000000001];
 const current: readonly Migration[] = [...old, AddPrice1700000000002];
 const say = (): void => undefined;
 
-/** A text with everything that the format of COPY escapes. */
+/** Contains everything that COPY escapes. */
 const text = 'tab\t newline\n return\r backslash\\ \\N quote\' "ü 🦊';
 
 describe(restore.name, () => {
@@ -105,7 +105,7 @@ describe(restore.name, () => {
     });
   };
 
-  /** Waits until the server has ended the sessions of services that are closed. */
+  /** Waits until the server has ended the sessions of closed services. */
   const untilUnused = (): Promise<void> =>
     eventually(async () => {
       const name = new URL(target.url).pathname.slice(1);

@@ -14,7 +14,7 @@ import {
   type TargetState,
 } from './restore-target.js';
 
-/** A schema to restore, and the URL of the schema's owner. */
+/** A schema to restore, and a URL with the role that owns it. */
 export interface RestoreTarget {
   schema: BackedUpSchema;
   url: string;
@@ -24,17 +24,17 @@ export interface RestoreOptions {
   targets: readonly RestoreTarget[];
   say: (line: string) => void;
   /**
-   * Called with the state of the database before the restore changes anything. This callback can throw an error to stop the restore. The
-   * rows of an interrupted restore are always replaced.
+   * Receives the state of the database before the restore changes anything, and may throw to stop the restore. The result of an interrupted
+   * restore is replaced in any case.
    */
   onState: (state: TargetState, sessions: readonly SchemaSession[]) => Promise<void>;
-  /** Called when all rows are loaded. Services cannot start before this callback ends. */
+  /** Runs once all rows are loaded. Services cannot start until it has ended. */
   onLoaded: (sessions: readonly SchemaSession[]) => Promise<void>;
 }
 
 /**
- * Restores a backup: runs the migrations that had run at the time of the backup, loads the rows, and runs the newer migrations. After an
- * interrupted restore, no service starts on the database, and the next restore starts from the beginning.
+ * Restores a backup: runs the migrations that the backup had, loads its rows, then runs the newer migrations. After an interruption,
+ * services do not start on the database, and the next restore starts over.
  */
 export async function restore(archive: CheckedArchive, options: RestoreOptions): Promise<Loaded> {
   const { targets, say } = options;
@@ -64,7 +64,7 @@ function namesOf({ manifest }: CheckedArchive, { schema }: RestoreTarget): reado
   return manifest.schemas.find(({ name }) => name === schema.name)?.migrations ?? [];
 }
 
-/** @param names the migrations to run; by default all */
+/** @param names which migrations to run; all by default */
 async function migrate({ schema, url }: RestoreTarget, names?: readonly string[]): Promise<void> {
   const migrations: Migration[] = schema.migrations.filter(({ name }) => names?.includes(name) ?? true);
   await migrateDatabase({

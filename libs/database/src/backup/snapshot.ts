@@ -4,7 +4,7 @@ import { closeSessions, openSessions, type SchemaAccess, type SchemaSession } fr
 import { refuseIncompleteRestores } from './restore-mark.js';
 import { readSchema } from './table-catalog.js';
 
-/** The state of all schemas at one moment. Until the sessions are closed, no other session can alter or drop the tables. */
+/** The state of all schemas at one moment. Until the sessions are closed, nobody can alter or drop the tables. */
 export interface Snapshot {
   sessions: SchemaSession[];
   schemas: ArchivedSchema[];
@@ -15,24 +15,23 @@ const maxTries = 3;
 const [undefinedTable, lockNotAvailable] = ['42P01', '55P03'];
 
 /**
- * Opens a session for each schema, all on one snapshot, and takes a shared lock (ACCESS SHARE) on each table. Services can
- * still write.
+ * Opens a session per schema, all on one snapshot, and takes a shared lock (ACCESS SHARE) on each table, so that services can still write.
  *
- * @throws when the schemas are in several databases, which have no common snapshot, or hold only a part of a backup
+ * @throws when the schemas are in several databases, which have no common snapshot, or contain an incomplete restore
  */
 export async function openSnapshot(accesses: readonly SchemaAccess[]): Promise<Snapshot> {
   for (let tries = 1; ; tries += 1) {
     const sessions = await openSessions(accesses, 'backup');
     try {
       const createdAt = await beginTogether(sessions);
-      // A restore commits its mark before it changes the first table.
+      // A restore commits its mark before it changes any table.
       await refuseIncompleteRestores(sessions);
       const schemas: ArchivedSchema[] = [];
       for (const session of sessions) schemas.push(await readAndLock(session));
       return { sessions, schemas, createdAt };
     } catch (error) {
       await closeSessions(sessions);
-      // Retention has dropped a partition since the snapshot, so take a new snapshot.
+      // Retention has dropped a partition since the snapshot, so take a new one.
       if (stateOf(error) === undefinedTable && tries < maxTries) continue;
       throw explain(error);
     }
@@ -73,7 +72,7 @@ function explain(error: unknown): unknown {
         cause: error,
       },
     );
-  // 22023: the snapshot does not exist on this server. 0A000: the snapshot belongs to another database of this server.
+  // 22023: the snapshot does not exist on this server. 0A000: the snapshot is from another database of this server.
   if (state === '22023' || state === '0A000')
     return new Error(
       'The services use several databases, which have no common snapshot. Back up each database with pg_dump: see docs/backup.md.',

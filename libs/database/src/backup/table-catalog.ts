@@ -9,13 +9,10 @@ interface CatalogRow {
   to: string | null;
 }
 
-// TypeORM's record of the migrations. Backups omit this table, because a restore fills it by running the migrations.
+// TypeORM's table of completed migrations. Backups leave it out, because a restore fills it by running the migrations.
 export const migrationsTable = 'migrations';
 
-/**
- * Reads the migrations and the tables of a schema. Leaves out partitions that retention is removing, because their rows are no longer
- * visible.
- */
+/** Reads a schema's migrations and tables, without partitions that retention is removing: their rows are no longer visible. */
 export async function readSchema({ schema, client }: SchemaSession): Promise<ArchivedSchema> {
   const tables = await client.query<CatalogRow>(
     `SELECT leaf.relname AS name, parent.relname AS parent, range[1] AS "from", range[2] AS "to",
@@ -26,7 +23,7 @@ export async function readSchema({ schema, client }: SchemaSession): Promise<Arc
      LEFT JOIN pg_class AS parent ON parent.oid = inhparent
      LEFT JOIN LATERAL regexp_match(pg_get_expr(leaf.relpartbound, leaf.oid), $$FROM \\('([0-9a-f-]+)'\\) TO \\('([0-9a-f-]+)'\\)$$) AS range ON true
      WHERE leaf.relnamespace = to_regnamespace($1) AND leaf.relkind = 'r' AND leaf.relname <> '${migrationsTable}'
-       -- Other names are those of an operator's own tables.
+       -- Only an operator's own tables have other names.
        AND leaf.relname ~ '^[a-z_][a-z0-9_]*$'
        AND inhdetachpending IS NOT TRUE
      ORDER BY leaf.relname COLLATE "C"`,
@@ -66,7 +63,7 @@ async function readReferences({ schema, client }: SchemaSession): Promise<Refere
   return rows;
 }
 
-/** Sorts tables so that every table follows the tables that it references. Otherwise keeps the order. */
+/** Sorts tables so that each one comes after the tables that it references. Keeps the order where possible. */
 export function order(tables: readonly ArchivedTable[], references: readonly Reference[]): ArchivedTable[] {
   const ordered: ArchivedTable[] = [];
   const visit = (table: ArchivedTable, path: readonly string[]): void => {
@@ -80,8 +77,8 @@ export function order(tables: readonly ArchivedTable[], references: readonly Ref
 }
 
 /**
- * Reads the sequences of the identity columns. Sequences are not part of a snapshot, so call this function after the rows are read.
- * Otherwise, a sequence could be behind the rows.
+ * Reads the sequences of identity columns. Call this after the rows were read: sequences are not part of a snapshot, and a value read
+ * earlier could be behind the rows.
  */
 export async function readSequences({ schema, client }: SchemaSession): Promise<SequenceState[]> {
   const { rows } = await client.query<{ table: string; column: string; sequence: string }>(

@@ -6,10 +6,10 @@ const source = serviceSchemas['platform-connector'];
 const tables = ['scopes', 'api_endpoints', 'catalogue_seeds'];
 
 /**
- * Lets the gateway read three tables of the platform connector until the gateway's migration has copied them, and revokes this right
- * afterwards. Only databases that version 0.1.0 created need the copy.
+ * Lets the gateway read three tables of the platform connector until its migration has copied them, then revokes the right. Only databases
+ * from version 0.1.0 need this.
  *
- * @returns whether the gateway can read the tables now
+ * @returns whether the gateway can currently read the tables
  */
 export async function allowCatalogueCopy(session: Session, roles: readonly ServiceRole[]): Promise<boolean> {
   const role = roles.find(({ schema }) => schema === reader);

@@ -12,10 +12,10 @@ const variables = {
   STREAMER_MONITOR_DATABASE_URL: serviceSchemas['streamer-monitor'],
 };
 
-// A start of Node can take 30 s on a busy machine, and each test runs the program once or twice.
+// On a busy machine, Node can take 30 s to start, and each test runs the program once or twice.
 jest.setTimeout(180_000);
 
-/** Runs the built program as compose does. Calls `onWaiting` when it says that it waits. */
+/** Runs the built program like compose, and calls `onWaiting` when the program prints that it is waiting. */
 function runProgram(
   environment: Record<string, string>,
   onWaiting: () => unknown = () => undefined,
@@ -51,7 +51,7 @@ describe('the program that creates the roles', () => {
   });
   afterEach(() => database.drop());
 
-  /** Returns the variables that compose sets. The passwords in the URLs begin with `password`. */
+  /** Returns the variables that compose sets, with passwords that begin with `password`. */
   function environmentWith(password: string): Record<string, string> {
     const environment: Record<string, string> = { DATABASE_URL: database.url };
     for (const [name, schema] of Object.entries(variables)) {

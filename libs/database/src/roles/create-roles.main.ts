@@ -5,8 +5,8 @@ import { databaseOf, serviceSchemas, type ServiceRole } from './service-role.js'
 import { createServiceRoles } from './service-roles.js';
 
 /**
- * Creates or updates the database roles of the services, and exits. Compose and other deployments run this program before the services. It
- * needs DATABASE_URL with the credentials of a superuser, and the URLs of the services, which contain the names and passwords of the roles.
+ * Creates or updates the services' database roles, then exits. Compose and other deployments run it before the services. The program needs
+ * DATABASE_URL with a superuser's credentials, and the services' URLs, which contain the names and passwords of the roles.
  */
 const {
   DATABASE_URL,
@@ -23,7 +23,7 @@ const variables = {
   STREAMER_MONITOR_DATABASE_URL,
 };
 
-// How long to retry the connection. A database server that starts at the same time as this program can need this long for its first start.
+// How long to retry the connection. A database server that starts along with this program may need this long for its first start.
 const startLimitMs = 60_000;
 const retryMs = 500;
 

@@ -2,14 +2,14 @@ import pg from 'pg';
 import type { ServiceRole, Session } from './service-role.js';
 
 /**
- * Statements that give everything in a schema ($1) to a role ($2), except what the role owns already. Indexes, the row types of tables,
- * and the sequences of columns follow their table. Objects of extensions stay with the extension.
+ * Generates statements that give everything in a schema ($1) to a role ($2), except what the role already owns. Indexes, row types, and the
+ * sequences of columns belong to their table, and objects of extensions to the extension, so both are left out.
  */
 const changesOfOwner = `
   WITH objects (catalog, id, owner, statement) AS (
     SELECT 'pg_class'::regclass, oid, relowner, format('ALTER TABLE %s', oid::regclass) FROM pg_class
     WHERE relnamespace = quote_ident($1)::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f', 'S')
-      -- the sequences of columns
+      -- sequences of columns
       AND NOT (relkind = 'S' AND EXISTS (
         SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = pg_class.oid AND deptype IN ('a', 'i')))
     UNION ALL
@@ -28,7 +28,7 @@ const changesOfOwner = `
     -- parts of extensions
     AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = catalog AND objid = id AND deptype = 'e')`;
 
-/** Gives a schema with everything in it to its role. Creates the schema when it is missing. */
+/** Creates the schema if it is missing, and gives the role everything in it. */
 export async function giveSchema(session: Session, { name, schema }: ServiceRole): Promise<void> {
   const role = pg.escapeIdentifier(name);
   const { rows } = await session.query<{ isOwner: boolean }>(

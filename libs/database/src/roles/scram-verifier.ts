@@ -1,15 +1,15 @@
 import { createHash, createHmac, pbkdf2, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 
-// PostgreSQL's default number of iterations. More iterations would slow down every connection.
+// PostgreSQL's default number of iterations. More would slow down every connection.
 const iterations = 4096;
 const keyLength = 32;
 
 /**
- * Returns what PostgreSQL stores instead of a password (SCRAM-SHA-256, RFC 5803). `CREATE ROLE` and `ALTER ROLE` accept the verifier in
- * place of the password, so the password itself never reaches the server, its statement log, or `pg_stat_activity`.
+ * Returns the SCRAM-SHA-256 verifier (RFC 5803) that PostgreSQL stores instead of a password. `CREATE ROLE` and `ALTER ROLE` accept it, so
+ * the password itself never reaches the server, its statement log, or `pg_stat_activity`.
  *
- * @param password only ASCII characters, because PostgreSQL normalizes other characters before it hashes the password
+ * @param password ASCII only, because PostgreSQL normalizes other characters before it hashes
  */
 export async function createScramVerifier(password: string): Promise<string> {
   if (!/^[\x20-\x7e]+$/.test(password))

@@ -1,7 +1,7 @@
 import { joinHosts, splitHosts } from '@stream-events/service';
 import type pg from 'pg';
 
-/** The database schema of each service. */
+/** The schema of each service. */
 export const serviceSchemas = {
   events: 'events',
   gateway: 'gateway',
@@ -9,25 +9,25 @@ export const serviceSchemas = {
   'streamer-monitor': 'streamer_monitor',
 } as const;
 
-/** A service that has a schema, and therefore a database role. */
+/** A service with a schema, and therefore a database role. */
 export type DatabaseService = keyof typeof serviceSchemas;
 
-/** The role of one service. It owns one schema and nothing else. */
+/** A service's role, which owns one schema and nothing else. */
 export interface ServiceRole {
   name: string;
   schema: string;
-  /** Only visible ASCII characters. */
+  /** Must consist of visible ASCII characters. */
   password: string;
 }
 
-/** A connection in a transaction. */
+/** A connection with an open transaction. */
 export type Session = Pick<pg.Client, 'query'>;
 
-// PostgreSQL truncates longer names.
+// Maximum length in bytes; PostgreSQL truncates longer names.
 const maxNameLength = 63;
 
 /**
- * The default name of a service's role. The default name contains the name of the database, because all databases of a server share roles.
+ * Returns the default name of a service's role. The name contains the database's name, because all databases of a server share their roles.
  */
 export function roleNameOf(database: string, service: DatabaseService): string {
   const name = `${database}_${serviceSchemas[service]}`;
@@ -37,7 +37,7 @@ export function roleNameOf(database: string, service: DatabaseService): string {
   );
 }
 
-/** Returns the URL of a database with a role's credentials. */
+/** Returns the database's URL with a role's credentials. */
 export function urlOfRole(databaseUrl: string, { name, password }: Omit<ServiceRole, 'schema'>): string {
   const urls = splitHosts(databaseUrl).map((ofHost) => {
     const url = new URL(ofHost);
@@ -48,7 +48,7 @@ export function urlOfRole(databaseUrl: string, { name, password }: Omit<ServiceR
   return joinHosts(urls);
 }
 
-/** The name of the database in a URL. */
+/** Returns the database name in a URL. */
 export function databaseOf(url: string): string {
   const [first = url] = splitHosts(url);
   return decodeURIComponent(new URL(first).pathname.slice(1));

@@ -9,7 +9,7 @@ const services = Object.keys(serviceSchemas) as (keyof typeof serviceSchemas)[];
 let database: TestDatabase;
 afterEach(() => database.drop());
 
-/** Runs statements one by one on a new connection, and returns the rows of the last one. */
+/** Runs statements one by one on a new connection, and returns the last one's rows. */
 async function run<Row extends pg.QueryResultRow>(url: string, ...statements: string[]): Promise<Row[]> {
   const client = new pg.Client(url);
   await client.connect();
@@ -110,7 +110,7 @@ describe(createServiceRoles.name, () => {
   });
 
   afterEach(async () => {
-    // Dropping the database also drops everything that the role owns.
+    // This also drops everything that the role owns, so that the role can be dropped.
     await database.drop();
     await run(process.env.TEST_POSTGRES_URL ?? '', `DROP ROLE IF EXISTS ${role.name}`);
   });
@@ -118,7 +118,10 @@ describe(createServiceRoles.name, () => {
   const create = (url = database.url, changed: Partial<ServiceRole> = {}) =>
     createServiceRoles(url, [{ ...role, ...changed }], { isDedicated: true });
 
-  /** Returns the objects of the schema that another role owns. TOAST tables are not in the schema. Objects of extensions do not count. */
+  /**
+   * Returns the schema's objects that another role owns, without TOAST tables, which are not in the schema, and without objects of
+   * extensions.
+   */
   const ownedByOthers = (): Promise<{ name: string }[]> =>
     run(
       database.url,
@@ -129,7 +132,7 @@ describe(createServiceRoles.name, () => {
          WHERE stxnamespace = 'shop'::regnamespace AND stxowner <> '${role.name}'::regrole`,
     );
 
-  /** Creates a schema as a superuser's service left it, with every kind of object that a migration can create. */
+  /** Creates a schema as a service with a superuser's role left it, with every kind of object that migrations can create. */
   const createOldSchema = (url = database.url): Promise<unknown> =>
     run(
       url,
@@ -186,7 +189,7 @@ describe(createServiceRoles.name, () => {
 
   it('works several times at once, on an old schema', async () => {
     await createOldSchema();
-    // Each call waits at most 5 s for the calls before it, so more of them could time out on a slow machine.
+    // A call waits at most 5 s for the earlier ones, so more calls could time out on a slow machine.
     await Promise.all(Array.from({ length: 3 }, () => create()));
 
     expect(await ownedByOthers()).toEqual([]);
@@ -282,7 +285,7 @@ describe(createServiceRoles.name, () => {
 
       expect(await ownedByOthers()).toEqual([]);
       expect(await run(urlOfRole(url, role), 'SELECT name FROM shop.items')).toEqual([{ name: 'cup' }]);
-      // The old version, which uses the same URL as before, still works after a step back.
+      // After a downgrade, the old version still works with its URL.
       expect(await run(url, 'SELECT name FROM shop.items')).toEqual([{ name: 'cup' }]);
     });
 

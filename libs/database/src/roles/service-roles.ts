@@ -6,34 +6,31 @@ import { giveSchema } from './ownership.js';
 import { createScramVerifier } from './scram-verifier.js';
 import type { ServiceRole, Session } from './service-role.js';
 
-/** Which database `createServiceRoles` works on. */
 export interface RolesOptions {
-  /**
-   * Whether only the services use the database. If so, only the roles of the services, the owner of the database, and superusers can
-   * connect.
-   */
+  /** Whether only the services use this database. If so, only their roles, the owner of the database, and superusers may connect. */
   isDedicated: boolean;
 }
 
 const connectTimeoutMs = 3_000;
-// How long a statement waits for a lock. Each statement itself is fast, because it changes only a few rows of the system catalogs.
+// How long a statement may wait for a lock. The statements themselves are fast, because they change only a few catalog rows.
 const lockTimeout = '5s';
 const queryTimeoutMs = 30_000;
 const noAttributes = 'NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS';
-// SQLSTATEs of a lock that was not available in time, and of a deadlock.
+// SQLSTATEs: a lock was not available in time; deadlock.
 const lockStates = ['55P03', '40P01'];
 const explainLock =
   'Cannot give the tables to the service roles: another session is using the tables. End long transactions, stop the services, ' +
   'then try again.';
 
 /**
- * Creates or updates the roles: sets their passwords, and gives each role its schema with everything in it. Safe to run at every start, and
- * in several processes at once. If one change fails, nothing changes.
+ * Creates or updates the roles: sets their passwords, and gives each role its schema and everything in it. Can run at every start, and in
+ * several processes at once. If one step fails, nothing changes.
  *
- * @param url a superuser, or a role with CREATEROLE that may create schemas and owns the existing ones. Such a role becomes a member
+ * @param url with a superuser, or with a role with CREATEROLE that may create schemas and owns the existing ones; such a role becomes a
+ * member
  * of the roles that it creates
- * @returns whether the gateway can read tables of the platform connector until the next call, so that its migration can copy them
- * @throws when the role of the URL lacks the rights for these changes (SQLSTATE 42501), or when a role has rights that a service must not
+ * @returns whether the gateway may read tables of the platform connector until the next call, so that its migration can copy them
+ * @throws when the URL's role lacks the rights for these changes (SQLSTATE 42501), or when a role has rights that a service must not
  * have
  */
 export async function createServiceRoles(
@@ -50,8 +47,7 @@ export async function createServiceRoles(
   try {
     await client.connect();
     await client.query('BEGIN');
-    // Wait for this lock before setting the lock timeout, because several other processes may hold it one after the other while they change
-    // the roles.
+    // Take this lock before setting the lock timeout: several other processes may hold it one after another while they change the roles.
     await client.query('SELECT pg_advisory_xact_lock($1)', [advisoryLocks.serviceRoles]);
     await client.query(`SET LOCAL lock_timeout = '${lockTimeout}'`);
     await changeRoles(client, roles, options);
@@ -63,7 +59,7 @@ export async function createServiceRoles(
       throw new Error(explainLock, { cause: error });
     throw error;
   } finally {
-    // Ignore the error: the transaction has already been committed or has failed.
+    // Ignore the error: the transaction is already committed or has failed.
     await client.end().catch(() => undefined);
   }
 }
@@ -88,7 +84,7 @@ async function changeRoles(
     const name = pg.escapeIdentifier(role.name);
     if (!(await mayConnect(session, role)))
       await session.query(`GRANT CONNECT ON DATABASE ${database} TO ${name}`);
-    // In PostgreSQL, only members of a role can make that role an owner.
+    // Only members of a role can make it an owner.
     if (!creator.isSuperuser) await session.query(`GRANT ${name} TO CURRENT_USER`);
     await giveSchema(session, role);
   }
@@ -123,7 +119,7 @@ interface Rights {
   memberOf: string | null;
 }
 
-/** Creates the role, or sets its password. Removes attributes such as CREATEROLE from a privileged role, which only a superuser can do. */
+/** Creates the role or sets its password. From a privileged role, removes attributes such as CREATEROLE, which only a superuser can do. */
 async function createOrUpdate(session: Session, { name, password }: ServiceRole): Promise<void> {
   const role = pg.escapeIdentifier(name);
   const verifier = pg.escapeLiteral(await createScramVerifier(password));

@@ -2,15 +2,14 @@ import type { JsonObject } from '@stream-events/contracts';
 import type { PlatformUrls } from '../outbound-platform.js';
 import { apiEndpoints, type ApiEndpoint } from './catalogue/api-endpoints.js';
 
-/** The result for a method and a path: an endpoint, only endpoints with other methods on the same path, or nothing. */
+/** The endpoint for a method and a path. `other_methods`: the path exists only with other methods. */
 export type FoundEndpoint =
   | { kind: 'found'; endpoint: ApiEndpoint }
   | { kind: 'other_methods'; methods: string[] }
   | { kind: 'unknown' };
 
 /**
- * Finds an endpoint in the catalog. The path must equal the path of an endpoint, so a path with `..`, an empty segment, an
- * escape, or a host matches no endpoint.
+ * Finds an endpoint in the catalog. The path must match exactly, so a path with `..`, an empty segment, an escape, or a host finds nothing.
  */
 export function findApiEndpoint(method: string, path: string): FoundEndpoint {
   const ofPath = apiEndpoints.filter(({ endpoint }) => endpoint === path);
@@ -21,7 +20,6 @@ export function findApiEndpoint(method: string, path: string): FoundEndpoint {
     : { kind: 'other_methods', methods: ofPath.map((each) => each.method) };
 }
 
-/** Returns the URL of an endpoint. */
 export function toApiUrl(urls: PlatformUrls, { endpoint }: ApiEndpoint, query: string): string {
   const [first, ...others] = endpoint.split('/');
   const url = first === 'eventsub' ? `${urls.subscriptions}/${others.join('/')}` : `${urls.api}/${endpoint}`;
@@ -42,7 +40,7 @@ export function deletedConduits(endpoint: ApiEndpoint, query: URLSearchParams): 
   return isConduitDeletion(endpoint) ? query.getAll('id').map((id) => id.trim().toLowerCase()) : [];
 }
 
-/** Whether a call affects other installations of the application. Only owners may make such calls. */
+/** Whether a call can affect other installations of the application. Only owners may make such calls. */
 export function isAdministrative(endpoint: ApiEndpoint): boolean {
   return isConduitDeletion(endpoint);
 }
@@ -56,7 +54,7 @@ export function isSensitive({ endpoint, method }: ApiEndpoint): boolean {
   return method !== 'GET' || endpoint === 'streams/key';
 }
 
-/** The fields in which a call names the user who acts, most specific first. */
+/** The fields of a call that name the acting user, most specific first. */
 const actorFields = [
   'editor_id',
   'moderator_id',
@@ -68,8 +66,8 @@ const actorFields = [
 ] as const;
 
 /**
- * The endpoints with other actor fields, or without actor fields. In these endpoints, the remaining fields of `actorFields` name the user
- * whom the call is about.
+ * Endpoints whose acting user is in other fields, or in none. In their calls, the other fields of `actorFields` name the user whom the call
+ * is about.
  */
 const actorFieldsByEndpoint: Readonly<Record<string, readonly string[]>> = {
   'bits/leaderboard': [],
@@ -80,8 +78,8 @@ const actorFieldsByEndpoint: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Returns the ids of the users who act in a call, from its query and its body. Returns an empty list when the call names no user, and
- * several ids when the call contradicts itself.
+ * Returns the ids of the acting users, from the query and the body of a call. Returns an empty list when the call names no user, and
+ * several ids when the call names different users.
  */
 export function actorsOf({ endpoint }: ApiEndpoint, query: URLSearchParams, body: JsonObject = {}): string[] {
   for (const field of actorFieldsByEndpoint[endpoint] ?? actorFields) {

@@ -3,7 +3,7 @@ import { readObject, readObjects, readText, toStorable } from '../reply-fields.j
 
 const idPattern = /^[0-9A-Za-z_-]{1,64}$/;
 
-/** Returns the query of `GET authorization/users`, without ids that cannot exist. Empty when none remain. */
+/** Returns the query of `GET authorization/users`. Omits ids that cannot exist, so the query can be empty. */
 export function toAuthorizationsQuery(userIds: readonly string[]): string {
   const ids = userIds.filter((id) => idPattern.test(id));
   return new URLSearchParams(ids.map((id): [string, string] => ['user_id', id])).toString();

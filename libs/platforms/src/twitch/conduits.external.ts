@@ -8,7 +8,6 @@ import type {
 import { malformed } from '../platform-call-error.js';
 import { readCount, readObject, readObjects, readOptionalText, readText } from '../reply-fields.js';
 
-// Shard ids are decimal texts.
 const shardIdPattern = /^\d{1,5}$/;
 
 /** Reads the conduit from the reply to `POST` or `PATCH eventsub/conduits` (docs/platform-facts.md §3). */
@@ -48,13 +47,13 @@ function readShardId(fields: JsonObject, name: string): number {
   return Number(text);
 }
 
-/** Returns the body of `PATCH eventsub/conduits/shards` for one shard. */
+/** Returns the body of `PATCH eventsub/conduits/shards` that assigns one shard to a session. */
 export function toShardBody(conduitId: string, shardId: number, sessionId: string): string {
   const transport = { method: 'websocket', session_id: sessionId };
   return JSON.stringify({ conduit_id: conduitId, shards: [{ id: String(shardId), transport }] });
 }
 
-/** Returns why the platform did not assign the shard; null when the platform assigned it. */
+/** Returns why the platform did not assign the shard, or null when it did. */
 export function readShardRefusal(body: unknown): string | null {
   const { errors } = readObject(body, 'the reply about a shard');
   if (!Array.isArray(errors) || errors.length === 0) return null;
@@ -63,8 +62,8 @@ export function readShardRefusal(body: unknown): string | null {
 }
 
 /**
- * Reads a report about a lost shard from the content of a message; undefined when the message is about something else. Runs for every
- * message of a socket.
+ * Reads the report about a lost shard in a message. Returns undefined when the message is about something else. Runs for every message of a
+ * socket.
  */
 export function readDisabledShard({ value }: JsonObjectText): DisabledShard | undefined {
   const { subscription, event } = value;

@@ -16,15 +16,15 @@ import { readCount, readObject, readText } from '../reply-fields.js';
 import { readErrorMessage } from './errors.external.js';
 import { tokenPattern } from './token.external.js';
 
-// The platform sends these texts in `message`, not in `error` as RFC 8628 says (docs/platform-facts.md §4.7).
+// Twitch sends these texts in `message`, although RFC 8628 says `error` (docs/platform-facts.md §4.7).
 const pendingMessage = 'authorization_pending';
-// The platform has also sent this text while the user could still give consent.
+// Twitch has also sent this text for a code that the user could still confirm, so the text does not prove that the code has ended.
 const doubtfulMessage = 'invalid device code';
 
-// The messages of replies with status 400 or 403 (docs/platform-facts.md §4.1).
+// The messages with which Twitch rejects the application's credentials (status 400 or 403, docs/platform-facts.md §4.1).
 const applicationRefusals = ['missing client secret', 'invalid client secret', 'invalid client'];
 
-/** The wire shapes of user consent on Twitch (docs/platform-facts.md §4.1 and §4.7). */
+/** Twitch's requests and replies for user consent (docs/platform-facts.md §4.1 and §4.7). */
 export const twitchConsent: ConsentProtocol = {
   deviceCodeRequest: (authUrl, clientId, scopes) =>
     toPost(`${authUrl}/device`, { client_id: clientId, scopes: scopes.join(' ') }),
@@ -80,7 +80,7 @@ function readDeviceCode({ status, body }: PlatformReply): DeviceCode {
     userCode: readText(fields, 'user_code'),
     verificationUri: readUrl(fields, 'verification_uri'),
     expiresInMs: readCount(fields, 'expires_in') * 1_000,
-    // An interval of 0 would poll without a pause.
+    // With an interval of 0, the service would poll without a pause.
     intervalMs: Math.max(1, readCount(fields, 'interval')) * 1_000,
   };
 }
@@ -103,7 +103,7 @@ function authorizePage(
     redirect_uri: redirectUri,
     scope: scopes.join(' '),
     state,
-    // Makes Twitch show the page even to a user who has already given consent, because the browser may be logged in as another user.
+    // Make Twitch show the page even if the browser's user has already given consent. The browser may be logged in as another user.
     force_verify: 'true',
   });
   return `${authUrl}/authorize?${query.toString()}`;
@@ -114,8 +114,8 @@ function toForm({ clientId, clientSecret }: Application): Record<string, string>
 }
 
 /**
- * Reads the reply to a request for tokens. The platform refuses the code or the refresh token with 400 or 401. If the platform
- * rejects the application instead, the function throws, so that the refresh token survives a wrong configuration.
+ * Reads the reply to a request for tokens. Status 400 or 401 refuses the code or the refresh token. If the platform rejects the application
+ * instead, throws, so that a wrong configuration does not cost the refresh token.
  */
 function readIssuedTokens({ status, body }: PlatformReply, what: string): RefreshOutcome {
   if (status === 200) return { kind: 'issued', tokens: readTokens(body) };
@@ -152,7 +152,7 @@ function readToken(fields: JsonObject, name: string): string {
   return token;
 }
 
-/** Reads a URL. People open it in a browser, so the scheme must be http or https. */
+/** Reads a URL that people open in a browser. The scheme must be http or https. */
 function readUrl(fields: JsonObject, name: string): string {
   const url = readText(fields, name);
   if (!/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : ''))

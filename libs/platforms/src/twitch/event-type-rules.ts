@@ -2,26 +2,26 @@ import type { Condition } from '../outbound-platform.js';
 import { eventTypes, findEventType, type EventType } from './catalogue/event-types.js';
 import { toEventType } from './webhook-message.external.js';
 
-/** The values that subscription conditions need in addition to the streamer's id. */
+/** What a subscription's condition needs in addition to the streamer's id. */
 export interface ConditionValues {
   /** The client id of the application; undefined when it is not configured. */
   clientId: string | undefined;
-  /** The conduit that events arrive over; undefined when there is none. */
+  /** The conduit that delivers events; undefined when there is none. */
   conduitId?: string | undefined;
-  /** The user who reads the chat of every channel; undefined when each channel's own user reads its chat. */
+  /** The bot account, which reads the chat of every channel. When undefined, each channel's own user reads its chat. */
   botId?: string | undefined;
 }
 
-/** The scopes of a bot account, which reads and sends chat messages in other channels. */
+/** The scopes of a bot account, which reads and sends chat messages in other users' channels. */
 export const botScopes: readonly string[] = ['user:bot', 'user:read:chat', 'user:write:chat'];
 
 /** The scope that lets the application act in the chat of a channel. */
 const channelBot = 'channel:bot';
 
-/** Keys whose value is the streamer's id: the streamer is the broadcaster, the moderator, and the chat user at once. */
+/** Keys whose value is the streamer's id. In conditions, the streamer is also the moderator and the chat user. */
 const streamerKeys = ['broadcaster_user_id', 'moderator_user_id', 'user_id'];
 
-/** Finds the newest version of a type, by the platform's name (`stream.online`) or by the name in events (`stream-online`). */
+/** Finds the newest version of a type, by the platform's name (`stream.online`) or the service's name (`stream-online`). */
 export function findByAnyName(name: string): EventType | undefined {
   const row = eventTypes.find(({ type }) => type === name || toEventType(type) === name);
   return row && findEventType(row.type);
@@ -30,18 +30,18 @@ export function findByAnyName(name: string): EventType | undefined {
 /** A user who must have granted one of these scopes to the application. */
 export interface RequiredGrant {
   userId: string;
-  /** The first scope permits the least. */
+  /** Sorted: the first scope is the least privileged. */
   oneOf: readonly string[];
-  /** Whether the subscription may work without the grant: a bot needs no grant from a channel that it moderates. */
+  /** Whether the subscription may work without the grant. A bot needs no grant from a channel that it moderates. */
   isOptional: boolean;
 }
 
-/** Whether the type has one subscription for the whole application instead of one per streamer. */
+/** Whether the whole application shares one subscription to the type, instead of one per streamer. */
 export function isOfApplication({ condition }: EventType): boolean {
   return condition.includes('client_id');
 }
 
-/** Returns why the service cannot subscribe to the type; null when it can. */
+/** Returns why the service cannot subscribe to the type, or null when it can. */
 export function unsupportedReason(type: EventType, { clientId }: ConditionValues): string | null {
   if (type.condition_optional.includes('conduit_id'))
     return 'The service subscribes to this type automatically while events arrive over a conduit.';
@@ -54,9 +54,10 @@ export function unsupportedReason(type: EventType, { clientId }: ConditionValues
 }
 
 /**
- * Returns the conditions of the subscriptions to a supported type. The streamer has every role in a condition. With a bot account, the bot
- * account is the user who reads the chat. If a type has one subscription for the whole application, the condition names the application
- * instead. Raids have two subscriptions: the first for raids to the streamer's channel, the second for raids from this channel.
+ * Returns the conditions of the subscriptions to a supported type. The streamer has every role in a condition, except that a bot account,
+ * if there is one, reads the chat. A type that the whole application shares has a condition with the client id instead.
+ *
+ * Raids have two subscriptions: one for raids to the streamer's channel, then one for raids from this channel.
  */
 export function conditionsFor(
   type: EventType,
@@ -77,8 +78,8 @@ export function conditionsFor(
 }
 
 /**
- * Returns what users must have granted so that the application can subscribe with its own token (docs/platform-facts.md §5): one scope of
- * each group from the user who reads the events and, for chat, `channel:bot` from the broadcaster.
+ * Returns the grants that a subscription with the app access token needs (docs/platform-facts.md §5). The user who reads the events must
+ * have granted one scope of each group; for chat, the broadcaster must have granted `channel:bot`.
  */
 export function requiredGrants(
   { scopes, app_token_extra_scopes: extra }: EventType,
@@ -98,9 +99,9 @@ export function requiredGrants(
 }
 
 /**
- * Returns the scopes that a channel must grant so that the service can subscribe to these types, sorted. From each group of alternative
- * scopes, takes the first one, which permits the least. Chat types need two more scopes, because the service subscribes with the
- * application's token. With a bot account, chat types need only `channel:bot` from the channel.
+ * Returns the scopes, sorted, that a channel must grant so that the service can subscribe to these types. From each group of alternative
+ * scopes, picks the first, which is the least privileged. Chat types need two more scopes, because the service subscribes with the app
+ * access token. With a bot account, chat types need only `channel:bot` from the channel.
  */
 export function scopesFor(types: readonly EventType[], { hasBot = false } = {}): string[] {
   const needed = types.flatMap((type) => {
@@ -116,25 +117,25 @@ export function typesForConduit(): EventType[] {
   return eventTypes.filter((type) => type.condition_optional.includes('conduit_id'));
 }
 
-/** Whether a user reads the events of the type in a channel that may belong to another user. */
+/** Whether the type is about chat: its condition names a channel, and the user who reads that channel. */
 function isOfChat({ condition }: EventType): boolean {
   return condition.includes('broadcaster_user_id') && condition.includes('user_id');
 }
 
-/** Sorts the key of the raided channel first: raids to the streamer have priority under the platform's subscription limit. */
+/** Puts raids to the streamer first, because they have priority under the platform's subscription limit. */
 function incomingFirst(one: string, other: string): number {
   return Number(other.startsWith('to_')) - Number(one.startsWith('to_'));
 }
 
-// Without these types, only polling would show that a streamer goes live, and only the hourly list of grants would show that a user has
-// given or withdrawn consent.
+// These types are active by default. Without the stream types, only polling would show that a streamer goes live. Without the others, only
+// the hourly list of grants would show that a user has given or withdrawn consent.
 const alwaysActive = [
   'stream.online',
   'stream.offline',
   'user.authorization.grant',
   'user.authorization.revoke',
 ];
-// The types that the simulated platform sends by default, so that a new installation has events to show.
+// The simulated platform sends these types by default, so that a new installation has events to show.
 const activeInSimulation = [
   'channel.update',
   'channel.follow',
@@ -150,12 +151,12 @@ const activeInSimulation = [
   'channel.hype_train.begin',
 ];
 
-/** Whether the type is active by default, until a user activates or deactivates it. */
+/** Whether the type is active until a user activates or deactivates it. */
 export function isActiveByDefault(type: string, platform: string): boolean {
   return alwaysActive.includes(type) || (platform === 'simulator' && activeInSimulation.includes(type));
 }
 
-/** Sorts types by their priority under the platform's subscription limit. */
+/** Sorts types by their priority, which matters when the platform's subscription limit is reached. */
 export function byPriority(types: readonly EventType[]): EventType[] {
   const rank = ({ type }: EventType): number => {
     const position = alwaysActive.indexOf(type);

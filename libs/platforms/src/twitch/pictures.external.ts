@@ -1,24 +1,21 @@
 import type { PictureAddress } from '../outbound-platform.js';
 import { readObject, readObjects, readOptionalText, readText } from '../reply-fields.js';
 
-/** The only host of pictures (docs/platform-facts.md §4.4). */
+/** The only host that serves Twitch's pictures (docs/platform-facts.md §4.4). */
 export const pictureOrigins = ['https://static-cdn.jtvnw.net'];
 
-// Box art is taller than wide. A list shows box art at half this size, or at this size on high-density screens.
+// The size of box art, which is taller than wide. Lists show it at half this size, or at this size on high-density screens.
 const boxArtWidth = '144';
 const boxArtHeight = '192';
 
-/** Returns the query of `GET games`. */
 export function toGamesQuery(ids: readonly string[]): string {
   return new URLSearchParams(ids.map((id): [string, string] => ['id', id])).toString();
 }
 
-/** Reads the pictures from the reply to `GET users`. */
 export function readUserPictures(body: unknown): PictureAddress[] {
   return readPictures(body, 'profile_image_url');
 }
 
-/** Reads the pictures from the reply to `GET games`. */
 export function readGamePictures(body: unknown): PictureAddress[] {
   return readPictures(body, 'box_art_url').map(({ id, url }) => ({
     id,

@@ -13,7 +13,7 @@ export const closeReasons: Readonly<Record<number, string>> = {
   4007: 'invalid reconnect attempt',
 };
 
-// The keep-alive interval of a client that does not request another interval.
+// Twitch's keep-alive interval for a client that requests none.
 const defaultKeepAliveSeconds = 10;
 
 /**
@@ -52,7 +52,7 @@ function readSession(session: JsonObject): SocketSession {
   };
 }
 
-/** Returns null instead of throwing, because a message without a readable time still contains an event. */
+/** Returns null for an unreadable time, because the message still contains an event. */
 function readSentAt({ message_timestamp: timestamp }: JsonObject): number | null {
   const time = typeof timestamp === 'string' ? Date.parse(timestamp) : Number.NaN;
   return time >= 0 && time <= lastMillisecond ? time : null;

@@ -13,8 +13,8 @@ const raid: RaidRule = {
 };
 
 /**
- * What Twitch events add to the summary of a stream (docs/platform-facts.md §5). `channel-chat-notification` repeats subscriptions, gifts,
- * and raids, so it adds nothing.
+ * What Twitch events add to the summary of a stream (docs/platform-facts.md §5). `channel-chat-notification` has no rule, because it
+ * repeats subscriptions, gifts, and raids that other types report.
  */
 export const streamSummaryRules: StreamSummaryRules = {
   follower: 'channel-follow',
@@ -24,10 +24,10 @@ export const streamSummaryRules: StreamSummaryRules = {
     { eventType: 'channel-subscription-message', adds: 'renewal', tier: 'tier' },
     { eventType: 'channel-subscription-gift', adds: 'gifts', amount: 'total', ...cheerer },
     { eventType: 'channel-cheer', adds: 'bits', amount: 'bits', ...cheerer },
-    // `channel-bits-use` also reports cheers. When both types are active, each cheer arrives as two events.
+    // `channel-bits-use` also reports cheers. When both types are active, each cheer arrives as two events, so count only one.
     { ...bitsUse, only: cheers, unless: 'channel-cheer' },
     { ...bitsUse, except: cheers },
   ],
-  // Clients use the type `raid` when they add raids.
+  // Clients add their own raids with the type `raid`.
   raids: [raid, { ...raid, eventType: 'raid' }],
 };

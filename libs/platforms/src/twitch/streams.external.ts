@@ -9,10 +9,9 @@ import {
   toStorable,
 } from '../reply-fields.js';
 
-// Twitch returns 20 streams by default. 100 users have at most 100 streams, so there is only one page.
+// Twitch returns 20 streams per page by default. One page of 100 is enough, because a call asks for at most 100 users.
 const pageSize = '100';
 
-/** Returns the query of `GET streams`. */
 export function toStreamsQuery(userIds: readonly string[]): string {
   const query = new URLSearchParams({ first: pageSize });
   for (const id of userIds) query.append('user_id', id);
@@ -20,8 +19,8 @@ export function toStreamsQuery(userIds: readonly string[]): string {
 }
 
 /**
- * Reads the reply to `GET streams` (docs/platform-facts.md §4.4). One malformed stream fails the whole reply: skipping it would
- * report its broadcaster as offline.
+ * Reads the reply to `GET streams` (docs/platform-facts.md §4.4). One malformed stream fails the whole reply, because skipping the stream
+ * would report its broadcaster as offline.
  */
 export function readStreams(body: unknown): PlatformStreamMessage[] {
   return readObjects(readObject(body, 'the list of streams'), 'data').map((stream) => ({
@@ -42,7 +41,7 @@ export function readStreams(body: unknown): PlatformStreamMessage[] {
   }));
 }
 
-/** Reads the tag ids; null when there are none. Twitch has retired tag ids and sends an empty list. */
+/** Reads the tag ids. Returns null when there are none: Twitch has retired tag ids and sends an empty list. */
 function readTagIds({ tag_ids: tagIds }: JsonObject): string | null {
   if (!Array.isArray(tagIds)) return null;
   const ids = tagIds.filter((id): id is string => typeof id === 'string');

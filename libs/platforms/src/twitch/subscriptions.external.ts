@@ -43,14 +43,14 @@ export function readCreatedSubscription(body: unknown): PlatformSubscription {
   return readSubscription(created);
 }
 
-/** Reads the id of the existing subscription from a 409 reply; null when the reply does not contain the id. */
+/** Reads the id of the existing subscription from a 409 reply. Returns null when the reply does not contain it. */
 export function readExistingId(body: unknown): string | null {
   return isJsonObject(body) ? readOptionalText(body, 'id') || null : null;
 }
 
 /**
- * Reads the reply to `GET eventsub/subscriptions`. One malformed row fails the whole page: skipping it would create the
- * subscription again.
+ * Reads the reply to `GET eventsub/subscriptions`. One malformed row fails the whole page: if it were skipped, the service would create
+ * that subscription again.
  */
 export function readSubscriptionPage(body: unknown): PlatformSubscriptionPage {
   const page = readObject(body, 'the list of subscriptions');
@@ -79,7 +79,7 @@ function readSubscription(subscription: JsonObject): PlatformSubscription {
   };
 }
 
-/** Returns null when the method is unknown, or when its callback, conduit, or session is missing. */
+/** Returns null when the method is unknown, or when the callback, conduit, or session is missing. */
 export function readTransport(transport: JsonObject): SubscriptionTransport | null {
   const callback = readOptionalText(transport, 'callback');
   const conduitId = readOptionalText(transport, 'conduit_id');
@@ -90,7 +90,7 @@ export function readTransport(transport: JsonObject): SubscriptionTransport | nu
   return method === 'websocket' && sessionId !== '' ? { method, sessionId } : null;
 }
 
-/** Drops empty keys: Twitch lists the keys that a condition does not use as empty texts. */
+/** Drops empty values. Twitch also lists the keys that a condition does not use, as empty texts. */
 function readCondition(value: unknown): Condition {
   const entries = Object.entries(readObject(value, 'a condition'));
   return Object.fromEntries(

@@ -7,7 +7,7 @@ import type {
 import { malformed } from '../platform-call-error.js';
 import { readCount, readObject, readText } from '../reply-fields.js';
 
-/** An access or refresh token: text that is valid in a header. */
+/** An access token or refresh token. Accepts only text that is valid in a header. */
 export const tokenPattern = /^[\x21-\x7e]{1,4096}$/;
 
 /** Returns the request `POST token`, which exchanges the credentials for an access token (docs/platform-facts.md §4.1). */
@@ -28,7 +28,7 @@ export function toTokenRequest(
   };
 }
 
-/** Whether `POST token` rejected the credentials. */
+/** Whether Twitch rejected the credentials. */
 export function isCredentialsRefusal({ status }: PlatformReply): boolean {
   return [400, 401, 403].includes(status);
 }

@@ -39,7 +39,7 @@ import {
 } from './subscriptions.external.js';
 import { readUsers, toUsersQuery } from './users.external.js';
 
-/** The calls of Twitch, or of the simulator, which speaks the same protocol. */
+/** Calls to Twitch, or to the simulator, which uses the same protocol. */
 export class TwitchOutbound implements OutboundPlatform {
   constructor(
     private readonly caller: PlatformCaller,
@@ -161,7 +161,7 @@ export class TwitchOutbound implements OutboundPlatform {
     );
   }
 
-  /** Calls about conduits have interactive priority, because the platform drops events while a shard has no session. */
+  /** Gives calls about conduits interactive priority, because the platform drops events while a shard has no session. */
   private conduits(path = '') {
     return { url: `${this.urls.subscriptions}/conduits${path}`, priority: 'interactive' } as const;
   }
@@ -182,7 +182,7 @@ export class TwitchOutbound implements OutboundPlatform {
   }
 }
 
-/** Maps the status of a reply to `POST eventsub/subscriptions` to its outcome (docs/platform-facts.md §4.5). */
+/** Maps the reply to `POST eventsub/subscriptions` to an outcome, by status (docs/platform-facts.md §4.5). */
 function toCreateOutcome(reply: PlatformReply): CreateOutcome {
   const { status, body } = reply;
   switch (status) {

@@ -8,7 +8,7 @@ export const twitchUrls: PlatformUrls = {
   socket: 'wss://eventsub.wss.twitch.tv/ws',
 };
 
-/** Returns the base URLs of a server that serves Twitch's paths. */
+/** Returns the base URLs of a server that has the same paths as Twitch. */
 export function addressesBelow(baseUrl: string): PlatformUrls {
   return {
     api: `${baseUrl}/helix`,

@@ -1,11 +1,11 @@
 import type { PlatformUserMessage } from '@stream-events/contracts';
 import { readObject, readObjects, readOptionalText, readText } from '../reply-fields.js';
 
-// Every user name matches this pattern. Leave out all other names: a single invalid name makes Twitch reject the whole lookup.
+// Every user name matches this pattern. Leave out other names, because one invalid name makes Twitch reject the whole lookup.
 const loginPattern = /^[a-z0-9_]{1,25}$/;
 const idPattern = /^[0-9A-Za-z_-]{1,64}$/;
 
-/** Returns the query of `GET users`, without names and ids that cannot exist. Empty when none remain. */
+/** Returns the query of `GET users`. Omits names and ids that cannot exist, so the query can be empty. */
 export function toUsersQuery(ids: readonly string[], logins: readonly string[]): string {
   const query = new URLSearchParams();
   for (const id of ids) if (idPattern.test(id)) query.append('id', id);

@@ -58,7 +58,7 @@ describe(readMessage.name, () => {
       id: 'f1c2',
       type: 'channel.raid',
       version: '1',
-      // The platform adds optional keys with empty values.
+      // Twitch also lists optional keys, with empty values.
       condition: { to_broadcaster_user_id: '7', from_broadcaster_user_id: '' },
       created_at: '2026-11-21T07:30:00.123456789Z',
     };

@@ -10,7 +10,7 @@ import type { MessageHeaders, NotifyingSubscription, PlatformMessage } from '../
 import type { Condition } from '../outbound-platform.js';
 import { subscriptionKey } from '../subscription-key.js';
 
-/** The headers of a webhook message (docs/platform-facts.md §1.1). */
+/** The names of a webhook message's headers (docs/platform-facts.md §1.1). */
 export const headerNames: MessageHeaders = {
   messageId: 'Twitch-Eventsub-Message-Id',
   timestamp: 'Twitch-Eventsub-Message-Timestamp',
@@ -18,7 +18,7 @@ export const headerNames: MessageHeaders = {
   type: 'Twitch-Eventsub-Message-Type',
 };
 
-// The header names in lower case, as Node stores them. Computed once instead of for every message.
+// The header names in lower case, as Node stores them. Computed once, because the headers of every message are read.
 const keys: MessageHeaders = {
   messageId: headerNames.messageId.toLowerCase(),
   timestamp: headerNames.timestamp.toLowerCase(),
@@ -26,7 +26,6 @@ const keys: MessageHeaders = {
   type: headerNames.type.toLowerCase(),
 };
 
-/** Reads the headers of a message as Node provides them. */
 export function readHeaders(headers: Record<string, string | string[] | undefined>): MessageHeaders {
   return {
     messageId: textOf(headers[keys.messageId]),
@@ -36,7 +35,7 @@ export function readHeaders(headers: Record<string, string | string[] | undefine
   };
 }
 
-/** Returns the event type of a subscription type: `stream.offline` → `stream-offline`; underscores stay. */
+/** Converts a subscription type to an event type: `stream.offline` → `stream-offline`. Underscores stay. */
 export function toEventType(subscriptionType: string): string {
   return subscriptionType.replaceAll('.', '-');
 }
@@ -97,7 +96,7 @@ function readSubscriptionType({ value: { subscription } }: JsonObjectText): stri
   return isJsonObject(subscription) && typeof subscription.type === 'string' ? subscription.type : undefined;
 }
 
-/** Returns null instead of throwing, because a message whose subscription cannot be read still contains an event. */
+/** Returns null for an unreadable subscription, because the message still contains an event. */
 function readSubscription({ value: { subscription } }: JsonObjectText): NotifyingSubscription | null {
   if (!isJsonObject(subscription)) return null;
   const { type, version, condition, created_at } = subscription;
@@ -110,7 +109,7 @@ function isCondition(value: unknown): value is Condition {
   return isJsonObject(value) && Object.values(value).every((each) => typeof each === 'string');
 }
 
-/** Reads the event exactly as sent. For a batched message, returns an object with all events of the message. */
+/** Reads the event exactly as sent. For a batched message, returns one object with all its events. */
 function readEventData(json: JsonObjectText): { eventData: string; data: JsonObject } {
   const { event, events } = json.value;
   if (isJsonObject(event)) return { eventData: json.memberText('event') ?? '{}', data: event };

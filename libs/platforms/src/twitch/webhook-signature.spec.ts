@@ -7,7 +7,7 @@ import { isSignatureValid, isTimestampFresh, toSigningKeys } from './webhook-sig
 const secret = 's3cRe7s3cRe7';
 const otherSecret = 'another secret';
 
-// The signatures were made with Python's hmac, not with the code that they test.
+// The signatures come from Python's hmac, independently of the code under test.
 const message: SignedMessage = {
   messageId: 'befa7b53-d79d-478f-86b9-120f112b044e',
   timestamp: '2026-11-21T07:30:00.123456789Z',

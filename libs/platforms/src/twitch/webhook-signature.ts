@@ -1,16 +1,16 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { SignedMessage, SigningKey } from '../inbound-platform.js';
 
-// Older messages may be replay attacks (docs/platform-facts.md §1.3). The same limit applies to timestamps in the future.
+// Reject older messages, because they may be replay attacks (docs/platform-facts.md §1.3). The same limit applies to timestamps in the
+// future.
 const maxAgeMs = 10 * 60_000;
 
-// The block size of SHA-256. RFC 2104: HMAC(key, text) = hash(key ^ outer pad, hash(key ^ inner pad, text)).
+// SHA-256's block size. RFC 2104: HMAC(key, text) = hash(key ^ outer pad, hash(key ^ inner pad, text)).
 const blockBytes = 64;
 const digestBytes = 32;
 const innerPad = 0x36;
 const outerPad = 0x5c;
 
-/** Returns the signing keys of the secrets. */
 export function toSigningKeys(secrets: readonly string[]): SigningKey[] {
   return secrets.map((secret) => {
     const bytes = Buffer.from(secret);
@@ -21,8 +21,8 @@ export function toSigningKeys(secrets: readonly string[]): SigningKey[] {
 }
 
 /**
- * Whether a message was signed with one of the keys. The signature is `sha256=` and the lower-case hexadecimal HMAC-SHA256
- * over message id, timestamp, and body, joined without a separator.
+ * Whether a message was signed with one of the keys. The signature is `sha256=` and the HMAC-SHA256, in lower-case hexadecimal, of message
+ * id, timestamp, and body, joined without a separator.
  */
 export function isSignatureValid(message: SignedMessage, keys: readonly SigningKey[]): boolean {
   const given = Buffer.from(message.signature);
@@ -35,7 +35,7 @@ export function isSignatureValid(message: SignedMessage, keys: readonly SigningK
   return isValid;
 }
 
-/** Returns the signed text, with room for one block of the key in front. */
+/** Joins the signed parts, and leaves room for one block of the key in front. */
 function joinAfterBlock({ messageId, timestamp, body }: SignedMessage): Buffer {
   const head = messageId + timestamp;
   const headBytes = Buffer.byteLength(head);
@@ -46,8 +46,7 @@ function joinAfterBlock({ messageId, timestamp, body }: SignedMessage): Buffer {
 }
 
 /**
- * Computes the HMAC with two one-shot hashes. The two hashes take half the time of `createHmac`, which creates an object and a stream for
- * each message.
+ * Computes the HMAC with two one-shot hashes. `createHmac` takes twice as long, because it creates an object and a stream for each message.
  */
 function signWith({ inner, outer }: SigningKey, signed: Buffer): string {
   signed.set(inner);

@@ -1,7 +1,7 @@
 import { createPhrase } from './chat-texts.js';
 import { identify, identifyBoth, type EventPayload, type PayloadBuilders, type Scene } from './scene.js';
 
-/** Events that concern no channel: users' own accounts and the application. */
+/** Events about users' accounts and the application. They concern no channel. */
 export const accountBuilders: PayloadBuilders = {
   'user.update': updateUser,
   'user.whisper.message': whisper,
@@ -16,7 +16,7 @@ function clientOf({ condition, random }: Scene): string {
   return condition.client_id ?? random.uuid().replaceAll('-', '');
 }
 
-/** The e-mail address requires a scope that no simulated user has granted, so it is missing. */
+/** Omits the e-mail address: no simulated user has granted the scope for it. */
 function updateUser({ random, listener }: Scene): EventPayload {
   return {
     ...identify('user', listener),
@@ -34,7 +34,7 @@ function whisper({ random, listener, otherViewer }: Scene): EventPayload {
   };
 }
 
-/** A deleted account has only its id. */
+/** If the account is deleted, only the user's id remains. */
 function revokeAuthorization(scene: Scene): EventPayload {
   const { random, viewer } = scene;
   const isGone = random.chance(0.3);
@@ -62,7 +62,7 @@ function disableShard({ random, condition, now }: Scene): EventPayload {
   };
 }
 
-/** One of the events in a batch. */
+/** One event of a batch. */
 function grantDrop({ random, condition, viewer, channel, now }: Scene): EventPayload {
   return {
     id: random.uuid(),

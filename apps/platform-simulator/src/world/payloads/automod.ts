@@ -12,7 +12,7 @@ import {
 const categories = ['aggressive', 'bullying', 'sexual', 'swearing'];
 const verdicts = ['Approved', 'Denied', 'Expired'];
 
-/** Events of AutoMod, which holds messages for review by a moderator. */
+/** Events of AutoMod, which holds chat messages for a moderator to review. */
 export const automodBuilders: PayloadBuilders = {
   'automod.message.hold/1': hold,
   'automod.message.hold/2': holdWithReason,
@@ -62,7 +62,7 @@ function judge(scene: Scene): EventPayload {
   };
 }
 
-/** One level for all categories, or one level per category. */
+/** Either one level for all categories, or a level per category. */
 function updateSettings(scene: Scene): EventPayload {
   const { random } = scene;
   const overall = random.chance(0.5) ? random.integer(0, 4) : null;

@@ -6,7 +6,7 @@ import { buildEvent } from './build-event.js';
 
 const now = new Date('2026-08-02T20:00:00.000Z');
 
-// Several worlds and several events of each type, because many fields are random.
+// Many fields are random, so build several events of each type in several worlds.
 const worlds = Array.from({ length: 25 }, (_, index) => new World(`seed ${index}`));
 const eventsOfEach = 12;
 
@@ -18,7 +18,7 @@ function createEvents({ type, version }: EventType): Record<string, unknown>[] {
   });
 }
 
-/** Returns the differences between an event and the fields of its type. */
+/** Lists the differences between an event and its type's fields. */
 function findFaults(event: Record<string, unknown>, fields: Record<string, string>): string[] {
   const unknown = Object.keys(event).filter((field) => fields[field] === undefined);
   const wrong = Object.entries(fields).filter(([field, kind]) => !fits(event[field], kind));
@@ -28,7 +28,9 @@ function findFaults(event: Record<string, unknown>, fields: Record<string, strin
   ];
 }
 
-/** Returns whether a value matches a kind in the catalogue's notation: `string`, `object[]|null`, `boolean?|null`. */
+/**
+ * Whether a value fits the catalogue's notation: `string`, `object[]|null`, `boolean?|null`.
+ */
 function fits(value: unknown, kind: string): boolean {
   if (value === undefined) return kind.includes('?');
   if (value === null) return kind.endsWith('|null');
@@ -40,7 +42,7 @@ function fits(value: unknown, kind: string): boolean {
   return typeof value === base && !Array.isArray(value);
 }
 
-/** Returns the schema with additional fields forbidden. Real schemas permit them, but a test must find fields that a schema lacks. */
+/** Forbids additional fields in a schema. Real schemas allow them, but this test must find fields that the schema lacks. */
 function closeObjects(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closeObjects);
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -58,7 +60,7 @@ describe(buildEvent.name, () => {
   it.each(eventTypes.map((row) => [`${row.type} version ${row.version}`, row] as const))(
     'builds valid events of %s',
     (_, row) => {
-      // One assertion for all events, because one assertion each took most of the unit tests' time.
+      // A single assertion: one per event took most of the unit tests' time.
       const faults = createEvents(row).flatMap((event) =>
         findFaults(event, row.fields).map((fault) => `${fault} in ${JSON.stringify(event)}`),
       );

@@ -12,7 +12,7 @@ import type { EventPayload, PayloadBuilders, Scene } from './scene.js';
 import { viewerBuilders } from './viewers.js';
 import { voteBuilders } from './votes.js';
 
-/** The builder of each type. libs/platforms has the fields, docs/platform-facts.md §5.2 the nested shapes. */
+/** One builder per type. Fields: libs/platforms. Nested shapes: docs/platform-facts.md §5.2. */
 const builders: PayloadBuilders = {
   ...accountBuilders,
   ...automodBuilders,
@@ -28,9 +28,9 @@ const builders: PayloadBuilders = {
 };
 
 /**
- * Builds an event of a type with all its fields. Default version: the newest.
+ * Builds an event with all fields of its type. Default version: the newest.
  *
- * @throws RangeError for an unknown type or version
+ * @throws RangeError if the type or version is unknown
  */
 export function buildEvent(type: string, version: string | undefined, scene: Scene): EventPayload {
   const row = findEventType(type, version);

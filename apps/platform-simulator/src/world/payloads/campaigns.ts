@@ -33,7 +33,7 @@ export const campaignBuilders: PayloadBuilders = {
 function hypeTrain(scene: Scene): EventPayload {
   const { random, viewer, otherViewer, channel, otherChannel, now } = scene;
   const bits = random.integer(200, 900);
-  const subscription = 500; // a subscription of the first tier counts as much as 500 Bits
+  const subscription = 500; // a first-tier subscription counts as 500 Bits
   const isShared = random.chance(0.1);
   const participants = [channel, otherChannel].map(({ broadcaster }) =>
     identify('broadcaster_user', broadcaster),
@@ -54,7 +54,7 @@ function hypeTrain(scene: Scene): EventPayload {
   };
 }
 
-/** A level lasts five minutes. */
+/** Each level lasts five minutes. */
 function hypeTrainGoal({ random, now }: Scene): EventPayload {
   return { progress: random.integer(200, 1_400), goal: 1_600, expires_at: after(now, 300) };
 }
@@ -115,7 +115,7 @@ const charity = {
   charity_website: 'https://simulation.invalid/charity',
 };
 
-/** An amount in minor units, such as cents for a currency with two decimal places. */
+/** @param cents the amount in minor units */
 function euros(cents: number): EventPayload {
   return { value: cents, decimal_places: 2, currency: 'EUR' };
 }
@@ -131,7 +131,7 @@ function donate(scene: Scene): EventPayload {
   };
 }
 
-/** These events name the broadcaster in fields without `user` (docs/platform-facts.md §5.1). */
+/** These events name the broadcaster in fields without `user` in their names (docs/platform-facts.md §5.1). */
 function campaign(scene: Scene): EventPayload {
   const { random, channel } = scene;
   return {

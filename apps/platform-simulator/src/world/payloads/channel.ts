@@ -9,7 +9,7 @@ import {
   type Scene,
 } from './scene.js';
 
-/** Events of a channel: streams, titles, ads, raids, shoutouts, guests, and shared chat. */
+/** Streams, titles, ads, raids, shoutouts, guests, and shared chat. */
 export const channelBuilders: PayloadBuilders = {
   'stream.online': beginStream,
   'stream.offline': endStream,
@@ -27,7 +27,7 @@ export const channelBuilders: PayloadBuilders = {
   'channel.guest_star_settings.update': updateGuestStarSettings,
 };
 
-/** The running stream, or the stream that would start now. */
+/** Uses the running stream. Without one, uses the stream that would start now. */
 function beginStream({ channel, random, now }: Scene): EventPayload {
   return {
     id: channel.stream?.id ?? random.digits(15),
@@ -37,7 +37,7 @@ function beginStream({ channel, random, now }: Scene): EventPayload {
   };
 }
 
-/** The running stream, or the last stream if the channel is offline. */
+/** Uses the running stream. On an offline channel, uses the last stream. */
 function endStream({ channel, random }: Scene): EventPayload {
   const stream = channel.stream ?? channel.pastStreams.at(-1);
   return { id: stream?.id ?? random.digits(15), ...identify('broadcaster_user', channel.broadcaster) };
@@ -66,7 +66,7 @@ function beginAdBreak(scene: Scene): EventPayload {
   };
 }
 
-/** A raid on the channel, or a raid from the channel if the subscription is for outgoing raids. */
+/** An incoming raid, or an outgoing one if the subscription is to outgoing raids. */
 function raid({ random, channel, otherChannel, condition }: Scene): EventPayload {
   const leaves = condition.from_broadcaster_user_id !== undefined;
   const [from, to] = leaves ? [channel, otherChannel] : [otherChannel, channel];
@@ -85,7 +85,7 @@ function giveShoutout(scene: Scene): EventPayload {
     ...identify('moderator_user', pickModerator(scene)),
     viewer_count: random.integer(3, 900),
     started_at: now.toISOString(),
-    // The platform allows one shoutout every two minutes, and one per hour for the same channel.
+    // The platform allows one shoutout per 2 minutes, and one per hour for the same channel.
     cooldown_ends_at: after(now, 120),
     target_cooldown_ends_at: after(now, 3_600),
   };
@@ -115,7 +115,7 @@ function listParticipants({ channel, otherChannel }: Scene): EventPayload[] {
   return [channel, otherChannel].map(({ broadcaster }) => identify('broadcaster_user', broadcaster));
 }
 
-// The platform's documentation of these events is incomplete. The moderator may be missing or null.
+// The platform documents these events incompletely. The moderator can be missing or null.
 function perhapsModerator(scene: Scene): EventPayload {
   const { random } = scene;
   if (random.chance(0.3)) return {};
@@ -144,7 +144,7 @@ function endGuestStar(scene: Scene): EventPayload {
   };
 }
 
-/** A guest joins or leaves a slot; an empty slot has no guest. */
+/** An empty slot has no guest. */
 function updateGuest(scene: Scene): EventPayload {
   const { random, viewer, channel } = scene;
   const isPresent = random.chance(0.7);

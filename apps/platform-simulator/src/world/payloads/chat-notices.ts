@@ -12,7 +12,7 @@ import {
 
 const tiers = ['1000', '1000', '2000', '3000'];
 
-/** The types of notices with their details (docs/platform-facts.md §5.2). Each type can also occur in a shared chat. */
+/** Details by type of notice (docs/platform-facts.md §5.2). Most types can also occur in a shared chat. */
 const notices: Readonly<Record<string, PayloadBuilder>> = {
   sub: ({ random }) => ({ sub_tier: random.pick(tiers), is_prime: random.chance(0.3), duration_months: 1 }),
   resub: ({ random, otherViewer }) => {
@@ -64,10 +64,10 @@ const notices: Readonly<Record<string, PayloadBuilder>> = {
   modiversary: ({ random }) => ({ months: random.pick([12, 24, 36]) }),
 };
 
-// The platform has no shared-chat variant of this notice.
+// The platform has no shared-chat variant of these notices.
 const neverShared = ['watch_streak'];
 
-/** Chat notices. In each, only the details of its own type are not null. */
+/** Chat notices. A notice has a detail field per type; all are null except its own. */
 export const chatNoticeBuilders: PayloadBuilders = { 'channel.chat.notification': notice };
 
 function notice(scene: Scene): EventPayload {

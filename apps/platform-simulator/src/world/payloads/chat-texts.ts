@@ -1,7 +1,7 @@
 import type { Person } from '../population.js';
 import type { Random } from '../random.js';
 
-/** The fragments of a chat message as the platform splits it (docs/platform-facts.md §5.2). */
+/** A chat message, split into fragments as on the platform (docs/platform-facts.md §5.2). */
 export interface ChatText {
   text: string;
   fragments: Record<string, unknown>[];
@@ -9,7 +9,7 @@ export interface ChatText {
 
 interface EmotePlace {
   id: string;
-  /** Positions of the first and the last character. */
+  /** Positions of the emote's first and last character. */
   begin: number;
   end: number;
 }
@@ -38,7 +38,7 @@ const emotes = [
 
 const cheerAmounts = [1, 10, 50, 100, 250, 500, 1_000];
 
-/** A chat message: plain text, sometimes with an emote or a mention. */
+/** Plain text, sometimes with an emote or a mention. */
 export function createChatText(random: Random, someone: Person): ChatText {
   const fragments = [textFragment(random.pick(phrases))];
   if (random.chance(0.2)) {
@@ -56,7 +56,7 @@ export function createChatText(random: Random, someone: Person): ChatText {
   return joinFragments(fragments);
 }
 
-/** A message with a cheer: the amount is part of the text. */
+/** A chat message whose text contains the amount of a cheer. */
 export function createCheerText(random: Random): ChatText & { bits: number } {
   const bits = random.pick(cheerAmounts);
   const cheermote = { prefix: 'cheer', bits, tier: cheermoteTier(bits) };
@@ -67,7 +67,7 @@ export function createCheerText(random: Random): ChatText & { bits: number } {
   return { ...joinFragments(fragments), bits };
 }
 
-/** A text without mentions, for held messages. Its emotes have fewer details than in chat messages. */
+/** Text without mentions, for held messages. Its emotes have fewer details than in chat. */
 export function createPlainText(random: Random, emoteKeys: readonly string[] = fullEmoteKeys): ChatText {
   const fragments: Fragment[] = [textFragment(`${random.pick(phrases)} `)];
   if (random.chance(0.4)) {
@@ -82,12 +82,12 @@ export function createPlainText(random: Random, emoteKeys: readonly string[] = f
   };
 }
 
-/** A text that AutoMod holds for review. */
+/** Text that AutoMod holds for review. */
 export function createHeldText(random: Random): ChatText {
   return createPlainText(random, ['id', 'emote_set_id']);
 }
 
-/** A text with the positions of its emotes, in the format of older types. */
+/** Text with the positions of its emotes, which is the format of older event types. */
 export function createTextWithEmotes(random: Random): { text: string; emotes: EmotePlace[] } {
   const phrase = random.pick(phrases);
   if (!random.chance(0.4)) return { text: phrase, emotes: [] };
@@ -96,17 +96,16 @@ export function createTextWithEmotes(random: Random): { text: string; emotes: Em
   return { text: `${phrase} ${name}`, emotes: [{ id, begin, end: begin + name.length - 1 }] };
 }
 
-/** A random emote of the platform. */
 export function pickEmote(random: Random): { id: string; name: string } {
   return random.pick(emotes);
 }
 
-/** A random phrase for texts that viewers write. */
+/** A phrase as a viewer would write it. */
 export function createPhrase(random: Random): string {
   return random.pick(phrases);
 }
 
-// The tiers of a cheermote start at these amounts.
+// Each cheermote tier starts at one of these amounts.
 function cheermoteTier(bits: number): number {
   return [1_000, 100, 1].find((tier) => bits >= tier) ?? 1;
 }
@@ -115,7 +114,7 @@ function textFragment(text: string): Fragment {
   return { type: 'text', text, cheermote: null, emote: null, mention: null };
 }
 
-/** Puts spaces between the fragments. On the platform, the spaces are part of the text fragments. */
+/** Adds spaces between the fragments. As on the platform, the spaces belong to the text fragments. */
 function joinFragments(fragments: Fragment[]): ChatText {
   const joined = fragments.flatMap((fragment, index) =>
     index === 0 ? [fragment] : [textFragment(' '), fragment],

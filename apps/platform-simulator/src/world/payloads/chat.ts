@@ -15,7 +15,7 @@ import {
   type Scene,
 } from './scene.js';
 
-/** Events of a channel's chat, without notices. */
+/** Chat events except notices. */
 export const chatBuilders: PayloadBuilders = {
   'channel.chat.message': chat,
   'channel.chat.message_delete': (scene) => ({ ...targetViewer(scene), message_id: scene.random.uuid() }),
@@ -51,7 +51,7 @@ function createMessage({ random, otherViewer }: Scene): ChatText {
   return createChatText(random, otherViewer);
 }
 
-/** The message of another viewer that started the thread. */
+/** The viewer replies to another viewer, whose message started the thread. */
 function replyTo({ random, otherViewer }: Scene): EventPayload {
   const id = random.uuid();
   return {
@@ -82,7 +82,7 @@ function updateSettings(scene: Scene): EventPayload {
   };
 }
 
-/** AutoMod holds the listener's own message for review. */
+/** AutoMod holds a message that the listener wrote. */
 function holdMessage(scene: Scene): EventPayload {
   const { random, listener } = scene;
   return {
@@ -93,7 +93,6 @@ function holdMessage(scene: Scene): EventPayload {
   };
 }
 
-/** The badges of a viewer. */
 export function badgesOf(viewer: Viewer, channel: Channel): EventPayload[] {
   const isModerator = channel.moderators.some((moderator) => moderator.id === viewer.id);
   const months = viewer.subscribedMonths;

@@ -11,12 +11,12 @@ import {
   type Scene,
 } from './scene.js';
 
-/** The detail field of an action and its builder; null for an action without details. */
+/** Name of the action's detail field, and its builder. Null for an action without details. */
 type Action = { detail: string; describe: PayloadBuilder } | null;
 
 const viewer = (detail: string): Action => ({ detail, describe: nameViewer });
 
-/** The actions of moderators (docs/platform-facts.md §5.2). */
+/** Moderators' actions (docs/platform-facts.md §5.2). */
 const actions: Readonly<Record<string, Action>> = {
   ban: { detail: 'ban', describe: giveReason },
   timeout: { detail: 'timeout', describe: timeOut },
@@ -65,7 +65,7 @@ const actions: Readonly<Record<string, Action>> = {
   shared_chat_delete: { detail: 'shared_chat_delete', describe: deleteMessage },
 };
 
-/** Actions that exist only in version 2. */
+/** Actions that only version 2 has. */
 const warning: Readonly<Record<string, Action>> = {
   warn: {
     detail: 'warn',
@@ -73,7 +73,7 @@ const warning: Readonly<Record<string, Action>> = {
   },
 };
 
-/** The log of moderators' actions. Only the detail field of the action itself is not null. */
+/** Log of moderators' actions. All detail fields are null except the action's own. */
 export const moderationJournalBuilders: PayloadBuilders = {
   'channel.moderate/1': (scene) => record(scene, '1', actions),
   'channel.moderate/2': (scene) => record(scene, '2', { ...actions, ...warning }),

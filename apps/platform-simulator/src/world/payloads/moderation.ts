@@ -13,7 +13,7 @@ import {
 const reasons = ['spam', 'insults', 'self-promotion', ''];
 const trustStatuses = ['none', 'active_monitoring', 'restricted'];
 
-/** Events of moderation, without AutoMod and the log of actions. */
+/** Moderation events except AutoMod and the log of actions. */
 export const moderationBuilders: PayloadBuilders = {
   'channel.ban': ban,
   'channel.unban': moderate,
@@ -61,7 +61,7 @@ function requestUnban(scene: Scene): EventPayload {
   };
 }
 
-/** A canceled request has no moderator. */
+/** Canceled requests have no moderator. */
 function resolveUnbanRequest(scene: Scene): EventPayload {
   const { random } = scene;
   const status = random.pick(['approved', 'denied', 'canceled']);

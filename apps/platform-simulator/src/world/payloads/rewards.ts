@@ -17,7 +17,7 @@ const automaticRewards = [
   { type: 'chosen_modified_sub_emote_unlock', cost: 3_000 },
 ];
 
-/** Events of rewards for channel points and Bits. */
+/** Rewards for channel points and Bits. */
 export const rewardBuilders: PayloadBuilders = {
   'channel.channel_points_custom_reward.add': describeReward,
   'channel.channel_points_custom_reward.update': describeReward,
@@ -31,7 +31,7 @@ export const rewardBuilders: PayloadBuilders = {
   'channel.custom_power_up_redemption.add': redeemPowerUp,
 };
 
-/** Returns the reward in the subscription's condition, or a random reward of the channel. */
+/** Returns the reward in the condition, or a random one of the channel. */
 function pickReward({ random, channel, condition }: Scene): Reward {
   const wanted = condition.reward_id;
   const reward = channel.rewards.find(({ id }) => id === wanted) ?? random.pick(channel.rewards);
@@ -83,7 +83,7 @@ function redeem(scene: Scene, status: string): EventPayload {
   };
 }
 
-/** Version 1 has the message with positions of emotes, and the user input as a separate copy. */
+/** Version 1 has the positions of the emotes in the message. It repeats the user's input in its own field. */
 function redeemAutomaticOld(scene: Scene): EventPayload {
   const { random, now } = scene;
   const { type, cost } = random.pick(automaticRewards);

@@ -2,25 +2,25 @@ import { findEventType } from '@stream-events/platforms';
 import type { Channel, Person, Viewer } from '../population.js';
 import type { Random } from '../random.js';
 
-/** The condition of a subscription: keys such as `broadcaster_user_id`, and their values. */
+/** A subscription's condition: keys such as `broadcaster_user_id`, with their values. */
 export type Condition = Readonly<Record<string, string>>;
 
-/** The `event` part of a notification. */
+/** The `event` field of a notification. */
 export type EventPayload = Record<string, unknown>;
 
-/** The participants and circumstances of an event. */
+/** Everything that a builder needs to describe an event. */
 export interface Scene {
   readonly random: Random;
   readonly channel: Channel;
-  /** The viewer who acts. */
+  /** The viewer who causes the event. */
   readonly viewer: Viewer;
-  /** Another viewer, for events with two viewers. */
+  /** For events with two viewers. */
   readonly otherViewer: Viewer;
-  /** The user of events that concern a user and not a channel. */
+  /** The user in events that concern a user instead of a channel. */
   readonly listener: Person;
-  /** Another channel: the source of a raid, or the partner of a shared chat. */
+  /** Source of a raid, or partner of a shared chat. */
   readonly otherChannel: Channel;
-  /** The condition of the subscription; empty for an event without one. */
+  /** The subscription's condition. Empty if there is no subscription. */
   readonly condition: Condition;
   readonly now: Date;
 }
@@ -28,10 +28,10 @@ export interface Scene {
 /** Builds an event of one type. */
 export type PayloadBuilder = (scene: Scene) => EventPayload;
 
-/** Builders by type, or by `type/version` if the versions differ. */
+/** Keys: `type`, or `type/version` if the versions differ. */
 export type PayloadBuilders = Readonly<Record<string, PayloadBuilder>>;
 
-/** The three fields that name a person; null for an anonymous person. */
+/** The fields for id, login, and name of a person. All are null for an anonymous person. */
 export function identify(prefix: string, person: Person | null): EventPayload {
   return {
     [`${prefix}_id`]: person?.id ?? null,
@@ -40,27 +40,27 @@ export function identify(prefix: string, person: Person | null): EventPayload {
   };
 }
 
-/** The three fields that name the broadcaster, which most events have. */
+/** The broadcaster's id, login, and name, which most events have. */
 export function identifyBroadcaster({ channel }: Scene): EventPayload {
   return identify('broadcaster_user', channel.broadcaster);
 }
 
-/** The fields that name the broadcaster and the acting viewer. */
+/** The fields for the broadcaster and the acting viewer. */
 export function identifyBoth(scene: Scene): EventPayload {
   return { ...identifyBroadcaster(scene), ...identify('user', scene.viewer) };
 }
 
-/** A random moderator or the broadcaster, but never the viewer whom the event concerns. */
+/** Picks the broadcaster or a moderator, but never the viewer whom the event concerns. */
 export function pickModerator({ random, channel, viewer }: Scene): Person {
   return random.pick([channel.broadcaster, ...channel.moderators.filter(({ id }) => id !== viewer.id)]);
 }
 
-/** The time this many seconds after `now`, or before `now` if the number is negative. */
+/** Negative numbers give a time before `now`. */
 export function after(now: Date, seconds: number): string {
   return new Date(now.getTime() + seconds * 1_000).toISOString();
 }
 
-/** The nullable fields of a type, all null. */
+/** The type's nullable fields, all set to null. */
 export function emptyDetails(type: string, version: string): EventPayload {
   const fields = Object.entries(findEventType(type, version)?.fields ?? {});
   return Object.fromEntries(fields.flatMap(([name, kind]) => (kind.endsWith('|null') ? [[name, null]] : [])));

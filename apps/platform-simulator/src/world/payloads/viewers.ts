@@ -10,7 +10,7 @@ import {
 
 const tiers = ['1000', '1000', '1000', '2000', '3000'];
 
-/** Events of viewers: follows, subscriptions, gifts, cheers. */
+/** Follows, subscriptions, gifts, and cheers. */
 export const viewerBuilders: PayloadBuilders = {
   'channel.follow': (scene) => ({ ...identifyBoth(scene), followed_at: scene.now.toISOString() }),
   'channel.subscribe': subscribe,
@@ -66,7 +66,7 @@ function cheer(scene: Scene): EventPayload {
   };
 }
 
-/** An event about Bits that were spent in one of three ways, with the details of the purchase. */
+/** Bits can be spent in three ways, each with its own details. */
 function useBits(scene: Scene): EventPayload {
   const { random } = scene;
   const type = random.pick(['cheer', 'power_up', 'custom_power_up']);
@@ -85,7 +85,7 @@ function cheerInBits(scene: Scene): EventPayload {
   const { bits, text, fragments } = createCheerText(scene.random);
   const plain = fragments.map(({ mention: _mention, ...fragment }) => fragment);
   const message = { text, fragments: plain };
-  // Fields that a cheer does not use may be null or missing.
+  // A cheer may omit the fields that it does not use, or set them to null.
   return { ...identifyBoth(scene), bits, type: 'cheer', message, power_up: null };
 }
 

@@ -29,7 +29,7 @@ export const voteBuilders: PayloadBuilders = {
   'channel.prediction.end': endPrediction,
 };
 
-/** Begin events have no counts, because there are no votes yet. */
+/** Begin events have no counts: nobody has voted yet. */
 function poll(scene: Scene, isCounted: boolean): EventPayload {
   const { random, now } = scene;
   const { title, choices } = random.pick(polls);
@@ -43,7 +43,7 @@ function poll(scene: Scene, isCounted: boolean): EventPayload {
       const counts = { bits_votes: 0, channel_points_votes: points, votes: votes + points };
       return { id: random.uuid(), title: choice, ...(isCounted && counts) };
     }),
-    bits_voting: { is_enabled: false, amount_per_vote: 0 }, // voting with Bits no longer exists on the platform
+    bits_voting: { is_enabled: false, amount_per_vote: 0 }, // the platform has removed voting with Bits
     channel_points_voting: { is_enabled: hasPointsVoting, amount_per_vote: hasPointsVoting ? 10 : 0 },
     started_at: isCounted ? after(now, -45) : now.toISOString(),
   };
@@ -68,7 +68,7 @@ function predict(scene: Scene, isCounted: boolean): EventPayload {
     outcomes: outcomes.map((outcome, index) => ({
       id: random.uuid(),
       title: outcome,
-      color: outcomes.length === 2 && index === 1 ? 'pink' : 'blue', // more than two are all blue
+      color: outcomes.length === 2 && index === 1 ? 'pink' : 'blue', // with three or more outcomes, all are blue
       ...(isCounted && betOn(scene)),
     })),
     started_at: isCounted ? after(now, -90) : now.toISOString(),
@@ -89,11 +89,11 @@ function predictionLocks({ random, now }: Scene): EventPayload {
   return { locks_at: after(now, random.pick([60, 120, 300])) };
 }
 
-/** A canceled prediction has no winner, so the platform sends an empty winner id. */
+/** A canceled prediction has no winner. The platform sends an empty winner id for it. */
 function endPrediction(scene: Scene): EventPayload {
   const status = scene.random.pick(['resolved', 'resolved', 'canceled']);
   const prediction = predict(scene, true);
-  const { outcomes } = prediction as { outcomes: { id: string }[] }; // Safe cast: predict has just created them.
+  const { outcomes } = prediction as { outcomes: { id: string }[] }; // Safe cast: predict has just created the outcomes.
   return {
     ...prediction,
     winning_outcome_id: status === 'resolved' ? scene.random.pick(outcomes).id : '',

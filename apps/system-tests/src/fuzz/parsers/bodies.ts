@@ -31,7 +31,7 @@ const bodies: readonly MessageClass<object>[] = [
   ...[StreamerBody, StreamerChangesBody, TokenBody, TokenChangesBody, UserStateBody],
 ];
 
-/** Bodies of requests. Each body is read as the body of every route. */
+/** Request bodies. Each input is read as the body of every route. */
 export const bodyTarget: ParserTarget = {
   name: 'bodies',
   description:

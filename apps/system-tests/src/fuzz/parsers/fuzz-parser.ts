@@ -2,42 +2,40 @@ import { Corpus } from '../corpus.js';
 import { Coverage } from '../coverage.js';
 import type { ParserTarget } from './parser-target.js';
 
-/** The counts of a run. */
 export interface ParserCounts {
   inputs: number;
-  /** The number of inputs by outcome, such as `accepted` or `refused`. */
+  /** Inputs by outcome, such as `accepted` or `refused`. */
   outcomes: Record<string, number>;
-  /** The number of inputs that were kept because they reached new code. */
+  /** Inputs kept because they reached new code. */
   kept: number;
-  /** The number of statements, functions, and branches that were reached. */
+  /** Statements, functions, and branches reached. */
   reached: number;
-  /** The longest time for one input. */
+  /** Longest time for one input. */
   slowestMs: number;
   findings: ParserFinding[];
 }
 
 /** An input for which a parser broke its promise. */
 export interface ParserFinding {
-  /** The input, as Base64. */
+  /** In Base64. */
   input: string;
   error: string;
 }
 
-/** The seed and the number of inputs of a run. */
 export interface ParserRun {
   seed: string;
   inputs: number;
-  /** Called after each batch. When the calls stop, the parser hangs. */
+  /** Called after each batch. If the calls stop, the parser hangs. */
   onProgress?: (counts: ParserCounts) => void;
 }
 
-// The number of inputs between two reports of progress.
+// Inputs between two progress reports.
 const batchSize = 500;
-// A parser needs microseconds for a short input, and some milliseconds for the largest input.
+// Above this CPU time, an input is a finding. A parser normally needs microseconds, and a few milliseconds for the largest input.
 const slowMs = 1_000;
 const maxFindings = 20;
 
-/** Calls a parser with many inputs. Derives further inputs from inputs that reach new code. */
+/** Calls a parser with many inputs. Mutates those that reach new code. */
 export async function fuzzParser(
   target: ParserTarget,
   { seed, inputs, onProgress }: ParserRun,
@@ -57,7 +55,7 @@ export async function fuzzParser(
   return { ...counts, kept: corpus.found, reached: coverage.count };
 }
 
-/** Makes the first call. It takes up to a second, because it prepares data that all calls use, such as the validation rules of classes. */
+/** The first call takes up to a second, because it prepares shared data such as the validation rules of classes. */
 async function warmUp(target: ParserTarget): Promise<void> {
   try {
     await target.run(Buffer.from(target.seeds[0] ?? ''));
@@ -68,7 +66,7 @@ async function warmUp(target: ParserTarget): Promise<void> {
 
 async function tryInput(target: ParserTarget, input: Buffer, counts: ParserCounts): Promise<void> {
   let { outcome, error, ms } = await call(target, input);
-  // Other work of the process, such as collecting garbage, can fall into a call. Only an input that is slow again is slow.
+  // Repeat a slow input: garbage collection or other work can make a single call slow.
   if (ms > slowMs) ({ outcome, error, ms } = await call(target, input));
   if (error !== undefined) note(counts, input, error);
   if (ms > slowMs) note(counts, input, `took ${Math.round(ms)} ms of CPU`);
@@ -89,7 +87,7 @@ async function call(
   } catch (thrown) {
     error = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
   }
-  // CPU time, not elapsed time, because on a busy machine the process waits for a core.
+  // CPU time: on a busy machine, elapsed time includes waiting for a core.
   const { user, system } = process.cpuUsage(startedAt);
   return { outcome, error, ms: (user + system) / 1_000 };
 }

@@ -5,10 +5,7 @@ import { coverageVariable } from '../coverage.js';
 
 const instrumenter = createInstrumenter({ esModules: true, coverageVariable, compact: true });
 
-/**
- * Adds counters to the modules of the services and of the repository's libraries when Node loads them. `parser-process.ts` registers this
- * loader.
- */
+/** Module loader that adds coverage counters to the services and to this repository's libraries. `parser-process.ts` registers it. */
 export const load: LoadHook = async (url, context, nextLoad) => {
   const loaded = await nextLoad(url, context);
   if (!/\/(apps|libs)\/[^/]+\/dist\//.test(url) || url.includes('/system-tests/') || !loaded.source)

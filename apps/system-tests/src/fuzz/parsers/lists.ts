@@ -11,7 +11,7 @@ const cursors = ids.flatMap((id) =>
   ),
 );
 
-/** Cursors of lists. An accepted cursor must be exactly as the service prints it. */
+/** List cursors. Printing an accepted cursor must give the same text. */
 export const cursorTarget: ParserTarget = {
   name: 'cursors',
   description: 'cursors of lists; an accepted cursor must be one that the service prints',
@@ -30,7 +30,7 @@ export const cursorTarget: ParserTarget = {
   },
 };
 
-/** The seeds of the event list's query. */
+/** Seeds for the event list's query. */
 export const querySeeds: readonly string[] = [
   '',
   'page_size=50',
@@ -40,7 +40,7 @@ export const querySeeds: readonly string[] = [
   'channel_id=4711&origin=test&event_source=TestCall&raid_from=a&raid_to=b',
 ];
 
-/** Queries of the event list. An accepted query must make a request that the events service accepts. */
+/** Event list queries. The events service must accept the request made from an accepted query. */
 export const filterTarget: ParserTarget = {
   name: 'filters',
   description:
@@ -48,7 +48,7 @@ export const filterTarget: ParserTarget = {
   seeds: querySeeds,
   words: [...Object.keys(eventFilters).map((name) => `&${name}=`), '&cursor=', '&page_size=', '__proto__='],
   run: (input) => {
-    // As in http-server.ts. Node passes a request's target as Latin-1.
+    // As in http-server.ts: Node passes a request's target as Latin-1.
     const parameters = Object.fromEntries(new URLSearchParams(input.toString('latin1')));
     const query = attempt(() => parseEventListQuery(parameters));
     if (!query) return 'refused';

@@ -11,7 +11,7 @@ import {
 import { querySeeds } from './lists.js';
 import { attempt, expectEqual, type ParserTarget } from './parser-target.js';
 
-/** The seeds of first messages. `token` is the token that clients send. */
+/** Seeds for first messages. @param token the token that clients send */
 export function firstMessageSeeds(token: string): string[] {
   const filters = Object.fromEntries(
     Object.entries(eventFilters).map(([name, { example }]) => [name, example]),
@@ -63,7 +63,7 @@ export const positionSeeds: readonly string[] = [
   '5f3a9c1e-1-00000000',
 ];
 
-/** Positions in the stream. An accepted position must be exactly as the service prints it. */
+/** Stream positions. Printing an accepted position must give the same text. */
 export const positionTarget: ParserTarget = {
   name: 'positions',
   description: 'positions in the stream; an accepted position must be one that the service prints',

@@ -4,16 +4,16 @@ import { runInNewContext } from 'node:vm';
 import 'reflect-metadata';
 import type { ParserOptions, ParserReport } from './parser-run.js';
 
-// `runParser` forks this process, so that a parser that hangs or crashes does not end the test.
+// `runParser` forks this module. If a parser hangs or crashes, the test goes on.
 
 register('./instrumenting-loader.js', import.meta.url);
 
-// Imported after the loader is registered, so that the loader can count the code that inputs reach.
+// Import these after the loader is registered. The loader then counts which code the inputs reach.
 const { fuzzParser } = await import('./fuzz-parser.js');
 const { parserTargets } = await import('./targets.js');
 
 setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void; // Safe cast: the flag defines it
+const collectGarbage = runInNewContext('gc') as () => void; // Safe cast: the flag --expose-gc defines it
 
 process.once('message', ({ name, seed, inputs }: ParserOptions) => {
   void run({ name, seed, inputs }).then((report) => process.send?.(report, () => process.disconnect()));
@@ -22,7 +22,7 @@ process.once('message', ({ name, seed, inputs }: ParserOptions) => {
 async function run({ name, seed, inputs }: ParserOptions): Promise<ParserReport> {
   const target = parserTargets.find((candidate) => candidate.name === name);
   if (!target) throw new Error(`unknown parser ${name}`);
-  // After this share of the inputs, caches are full and all code is compiled.
+  // After a fifth of the inputs, caches are full and all code is compiled.
   const warmUp = Math.ceil(inputs / 5);
   let heapBefore = 0;
   const startedAt = performance.now();
@@ -38,7 +38,7 @@ async function run({ name, seed, inputs }: ParserOptions): Promise<ParserReport>
   return { ...counts, ms: performance.now() - startedAt, heapGrowth };
 }
 
-/** Returns the bytes of the heap in use. */
+/** Heap in use after garbage collection, in bytes. */
 function measureHeap(): number {
   collectGarbage();
   return process.memoryUsage().heapUsed;

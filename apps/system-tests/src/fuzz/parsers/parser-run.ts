@@ -3,27 +3,25 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { ParserCounts } from './fuzz-parser.js';
 
-/** The parser, the seed, and the number of inputs. */
 export interface ParserOptions {
   name: string;
   seed: string;
   inputs: number;
 }
 
-/** A finished run. */
 export interface ParserReport extends ParserCounts {
   ms: number;
-  /** The growth of the heap in bytes after the first fifth of the inputs. */
+  /** Heap growth in bytes after the first fifth of the inputs. */
   heapGrowth: number;
 }
 
-// A batch of inputs needs only some milliseconds.
+// Without progress for this long, the parser hangs. A batch normally takes a few milliseconds.
 const hangMs = 60_000;
 
 /**
- * Calls a parser with many inputs in a separate process.
+ * Runs a parser on many inputs, in a separate process.
  *
- * @throws when the parser hangs, or the process crashes
+ * @throws Error if the parser hangs or the process crashes
  */
 export async function runParser(options: ParserOptions): Promise<ParserReport> {
   const child = fork(fileURLToPath(new URL('parser-process.js', import.meta.url)));

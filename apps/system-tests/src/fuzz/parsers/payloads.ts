@@ -3,7 +3,6 @@ import { parseRequest } from '@stream-events/messaging';
 import { contracts, ingestSeeds, requestSeeds, requestWords } from '../nats-payloads.js';
 import { attempt, type ParserTarget } from './parser-target.js';
 
-/** Requests between services. */
 export const requestTarget: ParserTarget = {
   name: 'NATS requests',
   description: `the data of requests over NATS, each parsed by a quarter of the ${contracts.length} contracts`,
@@ -20,7 +19,6 @@ export const requestTarget: ParserTarget = {
   },
 };
 
-/** Messages on the INGEST stream. */
 export const ingestTarget: ParserTarget = {
   name: 'INGEST messages',
   description: 'messages on the INGEST stream; a message that is refused becomes a dead letter',
@@ -31,7 +29,7 @@ export const ingestTarget: ParserTarget = {
       parseIngestMessage(input);
       return 'accepted';
     } catch (error) {
-      // Recognizes the promised errors by name, because under Jest, Node’s own errors have other classes.
+      // Compare by name: under Jest, Node's own errors have other classes.
       if (promisedErrors.includes(nameOf(error))) return 'refused';
       throw error;
     }

@@ -1,7 +1,7 @@
 import { fuzzParser } from './fuzz-parser.js';
 import { parserTargets } from './targets.js';
 
-// `npm run fuzz` has 100,000 inputs for each.
+// Number of inputs per target. `npm run fuzz` uses 100,000.
 const inputs = 1_000;
 
 describe('the parsers of input from outside', () => {
@@ -43,7 +43,7 @@ describe(fuzzParser.name, () => {
     let calls = 0;
     const run = (): string => {
       calls += 1;
-      // The first call warms up.
+      // The first call is the warm-up.
       if (calls > 1 && calls <= 1 + slowCalls) useCpu(1_100);
       return 'accepted';
     };

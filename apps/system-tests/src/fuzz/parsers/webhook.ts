@@ -9,7 +9,7 @@ import { readMessageInput, webhookSeeds, webhookWords } from '../webhook-message
 
 const secrets = ['the first secret of the fuzzing', 'the second secret of the fuzzing'];
 
-/** The webhook and the code behind it, without the store. The events service must be able to read every accepted message. */
+/** The webhook without the store. The events service must be able to read every accepted message. */
 export function webhookTarget(): ParserTarget {
   const stored: EventWithColumns[] = [];
   const ingest = {
@@ -19,8 +19,8 @@ export function webhookTarget(): ParserTarget {
     },
   };
   const service = new WebhookService(
-    ingest as never, // Safe cast: the service only calls `store`
-    { noteFresh: () => undefined, noteStale: () => undefined } as never, // Safe cast: the service only calls these
+    ingest as never, // Safe cast: the service calls only `store`
+    { noteFresh: () => undefined, noteStale: () => undefined } as never, // Safe cast: the service calls only these
     { PLATFORM_WEBHOOK_SECRET: secrets } as never, // Safe cast: the service reads no other variable
     createLogger('fuzzing', 'silent'),
     new Registry(),
@@ -52,7 +52,7 @@ export function webhookTarget(): ParserTarget {
   };
 }
 
-/** Whether the signature is valid. For messages that the test did not sign, computes the signature in a different way than the service. */
+/** Checks a signature. For messages that the test did not sign, uses another implementation than the service. */
 function isSignatureGenuine(headers: Record<string, string | string[] | undefined>, body: Buffer): boolean {
   const { messageId, timestamp, signature } = inbound.readHeaders(headers);
   return secrets.some((secret) => {

@@ -2,12 +2,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Corpus } from '../corpus.js';
 import { overloaded, type WireTarget } from './wire-target.js';
 
-/** The counts of a run. */
 export interface WireCounts {
   inputs: number;
   ms: number;
   outcomes: Record<string, number>;
-  /** The number of retries because the system was overloaded, over all inputs. */
+  /** Retries after overload, over all inputs. */
   retries: number;
   slowestMs: number;
   findings: WireFinding[];
@@ -15,12 +14,11 @@ export interface WireCounts {
 
 /** An input for which the system broke its promise. */
 export interface WireFinding {
-  /** The input, as Base64. */
+  /** In Base64. */
   input: string;
   error: string;
 }
 
-/** The seed and the number of inputs of a run. */
 export interface WireRun {
   seed: string;
   inputs: number;
@@ -28,12 +26,12 @@ export interface WireRun {
   onProgress?: (counts: Readonly<WireCounts>) => Promise<void> | void;
 }
 
-// The requests of these tests get a response much sooner, although the longest time limit of any request is 26 s.
+// Without a response for this long, the system hangs. Requests may take up to 26 s by contract, but these are much faster.
 const hangMs = 15_000;
 const maxFindings = 20;
 const maxRetries = 60;
 
-/** Sends many inputs, several of them concurrently. */
+/** Sends many inputs, several at a time. */
 export async function fuzzOverWire(
   target: WireTarget,
   { seed, inputs, onProgress }: WireRun,
@@ -92,7 +90,7 @@ async function attempt(
   } catch (error) {
     return { error: error instanceof Error ? error.message : String(error) };
   } finally {
-    late.catch(() => undefined); // nothing awaits it anymore
+    late.catch(() => undefined); // nothing awaits this promise anymore
     limit.abort();
   }
 }
@@ -104,7 +102,7 @@ function reportProgress(
   const ended = new AbortController();
   const loop = async (): Promise<void> => {
     while (!ended.signal.aborted) {
-      // This wait rejects only when `stop` ends it early.
+      // Only `stop` rejects this wait.
       await wait(1_000, undefined, { signal: ended.signal }).catch(() => undefined);
       await onProgress?.(counts);
     }

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 
-/** A response. Status 0: the connection ended without a response. */
+/** A response. Status 0 means that the connection ended without one. */
 export interface Exchange {
   status: number;
   headers: Readonly<Record<string, string>>;
@@ -9,7 +9,7 @@ export interface Exchange {
 
 const none: Exchange = { status: 0, headers: {}, body: '' };
 
-/** Sends requests as bytes, one after the other, on one connection. Connects again when the server has closed the connection. */
+/** Sends raw requests over one connection, one after the other. Reconnects if the server has closed the connection. */
 export class HttpExchanges {
   private socket: Socket | undefined;
   private received: Buffer = Buffer.alloc(0);
@@ -20,7 +20,7 @@ export class HttpExchanges {
     private readonly localAddress: string,
   ) {}
 
-  /** Sends a request. Retries once if a reused connection ends without a response, because a server can close it between two requests. */
+  /** Retries once if a reused connection ends without a response: servers can close it between two requests. */
   async send(bytes: Buffer): Promise<Exchange> {
     const isReused = this.socket !== undefined;
     const exchange = await this.sendOnce(bytes);
@@ -51,11 +51,11 @@ export class HttpExchanges {
       this.received = this.received.length === 0 ? chunk : Buffer.concat([this.received, chunk]);
       const exchange = readResponse(this.received);
       if (!exchange) return;
-      // The server closes the connection after a request that it could not read.
+      // The server closes the connection after an unreadable request.
       if (exchange.headers.connection === 'close') this.drop(socket);
       this.finish(exchange);
     });
-    socket.on('error', () => undefined); // `close` follows
+    socket.on('error', () => undefined); // the `close` event follows
     socket.on('close', () => {
       if (this.socket !== socket) return;
       this.socket = undefined;
@@ -76,7 +76,7 @@ export class HttpExchanges {
   }
 }
 
-/** Reads a whole response. Returns undefined while a part is missing. */
+/** Returns undefined while the response is incomplete. */
 export function readResponse(bytes: Buffer): Exchange | undefined {
   const headEnd = bytes.indexOf('\r\n\r\n');
   if (headEnd === -1) return undefined;

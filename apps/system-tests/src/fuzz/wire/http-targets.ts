@@ -10,7 +10,6 @@ import { localAddress, overloaded, type WireTarget } from './wire-target.js';
 const eventsPath = '/api/v1/platform-events';
 const concurrency = 32;
 
-/** The content of a request. */
 interface Request {
   method: string;
   target: string;
@@ -73,13 +72,13 @@ export function queryWireTarget({ port, system }: FuzzBed): WireTarget {
   });
 }
 
-/** Bodies to every route that accepts a body. */
+/** Bodies for every route that accepts one. */
 export function bodyWireTarget({ port, system }: FuzzBed): WireTarget {
   const routes = Object.keys(bodiesByRoute);
   return httpTarget(port, {
     name: 'bodies',
     description: 'bodies to every route that has one, with several content types and encodings',
-    // The first line is the route. When a mutation changes this line, another route gets the body.
+    // The first line is the route. If a mutation changes it, another route gets the body.
     seeds: [
       ...Object.entries(bodiesByRoute).map(([route, body]) => `${route}\n${JSON.stringify(body)}`),
       ...bodySeeds.slice(-2).map((body) => `${loginRoute}\n${body}`),
@@ -104,7 +103,7 @@ const otherTypes = [
   'application/x-www-form-urlencoded',
 ];
 
-/** Returns headers, mostly with the content type that fits the body. */
+/** Most of the time, the content type fits the body. */
 function pickHeaders(body: Buffer, random: Random): Record<string, string> {
   const fitting = body.includes('=') && !body.includes('{') ? 'application/x-www-form-urlencoded' : json;
   const key = body.toString('latin1', 0, 300).replace(/[^ -~\x80-\xff]/g, '');
@@ -128,7 +127,7 @@ function httpTarget(port: number, { toRequest, ...target }: RequestTarget): Wire
     ...target,
     concurrency,
     send: async (input, random) => {
-      // While a request waits for its response, its connection is not in `idle`.
+      // `idle` contains only connections without a pending request.
       const connection = idle.pop() ?? new HttpExchanges(port, localAddress(concurrency));
       try {
         return judge(await connection.send(printRequest(toRequest(input, random))));
@@ -142,7 +141,7 @@ function httpTarget(port: number, { toRequest, ...target }: RequestTarget): Wire
   };
 }
 
-/** Returns the status of a response as the outcome. Throws when the response is not one that the API promises. */
+/** Returns the status as the outcome. Throws if the API does not promise such a response. */
 export function judge({ status, headers, body }: Exchange): string {
   const outcome = judgeHead({ status, headers, body });
   if (/^application\/(problem\+)?json/.test(headers['content-type'] ?? '')) JSON.parse(body);
@@ -174,7 +173,7 @@ function authorize(token: string): Record<string, string> {
   return { authorization: `Token ${token}` };
 }
 
-/** Leaves out headers that change where the message ends. `raw-http.ts` tests these headers. */
+/** Drops headers that change where the message ends. `raw-http.ts` covers them. */
 function withoutFraming(
   headers: Readonly<Record<string, string | string[] | undefined>>,
 ): Record<string, string> {
@@ -183,7 +182,7 @@ function withoutFraming(
   return Object.fromEntries(entries.map(([name, value]) => [name, String(value).replace(/[\r\n]/g, ' ')]));
 }
 
-/** Encodes spaces and control characters, which a request target cannot contain. Everything else is sent unchanged. */
+/** Encodes spaces and control characters, which a request target must not contain. Keeps everything else. */
 function printTarget(input: Buffer): string {
   const text = input.toString('latin1').replace(/[\0- \x7f]/g, (character) => encodeURIComponent(character));
   return text.startsWith('/') ? text : `/${text}`;

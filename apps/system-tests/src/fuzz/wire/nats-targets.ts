@@ -9,12 +9,13 @@ import { contracts, ingestSeeds, requestSeeds, requestWords } from '../nats-payl
 import type { Random } from '../random.js';
 import { overloaded, type WireTarget } from './wire-target.js';
 
-// Longer than the time limit of any contract.
+// Time to wait for a reply: longer than any contract's limit.
 const replyMs = 14_000;
-// Every dead letter needs a separate transaction, which takes about 2 ms. The last retry of a message starts after 5 s.
+// If the number of messages does not shrink for this long, the stream is stuck. The last retry of a message starts after 5 s, and each dead
+// letter needs its own transaction of about 2 ms.
 const stuckMs = 30_000;
 
-/** Sends requests on the subject of every contract, with the permissions of the gateway. */
+/** Sends requests on every contract's subject, with the gateway's permissions. */
 export async function requestWireTarget({ servers }: FuzzBed): Promise<WireTarget> {
   const connection = await connectNats({ urls: [servers.nats.urlFor('gateway')], name: 'fuzzing' });
   return {
@@ -43,7 +44,7 @@ async function request(connection: NatsConnection, input: Buffer, random: Random
   }
 }
 
-/** Prefers a contract that accepts the input, so that many inputs reach the service behind the contract. */
+/** Prefers a contract that accepts the input, so that many inputs reach a service. */
 function pickContract(input: Buffer, random: Random): (typeof contracts)[number] {
   const candidates = Array.from({ length: 6 }, () => random.pick(contracts));
   return candidates.find((contract) => isAccepted(contract, input)) ?? random.pick(candidates);
@@ -80,7 +81,7 @@ function judgeReply(subject: string, reply: Msg): string {
   return code;
 }
 
-/** Publishes messages on the INGEST stream. At the end, each message must be an event or a dead letter, and the stream must be empty. */
+/** Publishes messages to the INGEST stream. At the end, each must be an event or a dead letter, and the stream must be empty. */
 export async function ingestWireTarget({ servers, databaseUrl }: FuzzBed): Promise<WireTarget> {
   const connection = await connectNats({ urls: [servers.nats.urlFor('gateway')], name: 'fuzzing' });
   const drain = await connectNats({ urls: [servers.nats.urlFor('events')], name: 'fuzzing' });
@@ -125,7 +126,7 @@ export async function ingestWireTarget({ servers, databaseUrl }: FuzzBed): Promi
   };
 }
 
-/** Waits until the stream is empty, or until its number of messages stops shrinking. Returns the number of messages left. */
+/** Waits until the stream is empty or stops shrinking. Returns how many messages are left. */
 async function drainWhileShrinking(count: () => Promise<number>): Promise<number> {
   let left = await count();
   for (;;) {

@@ -6,7 +6,7 @@ import { localAddress, type WireTarget } from './wire-target.js';
 
 let connections = 0;
 
-/** Sends bytes that are nearly HTTP. Each input has its own connection. */
+/** Sends bytes that are almost HTTP. Each input uses its own connection. */
 export function rawHttpTarget({ port, system }: FuzzBed): WireTarget {
   const body = '{"event_type":"raid","event_source":"fuzzing","event_data":{}}';
   const head = (method: string, path: string, ...headers: string[]): string =>
@@ -51,8 +51,8 @@ export function rawHttpTarget({ port, system }: FuzzBed): WireTarget {
   };
 }
 
-// Half-close a connection after this time. Node drops a request in progress when its client half-closes the connection, so wait long enough
-// that only requests that wait for more bytes are affected.
+// Half-close the connection after this time. Node drops a pending request when its client half-closes, so wait until only requests that
+// need more bytes are pending.
 const endAfterMs = 300;
 
 function exchange(port: number, input: Buffer): Promise<string> {
@@ -68,7 +68,7 @@ function exchange(port: number, input: Buffer): Promise<string> {
     received = Buffer.concat([received, chunk]);
     if (isAnswered(received)) socket.destroy();
   });
-  socket.on('error', () => undefined); // `close` follows
+  socket.on('error', () => undefined); // the `close` event follows
   socket.on('end', () => socket.end());
   socket.write(input);
   const timer = setTimeout(() => socket.end(), endAfterMs);
@@ -84,19 +84,18 @@ function exchange(port: number, input: Buffer): Promise<string> {
   });
 }
 
-/** Whether a whole response has arrived. An accepted WebSocket and an event stream stay open. */
+/** Whether a whole response has arrived. For accepted WebSockets and event streams, the head is enough, because they stay open. */
 function isAnswered(bytes: Buffer): boolean {
   const head = bytes.toString('latin1', 0, 1_000);
   return /^HTTP\/1\.1 101|content-type: text\/event-stream/i.test(head) || readResponse(bytes) !== undefined;
 }
 
-/** Returns the outcome of the first response. An unreadable request may get no response. */
+/** Outcome of the first response. An unreadable request may get none. */
 function judgeBytes(bytes: Buffer): string {
   const text = bytes.toString('latin1', 0, 12);
   if (bytes.length === 0) return 'closed';
   if (text === 'HTTP/1.1 101') return '101';
   const response = readResponse(bytes);
-  // Bodies are not judged, because a response to HEAD has a length and no body. After a response 100, the connection may end without a
-  // final response.
+  // Ignore bodies: a response to HEAD has a length but no body. After a 100 response, the connection may end without a final response.
   return response ? judgeHead(response) : text.slice(9);
 }

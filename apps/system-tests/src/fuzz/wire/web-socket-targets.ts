@@ -6,13 +6,13 @@ import type { Random } from '../random.js';
 import { localAddress, overloaded, type WireTarget } from './wire-target.js';
 
 const path = '/ws/platform-events';
-// The close codes that the API promises, and the close codes that `ws` sends when a client breaks the protocol.
+// Close codes that the API promises, and those of `ws` for protocol errors.
 const knownCodes = new Set([1000, 1002, 1003, 1005, 1007, 1008, 1009, 1012, 4400, 4401, 4403, 4429]);
 const overloadedCode = 1013;
-// Every connection uses another address, because the limits per address would refuse most connections from one address.
+// Use another address for each connection. The limits per address would refuse most connections from a single one.
 let connections = 0;
 
-/** First messages of WebSockets, most of them with a valid token. */
+/** First messages of WebSockets, most with a valid token. */
 export function firstMessageWireTarget({ port, system }: FuzzBed): WireTarget {
   return {
     name: 'first messages',
@@ -47,7 +47,7 @@ export async function positionWireTarget({ port, system: { token } }: FuzzBed): 
   };
 }
 
-/** Returns mostly a text frame, rarely a frame with another opcode or with changed bits. */
+/** Returns a text frame in 95 % of the calls. The rest have another opcode or flipped bits. */
 function makeFrame(input: Buffer, random: Random): Buffer {
   if (random.chance(0.95)) return frame(0x81, input);
   const bytes = frame(random.below(256), input);
@@ -55,7 +55,7 @@ function makeFrame(input: Buffer, random: Random): Buffer {
   return bytes;
 }
 
-/** Returns a frame with a mask of zeros, which leaves the payload unchanged. */
+/** A mask of zeros leaves the payload unchanged. */
 function frame(head: number, payload: Buffer): Buffer {
   const { length } = payload;
   const start = Buffer.alloc(length < 126 ? 6 : length < 65_536 ? 8 : 14);
@@ -67,8 +67,8 @@ function frame(head: number, payload: Buffer): Buffer {
 }
 
 /**
- * Connects, sends a frame, and waits for a reply: a text message, or the end of the connection. With `any reply`, the pong to a second ping
- * also counts, because it shows that the service has handled the frame and keeps the connection open.
+ * Connects, sends a frame, and waits for a text message or the end of the connection. With `any reply`, the pong to a second ping also
+ * counts, because it shows that the connection survived the frame.
  */
 function exchange(port: number, first: Buffer, until: 'text' | 'any reply'): Promise<string> {
   connections += 1;
@@ -98,7 +98,7 @@ function exchange(port: number, first: Buffer, until: 'text' | 'any reply'): Pro
       },
     });
     readFrames(socket, { frames, onRefused: settle, onOpen });
-    socket.on('error', () => undefined); // `close` follows
+    socket.on('error', () => undefined); // the `close` event follows
     socket.once('close', () => {
       if (outcome?.startsWith('defect') === true) reject(new Error(outcome));
       else resolve(outcome ?? 'closed');

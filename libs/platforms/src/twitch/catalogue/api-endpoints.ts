@@ -1,12 +1,12 @@
 import { readData } from './read-data.js';
 
-/** The kind of token that a call needs: a user's (`OA`) or the application's own (`AP`). */
+/** The type of token that a call needs: a user access token (`OA`) or an app access token (`AP`). */
 export const tokenTypes = ['OA', 'AP'] as const;
 export type TokenType = (typeof tokenTypes)[number];
 
 /**
- * The tokens that an endpoint accepts: the application's, a user's, or either. `app_with_grant_or_user` accepts the application's token if
- * the user who acts has granted the scope to the application. `ext_jwt` accepts only a token of an Extension's backend.
+ * The tokens that an endpoint accepts. `app_with_grant_or_user`: the app access token also works if the acting user has granted the scope
+ * to the application. `ext_jwt`: only the token of an Extension's backend works.
  */
 export const acceptedTokens = [
   'app',
@@ -21,14 +21,14 @@ export type AcceptedTokens = (typeof acceptedTokens)[number];
 /** An endpoint of the platform's API (docs/platform-facts.md §6). */
 export interface ApiEndpoint {
   description: string;
-  /** Relative to the API's base URL. */
+  /** The path, relative to the API's base URL. */
   endpoint: string;
   method: string;
   reference_url: string;
   token_type: TokenType;
-  /** The scope with the least privilege; null when none is needed. */
+  /** The least privileged scope that suffices; null when the call needs none. */
   scope: string | null;
-  /** A user's token needs one of these scopes. Empty when the call needs no scope. */
+  /** A user access token needs one of these scopes. Empty when the call needs none. */
   scopes_any_of: readonly string[];
   auth: AcceptedTokens;
 }

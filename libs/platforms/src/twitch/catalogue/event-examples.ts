@@ -4,7 +4,7 @@ import { readData } from './read-data.js';
 
 const examples = readData('event-examples') as Readonly<Record<string, JsonObject>>; // Safe cast: the simulator's tests check it.
 
-/** Returns an example event of a type, as the simulated platform sends it. `npm run generate` writes the examples. */
+/** Returns the example event that the simulator sends for a type. `npm run generate` writes the examples. */
 export function exampleOf({ type, version }: EventType): JsonObject {
   const event = examples[`${type}/${version}`] ?? {};
   return type === 'drop.entitlement.grant' ? { events: [event] } : event;

@@ -4,7 +4,6 @@ import type { EventType } from './event-types.js';
 
 const dialect = 'https://json-schema.org/draft/2020-12/schema';
 
-/** The name of a field, and whether the field can be missing or null. */
 interface Field {
   name: string;
   isOptional: boolean;
@@ -12,8 +11,8 @@ interface Field {
 }
 
 /**
- * Returns the JSON Schema (draft 2020-12) of the events of a type. Permits additional fields, because the platform adds fields without
- * notice. A batched type has a list of such events in `events`.
+ * Returns the JSON Schema (draft 2020-12) for events of a type. Permits additional fields, because the platform adds fields without notice.
+ * An event of a batched type contains a list of events in `events`.
  */
 export function schemaOf(row: EventType): JsonObject {
   const { type, version, description } = row;
@@ -30,7 +29,7 @@ export function schemaOf(row: EventType): JsonObject {
   return { $schema: dialect, title: `${type} version ${version}`, description, ...whole };
 }
 
-/** Splits the catalog's notation of a kind (`object[]?|null`) into the kind and the marks of a field's name. */
+/** Splits a kind in the catalog's notation (`object[]?|null`) into the base kind and the suffix for the field's name. */
 function splitKind(kind: string): [base: string, marks: string] {
   const base = kind.replace('|null', '').replace('?', '');
   return [base, kind.slice(base.length)];
@@ -67,7 +66,7 @@ function readField(marked: string): Field {
   return { name, isNullable, isOptional: marked.slice(name.length).startsWith('?') };
 }
 
-/** Returns the schema of a batched event, whose list `events` contains items with the schema `item`. */
+/** Returns the schema of a batched event: an object whose list `events` contains items with the schema `item`. */
 function listOf(item: JsonObject): JsonObject {
   return {
     type: 'object',

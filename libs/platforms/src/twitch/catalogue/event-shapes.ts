@@ -1,6 +1,6 @@
 /**
- * The fields of an object. `?` after a name marks a field that can be missing, and `|null` marks a field that can be null. A value is a
- * kind (`string`, `integer`, `boolean`), the fields of a nested object, or a list of either.
+ * The fields of an object. A name can end in `?` (the field can be missing) or `|null` (the field can be null). A value is a kind
+ * (`string`, `integer`, `boolean`), a nested object, or a list of either.
  */
 export interface Shape {
   readonly [field: string]: Kind | Shape | readonly [Kind | Shape];
@@ -8,7 +8,7 @@ export interface Shape {
 
 type Kind = 'string' | 'integer' | 'boolean';
 
-/** The three fields that name a user. */
+/** The three fields that identify a user: id, login, and name. */
 function user(prefix = 'user', suffix: '' | '|null' = ''): Shape {
   return {
     [`${prefix}_id${suffix}`]: 'string',
@@ -28,13 +28,12 @@ const fragment: Shape = {
   'emote|null': { id: 'string', emote_set_id: 'string', owner_id: 'string', format: ['string'] },
 };
 
-/** A chat message. */
 const chatMessage: Shape = { text: 'string', fragments: [{ ...fragment, 'mention|null': user() }] };
 
-/** A chat message with which a viewer spends Bits or Channel Points. Its fragments contain no mentions. */
+/** A chat message that spends Bits or Channel Points. Its fragments contain no mentions. */
 const chatMessageWithoutMentions: Shape = { text: 'string', fragments: [fragment] };
 
-/** A chat message in other events, whose fragments contain fewer details. */
+/** The form of a chat message in other events. Its fragments contain fewer details. */
 const plainMessage: Shape = {
   text: 'string',
   fragments: [
@@ -47,7 +46,6 @@ const plainMessage: Shape = {
   ],
 };
 
-/** A message with the positions of its emotes. */
 const messageWithEmotes: Shape = {
   text: 'string',
   'emotes|null': [{ id: 'string', begin: 'integer', end: 'integer' }],
@@ -61,7 +59,7 @@ const boundary: Shape = { start_pos: 'integer', end_pos: 'integer' };
 
 const giftUpgrade: Shape = { gifter_is_anonymous: 'boolean', ...user('gifter_user', '|null') };
 
-/** The details of `channel.chat.notification`, by notice. A notice of a shared chat has the same details. */
+/** The details of `channel.chat.notification`, by type of notice. Notices of a shared chat have the same details. */
 const notices: Shape = {
   sub: { sub_tier: 'string', is_prime: 'boolean', duration_months: 'integer' },
   resub: {
@@ -140,7 +138,7 @@ const customReward: Shape = {
 };
 const redemption: Shape = { reward: { id: 'string', title: 'string', cost: 'integer', prompt: 'string' } };
 const charity: Shape = { current_amount: amount, target_amount: amount };
-// The events that report the beginning of a poll or a prediction contain no counts.
+// Counts are missing in the events that report the beginning of a poll or a prediction.
 const poll: Shape = {
   choices: [
     {
@@ -181,8 +179,8 @@ const automodVerdict: Shape = {
 };
 
 /**
- * The fields of the objects in events, by type, or by `type/version` where versions differ (docs/platform-facts.md §5.2). The catalog says
- * which of these fields can be missing or null.
+ * The fields of nested objects in events, by type, or by `type/version` where versions differ (docs/platform-facts.md §5.2). The catalog
+ * says which of these objects can be missing or null.
  */
 export const eventShapes: Readonly<Record<string, Shape>> = {
   'automod.message.hold': automodVerdict,

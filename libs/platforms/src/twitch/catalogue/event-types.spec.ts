@@ -3,10 +3,10 @@ import { scopes } from './scopes.js';
 
 const key = expect.stringMatching(/^[a-z_]+$/) as unknown as string; // Safe cast: Jest compares the matcher with text.
 
-/** Returns a list of the same length, in which every item is the matcher. */
+/** Returns the matcher, repeated once for each value. */
 const listOf = (matcher: string, values: readonly string[]): string[] => values.map(() => matcher);
 
-/** Returns the rank of a version: numbers by size, then `beta`. */
+/** Orders versions: numbers first, then `beta`. */
 const rank = (version: string): number => (version === 'beta' ? Infinity : Number(version));
 
 describe('event types', () => {

@@ -5,32 +5,35 @@ export interface EventType {
   /** The platform's spelling: `stream.online`. */
   type: string;
   version: string;
-  /** Required keys of a subscription's condition. */
+  /** The keys that a subscription's condition must have. */
   condition: string[];
-  /** Optional keys of the condition. */
+  /** The keys that the condition can also have. */
   condition_optional: string[];
-  /** The condition must have exactly one of these keys; empty when this rule does not apply. */
+  /** The condition must have exactly one of these keys. Empty when there is no such rule. */
   condition_exactly_one_of: string[];
-  /** Groups of scopes. The user must grant one scope of each group. */
+  /** Groups of scopes. The user must grant one scope from each group. */
   scopes: string[][];
-  /** Additional scopes that an app token needs. `channel:bot` is needed only when the user does not moderate the channel. */
+  /**
+   * Scopes that a subscription with an app access token also needs. `channel:bot` is needed only when the user does not moderate the
+   * channel.
+   */
   app_token_extra_scopes: string[];
   transports: string[];
   description: string;
   /**
-   * The top-level fields of an event: `string`, `integer`, `boolean`, `object`, or lists of them (`string[]`). `?` marks a field that can
-   * be missing, and `|null` marks a field that can be null.
+   * The top-level fields of an event and their kinds: `string`, `integer`, `boolean`, `object`, or a list (`string[]`). `?` marks a field
+   * that can be missing; `|null` marks a field that can be null.
    */
   fields: Record<string, string>;
   note: string | null;
-  /** Details that no official page confirms. */
+  /** Details in this row that no official page confirms. */
   unverified: string[];
 }
 
 /** All 83 types and versions, sorted by type. The newest version of a type comes last. */
 export const eventTypes = readData('event-types') as readonly EventType[]; // Safe cast: event-types.spec.ts checks the data.
 
-/** Finds a type in this version, or in its newest version when none is given. */
+/** Finds a type in the given version, or by default in its newest version. */
 export function findEventType(type: string, version?: string): EventType | undefined {
   return eventTypes.findLast(
     (row) => row.type === type && (version === undefined || row.version === version),
