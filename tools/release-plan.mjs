@@ -18,7 +18,7 @@ export function planRelease(version, date, { isTrial = false } = {}) {
   const { version: current } = JSON.parse(read('package.json'));
   requireNewer(version, current);
   const texts = new Map();
-  for (const path of packagePaths()) texts.set(path, setVersion(read(path), current, version));
+  for (const path of packagePaths()) texts.set(path, setVersion(path, read(path), current, version));
   texts.set('package-lock.json', setLockVersions(read('package-lock.json'), version));
   texts.set(changelogPath, endUnreleased(read(changelogPath), { version, date, isTrial }));
   texts.set(releasedPath, `${JSON.stringify({ version, migrations: listMigrations() }, undefined, 2)}\n`);
@@ -55,9 +55,12 @@ function packagePaths() {
 }
 
 /** Changes only the line with the version, so that the rest of the file keeps its format. */
-function setVersion(text, current, version) {
+function setVersion(path, text, current, version) {
   const changed = text.replace(`"version": "${current}"`, `"version": "${version}"`);
-  if (changed === text) throw new Error(`a package.json does not have the version ${current}`);
+  if (changed === text)
+    throw new Error(
+      `${path} does not have the version ${current}. Set its version to ${current}, then try again.`,
+    );
   return changed;
 }
 

@@ -19,7 +19,7 @@ export function warnOfUntrustedProxies(fastify: FastifyInstance, logger: Logger)
       nextAt = performance.now() + intervalMs;
       logger.warn(
         { address: socket.remoteAddress },
-        'ignoring X-Forwarded-For from an untrusted address. If this is the address of your proxy, add it to TRUST_PROXY. Until then, all clients behind the proxy share one limit for failed logins and requests',
+        'ignoring X-Forwarded-For from an untrusted address. If this is the address of your proxy, add it to TRUST_PROXY. Until then, all clients behind the proxy count as one address and share its limits',
       );
     }
     done();

@@ -1,6 +1,6 @@
 /**
- * The reasons why the service ends a live connection, each with its code and its text. The code is the WebSocket close code, and also
- * `code` in the data of `event: closed`. The service defines the codes from 4000 on (RFC 6455 §7.4.2 reserves this range for private use).
+ * Why the service ends a live connection. `code` is the WebSocket close code; server-sent events carry it in `event: closed`. Codes from
+ * 4000 on are defined here: RFC 6455 §7.4.2 reserves 4000 to 4999 for private use.
  */
 export const closeCodes = {
   shutting_down: { code: 1012, text: 'the service is restarting: reconnect' },
@@ -13,7 +13,7 @@ export const closeCodes = {
 } as const;
 export type CloseReason = keyof typeof closeCodes;
 
-/** The close codes with their texts, as a Markdown list. */
+/** Formats the close codes as a Markdown list for the API description. */
 export function printCloseCodes(): string {
   return Object.values(closeCodes)
     .map(({ code, text }) => `- \`${code}\`: ${text}`)

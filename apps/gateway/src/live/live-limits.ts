@@ -9,22 +9,19 @@ export interface ConnectionLimits {
   /** Maximum number of live connections per user, across all gateways. */
   perUser: number;
   /**
-   * How long a client waits if its user is at the limit only because of connections at other gateways. Longer than the time after which the
-   * other gateways forget a crashed gateway, because the clients of that gateway immediately connect to other gateways.
+   * How long a client waits for a place when connections at other gateways use up its user's limit. When a gateway crashes, its clients
+   * reconnect elsewhere at once, but its connections count for 4 s more. The wait must be longer than that.
    */
   patienceMs: number;
 }
 
 export const connectionLimits: ConnectionLimits = { connections: 10_000, perUser: 50, patienceMs: 6_000 };
 
-/** Limits on catch-ups. A catch-up is a connection that reads events from the EVENTS stream that are older than the ring buffer. */
+/** Limits on catch-ups. In a catch-up, a connection reads events that are older than the ring buffer from the EVENTS stream. */
 export interface CatchUpLimits {
   /** Maximum number of concurrent catch-ups per user, across all gateways. Further catch-ups wait for their turn. */
   perUser: number;
-  /**
-   * How long a turn lasts while other catch-ups of the user wait. A client that reads slowly must not keep the user's other clients
-   * waiting.
-   */
+  /** Length of a turn while other catch-ups of the user wait. Keeps a slow client from blocking the user's other clients. */
   turnMs: number;
   /**
    * Maximum number of stream messages that a catch-up reads per second. Faster catch-ups would take CPU time from webhooks and other
@@ -38,12 +35,14 @@ export const catchUpLimits: CatchUpLimits = { perUser: 2, turnMs: 5_000, message
 /** Limits on clients that send wrong tokens. */
 export interface TokenFailureLimits {
   /**
-   * How long a socket with a wrong token stays open after its handshake, for the first failure from an address. The time doubles with each
-   * further failure from the address, up to `maxDelayMs`.
+   * How long a socket with a wrong token stays open after its handshake. Doubles with each further failure from the same address, up to
+   * `maxDelayMs`.
    */
   minDelayMs: number;
   maxDelayMs: number;
-  /** Maximum number of concurrent delays per address. At this limit, new handshakes from the address get 429. */
+  /**
+   * Maximum number of concurrent delays per address. At this limit, handshakes from the address get 429 unless they contain a valid token.
+   */
   delaysPerAddress: number;
   /** How long the gateway remembers an address after its last failure. */
   memoryMs: number;
@@ -54,21 +53,21 @@ export interface TokenFailureLimits {
 /** Limits on the WebSockets of one gateway process. */
 export interface WebSocketLimits {
   /**
-   * Limits on sockets that have not sent a valid token. Ordinary clients send their token immediately, so the socket that has waited
-   * longest is probably an attacker's.
+   * Limits on sockets that have not sent a valid token. At a limit, the socket that has waited longest is closed first: ordinary clients
+   * send their token immediately, so it is probably an attacker's.
    */
   waiting: ShareLimits;
   tokenFailures: TokenFailureLimits;
-  /** How long a socket may take to send its token. */
+  /** Time limit for a socket to send its token. */
   tokenMs: number;
-  /** How often the gateway pings a socket, and how long the pong may take to arrive. */
+  /** How often the gateway pings a socket, and the time limit for the pong. */
   pingMs: number;
 }
 
 export const webSocketLimits: WebSocketLimits = {
-  // After a restart, 1,000 clients behind one address may reconnect at the same time.
+  // After a restart, 1,000 clients behind one address can reconnect at the same time.
   waiting: { total: 2_000, perAddress: 1_000, patienceMs: 1_000 },
-  // With 50 delays of 8 s each, an address can try 6 tokens per second.
+  // With 50 delays of 8 s each, an address can try at most 6 tokens per second.
   tokenFailures: {
     minDelayMs: 1_000,
     maxDelayMs: 8_000,
@@ -80,7 +79,7 @@ export const webSocketLimits: WebSocketLimits = {
   pingMs: 30_000,
 };
 
-/** Maximum size of a message from a WebSocket client, in bytes. A first message with a hundred event types has about 5 KiB. */
+/** Maximum size of a message from a WebSocket client, in bytes. A first message with 100 event types is about 5 KiB. */
 export const maxMessageBytes = 16 * 1024;
 /** Maximum number of event types in one filter. No platform has more event types. */
 export const maxEventTypes = 100;
@@ -89,11 +88,11 @@ export const maxConnectionNameLength = 255;
 
 /** How often clients get a keep-alive. Must be less than a minute, because proxies cut connections that are silent for longer. */
 export const keepAliveMs = 15_000;
-/** Maximum number of bytes that wait in memory for one client. */
+/** Maximum bytes buffered in memory for one client. */
 export const maxBufferedBytes = 1024 ** 2;
-/** How long a client may read nothing before the gateway treats the client as gone. */
+/** A client that reads nothing for this long is disconnected. */
 export const stallLimitMs = 10_000;
-/** How long a client may read its last frames after the service has closed its connection. Then the socket is destroyed. */
+/** How long a closed connection waits for the client to read its last frames before its socket is destroyed. */
 export const closeLimitMs = 5_000;
 
 /**
@@ -102,7 +101,7 @@ export const closeLimitMs = 5_000;
  */
 export const maxRingBufferEvents = 20_000;
 /**
- * Maximum bytes of event records in the ring buffer, and the same maximum for the cache of older pages. Each event also keeps up to three
- * frames that were made from its record, so a ring buffer takes at most 64 MiB.
+ * Maximum bytes of event records in the ring buffer and, separately, in the cache of older pages. Each event also keeps up to three frames
+ * encoded from its record, so the ring buffer takes at most about 64 MiB.
  */
 export const maxRingBufferBytes = 16 * 1024 ** 2;

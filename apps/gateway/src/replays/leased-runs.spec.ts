@@ -3,7 +3,7 @@ import { LeasedRuns } from './leased-runs.js';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Creates runs that end on `end()`. `steps` lists the ends of runs and the releases in their order. */
+/** Creates runs that end on `end()`. `steps` records ended runs and releases in order. */
 function setup() {
   const steps: string[] = [];
   const ends: (() => void)[] = [];

@@ -16,8 +16,8 @@ export interface LeasedWork<Row extends { id: string }> {
 // How often this gateway looks for rows with expired leases.
 const takeOverEveryMs = 1_000;
 const maxBackoffMs = 5_000;
-// How long a stop waits for the runs, each of which ends after its current step. Most steps take at most 2 s. A slower step, such as a read
-// that fails after 5 s, is abandoned.
+// How long `stop` waits for the runs to finish their current steps. Most steps take at most 2 s. Slower steps, such as a read that fails
+// after 5 s, are abandoned.
 const stopLimitMs = 3_000;
 
 /** Runs the rows that this gateway process has leased, and takes over the rows of processes that died. */
@@ -57,9 +57,9 @@ export class LeasedRuns<Row extends { id: string }> {
     return (this.stopped ??= this.stopRuns());
   }
 
-  /** Runs a row that this gateway has leased. Once the gateway stops, releases the row instead, so that another gateway runs it. */
+  /** Runs a row that this gateway has leased. After `stop`, releases the row instead, so that another gateway runs it. */
   begin(row: Row): void {
-    // The HTTP server still accepts requests after `stop`. The release covers all rows, so it must not precede the end of their runs.
+    // The HTTP server still accepts requests after `stop`. Wait until the runs have ended, because `release` releases the rows of all runs.
     if (this.stopped) return void this.stopped.then(() => this.release());
     const running = this.work.run(row, this.gateway, this.stopping.signal).then((outcome) => {
       this.running.delete(row.id);

@@ -9,7 +9,7 @@ export function IsTime(): PropertyDecorator {
   return satisfies('isTime', timeFault, (value) => toTime(value) !== undefined);
 }
 
-/** Requires a time before the body's `until` and before now. `IsTime` reports values that are not times. */
+/** Requires a time before the body's `until` and before now. Accepts values that are not times, because `IsTime` reports them. */
 export function IsBeforeUntil(): PropertyDecorator {
   return satisfies('isBeforeUntil', 'must be in the past and before until', (value, body) => {
     const now = Date.now();
@@ -17,7 +17,7 @@ export function IsBeforeUntil(): PropertyDecorator {
   });
 }
 
-/** Requires that `check` returns true for the value and the body. */
+/** Validates a field with `check`, which gets the value and the whole body. */
 export function satisfies(
   name: string,
   fault: string,

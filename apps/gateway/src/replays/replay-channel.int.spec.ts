@@ -19,7 +19,7 @@ interface Received {
 }
 
 const logger = createLogger('test', 'silent');
-// Long, so that a busy machine reaches the limit only in the test of the limit.
+// Long enough that even a busy machine reaches the limit only in the test of the limit.
 const patientLimitMs = 20_000;
 let nats: TestNats;
 let channels: ReplayChannel[];

@@ -22,14 +22,14 @@ interface ReplayMessage {
   headers: MsgHdrs;
 }
 
-// How long to wait until NATS confirms the events. Short, because the client that replays a single event also waits.
+// How long to wait until NATS confirms the events. Short, because a client that replays a single event waits for the confirmation.
 const flushLimitMs = 2_000;
 // Maximum bytes of replays that NATS has not confirmed. Enough for one page per running replay, and for single events.
 const maxPendingBytes = 16 * 1024 ** 2;
-// While NATS does not respond, try only once per second, because published messages stay in memory until the connection is closed.
+// How often to try while NATS does not respond. The messages of each attempt stay in memory until the connection is closed.
 const restMs = 1_000;
 
-/** Sends replays to all gateways over core NATS. Every gateway delivers the replays to its clients. Nothing stores the replays. */
+/** Sends replays to all gateways over core NATS. Every gateway delivers the replays to its clients. Replays are not stored. */
 export class ReplayChannel {
   private connection: NatsConnection | undefined;
   private watch: ConnectionWatch | undefined;
@@ -128,7 +128,7 @@ function readMessage({ headers: given, data }: Msg): Parameters<ReplayListener> 
   const id = given?.get('Nats-Msg-Id');
   if (!id) throw new Error('the message has no Nats-Msg-Id');
   const name = given?.get(connectionNameHeader);
-  // Refers to the network buffer without a copy, because nothing keeps the replay.
+  // No copy of the network buffer is needed, because nothing keeps the replay.
   const record = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
   return [new LiveEvent(id, record, '', 0), name ? decodeURIComponent(name) : undefined];
 }

@@ -15,7 +15,7 @@ export interface ReplayParts {
   client: RequestClient;
   channel: ReplayChannel;
   failures: FailureLog;
-  /** Finds the events of users who were erased after the run had read these events. */
+  /** Detects events whose users were erased after the run read the events. */
   erasures: Pick<ErasureWatch, 'isErased'>;
 }
 
@@ -85,7 +85,7 @@ export class ReplayRun {
     await this.saveProgress().catch((error: unknown) => this.takeFailure(toUnavailable(error)));
   }
 
-  /** Runs a step. Returns the wait before the next step in milliseconds, or undefined at the end. */
+  /** Returns how many milliseconds to wait before the next step, or undefined at the end. */
   private async step(): Promise<number | undefined> {
     if (this.outcome && this.waiting.length === 0) return this.end(this.outcome.error);
     if (performance.now() >= this.savedAt + saveEveryMs && !(await this.saveProgress())) return undefined;
@@ -94,7 +94,7 @@ export class ReplayRun {
 
   /**
    * Ends the replay. Saves the progress first, so that the stored count includes the last events. A failed replay ends even if its progress
-   * cannot be saved, because that may be why the replay failed.
+   * cannot be saved, because saving may be what failed.
    */
   private async end(error: string | null): Promise<undefined> {
     const { replays } = this.parts;

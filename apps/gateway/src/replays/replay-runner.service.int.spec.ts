@@ -275,7 +275,7 @@ describe(ReplayRunner.name, () => {
 
   it('fails with an error when retrying cannot help', async () => {
     const { id } = await beginSlowly(400, 50);
-    // A filter that the events service rejects. It is read when the replay is taken over.
+    // Store a filter that the events service rejects. The gateway that takes over the replay reads it.
     await setup.dataSource.query(`UPDATE replays SET filters = '{"event_type":5}'`);
     await first().stop();
 
@@ -311,10 +311,10 @@ describe(ReplayRunner.name, () => {
   it('runs ten at a time, however many are requested together', async () => {
     const day = newDay();
     await store(first().client, eventsFrom(day, 50));
-    // So slow that no replay finishes before all have started.
+    // Slow enough that no replay finishes before all have started.
     const order = orderOf(day, day + 50, { rate: 1 });
 
-    // Few, because they wait for each other in the database, at most 10 s.
+    // Only 14, because they wait for each other in the database for at most 10 s.
     const outcomes = await Promise.allSettled(
       Array.from({ length: 14 }, (_, index) => gatewayAt(index % 2).runner.begin(order)),
     );
@@ -330,7 +330,7 @@ describe(ReplayRunner.name, () => {
   });
 
   it('keeps the newest hundred replays and all running ones', async () => {
-    // So slow that the replay does not end during the test.
+    // Slow enough that the replay does not end during the test.
     const { id } = await beginSlowly(1_000, 10);
     await setup.dataSource.query(
       `INSERT INTO replays (id, status, filters, since, until, rate, replayed, created_at, created_by, ended_at, leased_by, leased_until)

@@ -34,7 +34,7 @@ export class Replay {
   @Column('text', { name: 'connection_name', nullable: true })
   connectionName!: string | null;
 
-  /** Number of events sent. PostgreSQL and JavaScript count up to 2^53 in this type, and pg returns it as a number. */
+  /** Number of events sent. A double is exact up to 2^53, and pg returns it as a number, unlike a bigint. */
   @Column('double precision')
   replayed!: number;
 

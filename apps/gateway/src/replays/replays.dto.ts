@@ -13,7 +13,7 @@ import { maxConnectionNameLength } from '../live/live-limits.js';
 const defaultRate = 20;
 const maxRate = 1_000;
 
-/** The record fields that the service sets. The service ignores them in a body, so that a client can send a record as the body. */
+/** The record fields that only the service sets. It ignores them in a body, so that a client can send a record back as the body. */
 const readOnlyFields = [
   'id',
   'status',
@@ -102,8 +102,8 @@ export class EventReplayBody {
 }
 
 /**
- * A replay of a range, as the API returns it. The record contains all fields of the body under the same names, so that a client can start
- * the same replay again by sending the record as the body.
+ * A replay of a range, as the API returns it. Contains all fields of `ReplayBody`, so that a client can send the record back to start the
+ * same replay again.
  */
 export class ReplayRecord extends ReplayFilters {
   @ApiProperty({

@@ -14,12 +14,12 @@ export type ReplayOrder = Pick<
 /** The progress of a replay. */
 export type Progress = Pick<Replay, 'replayed' | 'position'>;
 
-// Limits all replays together to 10,000 events per second, because each replay sends at most 1,000.
+// Maximum number of running replays. Each sends at most 1,000 events per second, so together they send at most 10,000.
 const maxRunning = 10;
-// A finished replay is kept while it is among the newest `maxKept` replays, including running replays.
+// Finished replays are deleted unless they are among this many newest replays. Running replays count too.
 const maxKept = 100;
-// A run renews its lease twice a second. A failing read takes up to 5 s, and the pause after a failure up to 2 s. A gateway that has not
-// renewed its lease for 10 s is therefore dead.
+// A lease lasts 10 s. A run renews its lease twice a second, or after at most 7 s when a read fails (5 s) and the run then pauses (2 s). A
+// gateway whose lease has expired is therefore dead.
 const lease = new LeaseColumns({ holder: 'leased_by', until: 'leased_until' }, 10);
 
 /** Stores the replays of ranges, so that every gateway can show, cancel, and take over the replays of other gateways. */
@@ -34,7 +34,7 @@ export class ReplaysRepository {
    */
   async create(order: ReplayOrder, gateway: string): Promise<Replay> {
     return this.dataSource.transaction(async (manager) => {
-      // Only one insert runs at a time, because the limit counts the replays of all gateways.
+      // Serialize inserts, because the limit counts the replays of all gateways.
       await manager.query('LOCK TABLE replays IN SHARE ROW EXCLUSIVE MODE');
       if ((await manager.countBy(Replay, { status: 'running' })) >= maxRunning)
         throw new ServiceError(

@@ -16,8 +16,7 @@ export interface SilenceTimes {
   /** A shorter silence never raises an alarm. */
   minSilenceMs: number;
   /**
-   * How long after the last event a poll must still list the stream. A poll that is closer to the last event does not show that the stream
-   * continues.
+   * Minimum time from the last event to a poll that lists the stream. An earlier poll does not show that the stream continues.
    */
   seenAfterMs: number;
 }

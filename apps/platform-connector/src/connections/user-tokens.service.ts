@@ -134,7 +134,7 @@ export class UserTokens {
       if (this.isStopped || performance.now() >= deadline) {
         this.logger.error(
           { connectionId: id },
-          'new tokens of a user are lost, because the database could not save them, connect the user again',
+          'lost the new tokens of a user, because the database could not save them. Connect the user again',
         );
         return;
       }

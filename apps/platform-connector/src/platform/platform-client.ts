@@ -43,7 +43,7 @@ export interface TokenSource {
   /** The owner of the token; null for the application's own token. The platform counts each user's calls separately. */
   readonly userId: string | null;
   current(): Promise<string>;
-  /** Returns another token after a 401. Returns null when the rejected token is still valid, so that the 401 has another cause. */
+  /** Returns another token after a 401. Returns null when the rejected token is still valid: the 401 has another cause. */
   replace(refused: string): Promise<string | null>;
 }
 

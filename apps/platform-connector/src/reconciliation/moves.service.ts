@@ -7,13 +7,13 @@ import { EventsClient } from './events.client.js';
 import type { MovesPlan } from './plan-moves.js';
 
 const targets: Record<TransportMethod, string> = {
-  webhook: 'webhooks with the first secret',
+  webhook: 'webhooks with the first secret of PLATFORM_WEBHOOK_SECRET',
   conduit: 'the conduit',
   websocket: 'WebSocket sessions',
 };
-const noWebhooks = ', PUBLIC_URL and PLATFORM_WEBHOOK_SECRET are not needed to receive events';
+const noWebhooks = '. PUBLIC_URL and PLATFORM_WEBHOOK_SECRET are not needed to receive events';
 const ends: Record<TransportMethod, string> = {
-  webhook: ', the other secrets can be removed from PLATFORM_WEBHOOK_SECRET',
+  webhook: '. You can remove the other secrets',
   conduit: noWebhooks,
   websocket: noWebhooks,
 };

@@ -57,7 +57,7 @@ function histories(delays: fc.Arbitrary<number[]>): fc.Arbitrary<History> {
   });
 }
 
-/** Returns the stream that the platform lists at a time. */
+/** Returns the stream that the platform lists at the given time. */
 function listAt({ streams }: History, at: number): TrueStream | undefined {
   return streams.findLast(
     ({ startedAt, endedAt, listedAfter, listedFor }) =>

@@ -19,16 +19,15 @@ const noAttributes = 'NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASS
 // SQLSTATEs: a lock was not available in time; deadlock.
 const lockStates = ['55P03', '40P01'];
 const explainLock =
-  'Cannot give the tables to the service roles: another session is using the tables. End long transactions, stop the services, ' +
+  'Cannot change the owners of the tables: another session is using the tables. End long transactions, stop the services, ' +
   'then try again.';
 
 /**
- * Creates or updates the roles: sets their passwords, and gives each role its schema and everything in it. Can run at every start, and in
- * several processes at once. If one step fails, nothing changes.
+ * Creates or updates the roles: sets their passwords, and makes each role the owner of its schema and of everything in it. Can run at every
+ * start, and in several processes at once. If one step fails, nothing changes.
  *
  * @param url with a superuser, or with a role with CREATEROLE that may create schemas and owns the existing ones; such a role becomes a
- * member
- * of the roles that it creates
+ *   member of the roles that it creates
  * @returns whether the gateway may read tables of the platform connector until the next call, so that its migration can copy them
  * @throws when the URL's role lacks the rights for these changes (SQLSTATE 42501), or when a role has rights that a service must not
  * have

@@ -14,13 +14,13 @@ import type { Closing, LiveConnection } from './live-connection.js';
 /** The part of a connection that reports read. */
 export type ReportedConnection = Pick<LiveConnection, 'format' | 'progress' | 'request'>;
 
-/** The user and the address of the client of a connection. */
+/** The user and address behind a connection. */
 export interface ReportedClient {
   caller: Caller;
   address: string;
 }
 
-/** Describes the live connections of this process: the open connections, and the most recently closed connections. */
+/** Reports the live connections of this process, both open and most recently closed. */
 export class ConnectionReports {
   private readonly open = new Map<ReportedConnection, LiveConnectionReport>();
   private readonly closed: ClosedConnection[] = [];
@@ -46,9 +46,7 @@ export class ConnectionReports {
     this.closed.length = Math.min(this.closed.length, maxReportedClosings);
   }
 
-  /**
-   * Returns the report. If more than `maxReportedConnections` are open, the report contains only the connections that are furthest behind.
-   */
+  /** If more than `maxReportedConnections` are open, lists only the connections that are furthest behind. */
   read(): LiveReport {
     const open = [...this.open].map(([connection, report]) => ({
       ...report,
@@ -62,7 +60,7 @@ export class ConnectionReports {
   }
 }
 
-/** Leaves out the filters that do not fit into a report, because clients choose the lengths of filters and of connection names. */
+/** Omits filters that would exceed the size of a report. Clients choose how long their filters and names are. */
 function withoutLargeFilters(
   open: readonly Required<OpenConnection>[],
   closed: readonly ClosedConnection[],
@@ -82,7 +80,9 @@ function bytesOf(part: object): number {
   return Buffer.byteLength(JSON.stringify(part));
 }
 
-/** Returns the sort key of a connection. Connections whose positions are being looked up come first. */
+/**
+ * Returns how far a connection is behind, as a sort key. A connection whose position is still being looked up counts as furthest behind.
+ */
 function lagOf({ lagEvents, unreadBytes }: OpenConnection): number {
   // Unread bytes decide between connections that are equally far behind.
   return (lagEvents ?? Number.MAX_SAFE_INTEGER) + unreadBytes / 2 ** 32;

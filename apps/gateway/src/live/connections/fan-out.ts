@@ -12,10 +12,10 @@ export interface Member {
   deliver(frames: Buffer, firstSequence: number): void;
 }
 
-// All events of one event-loop turn are sent in one write, up to this size.
+// All events of an event-loop turn go into one write. Pending events of this size are written at once.
 const maxPendingBytes = 64 * 1024;
 
-/** The members with the same filter. */
+/** The members that share a filter. */
 class Audience {
   private readonly passes: ((event: LiveEvent) => boolean) | undefined;
   private readonly members = new Map<FrameFormat, Set<Member>>();
@@ -41,7 +41,7 @@ class Audience {
     return this.pendingBytes >= maxPendingBytes;
   }
 
-  /** Keeps the event for the next flush if it passes the filter. Returns whether the event passes. */
+  /** Queues the event for the next flush if it passes the filter. Returns whether it passes. */
   take(event: LiveEvent): boolean {
     if (this.passes && !this.passes(event)) return false;
     this.pending.push(event);
@@ -82,14 +82,13 @@ class Audience {
 export class FanOut {
   private readonly audiences = new Map<string, Audience>();
   /**
-   * Maps each channel to the audiences whose filters name the channel, so that an event is tested against only a few audiences. Null:
-   * audiences for any channel.
+   * Audiences by the channel in their filters, so that an event is tested against only a few audiences. Null: filters without a channel.
    */
   private readonly byChannel = new Map<string | null, Set<Audience>>();
   private readonly dirty = new Set<Audience>();
   private readonly deliveries: TracedDelivery[] = [];
   private flushing: NodeJS.Immediate | undefined;
-  /** When the first of the pending events was received. */
+  /** When the oldest pending event was received. */
   private pendingSince: number | undefined;
 
   /** @param onFlushed called after a flush, with the time when the oldest event of the flush was received, in milliseconds since 1970 */
@@ -98,7 +97,7 @@ export class FanOut {
     private readonly onFlushed: (receivedAt: number) => void = () => undefined,
   ) {}
 
-  /** Takes an event, and sends it together with all other events of this event-loop turn. */
+  /** Queues an event. All events of an event-loop turn are sent together. */
   publish(event: LiveEvent): void {
     this.offer(event, this.byChannel.get(null));
     const hasOthers = this.byChannel.size > (this.byChannel.has(null) ? 1 : 0);
@@ -121,12 +120,11 @@ export class FanOut {
     this.pendingSince = undefined;
   }
 
-  /** Adds a member. It receives every event that is published from now on, but no event that is already pending. */
+  /** Adds a member, which receives events published from now on, but not those already pending. */
   join(member: Member): void {
     const key = describeFilter(member.filter);
     this.onDelivered(this.audiences.get(key)?.flush() ?? 0);
-    // Look up the audience only after the flush, because the flush removes an audience whose last member could not take the frames and
-    // left.
+    // Look up the audience after the flush, which can remove it: a member that cannot take the frames leaves, and may be the last one.
     const audience = this.audiences.get(key) ?? this.addAudience(key, member.filter);
     audience.add(member);
   }
@@ -138,7 +136,7 @@ export class FanOut {
     if (audience.isEmpty) this.removeAudience(audience);
   }
 
-  /** Returns the audiences of these channels, each only once, because an audience must not get an event twice. */
+  /** Returns the audiences of these channels without duplicates, so that no audience gets an event twice. */
   private audiencesOf(channels: readonly string[]): Iterable<Audience> {
     const groups = channels.flatMap((channel) => this.byChannel.get(channel) ?? []);
     const [first = [], ...others] = groups;
@@ -174,7 +172,7 @@ export class FanOut {
   }
 }
 
-/** Returns the channels of the events that can pass a filter; null: any channel. */
+/** Returns the channels whose events can pass a filter; [null] for any channel. */
 function channelsIn({ broadcasterUserId, channelId, limits }: LiveFilter): readonly (string | null)[] {
   const channel = broadcasterUserId || channelId;
   return channel ? [channel] : (limits?.channelIds ?? [null]);

@@ -17,13 +17,12 @@ import type { GapReason } from '../gap-reasons.js';
  * control      {"event":"control","control":…}, also with positions │ event: control, data: {"control":…}
  * ```
  *
- * `keep_alive` is `{"event":"keep_alive"}`. WebSockets receive keep-alives on request only, but server-sent events always contain them.
- * Controls are sent on request only. With TAU_COMPATIBILITY, plain WebSockets have the format `tau`, whose records have the names that
- * clients of TAU expect.
+ * `keep_alive` is `{"event":"keep_alive"}`. WebSockets get keep-alives only on request, server-sent events always. Controls are sent only
+ * on request. With TAU_COMPATIBILITY, plain WebSockets use the format `tau`, whose records have the names that TAU clients expect.
  */
 export type FrameFormat = 'plain' | 'tau' | 'positioned' | 'server_sent';
 
-/** Returns the frame of an event in a format. Each frame is made once, for all clients. */
+/** Encodes an event. All clients with the same format share the frame. */
 export function frameOf(event: LiveEvent, format: FrameFormat): Buffer {
   event.frames ??= new Map();
   const made = event.frames.get(format);
@@ -33,14 +32,14 @@ export function frameOf(event: LiveEvent, format: FrameFormat): Buffer {
   return frame;
 }
 
-/** Reports the current position, so that a client can resume even before its first event. Undefined for the plain format. */
+/** Reports the current position, so that a client can resume even before its first event. Undefined for formats without positions. */
 export function readyFrame(position: Position, format: FrameFormat): Buffer | undefined {
   if (hasRecordsOnly(format)) return undefined;
   if (format === 'server_sent') return Buffer.from(`id: ${printPosition(position)}\n\n`);
   return textFrame(JSON.stringify({ event: 'ready', position: printPosition(position) }));
 }
 
-/** Reports that the client missed events. Undefined for the plain format. */
+/** Reports that the client missed events. Undefined for formats without positions. */
 export function gapFrame(reason: GapReason, format: FrameFormat): Buffer | undefined {
   if (hasRecordsOnly(format)) return undefined;
   if (format === 'server_sent') return Buffer.from(`event: gap\ndata: ${JSON.stringify({ reason })}\n\n`);
@@ -54,14 +53,13 @@ export function keepAliveFrame(position: Position, format: FrameFormat): Buffer 
   return textFrame(JSON.stringify({ event: 'keep_alive', ...withPosition }));
 }
 
-/** Carries a control, such as `skip`, to the client. */
 export function controlFrame(control: LiveControl, format: FrameFormat): Buffer {
   if (format === 'server_sent')
     return Buffer.from(`event: control\ndata: ${JSON.stringify({ control })}\n\n`);
   return textFrame(JSON.stringify({ event: 'control', control }));
 }
 
-/** Whether clients with this format receive records only. */
+/** Whether the format has neither positions nor the messages `ready` and `gap`. */
 function hasRecordsOnly(format: FrameFormat): boolean {
   return format === 'plain' || format === 'tau';
 }
@@ -83,7 +81,7 @@ function serverSentFrame(record: Buffer, position: string | undefined): Buffer {
   return Buffer.from(`${position === undefined ? '' : `id: ${position}\n`}${data}\n`);
 }
 
-/** Makes a complete WebSocket text frame. Server frames are not masked (RFC 6455 §5.2), so all clients get the same bytes. */
+/** Encodes a WebSocket text frame. Server frames are not masked (RFC 6455 §5.2), so all clients get the same bytes. */
 export function textFrame(payload: Buffer | string): Buffer {
   const bytes = typeof payload === 'string' ? Buffer.from(payload) : payload;
   const head = Buffer.alloc(headLength(bytes.length));

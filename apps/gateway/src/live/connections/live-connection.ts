@@ -44,10 +44,10 @@ export interface Closing {
   code: number | null;
 }
 
-// While a client catches up, events are sent in pieces of this size. The client must read a piece before it gets the next piece.
+// A client that catches up gets events in pieces of this size. It must read each piece before it gets the next one.
 const pieceBytes = 64 * 1024;
 const ringBufferPage = 128;
-// A page of large events has up to 32 MiB, which would stay in memory while a slow client reads it. Larger pages are cut to this size.
+// Pages are cut to this size. An uncut page of large events (up to 32 MiB) would stay in memory while a slow client reads it.
 const heldBytes = 512 * 1024;
 const retryMs = 500;
 
@@ -66,8 +66,8 @@ type EventsPage = Extract<HistoryPage, { kind: 'events' }>;
  *             took the last one   the stream was interrupted: gap
  * ```
  *
- * A client that catches up reads at its own pace and does not slow down other clients. Its connection is closed when the client reads
- * nothing for ten seconds, or when the client was live before and falls behind the ring buffer.
+ * A client that catches up reads at its own pace and does not slow down other clients. It is disconnected when it reads nothing for 10 s. A
+ * client that was live before is also disconnected when it falls behind the ring buffer.
  */
 export class LiveConnection implements Member {
   readonly filter: LiveFilter;
@@ -75,12 +75,10 @@ export class LiveConnection implements Member {
   private readonly ending = new AbortController();
   /** While catching up: the sequence to send next. 0: not located yet. */
   private cursor = 0;
-  /**
-   * The position of the last event before the cursor: initially, the position that the client sent. Undefined while no position is known.
-   */
+  /** The position right before the cursor. Starts as the position that the client sent. Undefined if unknown. */
   private reached: Position | undefined;
   private isLive = false;
-  /** Number of the current attempt to locate or catch up. Work of an earlier attempt stops when it sees another number. */
+  /** Number of the current attempt to locate or catch up. Asynchronous work of an earlier attempt stops when the number has changed. */
   private turn = 0;
 
   constructor(
@@ -116,7 +114,7 @@ export class LiveConnection implements Member {
     await this.catchUp(false);
   }
 
-  /** Takes live events from the fan-out. */
+  /** Writes live events. If too much data is buffered for the client, goes back to catching up. */
   deliver(frames: Buffer, firstSequence: number): void {
     if (!this.isLive) return;
     if (this.sink.bufferedBytes + frames.length <= maxBufferedBytes) {
@@ -128,7 +126,7 @@ export class LiveConnection implements Member {
     }
   }
 
-  /** Sends a replay, which has no position. Drops the replay if too much data already waits for the client. */
+  /** Sends a replayed event, which has no position. Drops the event if too much data is buffered for the client. */
   replay(event: LiveEvent): 'sent' | 'dropped' | 'filtered out' {
     if (this.passes && !this.passes(event)) return 'filtered out';
     const frame = frameOf(event, this.format);
@@ -154,10 +152,10 @@ export class LiveConnection implements Member {
     return !this.ending.signal.aborted;
   }
 
-  /** Handles an interruption: the stream does not continue at the client's position. */
+  /** Reports a gap and moves the client to where the stream continues. */
   interrupt({ reason, nextSequence }: Interruption): void {
     if (this.ending.signal.aborted) return;
-    // The resume position is still being looked up. Start over, because the interruption may make the result wrong.
+    // The resume position is still being looked up. Start over, because the interruption can make the result wrong.
     if (this.cursor === 0) {
       void this.start();
     } else {
@@ -167,9 +165,8 @@ export class LiveConnection implements Member {
   }
 
   /**
-   * Sends a keep-alive with the client's position. A live client is at the head of the stream. A client that catches up gets keep-alives
-   * too. Otherwise, a client whose filter passes only few events would take the silence for a dead connection, and resume at its old
-   * position.
+   * Sends a keep-alive with the client's position. A live client is at the head of the stream. Clients that catch up get keep-alives too:
+   * if their filter passes few events, they would take the silence for a dead connection and reconnect at an old position.
    */
   keepAlive(head: Position): void {
     const isWanted = this.request.keepAlive || this.format === 'server_sent';
@@ -186,7 +183,7 @@ export class LiveConnection implements Member {
     this.surroundings.onClosed(this, { reason, code: closeCodes[reason].code });
   }
 
-  /** Ends the connection after the client has closed it. @param code the code of the client's close frame, if the client sent one */
+  /** Cleans up after the client has closed the connection. @param code the code of the client's close frame, if the client sent one */
   leave(code: number | null = null): void {
     if (this.ending.signal.aborted) return;
     this.endWork();
@@ -218,7 +215,7 @@ export class LiveConnection implements Member {
     return feed.nextSequence;
   }
 
-  /** Sends everything from the cursor on, at the client's pace. The client is live when it has caught up. */
+  /** Sends all events from the cursor on at the client's pace, then makes the client live. */
   private async catchUp(wasLive: boolean): Promise<void> {
     this.endTurn();
     const { turn } = this;
@@ -236,7 +233,7 @@ export class LiveConnection implements Member {
       if (turn !== this.turn) return;
       if (page?.kind === 'events') await this.send(page, turn);
       else if (page) this.skipTo(feed.nextSequence, page.kind);
-      // Let other connections have their turn of the event loop.
+      // Yield to other connections.
       await nextTurn();
     }
   }
@@ -320,7 +317,7 @@ export class LiveConnection implements Member {
   }
 }
 
-/** Cuts a page to about the size that may wait in memory for one client. The rest of the page is read again later. */
+/** Cuts a page to about `heldBytes`. The rest is read again later. */
 function shorten(page: EventsPage): EventsPage {
   let bytes = 0;
   const end = page.events.findIndex(({ record }) => (bytes += record.length) >= heldBytes);

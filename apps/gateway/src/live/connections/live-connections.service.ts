@@ -17,8 +17,8 @@ import { CatchUpHistory } from '../usage/catch-up-history.js';
 import { CatchUps } from '../usage/catch-ups.js';
 import { ConnectionPlaces } from '../usage/connection-places.js';
 
-// A gateway learns of connections at other gateways within a second. If a user still has too many connections after this time, the gateways
-// close the excess.
+// How often to look for users with too many connections. Gateways learn of each other's connections within a second. An excess that is
+// found twice in a row is therefore real, and is closed.
 const excessCheckMs = 2_000;
 
 /** The client of a new connection. */
@@ -74,7 +74,7 @@ export class LiveConnections {
 
   /**
    * Opens a connection and starts to deliver events. Waits up to 6 s if the user has too many connections at other gateways. Returns
-   * undefined if the client left in the meantime.
+   * undefined if the client has left by then.
    *
    * @throws ServiceError `too_many_requests` if the user has too many connections; `unavailable` if the process has too many connections or
    * is stopping, or if the rights of the token changed during the wait; `unauthenticated` if the token ended during the wait
@@ -93,7 +93,7 @@ export class LiveConnections {
     return undefined;
   }
 
-  /** Checks a client that waited for a place, because its token may have ended, or this process may have stopped, during the wait. */
+  /** Repeats checks after the wait for a place: the token may have ended, or the process may be stopping. */
   private async checkAgain({ token }: Caller): Promise<void> {
     const [ended] = await this.tokens.findEnded([token.stamp]);
     if (ended) throw endedTokenError(ended);
@@ -121,10 +121,7 @@ export class LiveConnections {
       if (name === undefined || connection.request.name === name) this.replayTo(connection, event);
   }
 
-  /**
-   * Sends events of a rehearsal to the target: the connections of a user with a name. Each connection receives the events at its own pace.
-   * Returns how many connections the events were sent to.
-   */
+  /** Sends rehearsal events to the target's connections, each at its own pace. Returns how many connections the events were sent to. */
   async rehearse(target: LiveTarget, events: readonly LiveEvent[]): Promise<number> {
     const outcomes = await Promise.all(
       this.named(target).map(async (connection) => {
@@ -142,8 +139,8 @@ export class LiveConnections {
   }
 
   /**
-   * Closes the connections whose tokens have ended, or whose rights have changed. A client can reconnect with a token whose rights have
-   * changed.
+   * Closes connections whose token has ended, or has other rights now. After a change of rights, the client can reconnect with the same
+   * token.
    */
   closeTokens(ended: readonly EndedToken[]): void {
     const endedByStamp = new Map(ended.map((token) => [token.stamp, token]));
@@ -182,7 +179,7 @@ export class LiveConnections {
     for (const connection of this.connections.keys()) connection.interrupt(interruption);
   }
 
-  /** Closes the newest connections of users who have too many connections at all gateways together. */
+  /** Closes the newest connections of users who exceed the limit across all gateways. */
   private closeExcess(): void {
     const excess = this.places.findExcess();
     if (excess.size === 0) return;
@@ -197,7 +194,7 @@ export class LiveConnections {
   private keepAlive(): void {
     const { head } = this.feed;
     if (!head) return;
-    // Send pending events first, because the position of a keep-alive covers everything before it.
+    // Send pending events first: a keep-alive tells the client that it has received everything up to the position.
     this.fanOut.flush();
     for (const connection of this.connections.keys()) connection.keepAlive(head);
   }

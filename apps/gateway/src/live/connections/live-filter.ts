@@ -8,8 +8,8 @@ import {
 import type { LiveEvent } from '../stream/live-event.js';
 
 /**
- * The filter of a live connection: the filters of the event list, but with several event types, and the limits of the client. An event must
- * match all filters and limits.
+ * The filter of a live connection. Extends the filters of the event list: it accepts several event types, and adds the client's read
+ * limits. An event must match all of them.
  */
 export interface LiveFilter extends Omit<EventFilters, 'eventType'> {
   /** The event must have one of these types. Empty or absent: any type. */
@@ -20,7 +20,7 @@ export interface LiveFilter extends Omit<EventFilters, 'eventType'> {
 
 type Condition = (event: LiveEvent) => boolean;
 
-/** Compiles a filter into a test. Undefined if every event passes, so that no record has to be parsed. */
+/** Compiles a filter into a test. Returns undefined if every event passes, which saves parsing the records. */
 export function compileFilter(filter: LiveFilter): Condition | undefined {
   const { since = -Infinity, until = Infinity, limits } = filter;
   const conditions = [...toConditions(filter), ...toLimitConditions(limits)];

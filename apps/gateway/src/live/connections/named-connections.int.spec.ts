@@ -11,7 +11,7 @@ import { NamedConnections } from './named-connections.js';
 class MadeGateway {
   readonly controls: string[] = [];
   readonly received: { target: LiveTarget; records: string[] }[] = [];
-  /** The number of its connections, for every target. */
+  /** The number of connections that it reports, whatever the target. */
   connections = 0;
   /** Resolves when the connections have read the message. */
   reading: Promise<void> = Promise.resolve();

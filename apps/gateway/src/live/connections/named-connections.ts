@@ -23,22 +23,21 @@ import { stallLimitMs } from '../live-limits.js';
 import type { LiveConnections } from './live-connections.service.js';
 
 const flushLimitMs = 2_000;
-// How long the sender waits for replies. A gateway replies when its clients have read all data that was sent before, which takes at most
-// `stallLimitMs`.
+// How long the sender waits for replies. A gateway replies when its clients have read all earlier data, or have stalled for `stallLimitMs`.
 const replyLimitMs = stallLimitMs + 2_000;
-// How often the sender checks whether a gateway has died. The sender does not wait for the reply of a dead gateway.
+// How often the sender checks whether it still needs to wait. It does not wait for gateways that have died.
 const recheckMs = 250;
 
 /**
- * Sends messages over core NATS to the live connections of a user that have a given name, at all gateways:
+ * Sends messages over core NATS to a user's live connections with a given name, at all gateways:
  *
  * ```
  *  sender ──▶ live.connections ──▶ every gateway ──▶ its connections of the user with the name
- *    ▲                                  │ as soon as each client has read what was sent before
+ *    ▲                                  │ once each client has read all earlier data
  *    └──── number of connections ───────┘
  * ```
  *
- * A sender that waits for the replies sends no faster than the slowest client reads.
+ * A sender that waits for the replies is slowed down to the slowest client.
  */
 export class NamedConnections {
   private connection: NatsConnection | undefined;
@@ -58,7 +57,7 @@ export class NamedConnections {
     this.failures = new FailureLog(logger);
   }
 
-  /** Connects to NATS. From now on, delivers messages from any gateway to the connections of this gateway. */
+  /** Connects to NATS and starts to deliver messages from all gateways to this gateway's connections. */
   async connect(): Promise<void> {
     this.connection = await connectNats(this.options);
     this.watch = new ConnectionWatch(this.connection);
@@ -87,15 +86,15 @@ export class NamedConnections {
   }
 
   /**
-   * Sends records or a control to connections, and waits until all gateways with connections of the user have replied, at most `limitMs`
-   * (12 s by default). Returns the number of connections that took the message, as reported by the gateways that replied. A message with
-   * neither records nor a control only counts the connections.
+   * Sends records or a control. Waits up to `limitMs` (12 s by default) for a reply from every gateway with connections of the user.
+   * Returns how many connections took the message, according to the replies. A message without records or a control only counts the
+   * connections.
    *
    * @throws ServiceError `unavailable` while NATS is unavailable; InvalidArgumentError if the message exceeds the maximum NATS payload
    */
   async send(message: LiveTargetMessage, limitMs = replyLimitMs): Promise<number> {
     const { connection } = this;
-    // Without a connection, the NATS client would buffer everything in memory, without a limit.
+    // While disconnected, the NATS client would buffer messages in memory without limit.
     if (!connection || !this.watch?.isConnected)
       throw new ServiceError('unavailable', 'NATS is unavailable. Retry after the time in `Retry-After`.');
     const replies = new Map<string, number>();

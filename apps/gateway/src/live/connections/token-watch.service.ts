@@ -3,8 +3,8 @@ import { FailureLog, LOGGER, type Logger } from '@stream-events/service';
 import { TokenLookup } from '../../access/token-lookup.service.js';
 import { LiveConnections } from './live-connections.service.js';
 
-// How often the tokens are checked. A check takes milliseconds, so connections close within a second after their token is revoked, expires,
-// or changes, or after their user is disabled.
+// How often to check the tokens. A check takes milliseconds, so connections close within a second when their token is revoked, changed, or
+// expired, or their user is disabled.
 const intervalMs = 800;
 
 /** Closes the live connections of tokens that are no longer valid, or whose rights have changed. */

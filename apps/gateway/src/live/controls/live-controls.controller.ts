@@ -8,8 +8,7 @@ import { JsonBody } from '../../http/json-body.decorator.js';
 import { NamedConnections } from '../connections/named-connections.js';
 import { LiveControlBody, LiveControlRecord } from './live-controls.dto.js';
 
-// How long to wait for the replies from the gateways. Gateways send a control without waiting for their clients, so the replies arrive much
-// sooner.
+// How long to wait for replies from the gateways. They reply without waiting for their clients, so replies normally arrive much sooner.
 const replyLimitMs = 2_000;
 
 @ApiTags('Live')

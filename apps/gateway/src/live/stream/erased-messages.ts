@@ -3,7 +3,7 @@ import { wereMessagesErased } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
 import { FailureLog, LOGGER, type Logger } from '@stream-events/service';
 
-/** Finds out whether messages are missing on the EVENTS stream because of erasures. The events service records the erased messages. */
+/** Asks the events service whether messages are missing on the EVENTS stream because of erasures. */
 @Injectable()
 export class ErasedMessages {
   private readonly failures: FailureLog;

@@ -17,21 +17,21 @@ import { ReceivedUserHasher } from './received-user-hasher.js';
 const intervalMs = 1_000;
 // After a failure, the next request follows within this time.
 const maxBackoffMs = 2_000;
-// Each request also covers erasures that ended up to this long before the last reply, in case an erasure was committed late.
+// Each request also asks for erasures that ended up to this long before the last reply, in case one was committed late.
 const overlapMs = 60_000;
-// Number of events to check in one turn of the event loop. The check takes a few milliseconds, so that live delivery does not stall.
+// Number of events to check per event-loop turn. This takes a few milliseconds, so live delivery does not stall.
 const sliceLength = 250;
 
 /**
- * Removes the events of erased users from the memory of this process: from the ring buffer, and from the pages of older events. Asks the
- * events service every second. Removes the events when it first sees an erasure. Removes them again when the store and the streams no
- * longer contain them, because this process may have read some of them until then.
+ * Removes the events of erased users from this process's memory: from the ring buffer, and from the cached pages of older events. Asks the
+ * events service for erasures every second. Removes the events when it first sees an erasure, and again when the store and the streams no
+ * longer contain them. In between, this process can have read some of them again.
  */
 @Injectable()
 export class ErasureWatch {
   private readonly loop: WorkerLoop;
   private readonly failures: FailureLog;
-  /** The users of the erasures that this process has seen since its start. */
+  /** Users whose erasure this process has seen since it started, by id. */
   private readonly users = new Map<string, ErasedUserMessage>();
   private readonly hasher: ReceivedUserHasher;
   private endedSince: number | undefined;

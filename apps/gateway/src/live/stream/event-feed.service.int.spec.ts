@@ -174,7 +174,7 @@ describe(EventFeed.name, () => {
       const [first = '', second = '', third = ''] = newIds(3);
       await broker.publish([first, second]);
 
-      // The deduplication window of the stream ends after a moment.
+      // Retry until the stream's deduplication window has passed.
       await eventually(async () => {
         await broker.publish([first]);
         await listening.untilCurrent();
@@ -340,7 +340,7 @@ describe(EventFeed.name, () => {
       await listening.untilCurrent();
 
       for (const count of [20, 30]) {
-        // A clean shutdown, so that nothing is lost before it is on disk.
+        // Shut down cleanly, so that NATS writes everything to disk.
         await broker.nats.restart();
         await eventually(() => broker.publish(ids.slice(count - 10, count)));
         await listening.untilCurrent();
@@ -468,7 +468,7 @@ describe(EventFeed.name, () => {
       clock.mockReturnValue(now + 30_000);
       await eventually(() =>
         expect(listening.feed.check()).rejects.toThrow(
-          // Includes the time between the start of the feed and the test's first look at the clock.
+          // 30 s, plus the time between the start of the feed and the test's first look at the clock.
           /could not be read for 3\d s: the EVENTS stream does not exist/,
         ),
       );

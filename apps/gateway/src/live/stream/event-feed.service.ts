@@ -29,29 +29,30 @@ export interface FeedListener {
   onInterrupted(interruption: Interruption): void;
 }
 
-// The first pause after a failure: short, so that live delivery continues soon after a brief failure, but long enough not to burden a NATS
-// server that is starting.
+// The first pause after a failure: short enough to recover quickly from a brief failure, but long enough to spare a NATS server that is
+// starting.
 const minBackoffMs = 250;
 const maxBackoffMs = 2_000;
-// How often the stream's info is checked. Only this info shows a new epoch; a consumer does not notice a new epoch.
+// How often to check the stream's info. Only the info shows a new epoch; consumers do not notice it.
 const checkIntervalMs = 1_000;
-// After this time without a message or a heartbeat that moves the position, the reader gets another consumer. Heartbeats arrive every second.
+// If the stream has unread messages but the reader does not advance for this long, the reader gets another consumer. Heartbeats, which also
+// advance the reader, arrive every second.
 const standstillMs = 2_500;
 const stopLimitMs = 3_000;
 
-// nats-server skips messages that leave the stream before the consumer has delivered them, and does not report this.
+// nats-server silently skips messages that leave the stream before the consumer delivers them.
 const missing =
   'messages are missing and may have left the stream before they were read: checking the stream';
 
-// NATS places a consumer on any server that stores the stream, even on a server that is catching up after a restart. Such a consumer sends
-// heartbeats, but not the messages that its server does not have yet.
+// NATS can place a consumer on a server that is still catching up after a restart. Such a consumer sends heartbeats, but not the messages
+// that its server lacks.
 const lagging =
   'the consumer does not deliver messages that the stream has, and may be on a NATS server that is catching up: creating another consumer';
 
 type Reading = Exclude<ReadingPlan, { kind: 'wait' }>;
 
 /**
- * Reads EVENTS once for all clients of this process.
+ * Reads the EVENTS stream once for all clients of this process.
  *
  * ```
  *          ┌────────── wait 0.25 s … 2 s ◀──────────┐
@@ -77,7 +78,7 @@ export class EventFeed {
   private track: FeedTrack | undefined;
   private reader: StreamReader | undefined;
   private backoffMs = minBackoffMs;
-  /** The next sequence, if the stream already has a message there, and since when it has not moved. */
+  /** Set while the stream has unread messages: the next sequence to read, and since when it has not advanced. */
   private behind: { sequence: number; since: number } | undefined;
   /** The sequence that `readToEnd` waits for. */
   private goal: { sequence: number; settle: (isReached: boolean) => void } | undefined;
@@ -168,8 +169,7 @@ export class EventFeed {
     this.behind = undefined;
     if (this.isStopped()) reader.end('the service is stopping');
     this.adoptWhenLoaded(track, plan);
-    // If the plan starts at an earlier sequence, wait for the first message. The message shows whether this is still the stream that was
-    // read.
+    // If the plan starts at an earlier sequence, only its first message counts as progress: it shows whether this is still the same stream.
     if (plan.from === track.nextSequence) this.onProgress(track);
     const checking = setInterval(() => void this.checkStream(track, reader), checkIntervalMs);
     try {
@@ -179,7 +179,7 @@ export class EventFeed {
     }
   }
 
-  /** Plans how to continue. If all unread messages that are missing at the start of the stream were erased, nothing is interrupted. */
+  /** Plans how to continue. If erasures removed all messages that are missing at the start of the stream, this is not an interruption. */
   private async plan(): Promise<ReadingPlan> {
     const found = await this.stream.find();
     const { track } = this;
@@ -212,7 +212,7 @@ export class EventFeed {
     this.onProgress(track);
   }
 
-  /** Whether messages before this sequence are missing. A track that is not the current track yet can begin at any sequence. */
+  /** Whether messages before this sequence are missing. A track that is not current yet can begin at any sequence, so none are missing. */
   private isMissingBefore(track: FeedTrack, sequence: number): boolean {
     return track === this.track && track.isMissingBefore(sequence);
   }
@@ -235,7 +235,9 @@ export class EventFeed {
     if (this.goal && track === this.track && track.nextSequence > this.goal.sequence) this.settleGoal(true);
   }
 
-  /** Checks for changes that the consumer cannot detect. The consumer itself detects when NATS does not respond. */
+  /**
+   * Checks for changes that the consumer cannot detect. Ignores a missing response, because the reader detects it by missing heartbeats.
+   */
   private async checkStream(track: FeedTrack, reader: StreamReader): Promise<void> {
     const readBefore = track.nextSequence - 1;
     const found = await this.stream.find().catch(() => 'no response' as const);
@@ -306,7 +308,7 @@ export class EventFeed {
   }
 }
 
-/** Whether the stream is still the stream of the track, and still reaches the sequence `readBefore`. */
+/** Whether the stream still has the track's epoch and still reaches the sequence `readBefore`. */
 function isStillThere(
   track: FeedTrack,
   found: StreamState | undefined,

@@ -79,7 +79,7 @@ async function countPages(source: 'stream' | 'memory'): Promise<number> {
   return metric?.values.find(({ labels }) => labels.source === source)?.value ?? 0;
 }
 
-/** Expects that pages were read from the stream once each. A read that failed on a busy machine can have read its page too. */
+/** Expects that each page was read from the stream once. On a busy machine, a read can fail after it has read its page. */
 async function expectPagesRead(count: number): Promise<void> {
   const pages = await countPages('stream');
   expect(pages).toBeGreaterThanOrEqual(count);
@@ -131,7 +131,7 @@ describe(EventHistory.name, () => {
       const ids = newIds(500);
       const { streams } = await broker.manage();
       await broker.publish(ids.slice(0, 300));
-      // The deduplication window of the stream ends after a moment.
+      // Retry until the stream's deduplication window has passed.
       await eventually(async () => {
         await broker.publish(ids.slice(299, 300));
         expect((await streams.info('EVENTS')).state.last_seq).toBe(301);

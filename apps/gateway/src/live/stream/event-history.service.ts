@@ -31,10 +31,10 @@ export interface Place {
   until: number;
 }
 
-// After a crash, the relay republishes the events of about its last second, because these may be missing on the stream. The history drops
-// the second copy of an event if it is at most this many pages after the first copy, which the client has then received.
+// After a crash, the relay republishes about its last second of events, because they may be missing on the stream. The history drops a
+// repeated event if its first copy is at most this many pages earlier.
 const pagesOfRepetitions = 8;
-// Time limit for reading a page. A page takes milliseconds, but it may have to wait for pages that are read first.
+// Time limit for reading a page. Reading takes milliseconds, but a page can have to wait for a free reader.
 const readLimitMs = 5_000;
 
 /**
@@ -68,8 +68,8 @@ export class EventHistory {
   }
 
   /**
-   * Reads up to a page of events from `from` on, never beyond `until`. Skips erased messages at the start of the stream. Erased messages do
-   * not count as expired, although the stream begins after them.
+   * Reads up to one page of events from `from` on, never beyond `until`. If only erasures removed the messages between `from` and the start
+   * of the stream, skips them instead of reporting `expired`.
    *
    * @throws if NATS does not respond; the signal's reason when the signal aborts
    */
@@ -103,7 +103,7 @@ export class EventHistory {
       const loading = this.loading.get(key) ?? this.load(key, { epoch, from: start, until: last });
       const page = await untilAborted(loading, signal);
       if (!page) return { kind: 'other_epoch' };
-      // The caller that started this read may have known an earlier end of the stream. If so, read the page again.
+      // Another caller may have started this read when the stream was shorter. If the page ends too early, read it again.
       if (page.lastSequence >= last) return cut(page, from, last);
     }
   }
@@ -128,7 +128,7 @@ export class EventHistory {
     const { generation } = this;
     return this.readers.use(place.from, signal, async (reader) => {
       const found = await reader.read(place.from + pageLength - 1, place.until);
-      // Check the epoch after reading. If the stream was replaced in the meantime, the messages can be from the new stream.
+      // Check the epoch after reading. If the stream was replaced during the read, the messages can be from the new stream.
       const state = await this.stream.find();
       if (!state) throw new Error('the EVENTS stream does not exist');
       this.pagesTotal.inc({ source: 'stream' });
@@ -184,8 +184,8 @@ function toPage(
 }
 
 /**
- * Finds the sequence from which the page is complete. Messages that left the stream after they were read count, if no hole separates them
- * from the start of the stream.
+ * Returns the sequence from which the page is complete. Messages that left the stream after they were read still count, unless a hole
+ * separates them from the start of the stream.
  */
 function findBeginning(messages: readonly StreamMessage[], streamBegins: number): number {
   const sequences = new Set(messages.map(({ sequence }) => sequence));

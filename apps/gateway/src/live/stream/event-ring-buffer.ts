@@ -1,13 +1,10 @@
 import type { LiveEvent } from './live-event.js';
 import { maxRingBufferBytes, maxRingBufferEvents } from '../live-limits.js';
 
-/**
- * The newest events of one epoch of the EVENTS stream, in order and without holes, except where an event repeated an earlier event or was
- * erased.
- */
+/** The newest events of one epoch of the EVENTS stream, in order. Only repeated and erased events are left out. */
 export class EventRingBuffer {
   private events: LiveEvent[] = [];
-  /** Index of the oldest event. Dropping an event with `shift()` would move all other events each time. */
+  /** Index of the oldest event. `shift()` would move all other events each time. */
   private oldest = 0;
   private bytes = 0;
 
@@ -59,8 +56,8 @@ export class EventRingBuffer {
     this.oldest += 1;
     this.before = event.sequence;
     this.bytes -= event.record.length;
-    // Copy the array only when 1,024 events or half of its events have been dropped. A copy for each dropped event would be slow. Dropped
-    // events stay in memory until the copy, so always waiting for 1,024 large events would take too much memory.
+    // Copying the array for each dropped event would be slow, but dropped events stay in memory until the array is copied. Copy it once
+    // 1,024 events, or half of its events, have been dropped.
     if (this.oldest < 1_024 && this.oldest < this.events.length / 2) return;
     this.events = this.events.slice(this.oldest);
     this.oldest = 0;

@@ -29,7 +29,7 @@ export interface StreamState {
   lastSequence: number;
 }
 
-/** A message of the stream. Its data is part of the network buffer, so copy the data to keep it. */
+/** A message of the stream. `data` points into the network buffer: copy it to keep it. */
 export interface StreamMessage {
   sequence: number;
   /** Id of the event, a UUIDv7. Undefined if the message is not an event. */
@@ -54,14 +54,14 @@ export function toStreamMessage(message: JsMsg, tracing?: Tracing): StreamMessag
 }
 
 /**
- * Maximum number of messages that NATS may send ahead to each kind of reader. nats-server disconnects a client when 64 MiB wait for it. A
- * message has up to 256 KiB. The live reader and four page readers share one connection: 100 + 4 × 32 messages have at most 57 MiB.
+ * Maximum number of unread messages that NATS sends ahead to a reader. nats-server disconnects a client when 64 MiB are pending for it. The
+ * live reader and four page readers share one connection: 100 + 4 × 32 messages of up to 256 KiB are at most 57 MiB.
  */
 export const maxInFlight = { liveReader: 100, pageReader: 32 } as const;
 
 // How long to wait for a response. NATS responds within milliseconds, or within seconds while a cluster elects a leader.
 const requestLimitMs = 2_000;
-// NATS deletes an unused consumer after this time, for example after a crash of the gateway.
+// NATS deletes a consumer that is unused for this long, for example because the gateway crashed.
 const consumerLifeMs = 30_000;
 
 /** Reads the state of the EVENTS stream, and creates consumers for live delivery. The events service owns the stream. */
@@ -72,12 +72,12 @@ export class EventsStreamClient {
 
   constructor(private readonly options: NatsOptions) {}
 
-  /** The tracing that continues the traces of messages. Undefined when tracing is off. */
+  /** Continues the traces that messages carry. Undefined when tracing is off. */
   get tracing(): Tracing | undefined {
     return this.options.tracing;
   }
 
-  /** False while NATS is unavailable. Do not send requests while NATS is unavailable, because they would wait in memory. */
+  /** False while NATS is unavailable. Check it before a request: the NATS client keeps requests in memory while it is disconnected. */
   get isConnected(): boolean {
     return this.watch?.isConnected ?? false;
   }
@@ -117,7 +117,7 @@ export class EventsStreamClient {
   }
 
   /**
-   * Reads the limits of the stream. `maxBytes` is not positive if there is no limit. Undefined if the stream does not exist.
+   * Reads the limits of the stream. Without a limit, `maxBytes` is 0 or less. Undefined if the stream does not exist.
    *
    * @throws if NATS does not respond
    */
@@ -134,7 +134,7 @@ export class EventsStreamClient {
   async addConsumer(from: number): Promise<Consumer> {
     const { consumers } = await this.manage();
     const info = await consumers.add(eventsStreamName, {
-      // The subject of requests, which NATS permissions match, contains the name. The name is random, so that no other user can guess it.
+      // Random, because the subjects of requests to the consumer contain its name: other NATS users must not be able to guess them.
       name: `live-${nuid.next()}`,
       description: `live delivery: ${this.options.name}`,
       deliver_policy: DeliverPolicy.StartSequence,

@@ -1,6 +1,7 @@
 import type { FailureLog, Logger } from '@stream-events/service';
 
-// A NATS server that restarts is available again within this time. Until then, the gateway stays ready and keeps its clients.
+// How long reading can fail before the health check fails. A NATS restart takes less time, so the gateway stays ready and keeps its
+// clients.
 const unhealthyAfterMs = 30_000;
 
 /** Tracks why the stream cannot be read, and for how long. */

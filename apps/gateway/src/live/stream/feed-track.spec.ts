@@ -20,7 +20,7 @@ function take(track: FeedTrack, ids: readonly string[]): string[] {
 describe(FeedTrack.name, () => {
   it('accepts each event once, across any number of epochs', () => {
     const pool = Array.from({ length: 30 }, (_, index) => idAt(index));
-    // No event is older than the oldest known one: another test covers that rule.
+    // Reserve the oldest id, so that no later event is older than all known events. Another test covers that case.
     const [first = '', ...others] = pool;
     const epochs = fc.array(fc.array(fc.constantFrom(...others), { maxLength: 40 }), { maxLength: 5 });
     fc.assert(

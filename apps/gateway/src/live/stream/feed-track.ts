@@ -6,22 +6,21 @@ import { RecentIds } from './recent-ids.js';
 import { RecordMemory } from './record-memory.js';
 import { maxRingBufferEvents } from '../live-limits.js';
 
-// After an epoch change, the events service republishes every event that may be missing on the stream. After the restore of a backup, these
-// can be the events of a day, and publishing takes minutes. Old events count as repetitions until this much time passes without an old
-// event.
+// After an epoch change, old events count as repetitions until none has arrived for this long. The events service then republishes every
+// event that may be missing on the stream. After a backup is restored, this can be a whole day of events and take minutes.
 const repetitionMs = 60_000;
 
 /** Tracks which events were read from one epoch of the stream, and up to which sequence. */
 export class FeedTrack {
   readonly ringBuffer: EventRingBuffer;
   private readonly records = new RecordMemory();
-  /** The ids of delivered events, including events from earlier epochs, because the events service publishes some events again. */
+  /** The ids of delivered events, to recognize repetitions. Includes earlier epochs, because the events service republishes events. */
   private readonly ids: RecentIds;
   /** The oldest id that was known when the epoch began. Until `repetitionsUntil`, events with older ids count as repetitions. */
   private readonly oldestId: string;
   private repetitionsUntil: number;
   private next: number;
-  /** The value of `next` at the last check of the stream, which found that the stream still had everything from this sequence on. */
+  /** The value of `next` when the stream was last checked. At that time, the stream still had everything from this sequence on. */
   private lookedAt: number;
   /** The last message that was read. */
   private lastSequence = 0;
@@ -48,7 +47,7 @@ export class FeedTrack {
     return this.next;
   }
 
-  /** The sequence at which to start after a disturbance: the last message, to check that the stream still has the same message there. */
+  /** Where to resume after a disturbance: at the last message that was read, to check that it is still the same message. */
   get resumeSequence(): number {
     return this.lastId === undefined ? this.next : this.lastSequence;
   }
@@ -70,7 +69,10 @@ export class FeedTrack {
     this.lookedAt = this.next;
   }
 
-  /** Whether messages before this sequence may have left the stream unread. Otherwise, missing messages were removed individually. */
+  /**
+   * Whether messages before this sequence may have left the stream unread. If false, any hole comes from messages that were removed one by
+   * one.
+   */
   isMissingBefore(sequence: number): boolean {
     return sequence > this.next && this.next !== this.lookedAt;
   }

@@ -18,7 +18,7 @@ export interface RecordFields extends EventColumns {
 
 /** An event on its way to clients. Its record is parsed only if a filter needs it, and only once. */
 export class LiveEvent {
-  /** The frames of this event that were made so far, by format. Undefined for the many events that nobody receives. */
+  /** The frames encoded so far, by format. Undefined until a client receives the event; many events have no recipients. */
   frames: Map<string, Buffer> | undefined;
   /** The span of its delivery, if it is part of a sampled trace. */
   delivery: TracedDelivery | undefined;
@@ -57,7 +57,7 @@ function parseRecord(record: Buffer): JsonObject {
     const parsed = parseJson(record.toString());
     return isJsonObject(parsed) ? parsed : {};
   } catch {
-    // The events service did not write this record. Treat the record as empty, because an exception would crash the process at every start.
+    // The events service did not write this record. Treat it as empty: an exception would crash the process, and again after each restart.
     return {};
   }
 }

@@ -3,19 +3,19 @@ import type { LiveEvent } from './live-event.js';
 /** The events at the sequences of a page. */
 export interface EventPage {
   events: readonly LiveEvent[];
-  /** First sequence of the range in which the page is complete. */
+  /** The page contains every event from this sequence on. */
   firstSequence: number;
-  /** Last sequence of that range. */
+  /** The page contains every event up to this sequence. */
   lastSequence: number;
 }
 
-// Estimated memory of an event in addition to its record, and of a page in addition to its events.
+// Estimated memory of an event without its record, and of a page without its events.
 const eventBytes = 256;
 const pageBytes = 1_024;
 
 /**
- * Caches the most recently used pages, up to `maxBytes`, or a single larger page. `maxBytes` does not include the frames that are made from
- * the events. The frames take up to three times as many bytes as the events.
+ * Caches the most recently used pages, up to `maxBytes` in total. The newest page stays even if it alone is larger. `maxBytes` does not
+ * count the frames encoded from the events, which take up to three times as many bytes.
  */
 export class PageCache {
   private readonly pages = new Map<string, EventPage>();
@@ -30,7 +30,7 @@ export class PageCache {
   get(key: string): EventPage | undefined {
     const page = this.pages.get(key);
     if (!page) return undefined;
-    // A Map keeps the order of insertion: this page is now the last to be evicted.
+    // Move the page to the end. A Map keeps the order of insertion, and the first pages are evicted first.
     this.pages.delete(key);
     this.pages.set(key, page);
     return page;

@@ -11,7 +11,7 @@ import {
 /** The messages of a page. */
 export interface FoundMessages {
   messages: StreamMessage[];
-  /** The last sequence up to which the messages are complete. At most the last sequence of the page. */
+  /** `messages` is complete up to this sequence, which is at most the last sequence of the page. */
   lastSequence: number;
 }
 
@@ -20,16 +20,16 @@ export const pageLength = 128;
 
 // How long a fetch waits. NATS normally sends the messages within milliseconds.
 const fetchMs = 2_000;
-// The shortest interval that the NATS client permits.
+// How often NATS sends a heartbeat while it has nothing to deliver. The NATS client permits no shorter interval.
 const heartbeatMs = 500;
-// A reader that was idle for longer is not used again. Less than the 30 s after which NATS deletes an unused consumer.
+// A reader that has been idle for longer is not reused. Must be less than the 30 s after which NATS deletes an unused consumer.
 const maxIdleMs = 20_000;
 
 /**
  * Reads consecutive pages with its own consumer.
  *
- * NATS places the consumer on any server that stores the stream, even on a server that is catching up after a restart. Such a server knows
- * only its own copy of the stream, so a page is complete only if the consumer has proved that its copy reaches the end of the page:
+ * NATS can place the consumer on a server that is still catching up after a restart and lacks the newest messages. A page counts as
+ * complete only when the consumer has proved that its server has the stream up to the end of the page:
  *
  * ```
  * proof                                          │ when
@@ -71,8 +71,8 @@ export class PageReader {
   }
 
   /**
-   * Reads the messages up to and including the sequence `end`, or up to the end of the stream if the stream ends before. The stream is
-   * known to reach the sequence `until`, so the messages up to there are complete.
+   * Reads the messages up to and including the sequence `end`, or up to the end of the stream if that comes first. The caller knows that
+   * the stream reaches the sequence `until`: the result contains every message up to there.
    *
    * @throws if NATS does not respond, or the consumer's server lacks messages up to `until`. Discard the reader after an error
    */
@@ -90,7 +90,7 @@ export class PageReader {
     void this.stream.deleteConsumer(this.consumer);
   }
 
-  /** Fetches pending messages. If none are pending, waits for the proof that there are none up to `until`. */
+  /** Fetches pending messages. If none are pending, waits for a heartbeat that proves that none are missing up to `until`. */
   private async fetch(until: number): Promise<void> {
     const wanted = Math.min(Math.max(this.pending, 1), maxInFlight.pageReader);
     const fetching = await this.consumer.fetch({
@@ -125,11 +125,14 @@ export class PageReader {
   }
 }
 
-/** Ends a fetch at its first heartbeat, which NATS sends when the consumer has nothing to deliver. Undefined if there is none. */
+/**
+ * Ends a fetch at its first heartbeat and returns the heartbeat. NATS sends one when the consumer has nothing to deliver. Undefined if none
+ * arrives.
+ */
 async function stopAtHeartbeat(fetching: ConsumerMessages): Promise<Heartbeat | undefined> {
   for await (const notification of fetching.status()) {
     if (notification.type !== 'heartbeat') continue;
-    // The loop over the fetch first processes the messages that arrived before the heartbeat.
+    // This loses no message: the loop over the fetch still processes the messages that arrived before the heartbeat.
     fetching.stop();
     return notification;
   }

@@ -1,7 +1,7 @@
 import type { EventsStreamClient } from './events-stream-client.js';
 import { PageReader } from './page-reader.js';
 
-/** Maximum number of readers. A few readers serve any number of clients. `maxInFlight` depends on this number. */
+/** Maximum number of readers; a few serve any number of clients. If you change it, also check `maxInFlight`. */
 const maxReaders = 4;
 
 /** A pool of page readers. Prefers the reader that is already at the requested sequence. */
@@ -40,7 +40,7 @@ export class PageReaders {
     }
   }
 
-  /** Closes all readers, because the messages that they have fetched ahead may belong to an erased user. */
+  /** Closes idle readers now, and busy readers after their current page. Messages that they fetched ahead may belong to an erased user. */
   forget(): void {
     this.generation += 1;
     for (const reader of this.idle.splice(0)) reader.close();

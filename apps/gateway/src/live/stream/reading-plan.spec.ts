@@ -3,7 +3,7 @@ import { planReading } from './reading-plan.js';
 
 const epoch = '0ddba115';
 
-/** Returns a track that has read the events at these sequences, and then no event up to `passedTo`. */
+/** Returns a track that has read an event at each sequence up to `to`, and knows that there is none up to `passedTo`. */
 function readUp(to: number, passedTo = to): FeedTrack {
   const track = new FeedTrack(epoch, 1);
   for (let sequence = 1; sequence <= to; sequence += 1)

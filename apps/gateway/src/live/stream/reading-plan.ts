@@ -15,19 +15,19 @@ export type ReadingPlan =
    */
   | { kind: 'begin'; epoch: string; from: number; silentUntil: number; reason: GapReason | undefined };
 
-// Number of messages to read at the first start: enough for the clients that reconnect after a restart of this process, but few enough to
-// be read within a second.
+// Number of messages to read when the process starts: enough for clients that reconnect after a restart, but few enough to read within a
+// second.
 const preloaded = 5_000;
-// Number of messages to read in a new epoch. The events that were not delivered in the previous epoch can be anywhere in a full ring
-// buffer.
+// Number of messages to read when the epoch changes: a full ring buffer, because events that were not delivered in the previous epoch can
+// be anywhere in it.
 const reloaded = maxRingBufferEvents;
 
-/** The reason to wait while the stream ends before the last message that was read. */
+/** Why to wait while the stream ends before the last message that was read. */
 export const lostEnd =
   'the EVENTS stream has lost its tail: waiting for the events service to set a new epoch';
 
 /**
- * Compares the stream with the track of the messages that were read from it. E is an epoch.
+ * Decides how to continue, by comparing the stream with what was read from it. E is an epoch.
  *
  * ```
  * read │ stream                          │ plan

@@ -1,10 +1,10 @@
 import type { SealedUserHashKey } from '@stream-events/contracts';
 import { deriveUserHashKey, SecretBox, UserHasher } from '@stream-events/service';
 
-// Maximum number of users whose hashes are remembered, because the same users occur in many events.
+// Maximum number of users in the cache. Caching helps because the same users occur in many events.
 const maxRemembered = 10_000;
 
-/** Hashes the ids of users with the keys of the events service. */
+/** Hashes user ids with the events service's keys, to compare them with the hashes of erased users. */
 export class ReceivedUserHasher {
   private readonly box: SecretBox;
   private readonly remembered = new Map<string, readonly string[]>();

@@ -1,7 +1,7 @@
 /** The ids of the newest events, up to a fixed number. */
 export class RecentIds {
   private readonly ids = new Set<string>();
-  /** The same ids in a ring buffer. When the ring buffer is full, the next id replaces the oldest id. */
+  /** The same ids in order of arrival. When the array is full, each new id overwrites the oldest. */
   private readonly places: string[] = [];
   private nextPlace = 0;
 
@@ -12,7 +12,6 @@ export class RecentIds {
     for (const id of others?.inOrder() ?? []) this.add(id);
   }
 
-  /** The oldest id. */
   get oldest(): string | undefined {
     return this.places.length < this.capacity ? this.places[0] : this.places[this.nextPlace];
   }
@@ -21,7 +20,7 @@ export class RecentIds {
     return this.ids.has(id);
   }
 
-  /** Adds a new id. */
+  /** Adds an id that is not in the set yet. */
   add(id: string): void {
     const leaving = this.places[this.nextPlace];
     if (leaving !== undefined) this.ids.delete(leaving);

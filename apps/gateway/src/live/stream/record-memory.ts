@@ -1,12 +1,12 @@
 // Size of a block: room for about a hundred records.
 const blockBytes = 64 * 1024;
-// A larger record gets its own memory, so that a block is never left half empty.
+// Larger records get their own memory, so that at most an eighth of a block stays empty.
 const maxSharedBytes = blockBytes / 8;
 
 /**
- * Copies records from the network buffer into shared blocks of memory, because allocating and collecting memory for each record takes
- * longer. A block stays in memory as long as one of its records is used. The ring buffer drops records in order of arrival, so it keeps at
- * most one block of which some records have been dropped.
+ * Copies records from the network buffer into shared blocks of memory, which is faster than allocating memory for each record. A block
+ * stays in memory while any of its records is in use. The ring buffer drops records in order of arrival, so it keeps at most one block with
+ * dropped records.
  */
 export class RecordMemory {
   private block = Buffer.alloc(0);

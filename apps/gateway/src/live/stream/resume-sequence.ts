@@ -43,7 +43,7 @@ export async function findResumeSequence(
   if (page.kind === 'other_epoch') return 'other_epoch';
   if (page.kind === 'expired') {
     if (page.firstSequence === sequence + 1) return sequence + 1;
-    // The event at the position has expired. The events after it may all have been erased.
+    // The event at the position has expired. The client missed nothing if all events between it and the start of the stream were erased.
     const following = await history.read({ epoch, from: sequence + 1, until: sequence + 1 }, signal);
     return following.kind === 'events' ? sequence + 1 : following.kind;
   }

@@ -1,11 +1,11 @@
-/** Lets all callers that wait at the same time share one run of `work`. The run starts after their calls. */
+/** Runs `work` for several callers at once. Callers that arrive during a run share the next run. */
 export class SharedRun {
   private running: Promise<void> = Promise.resolve();
   private next: Promise<void> | undefined;
 
   constructor(private readonly work: () => Promise<void>) {}
 
-  /** Resolves after a run that starts after this call. */
+  /** Waits for the next run to finish. That run starts after this call. */
   join(): Promise<void> {
     this.next ??= this.runAfter(this.running);
     return this.next;

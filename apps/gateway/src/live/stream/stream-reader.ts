@@ -14,12 +14,12 @@ export interface ReaderListener {
 }
 
 const pullMs = 10_000;
-// Two missed heartbeats end the reader, so the gateway notices a consumer that disappears silently within about 2 s.
+// How often NATS sends a heartbeat. Two missed heartbeats end the reader, so the gateway notices a lost consumer within about 2 s.
 const heartbeatMs = 1_000;
 
 /**
- * Reads the stream from a sequence on, with its own consumer. The reader ends at the first sign that its consumer is lost or was changed,
- * because later messages may then be missing. The caller checks the stream and opens a new reader.
+ * Reads the stream from a sequence on, with its own consumer. The reader ends at the first sign that its consumer was lost or changed,
+ * because it could then miss messages. The caller then checks the stream and opens a new reader.
  */
 export class StreamReader {
   /** Resolves with the reason when the reader ends. */
@@ -58,7 +58,7 @@ export class StreamReader {
     return reader;
   }
 
-  /** Ends the reader. The listener is not called after that. */
+  /** Ends the reader. The listener gets no further calls. */
   end(reason: string): void {
     if (this.isEnded) return;
     this.isEnded = true;
@@ -112,7 +112,7 @@ export class StreamReader {
       case 'exceeded_limits':
         return this.end(`the consumer is gone or does not respond: ${notification.type}`);
       default:
-      // The other notifications say that a pull request was sent or has expired. They need no action.
+      // Other notifications only report that a pull request was sent or has expired.
     }
   }
 }

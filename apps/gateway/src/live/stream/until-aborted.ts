@@ -1,6 +1,5 @@
 /**
- * Waits for shared work until the signal aborts, and returns the result of the work. After an abort, the work continues for its other
- * callers.
+ * Waits for shared work, but only until the signal aborts. The work itself continues for its other callers.
  *
  * @throws the signal's reason when the signal aborts, or the error from the work
  */

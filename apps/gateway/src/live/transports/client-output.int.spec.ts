@@ -5,7 +5,7 @@ import { eventually } from '@stream-events/testing';
 import { ClientOutput } from './client-output.js';
 import { stallLimitMs } from '../live-limits.js';
 
-// More than the socket buffers of both sides hold.
+// More than the socket buffers on both sides can hold.
 const written = Buffer.alloc(32 * 1024 ** 2);
 const stallMs = 500;
 
@@ -37,12 +37,13 @@ describe(ClientOutput.name, () => {
   });
 
   it('waits for a large write as long as the client reads some of it within each limit', async () => {
-    // The system reports room only when a third of its buffer is free, which can be several MiB.
+    // The operating system reports free space only when a third of its send buffer is free, which can be several MiB.
     const limitMs = 2_000;
     const { output } = await setup(limitMs);
     output.write(written);
     const startedAt = performance.now();
-    // The buffers of the system hold up to a third of the data. The client needs 8 s for all of it, also when its timers are late.
+    // The operating system buffers up to a third of the data. The client reads by the clock: it takes 8 s in total, even if its timers are
+    // late.
     const due = (): number => ((performance.now() - startedAt) / (4 * limitMs)) * written.length;
     let taken = 0;
     client.on('data', (chunk: Buffer) => {
@@ -113,7 +114,7 @@ describe(ClientOutput.name, () => {
     client = connect((server.address() as AddressInfo).port, '127.0.0.1').pause(); // Safe cast: the server listens on a port.
     client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
     const [, response] = (await once(server, 'request')) as [unknown, ServerResponse]; // Safe cast: the event has these arguments.
-    // Generous, so that a busy machine does not count as a stalled client.
+    // Long enough that a client on a busy machine does not count as stalled.
     const output = new ClientOutput(response, response.socket!, 4 * stallMs);
     output.write(written);
     expect(await output.drained()).toBe(false);

@@ -2,13 +2,13 @@ import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { stallLimitMs } from '../live-limits.js';
 
-/** The output to a client, and how much of the output the client has not read yet. All sinks use this class. */
+/** Writes to a client and tracks how much the client has not read yet. All sinks use this class. */
 export class ClientOutput {
   private writtenBytes = 0;
 
   constructor(
     private readonly stream: Writable,
-    /** The socket that the stream writes to, or the stream itself. */
+    /** The socket that `stream` writes to. For a WebSocket, `stream` is the socket. */
     private readonly socket: Socket,
     private readonly stallMs = stallLimitMs,
   ) {}
@@ -17,14 +17,14 @@ export class ClientOutput {
     return this.stream.writableLength;
   }
 
-  /** Writes, or does nothing if the stream has ended. */
+  /** Does nothing if the stream has ended. */
   write(bytes: Buffer | string): void {
     if (this.isGone) return;
     this.writtenBytes += Buffer.byteLength(bytes);
     this.stream.write(bytes);
   }
 
-  /** Waits until the client has read nearly everything. Returns false if the client reads nothing for `stallMs` or has disconnected. */
+  /** Waits until the stream's write buffer has drained. Returns false if the client reads nothing for `stallMs` or has disconnected. */
   async drained(): Promise<boolean> {
     if (!this.isGone && this.stream.writableNeedDrain) await this.untilDrainedOrStalled();
     return !this.isGone && !this.stream.writableNeedDrain;
@@ -55,9 +55,9 @@ export class ClientOutput {
   }
 
   /**
-   * Returns how many bytes the operating system has accepted for sending. Node counts a large write as pending until all of it is sent,
-   * which takes minutes on a slow line. The socket's handle knows how many bytes of the write are left, and `Socket.setTimeout` uses the
-   * same number.
+   * Returns a number that changes whenever the operating system accepts bytes for sending. Node counts a large write as pending until all
+   * of it is sent, which takes minutes on a slow line. To see progress earlier, this method also reads how many bytes the socket's handle
+   * has left to write, as `Socket.setTimeout` does.
    */
   private takenBytes(): number {
     const handle: unknown = '_handle' in this.socket ? this.socket._handle : undefined;

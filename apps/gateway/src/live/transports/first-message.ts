@@ -1,8 +1,8 @@
 import type { RawData, WebSocket } from 'ws';
 
 /**
- * Waits for the first message and returns its text. Returns undefined if the message is not text or does not arrive in time, or if the
- * client leaves.
+ * Waits for the first message and returns its text. Returns undefined if the message is binary, if it does not arrive in time, or if the
+ * client disconnects.
  */
 export function untilFirstMessage(webSocket: WebSocket, limitMs: number): Promise<string | undefined> {
   return new Promise((resolve) => {
@@ -12,7 +12,7 @@ export function untilFirstMessage(webSocket: WebSocket, limitMs: number): Promis
       resolve(text);
     };
     const onMessage = (data: RawData, isBinary: boolean): void => {
-      // Safe cast: by default (`binaryType`), ws passes each message as a Buffer.
+      // Safe cast: with its default `binaryType`, ws passes each message as a Buffer.
       settle(isBinary ? undefined : (data as Buffer).toString());
     };
     const onClose = (): void => settle();

@@ -24,7 +24,7 @@ export function ServerSentEventsParameters(): MethodDecorator {
   );
 }
 
-/** Describes the query parameters of a WebSocket, which are also the fields of its first message. */
+/** Describes the query parameters of a WebSocket. The first message accepts fields with the same names. */
 export function WebSocketParameters(): MethodDecorator {
   return applyDecorators(
     ServerSentEventsParameters(),

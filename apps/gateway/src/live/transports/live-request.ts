@@ -14,13 +14,13 @@ import type { LiveRequest } from '../connections/live-connection.js';
 import type { LiveFilter } from '../connections/live-filter.js';
 import { maxConnectionNameLength, maxEventTypes } from '../live-limits.js';
 
-/** The options that a client sends, by the names of the API: query parameters, or the fields of the first message. */
+/** A client's options by their API names, as sent in the query string or in the first WebSocket message. */
 export type LiveFields = Readonly<Record<string, unknown>>;
 
 /** The parsed options of a client. */
 export interface LiveOptions {
   request: LiveRequest;
-  /** Whether a WebSocket client receives positions. */
+  /** WebSocket only: whether records carry their position, and the client gets `ready` and `gap`. */
   positions: boolean;
 }
 
@@ -31,7 +31,8 @@ const flagValues = new Map<string, boolean>([
 ]);
 
 /**
- * Reads the options in a URL's query. Returns all values of a repeated `event_type`, and the last value of any other parameter.
+ * Reads the options in a URL's query string. Only `event_type` can have several values; of any other repeated parameter, the last value
+ * counts.
  *
  * @throws ServiceError `unauthenticated` if the query contains a token
  */
@@ -113,7 +114,7 @@ function readText(fields: LiveFields, name: string): string | undefined {
 }
 
 function readName(fields: LiveFields): string | undefined {
-  // Replays trim their `connection` too, so a name with leading or trailing spaces would never match.
+  // Trim the name, because replays trim `connection`: a name with outer spaces would never match.
   const name = readText(fields, 'name')?.trim() || undefined;
   if (name === undefined || isTextWithin(name, 1, maxConnectionNameLength)) return name;
   throw ServiceError.onField('name', `must be text of 1 to ${maxConnectionNameLength} characters`);
@@ -121,7 +122,7 @@ function readName(fields: LiveFields): string | undefined {
 
 function readTime(fields: LiveFields, name: string): number | undefined {
   const value = fields[name];
-  // A value that is not a string gets the same error as text that is not a time.
+  // Pass '' for a value that is not a string, so that it gets the same error as invalid text.
   return isEmpty(value) ? undefined : parseTime(name, typeof value === 'string' ? value : '');
 }
 

@@ -30,7 +30,7 @@ describe(LiveController.name, () => {
     return (await edges.register()).token;
   }
 
-  /** Opens a stream and collects its messages. `ended` resolves with whether the response was complete. */
+  /** Opens a stream and collects its messages. `ended` resolves to true if the response was complete. */
   async function open(token: string, at = path, headers: Record<string, string> = {}) {
     const abort = new AbortController();
     const response = await edges.openStream(token, at, { headers, signal: abort.signal });
@@ -173,7 +173,7 @@ describe(LiveController.name, () => {
 
       isRunning = false;
       await edges.stop();
-      expect(await ended).toBe(true); // After 5 s, the server would cut off the response.
+      expect(await ended).toBe(true); // false: the server cut off the response after 5 s
       expect(messages).toMatchObject([{ event: 'closed', data: expect.stringContaining('1012') }]);
     });
 
@@ -192,7 +192,7 @@ describe(LiveController.name, () => {
       const ask = (token: string, at: string): string =>
         `GET ${at} HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${token}\r\n\r\n`;
 
-      /** Sends these bytes on a connection, and collects the response. */
+      /** Sends raw bytes on a new connection and collects the response. */
       function send(bytes: string): { socket: Socket; text: () => string } {
         const socket = connect(Number(new URL(edges.url).port), '127.0.0.1');
         let received = '';

@@ -81,7 +81,7 @@ export class LiveController {
     keepOpen(request);
     const { raw: response } = reply;
     response.once('close', () => connection.leave());
-    // LiveConnection closes only stalled clients with much unread data. This timeout closes stalled clients with little unread data.
+    // LiveConnection detects a stalled client only when much data is buffered. This timeout also covers clients with little buffered data.
     response.setTimeout(stallLimitMs, () => {
       if (response.writableLength > 0) connection.close('too_slow');
     });
@@ -115,8 +115,8 @@ export class LiveController {
 }
 
 /**
- * Refuses a stream on a connection with another pending request. A request behind the stream would wait forever, and a stream behind
- * another response could send nothing.
+ * Rejects a stream while another request is pending on the same HTTP connection. HTTP sends the responses in order: a request after the
+ * stream would wait forever, and the stream would wait for any response before it.
  */
 function refuseUnlessAlone(request: FastifyRequest): void {
   if (isAlone(request)) return;
@@ -126,14 +126,14 @@ function refuseUnlessAlone(request: FastifyRequest): void {
   );
 }
 
-/** Starts a response that stays open, with the headers that the reply already has. */
+/** Sends the headers, including those already set on the reply, and keeps the response open. */
 function beginStream(reply: FastifyReply): ServerResponse {
   reply.headers({
     'content-type': 'text/event-stream',
     'cache-control': 'no-store',
     // Without this header, nginx buffers the response.
     'x-accel-buffering': 'no',
-    // The connection ends with the stream.
+    // Do not reuse the connection after the stream.
     connection: 'close',
   });
   reply.hijack();

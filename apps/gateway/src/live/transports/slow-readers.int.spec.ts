@@ -11,14 +11,14 @@ import { maxBufferedBytes } from '../live-limits.js';
 const limitMs = 180_000;
 const untilClosed = { timeoutMs: 60_000, intervalMs: 20 };
 const untilDestroyed = { timeoutMs: 30_000 };
-// Longer than the test. Without pongs, the service would also end the connections of paused clients.
+// Longer than the test, because paused clients send no pongs and the service would end their connections.
 const pingMs = 600_000;
 const textBytes = 32 * 1024;
 
 describe('clients that stop reading', () => {
   let edges: LiveEdges;
   let token: string;
-  /** The server's sockets of all connections, in order. */
+  /** The server side of all connections, in order. */
   let sockets: Socket[];
   let mostBuffered: number;
 
@@ -59,12 +59,12 @@ describe('clients that stop reading', () => {
   const publish = (): string =>
     edges.feed.publish({ event_data: { text: 'x'.repeat(textBytes) } }).record.toString();
 
-  /** Publishes at the pace of the reading client, until as much data as the limit allows waits for every paused client. */
+  /** Publishes at the pace of the reading client, until the buffer of every paused client is full. */
   async function flood(reader: { messages: string[] }): Promise<string[]> {
     const published: string[] = [];
     for (let round = 0; round < 50; round += 1) {
       for (let count = 0; count < 8; count += 1) published.push(publish());
-      // Without `expect`, which would print megabytes each time.
+      // Not `expect`, which would format megabytes at each failed attempt.
       await eventually(() => assert.equal(reader.messages.length, published.length), { intervalMs: 1 });
       mostBuffered = Math.max(mostBuffered, ...sockets.map((socket) => socket.writableLength));
     }
@@ -100,7 +100,7 @@ describe('clients that stop reading', () => {
         /event: closed\ndata: \{"code":4408,"reason":"[^"]+"\}\n\n\r\n0\r\n\r\n$/,
       );
 
-      // `assert` prints no sockets.
+      // Not `expect`, which would print the sockets.
       await eventually(
         () => assert.equal(sockets.filter(({ destroyed }) => !destroyed).length, 1),
         untilDestroyed,
@@ -127,7 +127,7 @@ describe('clients that stop reading', () => {
       expect(server.writableLength).toBeLessThan(maxBufferedBytes / 2);
 
       await eventually(async () => {
-        // The operating system may have made more room.
+        // If the operating system has enlarged its buffer, fill the buffer again.
         if (server.writableLength === 0) publish();
         expect(await edges.liveCount()).toBe(1);
       }, untilClosed);

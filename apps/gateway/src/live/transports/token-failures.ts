@@ -1,19 +1,19 @@
 import type { TokenFailureLimits } from '../live-limits.js';
 
-/** The failures from one address. */
+/** Failed token attempts from one address. */
 interface Failures {
   count: number;
   lastAt: number;
-  /** The end times of the delays that are still running. */
+  /** When each delay ends. */
   delays: number[];
 }
 
 /**
- * Slows down clients that send wrong tokens. Each failure from an address doubles the delay before the service reports the next failure.
- * The number of concurrent delays per address is limited, even if clients disconnect early. Valid tokens are not delayed.
+ * Slows down token guessing. Each failure from an address doubles the delay before the next failure is reported, up to a maximum.
+ * Concurrent delays per address are limited; a client cannot shorten its delay by disconnecting. Valid tokens are not delayed.
  */
 export class TokenFailures {
-  /** By address, sorted by the time of the last failure. */
+  /** Sorted by the last failure, oldest first. */
   private readonly byAddress = new Map<string, Failures>();
 
   constructor(
@@ -28,7 +28,7 @@ export class TokenFailures {
     return delays.filter((endsAt) => endsAt > now).length >= this.limits.delaysPerAddress;
   }
 
-  /** Counts a failure on a socket that was opened at `openedAt`. Returns how long the socket must stay open, in milliseconds. */
+  /** Counts a failure. Returns how many milliseconds the caller must wait before it closes the socket. The delay starts at `openedAt`. */
   add(address: string, openedAt: number): number {
     const now = this.now();
     const failures = this.take(address, now);
@@ -41,7 +41,9 @@ export class TokenFailures {
     return Math.max(endsAt - now, 0);
   }
 
-  /** Removes the failures from an address and returns them. Also removes old failures from other addresses. */
+  /**
+   * Removes and returns the failures of an address. Also evicts addresses whose last failure is too old, or that exceed `limits.addresses`.
+   */
   private take(address: string, now: number): Failures {
     const known = this.byAddress.get(address);
     this.byAddress.delete(address);

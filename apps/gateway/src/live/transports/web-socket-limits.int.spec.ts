@@ -23,7 +23,7 @@ describe(`limits of ${WebSockets.name}`, () => {
 
   afterAll(() => edges.dispose());
 
-  /** Starts the gateway's edges, with a user. */
+  /** Starts the gateway's edges. Returns the token of a new user. */
   async function setup(limits: EdgeLimits = {}): Promise<string> {
     await edges.start(limits);
     isRunning = true;

@@ -5,10 +5,13 @@ import type { FrameFormat } from '../connections/frames.js';
 import { type LiveSink } from '../connections/live-sink.js';
 import { closeCodes, type CloseReason } from '../close-codes.js';
 
-/** Maximum bytes of a close reason: a control frame holds at most 125 bytes, and the close code needs two of these (RFC 6455 §5.5). */
+/** Maximum bytes of a close reason. A close frame holds 125 bytes, two of which are the close code (RFC 6455 §5.5). */
 const maxReasonBytes = 123;
 
-/** Sends live messages over a WebSocket. Writes the encoded frames directly to the socket, between the frames that `ws` writes. */
+/**
+ * Sends live messages over a WebSocket. Writes encoded frames directly to the socket, so that all clients share them. `ws` writes only
+ * control frames.
+ */
 export class WebSocketSink implements LiveSink {
   private readonly output: ClientOutput;
 
@@ -25,7 +28,7 @@ export class WebSocketSink implements LiveSink {
   }
 
   write(frames: Buffer): void {
-    // Neither side may send a frame after a close frame.
+    // The protocol forbids frames after the close frame.
     if (this.webSocket.readyState === WebSocket.OPEN) this.output.write(frames);
   }
 
@@ -44,7 +47,7 @@ export function closeWebSocket(webSocket: WebSocket, reason: CloseReason, text?:
   webSocket.close(code, fitReason(text ?? usualText));
 }
 
-/** Shortens a text so that it fits in a close frame, without splitting a character. */
+/** Truncates a text to fit in a close frame, without splitting a character. */
 function fitReason(text: string): Buffer {
   const room = Buffer.alloc(maxReasonBytes);
   const { written } = new TextEncoder().encodeInto(text, room);

@@ -24,7 +24,7 @@ describe(WebSockets.name, () => {
 
   afterAll(() => edges.dispose());
 
-  /** Starts the gateway's edges, with a user. */
+  /** Starts the gateway's edges. Returns the token of a new user. */
   async function setup(limits: EdgeLimits = {}): Promise<string> {
     await edges.start(limits);
     isRunning = true;
@@ -291,7 +291,7 @@ describe(WebSockets.name, () => {
 
   describe('pings', () => {
     it('terminates a client that does not respond to pings, and keeps one that does', async () => {
-      // The responsive client has this long to respond, even on a busy machine, which can stop this process for 3 s.
+      // Long enough for the responsive client: a busy machine can stop this process for 3 s.
       const token = await setup({ sockets: { pingMs: 5_000 } });
       const [silent, sound] = [
         await edges.connect({ token }, { autoPong: false }),
@@ -346,7 +346,7 @@ describe(WebSockets.name, () => {
         1012, 1012, 1012,
       ]);
       await stopped;
-      expect(ends).toBe(3); // After 5 s, the server would cut off the connections, and see no end.
+      expect(ends).toBe(3); // fewer: the server cut off connections after 5 s
     });
 
     it('rejects new connections with 503 while closing', async () => {
@@ -357,7 +357,7 @@ describe(WebSockets.name, () => {
     });
   });
 
-  // A connection takes 50 ms on a busy machine.
+  // On a busy machine, each connection takes 50 ms, so the test takes 50 s.
   it('leaks nothing after a thousand connections', async () => {
     const token = await setup();
     for (let round = 0; round < 20; round += 1) {
@@ -373,7 +373,7 @@ describe(WebSockets.name, () => {
 
     await edges.untilLive(0);
     await eventually(async () => expect(await openConnections()).toBe(0));
-    // Node counts a connection as closed before the listeners hear of it.
+    // Node counts a connection as closed before its `close` listeners run.
     await eventually(() =>
       expect(edges.app.get(WebSockets)).toMatchObject({ waiting: new Set(), places: { total: 0 } }),
     );

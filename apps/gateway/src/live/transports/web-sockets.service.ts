@@ -23,7 +23,7 @@ import { closeLimitMs, maxMessageBytes, type WebSocketLimits } from '../live-lim
 /** The path of WebSockets, without its aliases. */
 export const webSocketPath = '/ws/platform-events';
 
-/** Injection token of the options. */
+/** Injection token of `WebSocketOptions`. */
 export const WEB_SOCKET_OPTIONS = Symbol('WEB_SOCKET_OPTIONS');
 
 export interface WebSocketOptions extends WebSocketLimits {
@@ -31,10 +31,10 @@ export interface WebSocketOptions extends WebSocketLimits {
   plainFormat: 'plain' | 'tau';
 }
 
-// Maximum number of fragments of a message. Clients send their message in a few fragments. More fragments would only waste memory.
+// Maximum number of fragments per message. Each fragment costs memory, and clients need only a few.
 const maxMessagePieces = 256;
 
-// A separate constant, because @types/ws does not know some of these options yet.
+// Not inlined into the constructor call: TypeScript would reject the options that @types/ws does not declare yet.
 const serverOptions = {
   noServer: true,
   clientTracking: false,
@@ -91,7 +91,7 @@ export class WebSockets {
   /** Handles the WebSocket upgrades of an HTTP server. */
   attach(server: Server): void {
     takeWebSocketUpgrades(server, webSocketPath, (request, socket, head) => {
-      // Until the handshake is complete, neither Node nor `ws` handles socket errors.
+      // Neither Node nor `ws` handles socket errors before the handshake is complete. An unhandled error would crash the process.
       socket.on('error', () => socket.destroy());
       this.accept({ request, socket, head }).catch((error: unknown) => {
         const refusal = toServiceError(error);
@@ -135,7 +135,8 @@ export class WebSockets {
   }
 
   private async welcome(webSocket: WebSocket, client: WaitingClient): Promise<void> {
-    // ws itself closes the connection with the right code when the client breaks the protocol.
+    // If the client breaks the protocol, ws itself closes the connection with the right code. An `error` event without a listener would
+    // throw.
     webSocket.on('error', () => undefined);
     this.waiting.add(webSocket);
     webSocket.once('close', () => this.waiting.delete(webSocket));
@@ -154,11 +155,10 @@ export class WebSockets {
     const { token, fields } = introduction;
     const caller = await this.tokens.authenticate(token);
     refuseWithoutRights(['events:live'], caller);
-    // Count the handshake as a request, because each handshake can make the gateway look up a position. This limits clients that
-    // reconnect in a loop.
+    // Count the handshake against the user's rate limit: a client that reconnects in a loop can cause a position lookup each time.
     this.rateLimits.take(caller.id, { method: 'GET', bodyBytes: 0 }, () => undefined);
     const { request: liveRequest, positions } = parseLiveFields({ ...query, ...fields });
-    // In the meantime, the client may have disconnected, or the process may be stopping.
+    // During the checks above, the client may have disconnected, or `stop` may have closed the socket.
     if (webSocket.readyState !== WebSocket.OPEN) return;
     if (!(socket instanceof Socket)) throw new Error('the HTTP server listens on TCP sockets only');
     const connection = await this.connections.open(liveRequest, {
@@ -209,13 +209,13 @@ export class WebSockets {
 
   private log(error: ServiceError): void {
     const details = { err: error.cause ?? error };
-    // In an outage, all connections fail for the same reason, so do not log each of them.
+    // Do not log each connection during an outage: all of them fail for the same reason.
     if (error.code === 'unavailable') this.failures.warn('rejecting live connections', details);
     else this.logger.error(details, 'live connection failed');
   }
 }
 
-/** A request for a WebSocket. `head` holds the bytes that the client already sent after the request. */
+/** An upgrade request. `head` holds the bytes that followed the request in the same read. */
 interface Handshake {
   request: IncomingMessage;
   socket: Duplex;
@@ -224,25 +224,25 @@ interface Handshake {
 
 /** A client whose socket is not live yet. */
 interface WaitingClient extends Omit<Handshake, 'head'> {
-  /** The key of the client's address. */
+  /** The client's address as a key for the limits per address. */
   key: string;
   /** The client's place among the waiting sockets. */
   place: Claim;
-  /** By `performance.now()`. */
+  /** In milliseconds of `performance.now()`. */
   openedAt: number;
 }
 
 /**
- * Releases the place when the socket closes. Until then, `FairShare` can take the place back by destroying the socket. This is a separate
- * function because a listener keeps its whole enclosing scope in memory. A listener in `accept` would keep the request, about 2 KiB, as
- * long as the client is connected.
+ * Releases the place when the socket closes, and lets `FairShare` reclaim it earlier by destroying the socket. This function is separate to
+ * save memory: a listener retains its enclosing scope. Inside `accept`, it would retain the request (about 2 KiB) as long as the client is
+ * connected.
  */
 function releaseWithSocket(place: Claim, socket: Duplex): void {
   place.offer(() => socket.destroy().destroyed);
   socket.once('close', () => place.release());
 }
 
-/** Describes an error for a close frame: by its errors for each field, or by its detail if no field has an error. */
+/** Formats an error for a close frame: the errors by field or, if there are none, the detail. */
 function describe({ detail, errors }: ServiceError): string {
   const faults = Object.entries(errors ?? {}).map(([field, texts]) => `${field}: ${texts.join(', ')}`);
   return faults.length > 0 ? faults.join('; ') : detail;

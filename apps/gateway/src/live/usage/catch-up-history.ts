@@ -4,12 +4,12 @@ import type { WorkBudgets } from '../../access/work-budgets.service.js';
 import type { EventHistory, HistoryPage, Place } from '../stream/event-history.service.js';
 import type { CatchUps, CatchUpTurn } from './catch-ups.js';
 
-/** Reads older events for one connection, while the connection has one of its user's turns (see `CatchUps`). */
+/** Reads older events for one connection. Each read requires one of the user's turns (see `CatchUps`). */
 export class CatchUpHistory {
   private turn: Promise<CatchUpTurn> | undefined;
-  /** When the next page may be read. */
+  /** Earliest time of the next read, to keep the permitted rate. */
   private dueAt = 0;
-  /** Ends the turn of a connection whose client takes long to receive a page. */
+  /** Ends the turn if the client is slow to receive a page. */
   private idleTimer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -20,9 +20,8 @@ export class CatchUpHistory {
   ) {}
 
   /**
-   * Waits for a turn and for the permitted rate, then reads a page (see `EventHistory.read`). If the current turn is due to end, first
-   * ends this turn, so that the user's other connections can read. For the same reason, the turn ends when no further read follows within
-   * the length of a turn.
+   * Reads a page (see `EventHistory.read`), after waiting for a turn and for the permitted rate. The turn ends when it is due, or when no
+   * further read follows within `turnMs`. The user's other connections can then read.
    */
   async read(place: Place, signal: AbortSignal): Promise<HistoryPage> {
     clearTimeout(this.idleTimer);
@@ -38,13 +37,13 @@ export class CatchUpHistory {
     return page;
   }
 
-  /** Returns how long a page takes at the permitted rate, in milliseconds. */
+  /** Returns how many milliseconds this page takes at the permitted rate. */
   private timeOf({ from }: Place, page: HistoryPage): number {
     const count = page.kind === 'events' ? page.next - from : 0;
     return (count / this.catchUps.limits.messagesPerSecond) * 1_000;
   }
 
-  /** Ends the turn. The connection calls this method when it needs no further older events, or none soon. */
+  /** Ends the turn. The connection calls this when it needs no older events for now. */
   rest(): void {
     const { turn } = this;
     clearTimeout(this.idleTimer);

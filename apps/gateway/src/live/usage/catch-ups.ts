@@ -14,18 +14,18 @@ interface Waiter {
   grant(turn: CatchUpTurn): void;
 }
 
-// The pause before this gateway starts the user's next turn, so that another gateway with waiting catch-ups can start a turn.
+// After a turn, this gateway waits 50 to 150 ms before it starts the user's next turn. In that time, another gateway can start one.
 const courtesyMs = { min: 50, spread: 100 };
 
 /**
  * Limits the number of concurrent catch-ups per user, across all gateways. Further catch-ups wait in order of arrival. The limit on live
- * connections also limits the number of waiting catch-ups. When two gateways begin catch-ups at the same moment, or while NATS is
- * unavailable, each gateway can run the maximum number.
+ * connections also bounds this queue. The catch-up limit is not exact: if two gateways begin catch-ups at the same moment, or NATS is
+ * unavailable, each gateway can run the maximum.
  */
 @Injectable()
 export class CatchUps {
   private readonly waiting = new Map<string, Waiter[]>();
-  /** Ids of users for whom this gateway currently starts no turn, so that another gateway can start a turn. */
+  /** Ids of users whose next turn this gateway leaves to other gateways for now (see `courtesyMs`). */
   private readonly courteous = new Set<string>();
 
   constructor(
@@ -49,7 +49,7 @@ export class CatchUps {
   }
 
   /**
-   * Waits for a turn, and returns it.
+   * Waits for a turn.
    *
    * @throws the signal's reason when the signal aborts
    */

@@ -18,8 +18,8 @@ interface Waiter {
  *  otherwise ───────────────────────────────────────▶ granted
  * ```
  *
- * Clients wait because another gateway may just have stopped. Its clients can connect here before this gateway knows that their old
- * connections have ended. Two gateways can grant the last place at the same time. `findExcess` then returns how many connections to close.
+ * Clients wait because another gateway may have just stopped: its clients can reconnect here before this gateway learns that their old
+ * connections have ended. If two gateways grant the last place at the same time, `findExcess` reports the excess.
  */
 @Injectable()
 export class ConnectionPlaces {
@@ -36,8 +36,7 @@ export class ConnectionPlaces {
   }
 
   /**
-   * Takes a place for a user. Waits if no place is free. Returns whether the client had to wait. The caller returns the place with
-   * `release`.
+   * Takes a place for a user, and waits if none is free. Returns whether the client had to wait. Call `release` to give the place back.
    *
    * @throws ServiceError `too_many_requests`; `unavailable` if the process has too many connections, or stops while the client waits
    */
@@ -71,8 +70,8 @@ export class ConnectionPlaces {
   }
 
   /**
-   * Returns how many connections of each user this gateway must close. Includes only users who already had too many connections at the
-   * previous call. If several gateways have connections of such a user, only the gateway with the highest id closes connections.
+   * Returns how many connections this gateway must close, by user. Includes only users who were over the limit at the previous call too, so
+   * that a short overlap closes nothing. If several gateways serve the user, only the one with the highest id closes connections.
    */
   findExcess(): Map<string, number> {
     const excess = new Map<string, number>();
@@ -119,7 +118,7 @@ export class ConnectionPlaces {
     });
   }
 
-  /** Grants the free places in order of arrival. */
+  /** Grants free places to waiting clients in order of arrival. */
   private grant(userId: string): void {
     for (const waiter of this.waiting.get(userId) ?? []) {
       if (!this.hasRoom(userId)) return;

@@ -2,23 +2,22 @@ import { randomUUID } from 'node:crypto';
 import { Injectable, Optional } from '@nestjs/common';
 import type { LiveUsage, LiveUsageMessage } from '@stream-events/contracts';
 
-/** The live usage of a user, with the user's id. */
 type UserUsage = LiveUsage & { id: string };
 
 interface Announced extends LiveUsage {
   at: number;
 }
 
-// A gateway counts as gone after this time without an announcement. Every gateway announces its usage once a second.
+// A gateway that announces nothing for this long counts as gone. Gateways announce their usage once a second.
 const expiryMs = 4_000;
-// A message with this many users is about 60 KiB long, far below the 1 MiB that NATS accepts.
+// Maximum number of users per message: about 50 KiB, far below the 1 MiB that NATS accepts.
 const maxUsersPerMessage = 1_000;
 const nothing: LiveUsage = { connections: 0, catchUps: 0, waiting: 0 };
 
-/** Tracks the live connections and catch-ups of each user, at this gateway and, as announced, at the other gateways. */
+/** Counts each user's live connections and catch-ups: its own exactly, and those of other gateways as last announced. */
 @Injectable()
 export class UsageBoard {
-  /** A random id of this gateway. */
+  /** Random id of this gateway process. */
   readonly gateway: string = randomUUID();
   private readonly own = new Map<string, LiveUsage>();
   private readonly others = new Map<string, Map<string, Announced>>();
@@ -55,7 +54,7 @@ export class UsageBoard {
     return [...own, ...others.map(([gateway]) => gateway)];
   }
 
-  /** Whether no gateway with a higher id has connections of a user. */
+  /** Whether this gateway has the highest id among the gateways with connections of a user. */
   isLastOf(userId: string): boolean {
     const oldest = this.now() - expiryMs;
     return [...this.others].every(([gateway, users]) => {
@@ -89,7 +88,7 @@ export class UsageBoard {
     this.announce();
   }
 
-  /** Returns the messages that announce the changes since the last call or, with `all`, the usage of all users at this gateway. */
+  /** Returns messages that announce all changes since the last call. With `all`, they announce every user of this gateway. */
   takeMessages(all: boolean): LiveUsageMessage[] {
     const ids = all ? new Set([...this.own.keys(), ...this.changed]) : new Set(this.changed);
     this.changed.clear();
@@ -97,7 +96,7 @@ export class UsageBoard {
     return this.toMessages(users);
   }
 
-  /** Returns the messages that report zero usage for every user of this gateway. A gateway sends them when it stops. */
+  /** Returns messages that announce zero usage for every user of this gateway. Sent when the gateway stops. */
   farewell(): LiveUsageMessage[] {
     return this.toMessages(this.ownUsers.map((id) => ({ id, ...nothing })));
   }
@@ -116,7 +115,7 @@ export class UsageBoard {
     for (const { id } of users) this.tell(id);
   }
 
-  /** Removes the announcements of gateways that are gone. */
+  /** Drops usage that was last announced more than 4 s ago. */
   expire(): void {
     const oldest = this.now() - expiryMs;
     for (const [gateway, users] of this.others) {

@@ -9,14 +9,13 @@ import { FailureLog, within, type Logger } from '@stream-events/service';
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import type { UsageBoard } from './usage-board.js';
 
-// How often a gateway announces its usage. The other gateways count a gateway as gone after four times this interval without an
-// announcement.
+// How often a gateway announces its usage. After four missed announcements, the other gateways treat it as gone.
 const announcementMs = 1_000;
 const flushLimitMs = 2_000;
 
 /**
- * Exchanges the live usage of users between gateways, over core NATS. Announces changes immediately, and the usage of all users once a
- * second. While NATS is unavailable, each gateway applies the limits on its own.
+ * Shares each user's live usage between gateways over core NATS. Announces changes immediately, and the full usage once a second. While
+ * NATS is unavailable, each gateway applies the limits to its own connections only.
  */
 export class UsageChannel {
   private connection: NatsConnection | undefined;
@@ -47,7 +46,7 @@ export class UsageChannel {
         else this.take(message);
       },
     });
-    // If NATS is unavailable now, the client subscribes when it reconnects.
+    // If NATS is unavailable now, the NATS client subscribes when it reconnects.
     await within(flushLimitMs, this.connection.flush());
     this.board.onAnnounce(() => this.announceSoon());
     this.timer = setInterval(() => {
@@ -56,7 +55,7 @@ export class UsageChannel {
     }, announcementMs);
   }
 
-  /** Announces that this gateway stops, so that its clients can connect to another gateway at once. Then disconnects from NATS. */
+  /** Announces zero usage, so that this gateway's clients can reconnect to another gateway at once. Then disconnects from NATS. */
   async close(): Promise<void> {
     clearInterval(this.timer);
     this.publish(this.board.takeMessages(false));
@@ -64,7 +63,7 @@ export class UsageChannel {
     if (this.connection) await closeNats(this.connection);
   }
 
-  /** Announces all changes of this turn of the event loop together. */
+  /** Announces all changes of an event-loop turn together. */
   private announceSoon(): void {
     if (this.isAnnouncing) return;
     this.isAnnouncing = true;
@@ -75,7 +74,7 @@ export class UsageChannel {
   }
 
   private publish(messages: readonly LiveUsageMessage[]): void {
-    // While disconnected, the NATS client would buffer every message. The next full announcement makes these messages unnecessary.
+    // Drop messages while disconnected: the NATS client would buffer them all, and the next full announcement replaces them.
     if (!this.connection || !this.watch?.isConnected) return;
     for (const message of messages) this.connection.publish(liveUsageSubject, printLiveUsage(message));
   }
