@@ -87,7 +87,7 @@ describeWithBrowser('the administration in the console', (browserPath) => {
     // Reporting is idempotent, so retry a report that times out.
     const report = (alarms: ReportAlarmsRequest) =>
       eventually(() => stack.client.request(reportAlarms, alarms));
-    // Open the page first: an alarm is cleared a minute after its last report.
+    // Open the page first: an alarm is cleared 90 s after its last report.
     await view.visit('/system');
     await view.heading('System');
     await report({ raised: [{ key: 'clock_off', message }], cleared: [] });
@@ -112,6 +112,10 @@ describeWithBrowser('the administration in the console', (browserPath) => {
     await view.page.keyboard.press('Tab');
     await dialog.getByRole('button', { name: 'Create token' }).click();
     const token = await dialog.getByLabel('Key of Alerts').inputValue();
+    // On an http address other than localhost, browsers have no clipboard API.
+    await view.page.evaluate('delete Navigator.prototype.clipboard');
+    await dialog.getByRole('button', { name: 'Copy' }).click();
+    await dialog.getByRole('button', { name: 'Copied' }).waitFor();
     await dialog.getByRole('button', { name: 'Done' }).click();
     const read = async (): Promise<number> => (await stack.request('GET', eventsPath, { token })).status;
     expect(await read()).toBe(200);
@@ -124,6 +128,20 @@ describeWithBrowser('the administration in the console', (browserPath) => {
     await press('Revoke');
     await row.waitFor({ state: 'detached' });
     await eventually(async () => expect(await read()).toBe(401));
+  });
+
+  it('asks for a reload when an upgrade of the service has removed a file of the page', async () => {
+    await view.visit('/tokens');
+    const styles = /assets\/platform-.*\.css/;
+    await view.page.route(styles, (route) => route.fulfill({ status: 404 }));
+    await view.page.keyboard.press('g');
+    await view.page.keyboard.press('p');
+    await view.page.getByText('Reload this page').waitFor();
+    expect(view.faults.splice(0).length).toBeGreaterThan(0);
+
+    await view.page.unroute(styles);
+    await press('Reload');
+    await view.page.getByRole('heading', { name: 'Platform' }).waitFor();
   });
 
   it('shows the faults of a new token at its fields', async () => {

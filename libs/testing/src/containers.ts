@@ -7,7 +7,7 @@ import { eventually } from './eventually.js';
  * Servers in containers, for machines with a Docker engine. The Testcontainers packages take half a second to load, so each function
  * imports them itself. Testcontainers' reaper (Ryuk) removes the containers of a killed run.
  *
- * The log tells when a server has started. Health checks would not: an engine without systemd never runs them.
+ * Each function waits for a line in the server's log. An engine without systemd never runs health checks.
  */
 
 const POSTGRES_IMAGE = 'postgres:18-alpine';
@@ -28,8 +28,8 @@ export async function startPostgresContainer(
   const { Wait } = await import('testcontainers');
   const container = await new PostgreSqlContainer(POSTGRES_IMAGE)
     .withDatabase('stream_events')
-    // Sort text like the embedded server. The encoding is required: initdb would derive SQL_ASCII from the locale, and C.UTF-8 rejects
-    // SQL_ASCII.
+    // Sort text like the embedded server. The encoding is required. By default, initdb derives SQL_ASCII from the locale, which C.UTF-8
+    // rejects.
     .withEnvironment({
       POSTGRES_INITDB_ARGS: '--encoding=UTF8 --locale=C --locale-provider=builtin --builtin-locale=C.UTF-8',
     })
@@ -59,12 +59,12 @@ export interface NatsServer {
 }
 
 /**
- * Starts a plain container, because the container of `@testcontainers/nats` always passes `--user` and `--pass`. Permissions must come from
- * the same configuration file as for the embedded server.
+ * Does not use `@testcontainers/nats`, which always passes `--user` and `--pass`. Users and permissions must come from the same
+ * configuration file as for the embedded server.
  */
 export async function startNatsContainer(users: NatsConfigOptions['users']): Promise<NatsServer> {
   const { GenericContainer, Wait, getContainerRuntimeClient } = await import('testcontainers');
-  // Fix the port. Docker would pick a new one at each restart.
+  // Fix the port. Otherwise, Docker picks a new one at each restart.
   const port = await findFreePort(0);
   const content = renderNatsConfig({
     serverName: 'test',
@@ -89,7 +89,7 @@ export async function startNatsContainer(users: NatsConfigOptions['users']): Pro
     kill: async () => {
       await server.kill();
     },
-    // Testcontainers' own restart waits for a log line that never appears on podman: there, the log stops after the first run.
+    // Testcontainers' own restart waits for a log line. On podman, this line never appears, because the log ends with the first run.
     restart: async () => {
       await server.restart({ t: 10 });
       await eventually(() => readGreeting(container.getHost(), port));

@@ -16,7 +16,7 @@ export class CuttableProxy {
   static async start(target: string): Promise<CuttableProxy> {
     const { hostname, port } = new URL(target);
     const server = createServer();
-    const own = await freePort(); // not a port from the system, which another program could take after a cut
+    const own = await freePort(); // another program could take a port from the system after a cut
     server.listen(own, '127.0.0.1');
     await once(server, 'listening');
     const proxy = new CuttableProxy(server, own);

@@ -18,7 +18,7 @@ const kinds: Record<string, Constraint['kind']> = {
 };
 
 /**
- * Declares a test that fails when this version's migrations break the previous release. Both versions run side by side during an upgrade.
+ * Declares a test that fails when this version's migrations break the previous release. During an upgrade, both versions run side by side.
  * Add columns in one version and drop the old ones in a later version ("expand, then contract").
  *
  * @param exceptions the accepted breaks, each with the reason why the previous release still works

@@ -7,13 +7,13 @@ export interface EventuallyOptions {
   intervalMs?: number;
 }
 
-// Each check sends requests, and each failed check makes Jest compute a diff. Frequent checks in parallel tests slow down the services
-// under test.
+// Pauses between checks, in milliseconds. Frequent checks in parallel tests would slow down the services under test: each check sends
+// requests, and each failed check makes Jest compute a diff.
 const pauses = { share: 0.1, min: 20, max: 500 };
 
 /**
- * Waits for a condition, without a fixed sleep. Calls `check` until it stops throwing, and returns its value. After the timeout, throws the
- * last error with the elapsed time in front of its message. A `check` that never settles also times out.
+ * Calls `check` until it stops throwing, and returns its value. After the timeout, throws the last error with the elapsed time in front of
+ * its message. A `check` that never settles also times out.
  */
 export async function eventually<T>(
   check: () => T | Promise<T>,
@@ -59,7 +59,7 @@ async function run<T>(check: () => T | Promise<T>): Promise<Outcome<T>> {
   }
 }
 
-/** Keeps the error object, because Jest prints the diff between expected and received from it. */
+/** Changes the error instead of wrapping it, because Jest prints the diff from the original error object. */
 function describeTimeout(error: unknown, elapsedMs: number): unknown {
   if (!isErrorLike(error)) return new Error(`Timed out after ${elapsedMs} ms: ${String(error)}`);
   const before = error.message;

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { eventually } from './eventually.js';
 import { createGuardedDirectory } from './guarded-directory.js';
 
-/** The process that the test kills. Runs the built files, like Jest's global setup. */
+/** The process that the test kills. Like Jest's global setup, it runs the built files. */
 const PARENT = `
   import { startPostgresServer, startTestNats } from '@stream-events/testing';
   await startPostgresServer();

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * A temporary directory for embedded servers: for one directly, or for one in each subfolder. If the test run is killed, a guard process
- * stops the servers and removes the directory.
+ * A temporary directory for one embedded server, or for one in each subfolder. If the test run is killed, a guard process stops the servers
+ * and removes the directory.
  */
 export interface GuardedDirectory {
   path: string;
@@ -51,7 +51,7 @@ export async function createGuardedDirectory(): Promise<GuardedDirectory> {
     env: { PATH: process.env.PATH ?? '/usr/bin:/bin', GUARDED_DIRECTORY: path },
   });
   await once(guard, 'spawn');
-  // Writing fails if the guard has already exited.
+  // Ignore the write error if the guard has already exited.
   guard.stdin.on('error', () => undefined);
   guard.unref();
 

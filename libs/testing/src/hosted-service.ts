@@ -3,14 +3,14 @@ import { eventually } from './eventually.js';
 import type { ServiceHost } from './service-host.js';
 import { TestService, type Exit } from './test-service.js';
 
-// Time limits for startup and shutdown, which take many seconds on a busy machine. Must stay below Jest's limit for hooks, so that this
-// error appears instead of Jest's.
+// Time limits for startup and shutdown, which take many seconds on a busy machine. Must stay below Jest's limit for hooks, so that the
+// error from here appears instead of Jest's.
 const startTimeoutMs = 50_000;
 const stopTimeoutMs = 50_000;
 
 /**
- * A service inside the host process that the services of a Jest worker share. Code, configuration, and connections are as in a separate
- * process, but startup is faster. Tests can stop and restart the service, but cannot kill it.
+ * A service in the host process that all services of a Jest worker share. Uses the same code, configuration, and connections as a separate
+ * process, but starts faster. Tests can stop and restart the service, but cannot kill it.
  */
 export class HostedService extends TestService {
   private id: number | undefined;

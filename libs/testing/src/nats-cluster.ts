@@ -32,7 +32,7 @@ export interface NatsClusterSetup {
   binary?: string;
 }
 
-// Nothing listens here. Members advertise this address, so they reach each other only through the proxies in their routes.
+// An address where nothing listens. Members advertise it, so that they reach each other only through the proxies in their routes.
 const nowhere = '127.0.0.1:1';
 
 /**

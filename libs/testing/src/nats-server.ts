@@ -25,7 +25,7 @@ export interface TestNats {
   /** Restarts with the same port, data, and passwords. Shuts a running server down gracefully first. */
   restart(): Promise<void>;
   /**
-   * Changes passwords and reloads the running server, like `nats-server --signal reload`. Users that share a password get the new one too,
+   * Changes passwords and reloads the running server, like `nats-server --signal reload`. Users that share a password all get the new one,
    * and `urlFor` returns it. Not available in a container.
    */
   changePasswords(passwords: Readonly<Record<string, string>>): Promise<void>;
@@ -74,7 +74,7 @@ async function startGuardedNats(users: NatsConfigOptions['users']): Promise<Nats
       ...(binary === undefined ? {} : { binary }),
     });
   try {
-    // Not a port from the system: while the server is down, an outgoing connection could take such a port.
+    // Do not take a port from the system: an outgoing connection could take it while the server is down.
     let server = await start(await freePort());
     return {
       host: '127.0.0.1',

@@ -19,7 +19,7 @@ interface Place {
   port: number;
 }
 
-// Keep enough write-ahead log for a new standby: it needs every change since the copy started.
+// Keep enough write-ahead log for a new standby, which needs every change since its copy started.
 const replicationSettings = {
   wal_level: 'replica',
   wal_keep_size: '1GB',
@@ -53,7 +53,7 @@ export class PostgresPair {
       { directory: join(options.directory, 'postgres-1'), port: await freePort() },
       { directory: join(options.directory, 'postgres-2'), port: await freePort() },
     ] as const;
-    // Under root, PostgreSQL runs as another user, who must enter the folder.
+    // Under root, PostgreSQL runs as another user. This user must be able to enter the folder.
     await chmod(options.directory, 0o711);
     const primary = await startServer(places[0], options.settings ?? {});
     const standby = await createStandby(primary, places[1], options.settings ?? {});

@@ -11,7 +11,7 @@ export interface TestPostgres {
   stop(): Promise<void>;
 }
 
-/** Faster without durability: the data is removed after the run anyway. */
+/** Trade durability for speed, because the data is removed after the run. */
 const SETTINGS = {
   fsync: 'off',
   synchronous_commit: 'off',

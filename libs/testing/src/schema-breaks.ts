@@ -67,7 +67,7 @@ function isKey({ kind }: Constraint): boolean {
   return kind === 'primary key' || kind === 'unique';
 }
 
-/** Ignores the names of the constraints. */
+/** Compares constraints by everything except their names. */
 function isSame(one: Constraint, other: Constraint): boolean {
   return one.table === other.table && one.kind === other.kind && one.definition === other.definition;
 }

@@ -4,7 +4,7 @@ import pg from 'pg';
 
 /** A database for one test file. Contains an empty schema for each service. */
 export interface TestDatabase {
-  /** URL with superuser credentials, for operations that services must not perform. Services use `urlFor`. */
+  /** URL with superuser credentials, for operations that a service's role may not perform. */
   url: string;
   /** URL with the credentials of the schema's role, as its service gets them. Throws for an unknown schema. */
   urlFor(schema: string): string;

@@ -1,8 +1,7 @@
 import type { ShareLimits } from '../http/fair-share.js';
 
-/** The limits of live delivery. docs/live.md and the API descriptions print these values. */
+/** The limits of live delivery. docs/live.md and the API descriptions take their values from here. */
 
-/** Limits on live connections. */
 export interface ConnectionLimits {
   /** Maximum number of live connections per gateway process. */
   connections: number;

@@ -7,8 +7,8 @@ export interface Pacing {
   readonly at: number;
 }
 
-// After a delay, such as a slow page or a busy event loop, a replay immediately sends the events that became due in this time. It does not
-// make up for the rest of a longer delay.
+// Limits the burst after a delay, such as a slow page or a busy event loop. A replay immediately sends the events of at most this much
+// time, and does not make up for the rest of the delay.
 const maxCatchUpMs = 250;
 // Shortest pause between two batches. At high rates, a batch has several events, because timers are imprecise and each batch costs a round
 // trip to NATS.

@@ -1,10 +1,8 @@
 import { ValidateBy, type ValidationArguments } from 'class-validator';
 import { readTime, timeFault } from '../http/time.js';
 
-/** A body with the fields of a time range. */
 type RangeBody = Readonly<Record<string, unknown>>;
 
-/** Requires a time. */
 export function IsTime(): PropertyDecorator {
   return satisfies('isTime', timeFault, (value) => toTime(value) !== undefined);
 }
@@ -28,7 +26,7 @@ export function satisfies(
   return ValidateBy({ name, validator: { validate, defaultMessage: () => fault } });
 }
 
-/** Returns the time in a field. Undefined if the value is not a time. */
+/** Returns undefined if the value is not a time. */
 export function toTime(value: unknown): number | undefined {
   return typeof value === 'string' ? readTime(value) : undefined;
 }

@@ -13,7 +13,6 @@ import type { Replay } from './replay.entity.js';
 /** The events to replay. */
 export type ReplayedRange = Pick<Replay, 'filters' | 'since' | 'until'>;
 
-/** A page of the events to replay. */
 export interface ReplayPage {
   /** Oldest first. A page can be empty even if another page follows. */
   events: StoredEvent[];

@@ -9,7 +9,6 @@ import { readReplayPage } from './replay-page.js';
 import type { Replay } from './replay.entity.js';
 import type { Progress, ReplaysRepository } from './replays.repository.js';
 
-/** The parts of the process that a run uses. */
 export interface ReplayParts {
   replays: ReplaysRepository;
   client: RequestClient;

@@ -165,7 +165,7 @@ describe(ReplayRunner.name, () => {
 
     expect(await second().replays.cancelOrRemove(id)).toBe(true);
     const sentBefore = second().replayed.length;
-    // Long enough to see whether the canceled replay continues.
+    // Replay other events, for long enough to see whether the canceled replay continues.
     const day = newDay();
     const others = eventsFrom(day, 30);
     await store(first().client, others);
@@ -173,7 +173,7 @@ describe(ReplayRunner.name, () => {
 
     await eventually(() => expect(idsOf(second().replayed)).toEqual(expect.arrayContaining(idsOf(others))));
     const sent = second().replayed.length - others.length;
-    // Allow for the events of half a second, those that it catches up on, and those in flight.
+    // Allow for the events of half a second, those that the replay catches up on, and those in flight.
     expect(sent - sentBefore).toBeLessThan(75);
     await eventually(async () =>
       expect(await read(id)).toMatchObject({ status: 'cancelled', replayed: sent }),
@@ -194,7 +194,7 @@ describe(ReplayRunner.name, () => {
     const events = eventsFrom(day, 20);
     await store(first().client, events);
 
-    // Without the release, the lease lasts longer than the test.
+    // Without the release, the lease would outlast the test.
     const { replays, runner } = first();
     const create = replays.create.bind(replays);
     jest.spyOn(replays, 'create').mockImplementationOnce(async (...order) => {
@@ -218,12 +218,12 @@ describe(ReplayRunner.name, () => {
 
     expect(await untilEnded(id)).toMatchObject({ status: 'done' });
     await eventually(() => expect(distinct(second())).toEqual(idsOf(events)));
-    // Allow for the events of half a second, and those that it catches up on.
+    // Allow for the events of half a second, plus those that the replay catches up on.
     expect(second().replayed.length - events.length).toBeLessThan(50);
   });
 
   it('is dropped by a gateway that lost its lease, and continues when the new lease has expired', async () => {
-    // Enough events that the replay still runs when a busy machine executes the statement.
+    // Enough events that the replay is still running when a busy machine executes the statement.
     const { id, events } = await beginSlowly(300, 50);
 
     // Use one statement, so that a running gateway can neither take over the replay nor renew the lease in between.
@@ -348,7 +348,7 @@ describe(ReplayRunner.name, () => {
 
   // Keep this test last: it stops NATS.
   it('waits for NATS, and continues', async () => {
-    // Enough events that the replay still runs when a busy machine kills NATS.
+    // Enough events that the replay is still running when a busy machine kills NATS.
     const { id, events } = await beginSlowly(300, 50);
 
     await setup.nats.kill();

@@ -1,7 +1,7 @@
 import type { TextFilterName } from '@stream-events/contracts';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** The filters of the event list, by the names of its parameters. */
+/** The text filters of a replay, by the parameter names of the event list. */
 export type ReplayedFilters = Partial<Record<TextFilterName, string>>;
 
 export const replayStatuses = ['running', 'done', 'cancelled', 'failed'] as const;

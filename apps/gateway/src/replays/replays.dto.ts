@@ -26,7 +26,6 @@ const readOnlyFields = [
   'error',
 ] satisfies (keyof ReplayRecord)[];
 
-/** A replayed event. */
 export class ReplayedEventRecord extends OmitType(EventRecord, ['origin']) {
   @ApiProperty({
     enum: [replayOrigin],
@@ -40,7 +39,7 @@ const FilterFields: new () => ReplayedFilters = class {};
 // Safe cast: every class has a prototype.
 for (const { name } of textFilters) EventFilterField(name)(FilterFields.prototype as object, name);
 
-/** The filters of a replay. The replay sends only the events of the range that match all filters. */
+/** The replay sends only events that match all of these filters. */
 export class ReplayFilters extends FilterFields {}
 
 /** Body of `POST /api/v1/replays`. Refuses unknown fields, because a misspelled filter would replay every event to every client. */
@@ -196,7 +195,6 @@ export function toReplayOrder(body: ReplayBody, createdBy: string, now = Date.no
   };
 }
 
-/** Converts a replay into its record in the API. */
 export function toReplayRecord(replay: Replay): ReplayRecord {
   const { id, status, filters, rate, replayed, error } = replay;
   const reachedAt = reachedTime(replay);

@@ -5,13 +5,11 @@ import { DataSource, In } from 'typeorm';
 import { v7 as uuidV7 } from 'uuid';
 import { Replay, type ReplayStatus } from './replay.entity.js';
 
-/** The parameters of a new replay. */
 export type ReplayOrder = Pick<
   Replay,
   'filters' | 'since' | 'until' | 'rate' | 'connectionName' | 'createdBy'
 >;
 
-/** The progress of a replay. */
 export type Progress = Pick<Replay, 'replayed' | 'position'>;
 
 // Maximum number of running replays. Each sends at most 1,000 events per second, so together they send at most 10,000.
@@ -106,7 +104,7 @@ export class ReplaysRepository {
     return rows[0]?.status === 'running';
   }
 
-  /** Ends a replay that `gateway` runs: as failed if there is an error, otherwise as done. */
+  /** Ends a replay that `gateway` runs: as `failed` if `error` is set, otherwise as `done`. */
   async end(id: string, gateway: string, error: string | null): Promise<void> {
     await this.dataSource.query(
       `UPDATE replays SET status = $3, error = $4, ended_at = now()

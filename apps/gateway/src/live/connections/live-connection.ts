@@ -19,15 +19,13 @@ export interface LiveRequest {
   filter: LiveFilter;
   /** The last position that the client received. Without a position, the client receives new events only. */
   after?: string | undefined;
-  /** Whether the client receives keep-alives. */
+  /** WebSocket only: server-sent events always get keep-alives. */
   keepAlive: boolean;
-  /** Whether the client receives controls. */
   controls?: boolean;
-  /** Name of the connection. A replay can target only the connections with a given name. */
+  /** Replays, rehearsals, and controls can target connections by name. */
   name?: string | undefined;
 }
 
-/** The parts of the process that a connection uses. */
 export interface LiveSurroundings extends EventReaders {
   /** Reads older events. The connection calls `rest` when it needs no older events for now. */
   history: EventReaders['history'] & { rest(): void };
@@ -144,8 +142,8 @@ export class LiveConnection implements Member {
   }
 
   /**
-   * Waits until the client has read nearly everything. Closes the connection if the client reads nothing for ten seconds. Returns whether
-   * the connection is still open.
+   * Waits until the client's write buffer has drained. Closes the connection if the client reads nothing for 10 s. Returns whether the
+   * connection is still open.
    */
   async hasRead(): Promise<boolean> {
     if (!(await this.sink.drained())) this.close('too_slow');
@@ -175,7 +173,6 @@ export class LiveConnection implements Member {
       this.sink.write(keepAliveFrame(position, this.format));
   }
 
-  /** Ends the connection. */
   close(reason: CloseReason, text?: string): void {
     if (this.ending.signal.aborted) return;
     this.endWork();
@@ -238,9 +235,7 @@ export class LiveConnection implements Member {
     }
   }
 
-  /**
-   * Waits until the client has read nearly everything that was sent. Returns false if this attempt to catch up or the connection has ended.
-   */
+  /** Waits until the client's write buffer has drained. Returns false if this attempt to catch up or the connection has ended. */
   private async isReady(turn: number): Promise<boolean> {
     const isDrained = await this.sink.drained();
     if (turn !== this.turn) return false;
@@ -248,7 +243,7 @@ export class LiveConnection implements Member {
     return isDrained;
   }
 
-  /** Reads the next events. Undefined while NATS is unavailable. */
+  /** Reads the next events. Returns undefined if this fails; the caller retries. */
   private async readPage(): Promise<HistoryPage | undefined> {
     const { feed, history } = this.surroundings;
     const { ringBuffer, nextSequence } = feed;

@@ -21,11 +21,10 @@ import { ConnectionPlaces } from '../usage/connection-places.js';
 // found twice in a row is therefore real, and is closed.
 const excessCheckMs = 2_000;
 
-/** The client of a new connection. */
 export interface LiveClient extends ReportedClient {
   /** Whether the client left while it waited. */
   isGone(): boolean;
-  /** Creates the sink. Called when the connection is accepted. */
+  /** Called when the connection is accepted. */
   makeSink(): LiveSink;
 }
 

@@ -7,7 +7,7 @@ import { HoldingProxy } from '../../../test/holding-proxy.js';
 import type { LiveEvent } from '../stream/live-event.js';
 import { NamedConnections } from './named-connections.js';
 
-/** A gateway whose connections take messages when the test lets them. */
+/** A gateway whose connections take a message only when the test lets them. */
 class MadeGateway {
   readonly controls: string[] = [];
   readonly received: { target: LiveTarget; records: string[] }[] = [];

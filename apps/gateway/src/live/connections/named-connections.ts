@@ -37,7 +37,7 @@ const recheckMs = 250;
  *    └──── number of connections ───────┘
  * ```
  *
- * A sender that waits for the replies is slowed down to the slowest client.
+ * A sender that waits for the replies goes at the pace of the slowest client.
  */
 export class NamedConnections {
   private connection: NatsConnection | undefined;

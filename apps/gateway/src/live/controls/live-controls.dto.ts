@@ -31,7 +31,6 @@ export class LiveControlBody {
   user?: string;
 }
 
-/** A control that was sent. */
 export class LiveControlRecord {
   @ApiProperty({ description: 'The name of the connections', example: 'alerts-overlay' })
   connection!: string;

@@ -15,7 +15,7 @@ import { ReceivedUserHasher } from './received-user-hasher.js';
 
 // How often this process asks for erasures. The events service waits for four times this interval before it ends an erasure.
 const intervalMs = 1_000;
-// After a failure, the next request follows within this time.
+// Maximum pause before the next request after a failure.
 const maxBackoffMs = 2_000;
 // Each request also asks for erasures that ended up to this long before the last reply, in case one was committed late.
 const overlapMs = 60_000;

@@ -312,7 +312,7 @@ describe(EventFeed.name, () => {
         isCurrent = true;
       });
 
-      // A publisher that has not noticed the loss fills the hole, so another event gets the sequence of the last event.
+      // A publisher that has not noticed the loss publishes more events, so another event gets the sequence of the last event.
       const consumers = await broker.countConsumers();
       await broker.publish(ids.slice(12));
       // At each check, the feed's consumer delivers the other event.

@@ -94,7 +94,7 @@ export class EventFeed {
     this.metrics = new FeedMetrics(registry, () => this.health.isFailing);
   }
 
-  /** The newest events. Undefined until the stream has been read for the first time. */
+  /** Undefined until the stream has been read for the first time. */
   get ringBuffer(): EventRingBuffer | undefined {
     return this.track?.ringBuffer;
   }
@@ -114,7 +114,6 @@ export class EventFeed {
     this.listeners.push(listener);
   }
 
-  /** Starts to read in the background. */
   start(): void {
     this.running = this.run();
   }
@@ -217,7 +216,7 @@ export class EventFeed {
     return track === this.track && track.isMissingBefore(sequence);
   }
 
-  /** Makes a track the current track when it is loaded. If the track replaces another track, reports the interruption to the listeners. */
+  /** Makes a fully loaded track the current one. If it replaces another track, reports the interruption to the listeners. */
   private adoptWhenLoaded(track: FeedTrack, plan: Reading): void {
     if (track === this.track || plan.kind !== 'begin' || track.nextSequence <= plan.silentUntil) return;
     const { epoch, reason, from } = plan;
@@ -264,7 +263,7 @@ export class EventFeed {
     throw new Error('the service is stopping');
   }
 
-  /** Returns the last sequence of the stream. Undefined while the stream cannot be read, or is no longer the stream that was read. */
+  /** Returns the last sequence of the stream. Undefined if the stream cannot be read or was replaced. */
   private async findEnd(): Promise<number | undefined> {
     const { track } = this;
     if (!track || this.health.isFailing || !this.stream.isConnected) return undefined;
@@ -273,10 +272,7 @@ export class EventFeed {
     return track === this.track && isStillThere(track, found, readBefore) ? found.lastSequence : undefined;
   }
 
-  /**
-   * Waits until everything up to a sequence has been read, then returns true. Returns false if another track replaces the current track
-   * first.
-   */
+  /** Resolves to true when everything up to a sequence has been read, or to false if another track replaces the current one first. */
   private hasRead(sequence: number): Promise<boolean> {
     if (this.nextSequence > sequence) return Promise.resolve(true);
     return new Promise((settle) => {
@@ -295,7 +291,7 @@ export class EventFeed {
       try {
         what(listener);
       } catch (err) {
-        this.failureLog.warn('cannot deliver an event to live clients', { err });
+        this.failureLog.warn('cannot pass an event or an interruption on to live clients', { err });
       }
     }
   }

@@ -23,7 +23,6 @@ export type HistoryPage =
   /** The stream has another epoch now. */
   | { kind: 'other_epoch' };
 
-/** The range to read. */
 export interface Place {
   epoch: string;
   from: number;
@@ -194,7 +193,7 @@ function findBeginning(messages: readonly StreamMessage[], streamBegins: number)
   return first;
 }
 
-/** Adds an id. Returns whether the id is new. */
+/** Returns whether the id was new. */
 function addNew(ids: Set<string>, id: string): boolean {
   return ids.size < ids.add(id).size;
 }

@@ -1,7 +1,6 @@
 import { Counter, Gauge, type Registry } from '@stream-events/service';
 import type { GapReason } from '../gap-reasons.js';
 
-/** The metrics of `EventFeed`. */
 export class FeedMetrics {
   private readonly readTotal: Counter;
   private readonly interruptionsTotal: Counter<'reason'>;

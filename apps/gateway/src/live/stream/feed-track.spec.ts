@@ -63,7 +63,7 @@ describe(FeedTrack.name, () => {
     const id = idAt(0);
     take(track, [id, id]);
     track.passTo(9);
-    // A consumer may report its position late.
+    // A consumer can report its position late.
     track.passTo(5);
 
     expect(track.head).toEqual({ epoch: '0ddba115', sequence: 2, check: id.slice(-8) });

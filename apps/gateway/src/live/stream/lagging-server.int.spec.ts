@@ -81,7 +81,7 @@ describe('a live consumer on a server that is catching up', () => {
     const startedAt = performance.now();
 
     let count = 10;
-    // Several checks of the stream.
+    // Wait for several checks of the stream.
     await eventually(
       async () => {
         await replica?.receive(ids.slice(count, (count += 1)));

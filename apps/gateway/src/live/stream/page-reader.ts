@@ -8,7 +8,6 @@ import {
   type StreamMessage,
 } from './events-stream-client.js';
 
-/** The messages of a page. */
 export interface FoundMessages {
   messages: StreamMessage[];
   /** `messages` is complete up to this sequence, which is at most the last sequence of the page. */
@@ -72,7 +71,7 @@ export class PageReader {
 
   /**
    * Reads the messages up to and including the sequence `end`, or up to the end of the stream if that comes first. The caller knows that
-   * the stream reaches the sequence `until`: the result contains every message up to there.
+   * the stream reaches the sequence `until`. The result is complete up to `end` or `until`, whichever comes first.
    *
    * @throws if NATS does not respond, or the consumer's server lacks messages up to `until`. Discard the reader after an error
    */
@@ -85,7 +84,6 @@ export class PageReader {
     return { messages, lastSequence: Math.min(this.passed, end) };
   }
 
-  /** Deletes the consumer. */
   close(): void {
     void this.stream.deleteConsumer(this.consumer);
   }
@@ -141,6 +139,6 @@ async function stopAtHeartbeat(fetching: ConsumerMessages): Promise<Heartbeat | 
 
 class LostInTransitError extends Error {
   constructor() {
-    super('messages of the consumer were lost in transit');
+    super('messages of the EVENTS stream were lost in transit');
   }
 }

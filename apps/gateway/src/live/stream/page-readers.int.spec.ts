@@ -39,7 +39,7 @@ describe(PageReaders.name, () => {
   });
 
   it('keeps the largest possible messages of all readers below the limit of nats-server for a connection', async () => {
-    // The largest batch that each consumer was asked for.
+    // The largest batch requested from each consumer.
     const batches = new Map<string, number>();
     broker.operator.subscribe('$JS.API.CONSUMER.MSG.NEXT.EVENTS.*', {
       callback: (_, { subject, data }) => {

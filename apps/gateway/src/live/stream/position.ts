@@ -11,7 +11,6 @@ export interface Position {
   check: string;
 }
 
-/** The format of a printed position. */
 export const positionPattern = /^([0-9a-f]{8})-(0|[1-9]\d{0,15})-([0-9a-f]{8})$/;
 
 /** The check when no event is known: at the start of the stream, or before a gateway has read its first event. */

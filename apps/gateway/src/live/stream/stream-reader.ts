@@ -89,7 +89,7 @@ export class StreamReader {
     if (this.isEnded) return;
     this.delivered += 1;
     if (message.info.deliverySequence !== this.delivered)
-      return this.end('messages of the consumer were lost in transit');
+      return this.end('messages of the EVENTS stream were lost in transit');
     this.listener.onMessage(toStreamMessage(message, this.stream.tracing));
   }
 
@@ -102,7 +102,7 @@ export class StreamReader {
     switch (notification.type) {
       case 'heartbeat':
         if (notification.lastConsumerSequence > this.delivered)
-          return this.end('messages of the consumer were lost in transit');
+          return this.end('messages of the EVENTS stream were lost in transit');
         return this.listener.onIdle(notification.lastStreamSequence);
       case 'heartbeats_missed':
       case 'consumer_deleted':

@@ -16,7 +16,6 @@ export class TracedDelivery {
     return span && new TracedDelivery(span);
   }
 
-  /** Counts clients that get the event. */
   noteClients(count: number): void {
     this.clients += count;
   }

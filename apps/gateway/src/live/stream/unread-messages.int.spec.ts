@@ -9,7 +9,7 @@ jest.setTimeout(180_000);
 
 interface Elsewhere {
   ids: readonly string[];
-  /** The first sequence of the stream at the end. */
+  /** The first sequence of the stream after the removals. */
   firstSequence: number;
   /** The sequences that are removed one by one. */
   removed: readonly number[];

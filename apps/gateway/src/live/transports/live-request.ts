@@ -17,7 +17,6 @@ import { maxConnectionNameLength, maxEventTypes } from '../live-limits.js';
 /** A client's options by their API names, as sent in the query string or in the first WebSocket message. */
 export type LiveFields = Readonly<Record<string, unknown>>;
 
-/** The parsed options of a client. */
 export interface LiveOptions {
   request: LiveRequest;
   /** WebSocket only: whether records carry their position, and the client gets `ready` and `gap`. */
@@ -52,7 +51,7 @@ export function readLiveQuery(url: string): LiveFields {
   return fields;
 }
 
-/** Reads the options in a client's first message. Returns undefined if the message is not a JSON object. */
+/** Returns undefined if the message is not a JSON object. */
 export function readLiveMessage(text: string): LiveFields | undefined {
   try {
     const message = parseJson(text);

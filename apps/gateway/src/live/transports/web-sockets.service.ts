@@ -88,7 +88,7 @@ export class WebSockets {
     );
   }
 
-  /** Handles the WebSocket upgrades of an HTTP server. */
+  /** Accepts WebSocket upgrades on an HTTP server. */
   attach(server: Server): void {
     takeWebSocketUpgrades(server, webSocketPath, (request, socket, head) => {
       // Neither Node nor `ws` handles socket errors before the handshake is complete. An unhandled error would crash the process.
@@ -248,7 +248,6 @@ function describe({ detail, errors }: ServiceError): string {
   return faults.length > 0 ? faults.join('; ') : detail;
 }
 
-/** Rejects a handshake with an error response. */
 function refuse(socket: Duplex, error: ServiceError): void {
   socket.once('finish', () => socket.destroy());
   socket.end(printProblem(error));

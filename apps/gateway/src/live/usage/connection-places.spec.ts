@@ -6,7 +6,7 @@ interface Gateway {
   places: ConnectionPlaces;
 }
 
-/** Starts gateways that announce changes immediately, or when `tell` is called. */
+/** Starts gateways. They announce changes immediately or, without `isImmediate`, when `tell` is called. */
 function startGateways(count: number, { isImmediate = true, patienceMs = 60_000 } = {}) {
   const gateways = Array.from({ length: count }, (): Gateway => {
     const board = new UsageBoard();

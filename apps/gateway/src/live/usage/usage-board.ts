@@ -73,7 +73,7 @@ export class UsageBoard {
     this.listeners.push(listener);
   }
 
-  /** Sets the function that the board calls when there is a change to announce. */
+  /** The board calls `announce` whenever there is a change to announce. */
   onAnnounce(announce: () => void): void {
     this.announce = announce;
   }
